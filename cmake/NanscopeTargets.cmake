@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: The Nanscope developers
+# SPDX-License-Identifier: Apache-2.0
+
+# What every target of the project is compiled with. Linked privately by the functions below.
+add_library(nanscope_options INTERFACE)
+target_compile_features(nanscope_options INTERFACE cxx_std_20)
+target_include_directories(nanscope_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(nanscope_options INTERFACE -Wall -Wextra -Wpedantic
+  # gcc 12 sees overlaps in std::string's operator+ that are not there (gcc bug 105651).
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+if(NANSCOPE_WERROR)
+  target_compile_options(nanscope_options INTERFACE -Werror)
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+
+find_program(NANSCOPE_CCACHE ccache)
+if(NANSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${NANSCOPE_CCACHE}")
+endif()
+
+# nanscope_room(NAME SOURCES... LINK LIBS...): one room of core as a static library nanscope::core_NAME.
+function(nanscope_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  if(NOT ROOM_SOURCES)
+    set(ROOM_SOURCES "${PROJECT_SOURCE_DIR}/core/model/names.cpp")
+  endif()
+  add_library(nanscope_core_${name} STATIC ${ROOM_SOURCES})
+  add_library(nanscope::core_${name} ALIAS nanscope_core_${name})
+  target_link_libraries(nanscope_core_${name} PUBLIC nanscope_options ${ROOM_LINK} PRIVATE ${ROOM_PRIVATE_LINK})
+  set_target_properties(nanscope_core_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# nanscope_test(NAME SOURCES... LINK LIBS... [LABELS ...]): a GoogleTest program; each TEST is one ctest case.
+function(nanscope_test name)
+  cmake_parse_arguments(T "NO_MAIN" "" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
+  add_executable(test_${name} ${T_SOURCES})
+  if(T_NO_MAIN)
+    target_link_libraries(test_${name} PRIVATE nanscope_options ${T_LINK} GTest::gtest GTest::gmock)
+  else()
+    target_link_libraries(test_${name} PRIVATE nanscope_options ${T_LINK} GTest::gmock GTest::gtest_main)
+  endif()
+  target_compile_definitions(test_${name} PRIVATE
+    NANSCOPE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/reference/data"
+    NANSCOPE_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data"
+    NANSCOPE_SAMPLE="${PROJECT_SOURCE_DIR}/resources/sample")
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS "${T_LABELS}" ENVIRONMENT "${T_ENVIRONMENT}" TIMEOUT 300)
+endfunction()

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/dtype.h"
+#include "core/model/scan.h"
+
+namespace nanscope {
+
+using Shape = std::vector<std::int64_t>;
+
+/// "1x160x96", as in dump file names; "scalar" for an empty shape.
+std::string shapeText(const Shape& shape);
+
+/// One side (input or output) of a capture. `batches` holds one Scan per matrix, in batch order; it is empty
+/// until the contents were scanned.
+struct CaptureTensor
+{
+    Shape shape;
+    DType dtype = DType::float32;
+    std::vector<Scan> batches;
+
+    bool scanned() const { return !batches.empty(); }
+    /// Sums over the batch; `firstNonFinite` becomes an index into the whole tensor.
+    Scan total() const;
+};
+
+/// One dump of one Newton-Schulz call.
+struct Capture
+{
+    std::int64_t id = 0; ///< row in the session, 0 before it is stored
+    std::string file; ///< file name without folders: its name in every answer
+    std::string path; ///< where it was read from
+    std::string identity; ///< equal for the same capture wherever it lies; see docs/architecture.md
+    std::optional<int> rank;
+    std::optional<int> pid;
+    std::optional<std::int64_t> timestampMs; ///< Unix time from the file name, else the file's own time
+    bool timestampFromName = false;
+    std::optional<double> epsilon;
+    CaptureTensor input;
+    std::optional<CaptureTensor> output; ///< none in a bare tensor file
+    std::optional<std::string> variant; ///< from a sidecar
+    std::optional<std::int64_t> step; ///< update index, from a sidecar
+};
+
+/// Matrices are the last two dimensions; everything before them is batch. A 1-D tensor is one row.
+struct MatrixShape
+{
+    std::int64_t batch = 1;
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    std::int64_t elements() const { return rows * cols; }
+    bool operator==(const MatrixShape&) const = default;
+};
+
+MatrixShape matrixShape(const Shape& shape);
+
+} // namespace nanscope

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstddef>
+
+#include "core/model/cell.h"
+#include "core/model/run.h"
+#include "core/model/scan.h"
+#include "core/model/verdict.h"
+
+namespace nanscope {
+
+namespace {
+
+using Names = std::string_view;
+
+constexpr std::array<Names, 6> classNames {"normal", "zero", "subnormal", "nan", "inf", "-inf"};
+constexpr std::array<Names, 5> outcomeNames {"finite", "degenerate", "zero", "inf", "nan"};
+constexpr std::array<Names, 2> loweringNames {"eager", "fused"};
+constexpr std::array<Names, 12> opNames {
+    "input", "cast", "norm", "normalize", "gram", "polynomial", "update", "output", "z", "q", "r", "restart"};
+constexpr std::array<Names, 10> eventNames {"capture_dumped", "nan_loss", "optimizer_stop", "traceback", "terminated",
+    "collective", "infrastructure", "machine", "diagnostic_failed", "other"};
+constexpr std::array<Names, 5> roleNames {"birth", "upstream", "downstream", "padding", "healthy"};
+constexpr std::array<Names, 7> blameNames {
+    "undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"};
+constexpr std::array<Names, 4> stepSourceNames {"sidecar", "console", "mtime", "unknown"};
+constexpr std::array<Names, 5> identifiedNames {"sidecar", "given", "console", "fit", "unknown"};
+
+template <class Enum, std::size_t N>
+std::optional<Enum> find(const std::array<Names, N>& names, Names name)
+{
+    for (std::size_t i = 0; i < N; ++i) {
+        if (names[i] == name) {
+            return static_cast<Enum>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+template <class Enum, std::size_t N>
+Names at(const std::array<Names, N>& names, Enum value)
+{
+    return names[static_cast<std::size_t>(value)];
+}
+
+} // namespace
+
+std::string_view name(ValueClass value)
+{
+    return at(classNames, value);
+}
+
+std::string_view name(Outcome outcome)
+{
+    return at(outcomeNames, outcome);
+}
+
+std::optional<Outcome> parseOutcome(std::string_view name)
+{
+    return find<Outcome>(outcomeNames, name);
+}
+
+std::string_view name(Lowering lowering)
+{
+    return at(loweringNames, lowering);
+}
+
+std::optional<Lowering> parseLowering(std::string_view name)
+{
+    return find<Lowering>(loweringNames, name);
+}
+
+std::string_view name(OpName op)
+{
+    return at(opNames, op);
+}
+
+std::optional<OpName> parseOpName(std::string_view name)
+{
+    return find<OpName>(opNames, name);
+}
+
+std::string_view name(EventKind kind)
+{
+    return at(eventNames, kind);
+}
+
+std::string_view name(Role role)
+{
+    return at(roleNames, role);
+}
+
+std::optional<Role> parseRole(std::string_view name)
+{
+    return find<Role>(roleNames, name);
+}
+
+std::string_view name(Blame blame)
+{
+    return at(blameNames, blame);
+}
+
+std::optional<Blame> parseBlame(std::string_view name)
+{
+    return find<Blame>(blameNames, name);
+}
+
+std::string_view name(StepSource source)
+{
+    return at(stepSourceNames, source);
+}
+
+std::string_view name(IdentifiedBy how)
+{
+    return at(identifiedNames, how);
+}
+
+} // namespace nanscope

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <tl/expected.hpp>
+
+namespace nanscope {
+
+enum class ErrorKind {
+    io, ///< the system refused: not found, no permission, disk full
+    format, ///< not a file of this kind
+    truncated, ///< ends before its own headers say it does
+    corrupt, ///< contradicts itself: checksum, bounds, duplicate names
+    unsupported, ///< well formed, but a kind we do not read
+    refused, ///< would need more memory, time or trust than its size justifies
+    usage, ///< the caller asked for something that does not exist
+    cancelled,
+    internal,
+};
+
+/// One problem, worth one sentence: `what` says what happened and what to do, without the path and without a
+/// final stop; `path` is the file it concerns, or empty.
+struct Error
+{
+    ErrorKind kind = ErrorKind::internal;
+    std::string what;
+    std::string path;
+};
+
+/// "what: path", the form every error takes on stderr and in the window.
+inline std::string sentence(const Error& error)
+{
+    return error.path.empty() ? error.what : error.what + ": " + error.path;
+}
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+inline tl::unexpected<Error> failure(ErrorKind kind, std::string what, std::string path = {})
+{
+    return tl::make_unexpected(Error {kind, std::move(what), std::move(path)});
+}
+
+} // namespace nanscope

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/capture.h"
+
+namespace nanscope {
+
+/// What a log says of one value at one step. NaN and the infinities are data, not absence.
+enum class PointState : std::uint8_t {
+    finite,
+    nan,
+    posInf,
+    negInf,
+    reported, ///< the step was reported, this value was not
+};
+
+PointState stateOf(double value);
+
+struct Point
+{
+    std::int64_t step = 0;
+    double value = 0;
+    PointState state = PointState::finite;
+    std::int64_t line = 0; ///< 1-based line of the source
+};
+
+/// One named value of one rank from one source. Canonical names: loss val_loss grad_norm lr loss_scale
+/// tokens_per_second step_time_s; any other keeps the name its log gives it.
+struct Series
+{
+    std::int64_t id = 0;
+    std::string name;
+    std::optional<int> rank;
+    int segment = 0; ///< restarts and resumes count up; see docs/architecture.md
+    std::string source; ///< path relative to the run's folder
+    bool stepInferred = false;
+    std::vector<Point> points; ///< in the order of the source; empty when only the summary was asked for
+
+    std::int64_t pointCount = 0;
+    std::int64_t firstStep = 0;
+    std::int64_t lastStep = 0;
+    std::int64_t nan = 0;
+    std::int64_t posInf = 0;
+    std::int64_t negInf = 0;
+    std::int64_t missing = 0;
+};
+
+enum class EventKind {
+    captureDumped, ///< the wrapper's line naming a dump; `capture` holds the dump's file name
+    nanLoss, ///< a trainer's own NaN/Inf warning
+    optimizerStop, ///< the trainer gave up
+    traceback, ///< last line of a Python traceback
+    terminated, ///< killed by a signal or by the launcher, usually a consequence
+    collective, ///< NCCL or gloo failure, usually a consequence
+    infrastructure, ///< out of memory, disk full, no kernel image
+    machine, ///< Xid, ECC, SDC
+    diagnosticFailed, ///< a checker that itself failed: never evidence of NaN
+    other,
+};
+
+std::string_view name(EventKind kind);
+
+struct Event
+{
+    std::int64_t id = 0;
+    EventKind kind = EventKind::other;
+    std::optional<int> rank;
+    std::optional<std::int64_t> step; ///< only if the line itself says it
+    std::string capture; ///< for captureDumped
+    std::string text; ///< the line, without prefixes and colour codes, at most 1,000 bytes
+    std::string source; ///< path relative to the run's folder
+    std::int64_t line = 0;
+};
+
+/// A file that could not be used, with one sentence why.
+struct Rejection
+{
+    std::string path;
+    std::string reason;
+};
+
+/// Everything known of one run before it is judged: what the session holds, and what diagnose reads.
+struct RunData
+{
+    std::string name; ///< the folder's name
+    std::string root;
+    std::vector<Capture> captures;
+    std::vector<Series> series;
+    std::vector<Event> events;
+    std::vector<Rejection> rejected;
+};
+
+} // namespace nanscope

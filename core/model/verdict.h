@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nanscope {
+
+/// Place of a capture in the story of its run.
+enum class Role {
+    birth, ///< finite input, damaged output, nothing earlier explains it: first observed, not first ever
+    upstream, ///< the input was already damaged and no earlier capture explains it
+    downstream, ///< contaminated by an earlier capture
+    padding, ///< an all-zero element: harmless for the weights, and proof of a fault all the same
+    healthy, ///< finite in and out: a control, or corruption that left no NaN
+};
+
+std::string_view name(Role role);
+std::optional<Role> parseRole(std::string_view name);
+
+/// Answer to "whose fault". A wrong accusation is worse than none.
+enum class Blame { undecided, upstream, downstream, numerics, implementation, nondeterministic, machine };
+
+std::string_view name(Blame blame);
+std::optional<Blame> parseBlame(std::string_view name);
+
+enum class StepSource { sidecar, console, mtime, unknown };
+std::string_view name(StepSource source);
+
+/// How the set of plausible variants was found.
+enum class IdentifiedBy { sidecar, given, console, fit, unknown };
+std::string_view name(IdentifiedBy how);
+
+/// One line of evidence, with where it comes from ("console.log:27", "output", "replay").
+struct EvidenceLine
+{
+    std::string text;
+    std::string source;
+};
+
+struct VariantFit
+{
+    std::string variant;
+    double fit = 0; ///< relative Frobenius distance over the finite part of the captured output
+};
+
+/// The plausible set P: what may have run.
+struct Identification
+{
+    std::vector<std::string> names;
+    IdentifiedBy how = IdentifiedBy::unknown;
+    std::optional<double> fit; ///< of the best
+    std::optional<double> runnerUp; ///< of the best variant outside the set
+    std::string runnerUpName;
+    std::vector<VariantFit> all; ///< best first
+    bool matchesNone = false; ///< compared, and nothing fits
+};
+
+/// One member of P under its envelope of roundings.
+struct MemberResult
+{
+    std::string variant;
+    std::string precision;
+    int roundings = 0;
+    int finite = 0; ///< how many of them stayed finite
+    int reproducing = 0; ///< how many end with exactly the dump's pattern
+    std::optional<double> slackPercent; ///< smallest distance of ||X||_2 to the divergence limit
+    std::optional<double> absmaxQ;
+    double headroomBinades = 0; ///< log2(largest finite / largest magnitude met)
+    std::string firstBad; ///< "step 3 q" of the earliest non-finite, empty when all are finite
+};
+
+/// What the damage looks like, in words and numbers.
+struct DamagePattern
+{
+    std::string name; ///< "whole element", "rectangle", "rows", "columns", "single element", "scattered", "none"
+    std::string text; ///< "rows 32-63 x columns 64-127 are NaN"
+    int batch = 0;
+    std::int64_t rowBegin = 0; ///< end is exclusive
+    std::int64_t rowEnd = 0;
+    std::int64_t colBegin = 0;
+    std::int64_t colEnd = 0;
+    std::int64_t count = 0;
+    std::vector<std::pair<std::uint64_t, std::int64_t>> nanBits; ///< bit pattern and how often, most frequent first
+};
+
+/// The judgement of one capture.
+struct CaptureVerdict
+{
+    std::int64_t captureId = 0;
+    std::string capture; ///< file name
+    Role role = Role::birth;
+    std::optional<int> rank;
+    std::optional<std::pair<std::int64_t, std::int64_t>> step; ///< between the lines of these two steps
+    StepSource stepSource = StepSource::unknown;
+    Blame blame = Blame::undecided;
+    bool marginal = false;
+    std::string kind; ///< finer than blame: "kernel or launch order", "finite corruption", ...
+    std::string summary; ///< one sentence
+    std::string question; ///< for undecided: what would decide it, else empty
+    Identification variant;
+    std::vector<MemberResult> members;
+    DamagePattern damage;
+    std::vector<EvidenceLine> speaksFor;
+    std::vector<EvidenceLine> speaksAgainst;
+    std::vector<EvidenceLine> notTestable;
+    std::vector<std::string> next; ///< experiments, most informative first
+    std::string causedBy; ///< downstream: file name of the birth it descends from
+};
+
+struct Triage
+{
+    int captures = 0;
+    int births = 0;
+    int upstream = 0;
+    int downstream = 0;
+    int padding = 0;
+};
+
+/// A card that fired on evidence in the logs.
+struct Finding
+{
+    std::string id;
+    std::string state; ///< "fired" or "not_checkable"
+    std::string title;
+    std::string severity; ///< "info", "warning", "error"
+    std::optional<std::int64_t> step;
+    std::optional<int> rank;
+    struct Evidence
+    {
+        std::string file;
+        std::int64_t line = 0;
+        std::string text;
+    };
+    std::vector<Evidence> evidence;
+    std::vector<std::string> advice;
+};
+
+struct Diagnosis
+{
+    std::string run;
+    Triage triage;
+    std::string headline; ///< "25 captures, 1 birth: rank 0, after the line of step 5, before that of step 6"
+    std::vector<CaptureVerdict> captures; ///< births first, then in order of update and call
+    std::vector<Finding> findings;
+};
+
+} // namespace nanscope
