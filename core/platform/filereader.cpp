@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/platform/platform.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/platform/systemerror.h"
+
+namespace nanscope {
+
+namespace {
+
+FileStamp stampOf(const struct stat& info)
+{
+    return {static_cast<std::uint64_t>(info.st_dev), static_cast<std::uint64_t>(info.st_ino),
+        static_cast<std::uint64_t>(info.st_size),
+        static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+}
+
+} // namespace
+
+Result<FileReader> FileReader::open(const std::filesystem::path& path)
+{
+    // O_NONBLOCK: opening a pipe that somebody named x.pt must not wait for a writer.
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) {
+        return systemFailure("The file cannot be opened", errno, path);
+    }
+    FileReader reader(path, descriptor);
+    struct stat info
+    { };
+    if (::fstat(descriptor, &info) != 0) {
+        return systemFailure("The file cannot be examined", errno, path);
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return systemFailure("The file cannot be read", EISDIR, path);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        return failure(ErrorKind::format, "This is a pipe, socket or device, not a file with contents", path.string());
+    }
+    reader.m_stamp = stampOf(info);
+    return reader;
+}
+
+FileReader::FileReader(FileReader&& other) noexcept
+    : m_path(std::move(other.m_path))
+    , m_descriptor(std::exchange(other.m_descriptor, -1))
+    , m_stamp(other.m_stamp)
+{ }
+
+FileReader& FileReader::operator=(FileReader&& other) noexcept
+{
+    std::swap(m_path, other.m_path);
+    std::swap(m_descriptor, other.m_descriptor);
+    std::swap(m_stamp, other.m_stamp);
+    return *this;
+}
+
+FileReader::~FileReader()
+{
+    if (m_descriptor >= 0) {
+        ::close(m_descriptor);
+    }
+}
+
+Result<void> FileReader::readAt(std::uint64_t offset, std::span<std::byte> out) const
+{
+    constexpr std::size_t largestRead = std::size_t {1} << 30;
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const auto got = ::pread(m_descriptor, out.data() + done, std::min(out.size() - done, largestRead),
+            static_cast<off_t>(offset + done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            return systemFailure("The file cannot be read", errno, m_path);
+        }
+        if (got == 0) {
+            return failure(ErrorKind::truncated,
+                "The file ended while it was being read; it is cut off or still changing", m_path.string());
+        }
+        done += static_cast<std::size_t>(got);
+    }
+    return {};
+}
+
+} // namespace nanscope

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The few things that differ between systems; POSIX calls are allowed here and nowhere else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "core/model/result.h"
+
+namespace nanscope {
+
+/// What tells one state of a file from another: equal stamps mean that nobody replaced, cut or rewrote it.
+struct FileStamp
+{
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::uint64_t size = 0;
+    std::int64_t modifiedNs = 0; ///< Unix time
+    bool operator==(const FileStamp&) const = default;
+};
+
+/// Reads parts of a regular file by copying them. Unlike a mapping it never faults when the file shrinks: the
+/// read comes back as an error. Folders, pipes and devices are refused without blocking.
+class FileReader
+{
+public:
+    static Result<FileReader> open(const std::filesystem::path& path);
+    FileReader(FileReader&& other) noexcept;
+    FileReader& operator=(FileReader&& other) noexcept;
+    ~FileReader();
+
+    const FileStamp& stamp() const { return m_stamp; }
+    std::uint64_t size() const { return m_stamp.size; }
+
+    /// Fills all of `out` or fails.
+    Result<void> readAt(std::uint64_t offset, std::span<std::byte> out) const;
+
+private:
+    friend class MappedFile;
+    FileReader(std::filesystem::path path, int descriptor)
+        : m_path(std::move(path))
+        , m_descriptor(descriptor)
+    { }
+
+    std::filesystem::path m_path;
+    int m_descriptor = -1;
+    FileStamp m_stamp;
+};
+
+/// A read-only mapping of a whole file. Empty files map to an empty span. Touching a part that was cut off the
+/// file after the mapping was made ends the program: what can be copied is better read with FileReader.
+class MappedFile
+{
+public:
+    static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
+    virtual ~MappedFile() = default;
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+
+    std::span<const std::byte> bytes() const { return m_bytes; }
+    const FileStamp& stamp() const { return m_stamp; }
+
+    /// Tells the system that this part will be read from front to back soon.
+    virtual void willRead(std::span<const std::byte> part) const = 0;
+
+protected:
+    MappedFile() = default;
+    std::span<const std::byte> m_bytes;
+    FileStamp m_stamp;
+};
+
+/// Writes a file under a temporary name beside its target; commit() flushes it to disk and renames it. Without
+/// commit() nothing is left behind.
+class AtomicFile
+{
+public:
+    static Result<AtomicFile> create(const std::filesystem::path& target);
+    AtomicFile(AtomicFile&& other) noexcept;
+    AtomicFile& operator=(AtomicFile&& other) noexcept;
+    ~AtomicFile();
+
+    Result<void> write(std::span<const std::byte> bytes);
+    Result<void> commit();
+
+private:
+    AtomicFile() = default;
+    void discard() noexcept;
+
+    std::filesystem::path m_target;
+    std::filesystem::path m_temporary;
+    int m_descriptor = -1;
+};
+
+/// Identity of a file that survives renaming: device and inode, "dev:ino".
+Result<std::string> fileIdentity(const std::filesystem::path& path);
+
+/// $XDG_DATA_HOME/nanscope, else ~/.local/share/nanscope.
+std::filesystem::path userDataFolder();
+
+/// True for file systems on which SQLite's WAL is unsafe (NFS, SMB, Lustre, FUSE, ...).
+bool isNetworkFileSystem(const std::filesystem::path& path);
+
+/// Writes beside the target, flushes to disk, renames over it.
+Result<void> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+
+/// Folder of the running program.
+std::filesystem::path programFolder();
+
+/// "AMD EPYC 9654 (avx512)" or the like; never a host name.
+std::string cpuDescription();
+
+} // namespace nanscope

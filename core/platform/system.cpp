@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/platform/platform.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "core/platform/systemerror.h"
+
+namespace nanscope {
+
+namespace {
+
+// Magic numbers of statfs(2); not all of them are in <linux/magic.h>.
+constexpr std::array<std::uint32_t, 14> networkFileSystems {
+    0x6969, // NFS
+    0x517B, // SMB
+    0xFF534D42, // CIFS
+    0xFE534D42, // SMB2
+    0x0BD00BD0, // Lustre
+    0x65735546, // FUSE
+    0x00C36400, // Ceph
+    0x47504653, // GPFS
+    0x19830326, // BeeGFS
+    0xAAD7AAEA, // PanFS
+    0x5346414F, // AFS
+    0x6B414653, // kAFS
+    0x01021997, // 9P
+    0x7461636F, // OCFS2
+};
+
+std::filesystem::path homeFolder()
+{
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+        return home;
+    }
+    if (const auto* entry = ::getpwuid(::getuid()); entry != nullptr && entry->pw_dir != nullptr) {
+        return entry->pw_dir;
+    }
+    return std::filesystem::temp_directory_path();
+}
+
+std::filesystem::path nearestExisting(const std::filesystem::path& path)
+{
+    std::error_code ignored;
+    auto place = std::filesystem::absolute(path, ignored);
+    while (!std::filesystem::exists(place, ignored) && place.has_relative_path()) {
+        place = place.parent_path();
+    }
+    return place;
+}
+
+std::string cpuName()
+{
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (const auto colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos) {
+            return line.substr(colon + 2);
+        }
+    }
+    return "unknown CPU";
+}
+
+const char* instructionSet()
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) {
+        return "avx512";
+    }
+    if (__builtin_cpu_supports("avx2")) {
+        return "avx2";
+    }
+    return "sse2";
+#elif defined(__aarch64__)
+    return "neon";
+#else
+    return "generic";
+#endif
+}
+
+} // namespace
+
+Result<std::string> fileIdentity(const std::filesystem::path& path)
+{
+    struct stat info
+    { };
+    if (::stat(path.c_str(), &info) != 0) {
+        return systemFailure("The file cannot be examined", errno, path);
+    }
+    return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
+}
+
+std::filesystem::path userDataFolder()
+{
+    // The XDG rules say that a relative path in the variable is to be ignored.
+    if (const char* data = std::getenv("XDG_DATA_HOME"); data != nullptr && *data == '/') {
+        return std::filesystem::path(data) / "nanscope";
+    }
+    return homeFolder() / ".local" / "share" / "nanscope";
+}
+
+bool isNetworkFileSystem(const std::filesystem::path& path)
+{
+    struct statfs info
+    { };
+    if (::statfs(nearestExisting(path).c_str(), &info) != 0) {
+        return false;
+    }
+    const auto magic = static_cast<std::uint32_t>(info.f_type);
+    return std::find(networkFileSystems.begin(), networkFileSystems.end(), magic) != networkFileSystems.end();
+}
+
+std::filesystem::path programFolder()
+{
+    std::error_code error;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? std::filesystem::current_path() : program.parent_path();
+}
+
+std::string cpuDescription()
+{
+    return cpuName() + " (" + instructionSet() + ")";
+}
+
+} // namespace nanscope

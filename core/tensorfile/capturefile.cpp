@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensorfile/capturefile.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "core/tensorfile/scanstream.h"
+#include "core/tensorfile/tensorsource.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> inputNames {"input", "X", "x", "update", "grad"};
+constexpr std::array<std::string_view, 3> outputNames {"output", "Y", "y"};
+
+template <class T>
+std::optional<T> parseNumber(std::string_view text)
+{
+    T value {};
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// Cuts the text up to `mark` off the front of `rest`; none, and nothing cut, where there is no mark.
+std::optional<std::string_view> cutAt(std::string_view& rest, std::string_view mark)
+{
+    const auto at = rest.find(mark);
+    if (at == rest.npos) {
+        return std::nullopt;
+    }
+    const auto head = rest.substr(0, at);
+    rest.remove_prefix(at + mark.size());
+    return head;
+}
+
+/// dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}
+void readName(std::string_view stem, Capture& capture)
+{
+    auto rest = stem;
+    const auto lead = cutAt(rest, "dion_nan_capture_rank");
+    const auto rank = cutAt(rest, "_shape");
+    const auto shape = cutAt(rest, "_pid");
+    const auto pid = cutAt(rest, "_");
+    if (!lead || !lead->empty() || !rank || !shape || !pid) {
+        return;
+    }
+    capture.rank = parseNumber<int>(*rank);
+    capture.pid = parseNumber<int>(*pid);
+    if (const auto time = parseNumber<std::int64_t>(rest)) {
+        capture.timestampMs = time;
+        capture.timestampFromName = true;
+    }
+}
+
+void readDict(const PickleValue& root, Capture& capture)
+{
+    if (const auto* rank = root.find("rank")) {
+        if (const auto* number = std::get_if<std::int64_t>(&rank->value);
+            number != nullptr && *number >= 0 && *number <= std::numeric_limits<int>::max()) {
+            capture.rank = static_cast<int>(*number);
+        }
+    }
+    if (const auto* epsilon = root.find("epsilon")) {
+        if (const auto* number = std::get_if<double>(&epsilon->value)) {
+            capture.epsilon = *number;
+        } else if (const auto* whole = std::get_if<std::int64_t>(&epsilon->value)) {
+            capture.epsilon = static_cast<double>(*whole);
+        }
+    }
+}
+
+/// A sidecar only adds what it can; a bad one is as good as none.
+void readSidecar(const std::filesystem::path& path, Capture& capture)
+{
+    constexpr std::uint64_t largest = std::uint64_t {1} << 20;
+    const auto file = FileReader::open(std::filesystem::path(path).replace_extension(".json"));
+    if (!file || file->size() > largest) {
+        return;
+    }
+    simdjson::padded_string text(file->size());
+    simdjson::dom::parser parser;
+    simdjson::dom::object object;
+    if (!file->readAt(0, std::as_writable_bytes(std::span(text.data(), text.size())))
+        || parser.parse(text).get(object) != simdjson::SUCCESS) {
+        return;
+    }
+    std::string_view variant;
+    if (object["variant"].get(variant) == simdjson::SUCCESS) {
+        capture.variant = std::string(variant);
+    }
+    std::int64_t step = 0;
+    if (object["step"].get(step) == simdjson::SUCCESS) {
+        capture.step = step;
+    }
+}
+
+template <std::size_t count>
+const Tensor* firstTensor(const PickleValue& root, const std::array<std::string_view, count>& names)
+{
+    for (const auto name : names) {
+        const auto* value = root.find(name);
+        if (value != nullptr && value->tensor() != nullptr) {
+            return value->tensor();
+        }
+    }
+    return nullptr;
+}
+
+CaptureTensor factsOf(const Tensor& tensor)
+{
+    return {tensor.shape(), tensor.dtype(), {}};
+}
+
+Result<CaptureFile> noInput(const TensorFile& file)
+{
+    const auto hint =
+        file.opaque.empty() ? std::string() : "; it also names " + file.opaque.front() + ", which is never run";
+    return failure(ErrorKind::unsupported,
+        "The file holds neither a tensor nor a dict with a tensor named input (or X, x, update, grad), so it is no "
+        "capture"
+            + hint);
+}
+
+Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile& file)
+{
+    const auto* input = file.root.tensor() != nullptr ? file.root.tensor() : firstTensor(file.root, inputNames);
+    if (input == nullptr) {
+        return noInput(file);
+    }
+    CaptureFile result;
+    result.input = *input;
+    result.capture.input = factsOf(*input);
+    if (const auto* output = firstTensor(file.root, outputNames)) {
+        result.output = *output;
+        result.capture.output = factsOf(*output);
+    }
+    auto& capture = result.capture;
+    capture.file = path.filename().string();
+    capture.path = path.string();
+    capture.identity = file.identity;
+    constexpr std::int64_t nsPerMs = 1'000'000;
+    capture.timestampMs = input->source()->stamp().modifiedNs / nsPerMs;
+    readName(path.stem().string(), capture);
+    readDict(file.root, capture);
+    readSidecar(path, capture);
+    return result;
+}
+
+Result<std::vector<Scan>> scanChecked(const Tensor& tensor)
+{
+    auto scanned = scanVerifying(tensor);
+    if (!scanned) {
+        return tl::make_unexpected(scanned.error());
+    }
+    const auto matches = scanned->checksumMatches ? Result<bool>(*scanned->checksumMatches) : tensor.checksumMatches();
+    if (!matches) {
+        return tl::make_unexpected(matches.error());
+    }
+    if (!*matches) {
+        return failure(ErrorKind::corrupt,
+            "The checksum of a tensor does not match, so its values cannot be trusted; copy the file again from where "
+            "it "
+            "was written");
+    }
+    return std::move(scanned->batches);
+}
+
+} // namespace
+
+Result<CaptureFile> openCapture(const std::filesystem::path& path)
+{
+    return openTensorFile(path)
+        .and_then([&](const TensorFile& file) { return collect(path, file); })
+        .map_error([&](Error error) { return withPath(std::move(error), path); });
+}
+
+Result<void> scanCapture(CaptureFile& file)
+{
+    const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
+    auto input = scanChecked(file.input).map_error(named);
+    auto output = file.output && input ? scanChecked(*file.output).map_error(named) : Result<std::vector<Scan>> {};
+    if (!input || !output) {
+        return tl::make_unexpected(input ? output.error() : input.error());
+    }
+    file.capture.input.batches = std::move(*input);
+    if (file.capture.output) {
+        file.capture.output->batches = std::move(*output);
+    }
+    return {};
+}
+
+} // namespace nanscope

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "core/model/capture.h"
+#include "core/model/result.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope {
+
+/// A capture with its tensors within reach. Formats: the dion wrapper's dict (input, output, rank, shape, dtype,
+/// epsilon), any dict with a tensor `input` (also X, x, update, grad) and perhaps `output`, or a bare tensor.
+struct CaptureFile
+{
+    Capture capture;
+    Tensor input;
+    std::optional<Tensor> output;
+};
+
+/// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the
+/// wrapper's (dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}.pt), rank also from the dict; a JSON file of
+/// the same name beside it (x.pt -> x.json) may give "variant" and "step".
+Result<CaptureFile> openCapture(const std::filesystem::path& path);
+
+/// Fills the scans of `file.capture` from the contents; verifies checksums first.
+Result<void> scanCapture(CaptureFile& file);
+
+} // namespace nanscope

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "core/tensorfile/picklegraph.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int deepest = 100;
+
+/// Copies what is reachable into a tree. Sharing is unfolded, so its cost is counted against the pickle's size.
+class Unfolding
+{
+public:
+    explicit Unfolding(const PickleGraph& graph)
+        : m_graph(graph)
+        , m_values(4096 + 4 * graph.nodes.size())
+        , m_bytes(65536 + 8 * graph.pickle.size())
+    { }
+
+    Result<PickleValue> value(NodeId id, int depth);
+
+private:
+    Result<PickleValue> list(const Node& node, int depth);
+    Result<PickleValue> dict(const Node& node, int depth);
+    PickleValue global(const Node& node) const;
+    std::optional<std::string> keyOf(NodeId id) const;
+    bool pay(std::size_t values, std::size_t bytes);
+
+    const PickleGraph& m_graph;
+    std::size_t m_values;
+    std::size_t m_bytes;
+};
+
+bool Unfolding::pay(std::size_t values, std::size_t bytes)
+{
+    if (values > m_values || bytes > m_bytes) {
+        return false;
+    }
+    m_values -= values;
+    m_bytes -= bytes;
+    return true;
+}
+
+auto unjustified()
+{
+    return failure(ErrorKind::refused,
+        "The pickle inside unfolds to many times its size; it is damaged or made to fill the memory");
+}
+
+PickleValue Unfolding::global(const Node& node) const
+{
+    const auto& global = m_graph.globals[node.index];
+    if (global.known == Known::dtype) {
+        return {"torch." + std::string(torchName(global.dtype))};
+    }
+    return {OpaqueObject {global.name}};
+}
+
+Result<PickleValue> Unfolding::list(const Node& node, int depth)
+{
+    PickleList list;
+    const auto items = m_graph.items(node);
+    if (items.size() > m_values) {
+        return unjustified();
+    }
+    list.reserve(items.size());
+    for (const auto item : items) {
+        auto inner = value(item, depth + 1);
+        if (!inner) {
+            return inner;
+        }
+        list.push_back(std::move(*inner));
+    }
+    return PickleValue {std::move(list)};
+}
+
+std::optional<std::string> Unfolding::keyOf(NodeId id) const
+{
+    const auto& node = m_graph.nodes[id];
+    if (node.kind == NodeKind::text) {
+        return "t" + std::string(m_graph.text(node));
+    }
+    if (node.kind == NodeKind::integer) {
+        return "i" + std::to_string(node.integer);
+    }
+    return std::nullopt;
+}
+
+Result<PickleValue> Unfolding::dict(const Node& node, int depth)
+{
+    PickleDict dict;
+    std::unordered_map<std::string, std::size_t> places;
+    const auto entries = m_graph.items(node);
+    for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
+        auto key = value(entries[i], depth + 1);
+        auto held = value(entries[i + 1], depth + 1);
+        if (!key || !held) {
+            return key ? held : key;
+        }
+        const auto name = keyOf(entries[i]);
+        const auto place = name ? places.try_emplace(*name, dict.size()).first->second : dict.size();
+        if (place < dict.size()) {
+            dict[place].second = std::move(*held); // a later entry of the same key wins, as in Python
+        } else {
+            dict.emplace_back(std::move(*key), std::move(*held));
+        }
+    }
+    return PickleValue {std::move(dict)};
+}
+
+Result<PickleValue> Unfolding::value(NodeId id, int depth)
+{
+    const auto& node = m_graph.nodes[id];
+    const bool text = node.kind == NodeKind::text;
+    const bool tensor = node.kind == NodeKind::tensor;
+    const auto rank = tensor ? m_graph.tensors[node.index].shape().size() : 0;
+    if (!pay(1 + rank / 4, text ? node.index : 0)) {
+        return unjustified();
+    }
+    if (depth > deepest) {
+        return failure(ErrorKind::refused,
+            "The pickle inside is nested more than 100 deep or contains itself; it is damaged or made to do harm");
+    }
+    switch (node.kind) {
+    case NodeKind::none:
+        return PickleValue {};
+    case NodeKind::boolean:
+        return PickleValue {node.integer != 0};
+    case NodeKind::integer:
+        return PickleValue {node.integer};
+    case NodeKind::real:
+        return PickleValue {node.real};
+    case NodeKind::text:
+        return PickleValue {std::string(m_graph.text(node))};
+    case NodeKind::sequence:
+        return list(node, depth);
+    case NodeKind::dict:
+        return dict(node, depth);
+    case NodeKind::tensor:
+        return PickleValue {m_graph.tensors[node.index]};
+    case NodeKind::storage:
+        return PickleValue {OpaqueObject {"torch storage"}};
+    case NodeKind::global:
+    case NodeKind::opaque:
+        break;
+    }
+    return global(node);
+}
+
+} // namespace
+
+Result<PickleValue> unfold(const PickleGraph& graph)
+{
+    return Unfolding(graph).value(graph.root, 0);
+}
+
+} // namespace nanscope

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/tensorfile/bytes.h"
+#include "core/tensorfile/checksum.h"
+#include "core/tensorfile/convert.h"
+#include "core/tensorfile/tensorsource.h"
+#include "core/tensorfile/tensorstream.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Puts a dense block of lines where it belongs in a row-major matrix.
+template <class T>
+void place(const TensorBlock& block, const T* values, bool transposed, std::int64_t cols, T* matrix)
+{
+    for (std::int64_t line = 0; line < block.lines; ++line) {
+        const auto* const from = values + line * block.positions;
+        const auto at = block.firstLine + line;
+        if (!transposed) {
+            std::copy_n(from, block.positions, matrix + at * cols + block.firstPosition);
+            continue;
+        }
+        for (std::int64_t position = 0; position < block.positions; ++position) {
+            matrix[(block.firstPosition + position) * cols + at] = from[position];
+        }
+    }
+}
+
+template <class T>
+Result<void> readMatrix(const Tensor& tensor, std::int64_t batch, std::span<T> out)
+{
+    const auto shape = tensor.matrices();
+    if (!isReal(tensor.dtype())) {
+        return failure(ErrorKind::unsupported, "The tensor holds complex numbers, which a matrix of reals cannot show");
+    }
+    if (out.size() != static_cast<std::size_t>(shape.elements())) {
+        return failure(ErrorKind::internal, "The room for a matrix is not of its size");
+    }
+    auto stream = TensorStream::open(tensor);
+    if (!stream) {
+        return tl::make_unexpected(stream.error());
+    }
+    std::vector<T> values;
+    return stream->matrix(batch, [&](const TensorBlock& block) {
+        values.resize(block.elements());
+        convert(tensor.dtype(), block.bits, block.elements(), values.data());
+        place(block, values.data(), stream->transposed(), shape.cols, out.data());
+    });
+}
+
+/// An element of any width, so that one loop places all of them.
+template <std::size_t width>
+struct Bits
+{
+    std::byte bytes[width];
+};
+
+template <std::size_t width>
+Result<std::vector<std::byte>> readBitsOf(const Tensor& tensor, std::int64_t batch)
+{
+    auto stream = TensorStream::open(tensor);
+    if (!stream) {
+        return tl::make_unexpected(stream.error());
+    }
+    const auto shape = tensor.matrices();
+    std::vector<std::byte> out(static_cast<std::size_t>(shape.elements()) * width);
+    auto* const matrix = reinterpret_cast<Bits<width>*>(out.data());
+    auto read = stream->matrix(batch, [&](const TensorBlock& block) {
+        place(block, reinterpret_cast<const Bits<width>*>(block.bits), stream->transposed(), shape.cols, matrix);
+    });
+    return read.map([&] { return std::move(out); });
+}
+
+Result<std::uint32_t> storageCrc(const FileReader& file, std::uint64_t begin, std::uint64_t size)
+{
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(size, 96 << 10));
+    std::uint32_t crc = 0;
+    for (std::uint64_t at = 0; at < size; at += buffer.size()) {
+        const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), size - at));
+        if (auto read = file.readAt(begin + at, part); !read) {
+            return tl::make_unexpected(read.error());
+        }
+        crc = updateCrc32(crc, part);
+    }
+    return crc;
+}
+
+} // namespace
+
+Tensor::Tensor(std::shared_ptr<const Source> source, std::string storageKey, DType dtype, Shape shape, Shape strides,
+    std::int64_t storageOffset)
+    : m_source(std::move(source))
+    , m_storageKey(std::move(storageKey))
+    , m_dtype(dtype)
+    , m_shape(std::move(shape))
+    , m_strides(std::move(strides))
+    , m_storageOffset(storageOffset)
+{ }
+
+std::int64_t Tensor::elements() const
+{
+    std::int64_t count = 1;
+    for (const auto extent : m_shape) {
+        count *= extent;
+    }
+    return count;
+}
+
+bool Tensor::contiguous() const
+{
+    std::int64_t expected = 1;
+    for (std::size_t i = m_shape.size(); i-- > 0;) {
+        if (m_shape[i] != 1 && m_strides[i] != expected) {
+            return elements() == 0;
+        }
+        expected *= m_shape[i];
+    }
+    return true;
+}
+
+Result<StorageBytes> Tensor::map() const
+{
+    auto stream = TensorStream::open(*this);
+    if (!stream) {
+        return tl::make_unexpected(stream.error());
+    }
+    auto mapped = MappedFile::open(m_source->path());
+    if (mapped && (*mapped)->stamp() != m_source->stamp()) {
+        return failure(
+            ErrorKind::io, "The file was changed after it was opened; open it again", m_source->path().string());
+    }
+    return mapped.map([&](const std::shared_ptr<const MappedFile>& file) {
+        const auto part = file->bytes().subspan(stream->storageBegin(), m_source->find(m_storageKey)->size);
+        return StorageBytes {file, part, m_source->bigEndian};
+    });
+}
+
+Result<void> Tensor::read(std::int64_t batch, std::span<float> out) const
+{
+    return readMatrix(*this, batch, out);
+}
+
+Result<void> Tensor::read(std::int64_t batch, std::span<double> out) const
+{
+    return readMatrix(*this, batch, out);
+}
+
+Result<std::vector<std::byte>> Tensor::readBits(std::int64_t batch) const
+{
+    switch (sizeOf(m_dtype)) {
+    case 1:
+        return readBitsOf<1>(*this, batch);
+    case 2:
+        return readBitsOf<2>(*this, batch);
+    case 4:
+        return readBitsOf<4>(*this, batch);
+    case 8:
+        return readBitsOf<8>(*this, batch);
+    default:
+        return readBitsOf<16>(*this, batch);
+    }
+}
+
+Result<bool> Tensor::checksumMatches() const
+{
+    if (m_source == nullptr) {
+        return failure(ErrorKind::usage, "The tensor belongs to no file");
+    }
+    const auto file = m_source->reopen();
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    const auto* stored = m_source->find(m_storageKey);
+    if (stored == nullptr || !stored->crc) {
+        return true;
+    }
+    return m_source->locate(*file, *stored)
+        .and_then([&](std::uint64_t begin) { return storageCrc(*file, begin, stored->size); })
+        .map([&](std::uint32_t crc) { return crc == *stored->crc; });
+}
+
+} // namespace nanscope

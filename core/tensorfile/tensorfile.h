@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads tensors from .pt (zip with a restricted pickle), .safetensors and .npy without ever executing anything:
+// headers first, contents mapped when a tensor is asked for. Also writes .pt. Nothing here knows what a capture
+// means beyond the names of its keys; see capturefile.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/model/capture.h"
+#include "core/model/dtype.h"
+#include "core/model/result.h"
+
+namespace nanscope {
+
+/// Contents of one storage as they lie in the file; keeps the mapping alive. Never writable.
+struct StorageBytes
+{
+    std::shared_ptr<const void> owner;
+    std::span<const std::byte> bytes;
+    bool bigEndian = false;
+};
+
+/// A tensor in a file: shape, strides and offset in elements, contents not yet touched. Cheap to copy.
+class Tensor
+{
+public:
+    class Source; ///< the open file behind it
+
+    Tensor() = default;
+    Tensor(std::shared_ptr<const Source> source, std::string storageKey, DType dtype, Shape shape, Shape strides,
+        std::int64_t storageOffset);
+
+    const Shape& shape() const { return m_shape; }
+    const Shape& strides() const { return m_strides; }
+    std::int64_t storageOffset() const { return m_storageOffset; }
+    const std::string& storageKey() const { return m_storageKey; }
+    DType dtype() const { return m_dtype; }
+    const std::shared_ptr<const Source>& source() const { return m_source; }
+    MatrixShape matrices() const { return matrixShape(m_shape); }
+    std::int64_t elements() const;
+    bool contiguous() const;
+
+    /// Maps the storage; fails if it is cut off, or if the file is no longer the one that was opened. Should
+    /// somebody cut the file afterwards, touching the bytes ends the program: read(), readBits(), scanTensor() and
+    /// tileTensor() copy instead, and turn that into an error.
+    Result<StorageBytes> map() const;
+
+    /// One matrix of the batch, row-major and contiguous, converted exactly (fp64 to float rounds to nearest).
+    /// `out` has rows*cols elements.
+    Result<void> read(std::int64_t batch, std::span<float> out) const;
+    Result<void> read(std::int64_t batch, std::span<double> out) const;
+
+    /// The bit patterns of one matrix, row-major, native byte order, sizeOf(dtype()) bytes each.
+    Result<std::vector<std::byte>> readBits(std::int64_t batch) const;
+
+    /// Compares the storage's CRC-32 with the one the file states; true where the format states none.
+    Result<bool> checksumMatches() const;
+
+private:
+    std::shared_ptr<const Source> m_source;
+    std::string m_storageKey;
+    DType m_dtype = DType::float32;
+    Shape m_shape;
+    Shape m_strides;
+    std::int64_t m_storageOffset = 0;
+};
+
+struct PickleValue;
+using PickleList = std::vector<PickleValue>;
+using PickleDict = std::vector<std::pair<PickleValue, PickleValue>>;
+
+/// A Python object that is not on the allow-list: its name, never its behaviour.
+struct OpaqueObject
+{
+    std::string name; ///< "module qualname"
+};
+
+/// What a file holds, as plain data. Tuples, lists and torch.Size are all PickleList.
+struct PickleValue
+{
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, Tensor, PickleList, PickleDict, OpaqueObject>
+        value;
+
+    /// The entry of a dict by its string key, or nullptr.
+    const PickleValue* find(std::string_view key) const;
+    const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
+};
+
+enum class FileKind { torchZip, safetensors, npy };
+
+struct TensorFile
+{
+    FileKind kind = FileKind::torchZip;
+    PickleValue root; ///< a dict name -> tensor for safetensors, a tensor for .npy
+    std::string identity; ///< size, names, sizes and CRCs of the directory and the bytes of data.pkl, hashed
+    std::vector<std::string> opaque; ///< names of objects that were not rebuilt
+};
+
+/// Reads the headers of any supported file. A sentence for: the old non-zip torch format, a cut-off file, a
+/// checksum that does not match, names that repeat or leave the archive, a folder, no permission.
+Result<TensorFile> openTensorFile(const std::filesystem::path& path);
+
+/// True if the name is one this room would try: .pt .pth .bin .safetensors .npy (any case).
+bool looksLikeTensorFile(const std::filesystem::path& path);
+
+/// Contents to be written: a flat dict in this order. Bytes are row-major, native byte order.
+struct TensorToWrite
+{
+    std::string name;
+    DType dtype = DType::float32;
+    Shape shape;
+    std::vector<std::byte> bytes;
+};
+using ValueToWrite =
+    std::variant<std::monostate, std::int64_t, double, std::string, Shape /* a tuple of ints */, TensorToWrite>;
+
+/// Writes a .pt that torch.load(weights_only=True) reads: temporary name, fsync, rename.
+Result<void> writePt(
+    const std::filesystem::path& path, const std::vector<std::pair<std::string, ValueToWrite>>& entries);
+
+} // namespace nanscope

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "core/platform/platform.h"
+#include "core/tensorfile/tensorfile.h"
+#include "core/tensorfile/zipdirectory.h"
+
+namespace nanscope {
+
+/// Where the bytes of one storage lie.
+struct StoredBytes
+{
+    std::uint64_t offset = 0; ///< of the first byte; unknown, and 0, for a zip entry until it is located
+    std::uint64_t size = 0;
+    std::optional<std::uint32_t> crc;
+    std::optional<ZipEntry> entry;
+};
+
+/// The file that tensors come from. It holds no descriptor: thousands of captures may be open at once, and each
+/// access finds out whether the file is still the one whose headers were read.
+class Tensor::Source
+{
+public:
+    Source(std::filesystem::path path, const FileStamp& stamp)
+        : m_path(std::move(path))
+        , m_stamp(stamp)
+    { }
+
+    const std::filesystem::path& path() const { return m_path; }
+    const FileStamp& stamp() const { return m_stamp; }
+    const StoredBytes* find(const std::string& storageKey) const;
+
+    Result<FileReader> reopen() const;
+    Result<std::uint64_t> locate(const FileReader& file, const StoredBytes& stored) const;
+
+    std::unordered_map<std::string, StoredBytes> storages;
+    bool bigEndian = false;
+
+private:
+    std::filesystem::path m_path;
+    FileStamp m_stamp;
+};
+
+/// A tensor whose shape, strides and offset were found to lie inside its storage.
+Result<Tensor> makeTensor(std::shared_ptr<const Tensor::Source> source, std::string storageKey, DType dtype,
+    Shape shape, Shape strides, std::int64_t storageOffset);
+
+/// Row-major strides.
+Shape rowMajorStrides(const Shape& shape);
+
+/// `error` with the path filled in where it is not.
+Error withPath(Error error, const std::filesystem::path& path);
+
+} // namespace nanscope

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensorfile/tensorstream.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "core/tensorfile/checksum.h"
+#include "core/tensorfile/convert.h"
+
+namespace nanscope {
+
+namespace {
+
+// Half of a usual L2 cache: what was just copied is still there when it is checked and scanned.
+constexpr std::int64_t bufferSize = std::int64_t {96} << 10;
+constexpr std::int64_t windowSize = std::int64_t {64} << 10;
+constexpr std::int64_t farApart = 4096; // bytes; beyond it, reading what lies between costs more than another call
+
+std::int64_t extentFromEnd(const Shape& values, std::size_t place, std::int64_t otherwise)
+{
+    return values.size() >= place ? values[values.size() - place] : otherwise;
+}
+
+} // namespace
+
+TensorStream::TensorStream(Tensor tensor, FileReader file, std::uint64_t begin)
+    : m_tensor(std::move(tensor))
+    , m_file(std::move(file))
+    , m_begin(begin)
+    , m_item(static_cast<std::int64_t>(sizeOf(m_tensor.dtype())))
+    , m_swap(m_tensor.source()->bigEndian != (std::endian::native == std::endian::big) && m_item > 1)
+{
+    const auto shape = m_tensor.matrices();
+    const auto rowStride = extentFromEnd(m_tensor.strides(), 2, 0);
+    const auto colStride = extentFromEnd(m_tensor.strides(), 1, 1);
+    m_transposed = shape.rows > 1 && (shape.cols == 1 || rowStride < colStride);
+    m_lines = m_transposed ? shape.cols : shape.rows;
+    m_positions = m_transposed ? shape.rows : shape.cols;
+    m_lineStride = m_transposed ? colStride : rowStride;
+    m_positionStride = m_transposed ? rowStride : colStride;
+    m_checksum = readsWholeStorage();
+}
+
+Result<TensorStream> TensorStream::open(const Tensor& tensor)
+{
+    if (tensor.source() == nullptr) {
+        return failure(ErrorKind::usage, "The tensor belongs to no file");
+    }
+    const auto* stored = tensor.source()->find(tensor.storageKey());
+    auto file = tensor.source()->reopen();
+    if (!file || stored == nullptr) {
+        return tl::make_unexpected(
+            file ? Error {ErrorKind::corrupt, "The tensor's contents are missing", {}} : file.error());
+    }
+    const auto begin = tensor.source()->locate(*file, *stored);
+    if (!begin) {
+        return tl::make_unexpected(begin.error());
+    }
+    return TensorStream(tensor, std::move(*file), *begin);
+}
+
+bool TensorStream::readsWholeStorage() const
+{
+    const auto* stored = m_tensor.source()->find(m_tensor.storageKey());
+    return m_tensor.contiguous() && m_tensor.storageOffset() == 0 && stored->crc
+        && stored->size == static_cast<std::uint64_t>(m_tensor.elements() * m_item);
+}
+
+std::int64_t TensorStream::matrixOffset(std::int64_t batch) const
+{
+    const auto& shape = m_tensor.shape();
+    auto offset = m_tensor.storageOffset();
+    for (std::size_t i = shape.size() < 2 ? 0 : shape.size() - 2; i-- > 0;) {
+        offset += batch % shape[i] * m_tensor.strides()[i];
+        batch /= shape[i];
+    }
+    return offset;
+}
+
+Result<void> TensorStream::matrix(std::int64_t batch, const Sink& sink)
+{
+    const auto shape = m_tensor.matrices();
+    if (batch < 0 || batch >= shape.batch) {
+        return failure(ErrorKind::usage, "The tensor has no such batch element", m_tensor.source()->path().string());
+    }
+    if (shape.elements() == 0) {
+        return {};
+    }
+    m_buffer.resize(static_cast<std::size_t>(std::min(bufferSize, shape.elements() * m_item)));
+    const bool rowsTouch = m_positionStride == 1 && (m_lines == 1 || m_lineStride == m_positions);
+    const auto start = matrixOffset(batch);
+    return rowsTouch ? dense(start, sink) : strided(start, sink);
+}
+
+void TensorStream::makeNative(std::byte* bits, std::size_t elements) const
+{
+    if (!m_swap) {
+        return;
+    }
+    const bool pairs = !isReal(m_tensor.dtype());
+    const auto width = static_cast<std::size_t>(m_item);
+    swapBytes(bits, pairs ? width / 2 : width, pairs ? elements * 2 : elements);
+}
+
+Result<void> TensorStream::readDense(std::int64_t start, std::int64_t count, std::byte* out)
+{
+    const auto bytes = std::span(out, static_cast<std::size_t>(count * m_item));
+    auto read = m_file.readAt(m_begin + static_cast<std::uint64_t>(start * m_item), bytes);
+    if (read && m_checksum) {
+        m_crc = updateCrc32(m_crc, bytes);
+    }
+    return read;
+}
+
+Result<void> TensorStream::dense(std::int64_t start, const Sink& sink)
+{
+    const auto room = static_cast<std::int64_t>(m_buffer.size()) / m_item;
+    const auto linesAtOnce = std::max<std::int64_t>(room / m_positions, 1);
+    const auto positionsAtOnce = std::min(room, m_positions);
+    for (std::int64_t line = 0; line < m_lines; line += linesAtOnce) {
+        const auto lines = std::min(linesAtOnce, m_lines - line);
+        for (std::int64_t position = 0; position < m_positions; position += positionsAtOnce) {
+            const auto positions = std::min(positionsAtOnce, m_positions - position);
+            const auto from = start + line * m_positions + position;
+            if (auto read = readDense(from, lines * positions, m_buffer.data()); !read) {
+                return read;
+            }
+            makeNative(m_buffer.data(), static_cast<std::size_t>(lines * positions));
+            sink({m_buffer.data(), line, lines, position, positions});
+        }
+    }
+    return {};
+}
+
+Result<void> TensorStream::strided(std::int64_t start, const Sink& sink)
+{
+    const auto room = static_cast<std::int64_t>(m_buffer.size()) / m_item;
+    const auto linesAtOnce = std::max<std::int64_t>(room / m_positions, 1);
+    const auto positionsAtOnce = std::min(room, m_positions);
+    for (std::int64_t line = 0; line < m_lines; line += linesAtOnce) {
+        const auto lines = std::min(linesAtOnce, m_lines - line);
+        for (std::int64_t position = 0; position < m_positions; position += positionsAtOnce) {
+            const auto positions = std::min(positionsAtOnce, m_positions - position);
+            for (std::int64_t i = 0; i < lines; ++i) {
+                const auto from = start + (line + i) * m_lineStride + position * m_positionStride;
+                auto* const out = m_buffer.data() + i * positions * m_item;
+                if (auto read = readRun(from, positions, m_positionStride, out); !read) {
+                    return read;
+                }
+            }
+            makeNative(m_buffer.data(), static_cast<std::size_t>(lines * positions));
+            sink({m_buffer.data(), line, lines, position, positions});
+        }
+    }
+    return {};
+}
+
+Result<void> TensorStream::readRun(std::int64_t start, std::int64_t count, std::int64_t stride, std::byte* out)
+{
+    if (stride == 1) {
+        return readDense(start, count, out);
+    }
+    const auto step = stride * m_item;
+    const auto perWindow = stride == 0 ? count : step > farApart ? 1 : (windowSize - m_item) / step + 1;
+    m_window.resize(static_cast<std::size_t>(windowSize));
+    for (std::int64_t done = 0; done < count; done += perWindow) {
+        const auto here = std::min(perWindow, count - done);
+        if (auto read = readDense(start + done * stride, (here - 1) * stride + 1, m_window.data()); !read) {
+            return read;
+        }
+        for (std::int64_t i = 0; i < here; ++i) {
+            std::memcpy(out + (done + i) * m_item, m_window.data() + i * step, static_cast<std::size_t>(m_item));
+        }
+    }
+    return {};
+}
+
+} // namespace nanscope

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/tensorfile/tensorsource.h"
+
+namespace nanscope {
+
+/// A dense part of a matrix: `lines` x `positions` elements in native byte order.
+struct TensorBlock
+{
+    const std::byte* bits = nullptr;
+    std::int64_t firstLine = 0;
+    std::int64_t lines = 0;
+    std::int64_t firstPosition = 0;
+    std::int64_t positions = 0;
+
+    std::size_t elements() const { return static_cast<std::size_t>(lines * positions); }
+};
+
+/// Reads matrices of a tensor front to back through one small buffer, in the order in which they lie in the file.
+/// The bytes are copied with FileReader, not mapped: a file that shrinks meanwhile gives an error.
+class TensorStream
+{
+public:
+    using Sink = std::function<void(const TensorBlock&)>;
+
+    static Result<TensorStream> open(const Tensor& tensor);
+
+    /// Lines are columns where true, rows otherwise; whichever lie closer together in the file.
+    bool transposed() const { return m_transposed; }
+
+    Result<void> matrix(std::int64_t batch, const Sink& sink);
+
+    /// Where the storage begins in the file.
+    std::uint64_t storageBegin() const { return m_begin; }
+
+    /// True if reading all matrices in order reads the storage once, from its first byte to its last.
+    bool readsWholeStorage() const;
+    /// CRC-32 of what was read so far; only meaningful where readsWholeStorage().
+    std::uint32_t crc() const { return m_crc; }
+
+private:
+    TensorStream(Tensor tensor, FileReader file, std::uint64_t begin);
+
+    std::int64_t matrixOffset(std::int64_t batch) const;
+    Result<void> dense(std::int64_t start, const Sink& sink);
+    Result<void> strided(std::int64_t start, const Sink& sink);
+    Result<void> readRun(std::int64_t start, std::int64_t count, std::int64_t stride, std::byte* out);
+    Result<void> readDense(std::int64_t start, std::int64_t count, std::byte* out);
+    void makeNative(std::byte* bits, std::size_t elements) const;
+
+    Tensor m_tensor;
+    FileReader m_file;
+    std::uint64_t m_begin = 0;
+    std::int64_t m_item = 1;
+    std::int64_t m_lines = 0;
+    std::int64_t m_positions = 0;
+    std::int64_t m_lineStride = 0;
+    std::int64_t m_positionStride = 0;
+    bool m_transposed = false;
+    bool m_swap = false;
+    bool m_checksum = false;
+    std::uint32_t m_crc = 0;
+    std::vector<std::byte> m_buffer;
+    std::vector<std::byte> m_window; ///< for elements that lie apart
+};
+
+} // namespace nanscope
