@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace nanscope {
+
+/// The `count` candidates that differ least from `word`, by edit distance, then in the order given.
+std::vector<std::string_view> nearest(
+    std::string_view word, const std::vector<std::string_view>& candidates, std::size_t count);
+
+} // namespace nanscope

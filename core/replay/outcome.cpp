@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/outcome.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/replay/spectrum.h"
+
+namespace nanscope {
+
+namespace {
+
+// Directions below this share of the Frobenius norm are noise to the iteration; design section 5.
+constexpr double signalShare = 0.01;
+constexpr double degenerateFactor = 2;
+constexpr int directionsLookedAt = 8;
+
+bool degenerate(const Replay& replay, std::span<const double> input, std::span<const double> output)
+{
+    const auto& shape = replay.program.shape;
+    const auto [low, high] = outputRange(replay.program.steps);
+    const auto directions = leadingDirections(input, shape.rows, shape.cols, signalShare, directionsLookedAt);
+    return std::any_of(directions.begin(), directions.end(), [&](const SingularDirection& direction) {
+        const double gain = gainAlong(direction.left, output, shape.cols);
+        return gain > degenerateFactor * high || gain < low / degenerateFactor;
+    });
+}
+
+Outcome judge(const Replay& replay, std::size_t element, std::span<const double> input)
+{
+    const auto& output = replay.ops.back().batches[element];
+    if (output.nan > 0) {
+        return Outcome::nan;
+    }
+    if (!output.finite()) {
+        return Outcome::inf;
+    }
+    const auto& in = replay.ops.front().batches[element];
+    if (output.allZero()) {
+        return in.allZero() ? Outcome::finite : Outcome::zero;
+    }
+    return degenerate(replay, input, replay.outputs[element]) ? Outcome::degenerate : Outcome::finite;
+}
+
+NonFinite describe(const OpTrace& op, std::size_t element, bool batched)
+{
+    const auto& scan = op.batches[element];
+    NonFinite result;
+    result.iteration = op.iteration;
+    result.op = op.op;
+    result.kind = scan.firstClass;
+    result.count = scan.nonFinite();
+    if (batched) {
+        result.index.push_back(static_cast<std::int64_t>(element));
+    }
+    result.index.push_back(scan.firstNonFinite / op.cols);
+    result.index.push_back(scan.firstNonFinite % op.cols);
+    return result;
+}
+
+void readGram(Gauge& gauge, const Scan& gram, std::int64_t size, double limit)
+{
+    if (!gram.finite()) {
+        return;
+    }
+    const auto m = static_cast<double>(size);
+    gauge.spectralBound = std::sqrt(std::sqrt(gram.sumSquares));
+    gauge.spectralLimit = limit;
+    gauge.orthogonality = std::sqrt(std::max(0.0, gram.sumSquares - 2 * gram.trace + m) / m);
+}
+
+} // namespace
+
+std::vector<Outcome> judgeOutcomes(const Replay& replay, std::span<const double> input)
+{
+    std::vector<Outcome> outcomes;
+    const auto size = static_cast<std::size_t>(replay.program.shape.elements());
+    for (std::size_t i = 0; i < replay.ops.front().batches.size(); ++i) {
+        outcomes.push_back(judge(replay, i, input.subspan(i * size, size)));
+    }
+    return outcomes;
+}
+
+std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t element, bool batched)
+{
+    const auto found = std::find_if(
+        replay.ops.begin(), replay.ops.end(), [element](const OpTrace& op) { return !op.batches[element].finite(); });
+    if (found == replay.ops.end()) {
+        return std::nullopt;
+    }
+    return describe(*found, element, batched);
+}
+
+std::vector<Gauge> gauges(const Replay& replay, std::size_t element)
+{
+    const auto& program = replay.program;
+    const auto limits = divergenceLimits(program.steps);
+    const auto size = std::min(program.shape.rows, program.shape.cols);
+    std::vector<Gauge> result(program.steps.size());
+    for (std::size_t k = 0; k < result.size(); ++k) {
+        result[k].iteration = static_cast<int>(k) + 1;
+        const auto slot = static_cast<std::size_t>(program.grams[k].scanSlot);
+        readGram(result[k], replay.ops[slot].batches[element], size, limits[k]);
+    }
+    for (const auto& op : replay.ops) {
+        if (op.iteration == 0) {
+            continue;
+        }
+        auto& gauge = result[static_cast<std::size_t>(op.iteration) - 1];
+        gauge.absmaxX = std::max(gauge.absmaxX, op.batches[element].absmax);
+        if (op.op == OpName::q) {
+            gauge.absmaxQ = op.batches[element].absmax;
+        }
+    }
+    return result;
+}
+
+double relativeDistance(std::span<const double> a, std::span<const double> b)
+{
+    double difference = 0;
+    double reference = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        difference += (a[i] - b[i]) * (a[i] - b[i]);
+        reference += b[i] * b[i];
+    }
+    return difference == 0 ? 0.0 : std::sqrt(difference / reference);
+}
+
+} // namespace nanscope

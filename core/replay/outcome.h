@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/replay/replay.h"
+
+namespace nanscope {
+
+/// How each element of the batch ended. `input` and `replay.outputs` hold the whole batch.
+std::vector<Outcome> judgeOutcomes(const Replay& replay, std::span<const double> input);
+
+/// The first op whose result is non-finite, for one element. `batched`: the index leads with the batch element.
+std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t element, bool batched);
+
+/// One gauge per iteration, for one element.
+std::vector<Gauge> gauges(const Replay& replay, std::size_t element);
+
+/// ||a - b||_F / ||b||_F; NaN where either holds a NaN, infinite where only b is zero.
+double relativeDistance(std::span<const double> a, std::span<const double> b);
+
+} // namespace nanscope

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/replay/variant.h"
+
+namespace nanscope {
+
+namespace {
+
+// Beyond this the composed output is no longer that of a working schedule; overflow follows almost at once.
+constexpr double divergedOutput = 1.5;
+
+bool diverges(std::span<const Coefficients> steps, double sigma)
+{
+    return !(std::abs(applySchedule(steps, sigma)) <= divergedOutput);
+}
+
+// Largest value the iterate can have on entry of each step when it starts anywhere in (0, 1].
+std::vector<double> theoreticalMaxima(std::span<const Coefficients> steps)
+{
+    constexpr int samples = 20000;
+    std::vector<double> maxima(steps.size(), 0.0);
+    for (int i = 1; i <= samples; ++i) {
+        double sigma = static_cast<double>(i) / samples;
+        for (std::size_t k = 0; k < steps.size(); ++k) {
+            maxima[k] = std::max(maxima[k], std::abs(sigma));
+            sigma = applySchedule(steps.subspan(k, 1), sigma);
+        }
+    }
+    return maxima;
+}
+
+// First diverging value above `low`, where nothing diverges.
+double firstDivergence(std::span<const Coefficients> steps, double low)
+{
+    constexpr double stride = 1e-3;
+    double high = low + stride;
+    while (!diverges(steps, high) && high < 4 * low + 4) {
+        low = high;
+        high += stride;
+    }
+    for (int i = 0; i < 60; ++i) {
+        const double middle = 0.5 * (low + high);
+        (diverges(steps, middle) ? high : low) = middle;
+    }
+    return low;
+}
+
+} // namespace
+
+double applySchedule(std::span<const Coefficients> steps, double sigma)
+{
+    for (const auto& [a, b, c] : steps) {
+        const double square = sigma * sigma;
+        sigma *= a + square * (b + square * c);
+    }
+    return sigma;
+}
+
+std::vector<double> divergenceLimits(std::span<const Coefficients> steps)
+{
+    const auto maxima = theoreticalMaxima(steps);
+    std::vector<double> limits;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        const auto rest = steps.subspan(k);
+        // A schedule without slack may already diverge a rounding error above its own maximum.
+        const double start = diverges(rest, maxima[k]) ? maxima[k] * (1 - 1e-6) : maxima[k];
+        limits.push_back(firstDivergence(rest, start));
+    }
+    return limits;
+}
+
+std::array<double, 2> outputRange(std::span<const Coefficients> steps)
+{
+    constexpr int samples = 20000;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (int i = 0; i <= samples; ++i) {
+        const double sigma = std::pow(10.0, -2.0 * i / samples);
+        const double out = applySchedule(steps, sigma);
+        low = std::min(low, out);
+        high = std::max(high, out);
+    }
+    return {low, high};
+}
+
+} // namespace nanscope

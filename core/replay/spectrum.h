@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nanscope {
+
+/// Largest eigenvalue of a symmetric matrix (size x size, row-major), by Lanczos with full reorthogonalisation from a
+/// fixed start vector: a lower bound that agrees to about 1e-4 after the 24 steps taken. NaN if any element is
+/// non-finite.
+double largestEigenvalue(std::span<const double> matrix, std::int64_t size);
+
+/// A left singular direction of a matrix, with its value.
+struct SingularDirection
+{
+    double sigma = 0;
+    std::vector<double> left; ///< unit, rows long
+};
+
+/// The converged leading singular directions of a finite rows x cols matrix with sigma >= `share` times its Frobenius
+/// norm, at most `most` of them, largest first.
+std::vector<SingularDirection> leadingDirections(
+    std::span<const double> matrix, std::int64_t rows, std::int64_t cols, double share, int most);
+
+/// ||left^T matrix||_2: how far the matrix stretches this direction.
+double gainAlong(std::span<const double> left, std::span<const double> matrix, std::int64_t cols);
+
+} // namespace nanscope

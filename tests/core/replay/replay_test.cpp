@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/replay/outcome.h"
+#include "core/replay/replay.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope {
+namespace {
+
+/// One file of tests/reference/data/replay: an input and what torch made of it.
+struct Vectors
+{
+    TensorFile file;
+    MatrixShape shape;
+    std::vector<double> input;
+    double epsilon = 0;
+
+    std::vector<double> read(const std::string& key) const
+    {
+        const auto* value = file.root.find(key);
+        EXPECT_NE(value, nullptr) << key;
+        std::vector<double> all;
+        const auto& tensor = *value->tensor();
+        for (std::int64_t i = 0; i < shape.batch; ++i) {
+            std::vector<double> one(static_cast<std::size_t>(shape.elements()));
+            EXPECT_TRUE(tensor.read(i, std::span(one))) << key;
+            all.insert(all.end(), one.begin(), one.end());
+        }
+        return all;
+    }
+};
+
+Vectors load(const std::string& name)
+{
+    Vectors v;
+    auto file = openTensorFile(NANSCOPE_TEST_DATA "/replay/" + name + ".pt");
+    EXPECT_TRUE(file) << sentence(file.error());
+    v.file = *file;
+    v.shape = v.file.root.find("input")->tensor()->matrices();
+    v.input = v.read("input");
+    v.epsilon = std::get<double>(v.file.root.find("epsilon")->value);
+    return v;
+}
+
+std::vector<double> joined(const Replay& replayed)
+{
+    std::vector<double> all;
+    for (const auto& output : replayed.outputs) {
+        all.insert(all.end(), output.begin(), output.end());
+    }
+    return all;
+}
+
+Replay run(const Vectors& v, std::string_view variant, Precision precision, Rounding rounding)
+{
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = precision;
+    options.rounding = rounding;
+    options.epsilon = v.epsilon;
+    options.keepOutput = true;
+    auto result = replay(**findVariant(variant), v.shape, v.input, *device, options);
+    EXPECT_TRUE(result);
+    return *result;
+}
+
+Replay runOwnLowering(const Vectors& v, std::string_view variant, Precision precision)
+{
+    Rounding rounding;
+    rounding.lowering = (*findVariant(variant))->lowering;
+    return run(v, variant, precision, rounding);
+}
+
+// The vectors hold the unprotected schedule with eight steps under its plain name, with our five under this one.
+std::string keyOf(const Variant& variant, Precision precision)
+{
+    const std::string suffix = variant.name == "polar-express-unprotected" ? "-5/" : "/";
+    return std::string(variant.name) + suffix + std::string(name(precision));
+}
+
+const std::vector<std::string> inputs {"wide_24x40_gaussian", "wide_24x40_log3", "wide_24x40_log7",
+    "square_32x32_rank16", "wide_24x40_rank1", "tall_40x24_gaussian", "batch_3x16x24_mixed", "row_1x16", "column_16x1"};
+
+TEST(Replay, Fp64AgreesWithTorchOnEverySpectrumAndShape)
+{
+    for (const auto& name : inputs) {
+        const auto v = load(name);
+        for (const auto& variant : variants()) {
+            const auto expected = v.read(keyOf(variant, Precision::fp64));
+            const auto got = joined(runOwnLowering(v, variant.name, Precision::fp64));
+            EXPECT_LT(relativeDistance(got, expected), 1e-9) << name << " " << variant.name;
+        }
+    }
+}
+
+TEST(Replay, Fp32AgreesWithTorchWithinTheGainOnRounding)
+{
+    for (const auto& name : inputs) {
+        const auto v = load(name);
+        for (const auto& variant : variants()) {
+            if (!variant.published) {
+                continue;
+            }
+            double slope = 1;
+            for (const auto& step : variant.steps) {
+                slope *= step[0];
+            }
+            const auto expected = v.read(keyOf(variant, Precision::fp32));
+            const auto got = joined(runOwnLowering(v, variant.name, Precision::fp32));
+            // Two orders of summation in torch itself differ by up to 2.3 eps slope0 on the rank-1 input.
+            const double bound = 3 * epsilonOf(Precision::fp32) * slope;
+            EXPECT_LT(relativeDistance(got, expected), bound) << name << " " << variant.name;
+        }
+    }
+}
+
+TEST(Replay, SixteenBitFormatsFollowTorchCloserThanRoundingLetsThemDrift)
+{
+    // On well-conditioned spectra the two agree in most bits; on degenerate ones only outcomes can be compared.
+    for (const auto& name : {"wide_24x40_gaussian", "tall_40x24_gaussian", "wide_24x40_log3"}) {
+        const auto v = load(name);
+        for (const auto& variant : variants()) {
+            for (const auto precision : {Precision::bf16, Precision::fp16}) {
+                if (!variant.published) {
+                    continue;
+                }
+                const auto key = keyOf(variant, precision);
+                const auto expected = v.read(key);
+                const auto exact = v.read(keyOf(variant, Precision::fp64));
+                const auto got = joined(runOwnLowering(v, variant.name, precision));
+                const double rounding = relativeDistance(expected, exact);
+                // Torch's own Gram form, summed in two orders, differs by up to 1.4 times its rounding error.
+                const bool gram = variant.form == Form::gram || variant.form == Form::gramFromLeft;
+                EXPECT_LT(relativeDistance(got, expected), (gram ? 2.0 : 0.7) * rounding) << name << " " << key;
+                EXPECT_LT(relativeDistance(got, exact), (gram ? 2.0 : 1.3) * rounding) << name << " " << key;
+            }
+        }
+    }
+}
+
+TEST(Replay, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
+{
+    const auto v = load("tall_40x24_gaussian");
+    for (const auto& variant : variants()) {
+        const auto expected = v.read(keyOf(variant, Precision::fp64));
+        for (const auto lowering : {Lowering::eager, Lowering::fused}) {
+            for (const bool elementwise : {false, true}) {
+                for (const bool otherSide : {false, true}) {
+                    Rounding rounding;
+                    rounding.lowering = lowering;
+                    rounding.fuseElementwise = elementwise;
+                    rounding.otherSide = otherSide;
+                    const auto got = joined(run(v, variant.name, Precision::fp64, rounding));
+                    EXPECT_LT(relativeDistance(got, expected), 1e-9) << variant.name;
+                }
+            }
+        }
+    }
+}
+
+TEST(Replay, PaddingMatricesGiveZeroUnlessEpsilonRoundsAway)
+{
+    const auto v = load("padded_2x12x16");
+    const auto fine = runOwnLowering(v, "gns-gram", Precision::fp16);
+    EXPECT_TRUE(fine.ops.back().batches[0].allZero() || fine.ops.back().batches[1].allZero());
+    EXPECT_TRUE(fine.ops.back().batches[0].finite() && fine.ops.back().batches[1].finite());
+
+    // 1e-8 is 0 in fp16: 0 / 0 for the zero matrix, and for it alone.
+    const auto broken = runOwnLowering(v, "dion-polar-express", Precision::fp16);
+    int nan = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+        nan += broken.outcomes[i] == Outcome::nan ? 1 : 0;
+    }
+    EXPECT_EQ(nan, 1);
+}
+
+TEST(Replay, CastFirstToFp16OverflowsAtTheCast)
+{
+    auto v = load("wide_24x40_gaussian");
+    v.input[41] = 65520; // rounds to infinity; 65519 would round to 65504
+    const auto replayed = runOwnLowering(v, "deepspeed-gram", Precision::fp16);
+    EXPECT_EQ(replayed.outcomes[0], Outcome::nan);
+    const auto first = firstNonFinite(replayed, 0, true);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->op, OpName::cast);
+    EXPECT_EQ(first->iteration, 0);
+    EXPECT_EQ(first->kind, ValueClass::posInf);
+    EXPECT_EQ(first->index, (std::vector<std::int64_t> {0, 1, 1}));
+
+    v.input[41] = 65519;
+    const auto below = runOwnLowering(v, "deepspeed-gram", Precision::fp16);
+    EXPECT_NE(below.outcomes[0], Outcome::nan);
+}
+
+TEST(Replay, NormBeyondFp16IsASilentZeroBornAtTheNorm)
+{
+    auto v = load("wide_24x40_gaussian");
+    for (auto& x : v.input) {
+        x = 30000; // norm 30000 sqrt(960) is beyond 65504, every element is not
+    }
+    const auto replayed = runOwnLowering(v, "deepspeed-gram", Precision::fp16);
+    EXPECT_EQ(replayed.outcomes[0], Outcome::zero);
+    const auto first = firstNonFinite(replayed, 0, false);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->op, OpName::norm);
+    EXPECT_EQ(first->kind, ValueClass::posInf);
+}
+
+TEST(Replay, Fp32NormOverflowsWhereTheSumOfSquaresDoes)
+{
+    auto v = load("wide_24x40_gaussian");
+    const auto scaleTo = [&](double norm) {
+        auto scaled = v;
+        double sum = 0;
+        for (const double x : scaled.input) {
+            sum += x * x;
+        }
+        for (auto& x : scaled.input) {
+            x *= norm / std::sqrt(sum);
+        }
+        return runOwnLowering(scaled, "keller-jordan", Precision::fp32).outcomes[0];
+    };
+    EXPECT_EQ(scaleTo(1.8446e19), Outcome::finite);
+    EXPECT_EQ(scaleTo(1.8448e19), Outcome::zero);
+}
+
+TEST(Replay, DamageInTheInputIsNotABirth)
+{
+    auto v = load("wide_24x40_gaussian");
+    v.input[7] = NAN;
+    const auto first = firstNonFinite(runOwnLowering(v, "dion-ns5", Precision::bf16), 0, false);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->op, OpName::input);
+    EXPECT_EQ(first->index, (std::vector<std::int64_t> {0, 7}));
+}
+
+TEST(Replay, FirstIndexIsInTheCapturesOwnOrientation)
+{
+    auto v = load("tall_40x24_gaussian");
+    v.input[5 * 24 + 3] = 70000;
+    const auto first = firstNonFinite(runOwnLowering(v, "deepspeed-gram", Precision::fp16), 0, false);
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->index, (std::vector<std::int64_t> {5, 3}));
+}
+
+TEST(Replay, TinyInputsAreShrunkToADegenerateResult)
+{
+    auto v = load("wide_24x40_gaussian");
+    for (auto& x : v.input) {
+        x *= 1e-12;
+    }
+    EXPECT_EQ(runOwnLowering(v, "keller-jordan", Precision::fp32).outcomes[0], Outcome::degenerate);
+    EXPECT_EQ(
+        runOwnLowering(load("wide_24x40_gaussian"), "keller-jordan", Precision::fp32).outcomes[0], Outcome::finite);
+}
+
+TEST(Replay, GaugesBoundTheSpectralNormAndKnowTheLimit)
+{
+    const auto v = load("wide_24x40_gaussian");
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = Precision::fp64;
+    options.rounding.lowering = Lowering::eager;
+    options.epsilon = v.epsilon;
+    options.spectralNorms = true;
+    const auto replayed = replay(**findVariant("gns-standard"), v.shape, v.input, *device, options);
+    ASSERT_TRUE(replayed);
+    const auto all = gauges(*replayed, 0);
+    ASSERT_EQ(all.size(), 5U);
+    EXPECT_NEAR(*all[0].spectralLimit, 1.05468, 1e-5);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        EXPECT_LE(replayed->spectralNorms[0][k], *all[k].spectralBound * (1 + 1e-9)) << k;
+        EXPECT_LT(replayed->spectralNorms[0][k], *all[k].spectralLimit) << k;
+        EXPECT_GT(all[k].absmaxX, 0) << k;
+    }
+    EXPECT_LT(*all[4].orthogonality, *all[0].orthogonality);
+}
+
+TEST(Replay, MeasuredMaxQOfAHealthyGramIsWhatTheAuthorsReport)
+{
+    const auto v = load("wide_24x40_log3");
+    const auto replayed = runOwnLowering(v, "gns-gram", Precision::fp16);
+    const auto all = gauges(replayed, 0);
+    EXPECT_GT(*all[1].absmaxQ, 5);
+    EXPECT_LT(*all[4].absmaxQ, 100);
+}
+
+TEST(Replay, OneAndSeveralMatricesGiveTheSameBits)
+{
+    const auto v = load("batch_3x16x24_mixed");
+    const auto together = runOwnLowering(v, "dion-polar-express", Precision::bf16);
+    const auto size = static_cast<std::size_t>(v.shape.elements());
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto one = v;
+        one.shape.batch = 1;
+        one.input.assign(v.input.begin() + static_cast<std::ptrdiff_t>(i * size),
+            v.input.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
+        EXPECT_EQ(runOwnLowering(one, "dion-polar-express", Precision::bf16).outputs[0], together.outputs[i]);
+    }
+}
+
+TEST(Replay, CancelStopsBetweenInstructions)
+{
+    const auto v = load("wide_24x40_gaussian");
+    const auto device = makeEigenDevice(1);
+    CancelToken cancel;
+    cancel.cancel();
+    const auto replayed = replay(**findVariant("dion-ns5"), v.shape, v.input, *device, {}, cancel);
+    ASSERT_FALSE(replayed);
+    EXPECT_EQ(replayed.error().kind, ErrorKind::cancelled);
+}
+
+} // namespace
+} // namespace nanscope
