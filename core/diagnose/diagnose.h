@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns what is known of a run into triage, verdicts and findings. Every rule is a small function over plain
+// values; replays run on core's own CPU device. A wrong accusation is worse than none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+#include "core/replay/replay.h"
+
+namespace nanscope {
+
+struct DiagnoseOptions
+{
+    /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
+    std::vector<std::string> ran;
+};
+
+/// Judges every capture of a run. Only births are replayed.
+Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
+
+/// Triage alone, from scans and logs: cheap, no replay.
+std::vector<CaptureVerdict> triage(const RunData& run);
+
+/// What the damage of a captured output looks like. `batch` elements in which nothing is wrong give "none".
+Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture);
+
+/// Compares the finite part of the captured output with the fp64 and the faithful replay of every variant.
+Result<Identification> identify(const CaptureFile& capture, Device& device, const CancelToken& cancel = {});
+
+} // namespace nanscope

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/envelope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/replay/outcome.h"
+
+namespace nanscope {
+
+namespace {
+
+ReplayOptions optionsFor(const Member& member, const Rounding& rounding, std::optional<double> epsilon)
+{
+    ReplayOptions options;
+    options.precision = member.precision;
+    options.rounding = rounding;
+    options.epsilon = epsilon;
+    options.keepOutput = true;
+    options.spectralNorms = true;
+    return options;
+}
+
+bool finiteThroughout(const Replay& replayed)
+{
+    return std::all_of(replayed.ops.begin(), replayed.ops.end(),
+        [](const OpTrace& op) { return op.op == OpName::input || op.batches[0].finite(); });
+}
+
+// Magnitudes that live in the compute format: what comes before the cast of a normalise-first variant does not.
+double largestComputed(const Replay& replayed, const Variant& variant)
+{
+    double largest = 0;
+    for (const auto& op : replayed.ops) {
+        const bool wide =
+            variant.castOrder == CastOrder::normalizeFirst && (op.op == OpName::norm || op.op == OpName::normalize);
+        if (op.op != OpName::input && !wide) {
+            largest = std::max(largest, op.batches[0].absmax);
+        }
+    }
+    return largest;
+}
+
+std::optional<double> slackOf(const Replay& replayed)
+{
+    const auto limits = divergenceLimits(replayed.program.steps);
+    std::optional<double> smallest;
+    const auto& norms = replayed.spectralNorms[0];
+    for (std::size_t k = 0; k < norms.size() && k < limits.size(); ++k) {
+        if (std::isfinite(norms[k]) && norms[k] > 0) {
+            const double slack = 100 * (limits[k] / norms[k] - 1);
+            smallest = std::min(smallest.value_or(slack), slack);
+        }
+    }
+    return smallest;
+}
+
+void gather(MemberResult& result, const Replay& replayed, const Member& member, const Element& element)
+{
+    ++result.roundings;
+    const bool finite = finiteThroughout(replayed);
+    result.finite += finite ? 1 : 0;
+    result.reproducing += !element.outputScan.finite() && sameDamage(replayed.outputs[0], element.output) ? 1 : 0;
+    if (!finite && result.firstBad.empty()) {
+        const auto first = *firstNonFinite(replayed, 0, false);
+        result.firstBad = first.iteration == 0 ? std::string(name(first.op))
+                                               : fmt::format("step {} {}", first.iteration, name(first.op));
+    }
+    if (const auto slack = slackOf(replayed)) {
+        result.slackPercent = std::min(result.slackPercent.value_or(*slack), *slack);
+    }
+    for (const auto& gauge : gauges(replayed, 0)) {
+        if (gauge.absmaxQ) {
+            result.absmaxQ = std::max(result.absmaxQ.value_or(0), *gauge.absmaxQ);
+        }
+    }
+    const double largest = largestComputed(replayed, *member.variant);
+    if (largest > 0) {
+        const double headroom = std::log2(largestFinite(member.precision) / largest);
+        result.headroomBinades = std::min(result.headroomBinades, finite ? headroom : 0.0);
+    }
+}
+
+} // namespace
+
+std::vector<Rounding> envelopeOf(const Member& member)
+{
+    Rounding own;
+    own.lowering = member.variant->lowering;
+    std::vector<Rounding> all(8, own);
+    all[1].lowering = own.lowering == Lowering::eager ? Lowering::fused : Lowering::eager;
+    all[2].lowering = Lowering::eager;
+    all[2].fuseElementwise = true;
+    all[3].fp32Norm = true;
+    all[4].normUlps = 1;
+    all[5].normUlps = -1;
+    all[6].inputUlps = 1;
+    all[7].otherSide = true;
+    return all;
+}
+
+Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
+    Device& device, const CancelToken& cancel)
+{
+    MemberResult result;
+    result.variant = member.variant->name;
+    result.precision = name(member.precision);
+    result.headroomBinades = std::log2(largestFinite(member.precision));
+    for (const auto& rounding : envelopeOf(member)) {
+        const auto replayed = replay(
+            *member.variant, element.shape, element.input, device, optionsFor(member, rounding, epsilon), cancel);
+        if (!replayed) {
+            return tl::make_unexpected(replayed.error());
+        }
+        gather(result, *replayed, member, element);
+    }
+    return result;
+}
+
+} // namespace nanscope

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/diagnose/element.h"
+#include "core/model/model.h"
+#include "core/replay/replay.h"
+
+namespace nanscope {
+
+/// A variant in the compute format it is assumed to have run in.
+struct Member
+{
+    const Variant* variant = nullptr;
+    Precision precision = Precision::bf16;
+};
+
+/// The roundings a member is replayed under: what its own source does, the other lowering, a compiler's, the norm in
+/// fp32, one ulp on the norm either way, one on the input, and the iteration taken on the other side.
+std::vector<Rounding> envelopeOf(const Member& member);
+
+/// Replays one matrix under the whole envelope and compares each end with the dump's damage.
+Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
+    Device& device, const CancelToken& cancel);
+
+} // namespace nanscope

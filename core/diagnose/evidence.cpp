@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/evidence.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/logvote.h"
+
+namespace nanscope {
+
+namespace {
+
+using Lines = std::vector<EvidenceLine>;
+
+void replayLines(CaptureVerdict& v, const Case& c)
+{
+    const auto totals = totalsOf(c.results);
+    const bool quiet = totals.finite == totals.roundings;
+    auto& lines = (v.blame == Blame::implementation) == quiet ? v.speaksFor : v.speaksAgainst;
+    if (totals.roundings > 0) {
+        lines.push_back({fmt::format("replayed under {} roundings of {} variant{}: {}", totals.roundings,
+                             c.results.size(), c.results.size() == 1 ? "" : "s", totalsText(totals)),
+            "replay"});
+    }
+    int same = 0;
+    for (const auto& r : c.results) {
+        same += r.reproducing;
+    }
+    if (v.damage.count > 0 && totals.roundings > 0) {
+        const auto text = fmt::format("{} of {} replays end with exactly the dump's damage", same, totals.roundings);
+        ((v.blame == Blame::numerics) == (same > 0) ? v.speaksFor : v.speaksAgainst).push_back({text, "replay"});
+    }
+}
+
+void identificationLine(CaptureVerdict& v, const Case& c)
+{
+    const auto& id = c.identification;
+    if (id.how == IdentifiedBy::fit && id.fit) {
+        const auto next = id.runnerUp
+            ? fmt::format("; the next, {}, is {:.2g} % off", id.runnerUpName, 100 * *id.runnerUp)
+            : std::string();
+        v.speaksFor.push_back({fmt::format("where the output is finite it is what {} gives, to {:.2g} %{}",
+                                   fmt::join(id.names, " or "), 100 * *id.fit, next),
+            "output"});
+    } else if (id.how == IdentifiedBy::given) {
+        v.speaksFor.push_back({fmt::format("you said that {} ran", fmt::join(id.names, " or ")), "--ran"});
+    } else if (id.how == IdentifiedBy::sidecar) {
+        v.speaksFor.push_back({fmt::format("the sidecar says that {} ran", fmt::join(id.names, " or ")), "sidecar"});
+    } else {
+        v.speaksAgainst.push_back(
+            {"which function ran is not known: the output is too damaged to tell, so every variant stays plausible",
+                "output"});
+    }
+}
+
+bool powerOfTwo(std::int64_t value)
+{
+    return value > 0 && (value & (value - 1)) == 0;
+}
+
+void damageLines(CaptureVerdict& v)
+{
+    const auto& d = v.damage;
+    if (d.name == "rectangle") {
+        const auto height = d.rowEnd - d.rowBegin;
+        const auto width = d.colEnd - d.colBegin;
+        const bool tile =
+            powerOfTwo(height) && powerOfTwo(width) && d.rowBegin % height == 0 && d.colBegin % width == 0;
+        v.speaksFor.push_back({tile
+                ? fmt::format("the damage is one aligned {}x{} tile: the last write, or code after it; a fault inside "
+                              "the iteration would have spread",
+                    height, width)
+                : "the damage is a rectangle: the last write, or code after it; a fault inside the iteration would "
+                  "have spread",
+            "output"});
+    } else if (d.name == "whole element") {
+        v.notTestable.push_back(
+            {"the damage covers everything, as almost every fault inside the iteration ends: the map "
+             "says nothing about where it began",
+                "output"});
+    }
+    if (d.nanBits.size() == 1 && d.count > 1 && d.name != "whole element") {
+        v.speaksFor.push_back(
+            {fmt::format("every NaN has the bits {:#06x}: a constant that was stored, not the end of arithmetic",
+                 d.nanBits[0].first),
+                "output"});
+    }
+}
+
+void logLines(CaptureVerdict& v, const RunData& run)
+{
+    for (const auto* series : {"grad_norm", "loss_scale"}) {
+        const auto vote = voteOf(run, series, v);
+        if (vote.kind == LogVote::Kind::climbing) {
+            (v.blame == Blame::numerics ? v.speaksFor : v.speaksAgainst).push_back(vote.line);
+        } else if (vote.kind == LogVote::Kind::calm) {
+            (v.blame == Blame::numerics ? v.speaksAgainst : v.speaksFor).push_back(vote.line);
+        }
+    }
+}
+
+void alwaysUntestable(CaptureVerdict& v)
+{
+    v.notTestable.push_back(
+        {"a race that the capture's own synchronisation hides, and one that only shows under load", "capture"});
+    v.notTestable.push_back(
+        {"a producer that had not finished when the kernel read its input: the snapshot is not what the kernel read",
+            "capture"});
+    v.notTestable.push_back({"whether the same call fails again, here or on another GPU: this was replayed from the "
+                             "published formulas, not with your kernel",
+        "replay"});
+}
+
+} // namespace
+
+void argue(CaptureVerdict& verdict, const Case& c, const RunData& run)
+{
+    replayLines(verdict, c);
+    identificationLine(verdict, c);
+    damageLines(verdict);
+    logLines(verdict, run);
+    if (c.element->inputScan.finite()) {
+        verdict.speaksFor.push_back(
+            {fmt::format("the input is finite: absmax {:.4g}, nothing upstream had gone bad in it",
+                 c.element->inputScan.absmax),
+                "input"});
+    }
+    if (verdict.blame == Blame::undecided || verdict.blame == Blame::numerics) {
+        // A finite input excludes upstream, but speaks for neither numbers nor kernel.
+        verdict.notTestable.push_back(verdict.speaksFor.back());
+        verdict.speaksFor.pop_back();
+    }
+    alwaysUntestable(verdict);
+}
+
+std::vector<std::string> nextExperiments(const CaptureVerdict& verdict)
+{
+    std::vector<std::string> lines;
+    if (verdict.blame == Blame::implementation || verdict.blame == Blame::undecided) {
+        lines.emplace_back("use_triton=False in the optimizer: the same run without custom kernels; if it stays clean, "
+                           "the kernels are the suspect");
+        lines.emplace_back("CUDA_LAUNCH_BLOCKING=1: if the fault goes away, launch order is the suspect");
+        lines.emplace_back("torch.use_deterministic_algorithms(True): fills every torch.empty with NaN; a fault that "
+                           "comes more often means memory that was never written");
+        lines.emplace_back("swap two GPUs between ranks: a fault that moves with the card is the machine");
+    }
+    if (verdict.blame == Blame::numerics) {
+        lines.emplace_back("normalise in fp32 before any cast, and see whether the fault is gone");
+        lines.emplace_back("bf16 instead of fp16 for the iteration: 2^127 instead of 65504 before it overflows");
+    }
+    if (verdict.blame == Blame::upstream) {
+        lines.emplace_back("log the non-finite count of gradient and momentum of this parameter each step");
+        lines.emplace_back("look at the loss scale and the data of the step before");
+    }
+    if (verdict.blame == Blame::undecided) {
+        lines.insert(lines.begin(), "nanscope diagnose PATH --ran VARIANT[:PRECISION]: say which function ran");
+    }
+    return lines;
+}
+
+} // namespace nanscope

@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace nanscope {
+
+namespace {
+
+// Margins without which "all replays are finite" is luck; user_view.md section 1, rule 2.
+constexpr double slackNeeded = 1.0; // percent
+constexpr double absmaxQAllowed = 100;
+constexpr double headroomNeeded = 4; // binades
+
+// A tile this far off while the typical tile fits is not rounding; a missing mirror half measures 14 %.
+constexpr double corruptTile = 0.08;
+constexpr double corruptRatio = 10;
+
+bool reproduces(const MemberResult& m)
+{
+    return m.reproducing > 0;
+}
+
+bool blowsUp(const MemberResult& m)
+{
+    return m.finite < m.roundings;
+}
+
+template <class Predicate>
+std::vector<std::string> namesOf(const Case& c, Predicate predicate)
+{
+    std::vector<std::string> names;
+    for (const auto& result : c.results) {
+        if (predicate(result)) {
+            names.push_back(fmt::format("{} in {}", result.variant, result.precision));
+        }
+    }
+    return names;
+}
+
+std::string listed(const std::vector<std::string>& names)
+{
+    constexpr std::size_t shown = 4;
+    if (names.size() <= shown) {
+        return fmt::format("{}", fmt::join(names, ", "));
+    }
+    return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + shown, ", "), names.size() - shown);
+}
+
+// True where the members that fail are those that cast an input to fp16 which does not fit it.
+bool castOverflows(const Case& c, bool (*concerned)(const MemberResult&))
+{
+    bool any = false;
+    for (std::size_t i = 0; i < c.results.size(); ++i) {
+        if (!concerned(c.results[i])) {
+            continue;
+        }
+        any = true;
+        const auto& member = c.members[i];
+        const bool castsFirst = member.variant->castOrder == CastOrder::castFirst;
+        if (!castsFirst || c.element->inputScan.absmax <= largestFinite(member.precision)) {
+            return false;
+        }
+    }
+    return any;
+}
+
+std::string question(const Case& c, bool (*concerned)(const MemberResult&))
+{
+    const auto bad = namesOf(c, concerned);
+    const auto good = namesOf(c, [concerned](const MemberResult& m) { return !concerned(m); });
+    if (castOverflows(c, concerned)) {
+        return fmt::format("does your code cast to fp16 before it normalises? If it does, the numbers did it (absmax "
+                           "{:.0f} > 65504); if it normalises in fp32 first, the kernel did",
+            c.element->inputScan.absmax);
+    }
+    return fmt::format("which function ran? If it was one of {}, the numbers can end like this; if it was {}, they "
+                       "cannot (say so with --ran VARIANT[:PRECISION])",
+        listed(bad), good.empty() ? std::string("another") : "one of " + listed(good));
+}
+
+Judgement zeroInput(const Case& c)
+{
+    Judgement j;
+    j.blame = Blame::implementation;
+    j.kind = "zero in, non-zero out";
+    j.summary = fmt::format("an all-zero matrix must give exactly zero, yet {}: proof of a fault that is not numeric, "
+                            "and harmless for the weights if this is a padding matrix",
+        c.damage.count > 0 ? c.damage.text : std::string("the output is not zero"));
+    return j;
+}
+
+Judgement explainedByNumbers(const Case& c)
+{
+    Judgement j;
+    j.blame = Blame::numerics;
+    const auto totals = totalsOf(c.results);
+    int reproducing = 0;
+    for (const auto& result : c.results) {
+        reproducing += result.reproducing;
+    }
+    j.marginal = reproducing < totals.roundings;
+    j.kind = castOverflows(c, reproduces) ? "overflow in the cast"
+        : c.element->inputScan.allZero()  ? "zero divided by an epsilon that rounds to zero"
+                                          : "the iteration leaves the number format";
+    j.summary = fmt::format("the numbers explain the dump: {} of {} replays of {} end with exactly this damage{}",
+        reproducing, totals.roundings, listed(namesOf(c, reproduces)),
+        c.results.front().firstBad.empty() ? "" : ", first at " + c.results.front().firstBad);
+    return j;
+}
+
+Judgement dependsOnVariant(const Case& c, bool (*concerned)(const MemberResult&), std::string_view how)
+{
+    Judgement j;
+    j.kind = "depends on which function ran";
+    const auto bad = namesOf(c, concerned);
+    j.summary = fmt::format("{} of {} plausible variants {}, so neither the numbers nor the kernel can be named yet",
+        bad.size(), c.results.size(), how);
+    j.question = question(c, concerned);
+    return j;
+}
+
+bool insideCliff(const EnvelopeTotals& t)
+{
+    return (t.slackPercent && *t.slackPercent <= slackNeeded) || (t.absmaxQ && *t.absmaxQ >= absmaxQAllowed)
+        || t.headroomBinades < headroomNeeded;
+}
+
+Judgement allFinite(const Case& c)
+{
+    Judgement j;
+    const auto totals = totalsOf(c.results);
+    if (insideCliff(totals)) {
+        j.blame = Blame::numerics;
+        j.marginal = true;
+        j.kind = "at the edge of the format or of the schedule";
+        j.summary = fmt::format(
+            "the replays stay finite, but without margin ({}): the numbers may well have done it", totalsText(totals));
+        return j;
+    }
+    j.blame = Blame::implementation;
+    j.kind = "kernel, launch order, aliasing or communication";
+    const auto count = c.results.size();
+    j.summary = fmt::format("{} stays finite over {} roundings each ({}), and none ends like this dump: {}",
+        count == 1 ? "the plausible variant" : fmt::format("each of {} plausible variants", count),
+        c.results.front().roundings, totalsText(totals), c.damage.text);
+    return j;
+}
+
+Judgement unknownFunction(const Case& c)
+{
+    Judgement j;
+    j.kind = "matches no known variant";
+    const auto& best = c.identification.all.front();
+    j.summary =
+        fmt::format("the finite part of the output is not the result of any known variant (nearest: {}, {:.0f} % "
+                    "off)",
+            best.variant, 100 * best.fit);
+    j.question = "which function made this output? A healthy capture of the same shape (a control) would tell a wrong "
+                 "kernel from an unknown function";
+    return j;
+}
+
+} // namespace
+
+EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
+{
+    EnvelopeTotals totals;
+    totals.headroomBinades = INFINITY;
+    for (const auto& r : results) {
+        totals.roundings += r.roundings;
+        totals.finite += r.finite;
+        if (r.slackPercent) {
+            totals.slackPercent = std::min(totals.slackPercent.value_or(*r.slackPercent), *r.slackPercent);
+        }
+        if (r.absmaxQ) {
+            totals.absmaxQ = std::max(totals.absmaxQ.value_or(0), *r.absmaxQ);
+        }
+        totals.headroomBinades = std::min(totals.headroomBinades, r.headroomBinades);
+    }
+    return totals;
+}
+
+std::string totalsText(const EnvelopeTotals& t)
+{
+    auto text = fmt::format("{} of {} finite", t.finite, t.roundings);
+    if (t.slackPercent) {
+        text += fmt::format(", slack {:.1f} %", *t.slackPercent);
+    }
+    if (t.absmaxQ) {
+        text += fmt::format(", max|Q| {:.3g}", *t.absmaxQ);
+    }
+    return text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
+}
+
+Judgement judgeDamage(const Case& c)
+{
+    if (c.results.empty()) {
+        Judgement j;
+        j.kind = "nothing to compare with";
+        j.summary = "no plausible variant could be replayed";
+        return j;
+    }
+    const bool anyExplains = std::any_of(c.results.begin(), c.results.end(), reproduces);
+    const bool allExplain = std::all_of(c.results.begin(), c.results.end(), reproduces);
+    if (allExplain) {
+        return explainedByNumbers(c);
+    }
+    if (anyExplains) {
+        return dependsOnVariant(c, reproduces, "can end with exactly this damage");
+    }
+    if (c.element->inputScan.allZero()) {
+        return zeroInput(c);
+    }
+    if (c.compared && c.identification.matchesNone) {
+        return unknownFunction(c);
+    }
+    if (std::any_of(c.results.begin(), c.results.end(), blowsUp)) {
+        return dependsOnVariant(c, blowsUp, "leave the finite range on this input, though none ends like the dump");
+    }
+    return allFinite(c);
+}
+
+Judgement judgeFinite(const Case& c)
+{
+    Judgement j;
+    if (c.element->inputScan.allZero()) {
+        if (!c.element->outputScan.allZero()) {
+            return zeroInput(c);
+        }
+        j.kind = "healthy";
+        j.summary = "zero in, zero out";
+        return j;
+    }
+    if (c.compared && c.identification.matchesNone) {
+        return unknownFunction(c);
+    }
+    const double typical = c.identification.fit.value_or(0);
+    if (c.localDamage && c.worstTileError > corruptTile && c.worstTileError > corruptRatio * typical) {
+        j.blame = Blame::implementation;
+        j.kind = "finite corruption";
+        j.summary = fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is {:.0f} % off: "
+                                "finite, and wrong",
+            fmt::join(c.identification.names, " or "), 100 * typical, c.worstRow, c.worstCol, 100 * c.worstTileError);
+        return j;
+    }
+    j.kind = "healthy";
+    j.summary = c.compared ? fmt::format("the output is what {} gives, to {:.2g} %",
+                    fmt::join(c.identification.names, " or "), 100 * typical)
+                           : std::string("finite in and out; too little to compare");
+    return j;
+}
+
+} // namespace nanscope

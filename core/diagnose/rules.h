@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/diagnose/element.h"
+#include "core/diagnose/envelope.h"
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// What the rules weigh for one matrix with a finite input.
+struct Case
+{
+    const Element* element = nullptr;
+    DamagePattern damage;
+    Identification identification;
+    bool compared = false;
+    bool localDamage = false;
+    double worstTileError = 0; ///< of the best-fitting member, for a finite output
+    std::int64_t worstRow = 0;
+    std::int64_t worstCol = 0;
+    std::vector<Member> members;
+    std::vector<MemberResult> results; ///< one per member
+};
+
+struct Judgement
+{
+    Blame blame = Blame::undecided;
+    bool marginal = false;
+    std::string kind;
+    std::string summary;
+    std::string question;
+};
+
+/// The verdict on a matrix whose output is damaged.
+Judgement judgeDamage(const Case& c);
+
+/// The verdict on a matrix whose output is finite: fine, corrupted in places, or of no known variant.
+Judgement judgeFinite(const Case& c);
+
+/// How many of the envelope's roundings stayed finite, over all members.
+struct EnvelopeTotals
+{
+    int roundings = 0;
+    int finite = 0;
+    std::optional<double> slackPercent;
+    std::optional<double> absmaxQ;
+    double headroomBinades = 0;
+};
+EnvelopeTotals totalsOf(const std::vector<MemberResult>& results);
+
+/// "8 of 8 roundings finite, slack 5.1 %, headroom 11 binades"
+std::string totalsText(const EnvelopeTotals& totals);
+
+} // namespace nanscope

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/steplink.h"
+
+namespace nanscope {
+
+namespace {
+
+enum class InputState { finite, partly, bad };
+
+bool damagedOnZero(const Capture& capture)
+{
+    // Every element of the batch that went bad had nothing but zeros to start from.
+    bool any = false;
+    for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
+        const auto& in = capture.input.batches[i];
+        const auto& out = capture.output->batches[i];
+        const bool damaged = in.finite() && (!out.finite() || (in.allZero() && !out.allZero()));
+        if (damaged && !in.allZero()) {
+            return false;
+        }
+        any = any || damaged;
+    }
+    return any;
+}
+
+InputState inputState(const Capture& capture)
+{
+    const auto total = capture.input.total();
+    if (total.finite()) {
+        return InputState::finite;
+    }
+    return total.nonFinite() == total.count ? InputState::bad : InputState::partly;
+}
+
+bool bornHere(const Capture& capture)
+{
+    if (!capture.output) {
+        return false;
+    }
+    for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
+        if (capture.input.batches[i].finite() && !capture.output->batches[i].finite()) {
+            return true;
+        }
+    }
+    return damagedOnZero(capture);
+}
+
+/// What orders captures: the update they belong to, then the time within one process.
+struct Moment
+{
+    std::optional<std::int64_t> update;
+    std::int64_t time = 0;
+    std::optional<int> rank;
+};
+
+/// True if what happened at `a` can have reached `b`. Clocks of different ranks are never compared while the
+/// updates are known.
+bool canReach(const Moment& a, const Moment& b)
+{
+    if (a.update && b.update && *a.update != *b.update) {
+        return *a.update < *b.update;
+    }
+    const bool sameRank = a.rank == b.rank;
+    if (a.update && b.update && !sameRank) {
+        return false;
+    }
+    return a.time <= b.time;
+}
+
+bool earlier(const Moment& a, const Moment& b)
+{
+    const auto key = [](const Moment& m) {
+        return std::tuple(m.update.value_or(std::numeric_limits<std::int64_t>::max()), m.time, m.rank.value_or(-1));
+    };
+    return key(a) < key(b);
+}
+
+std::string upstreamSummary(const Capture& capture)
+{
+    const auto total = capture.input.total();
+    const auto shape = matrixShape(capture.input.shape);
+    const auto first = total.firstNonFinite;
+    if (first < 0) {
+        return "the input was not scanned";
+    }
+    const auto within = first % shape.elements();
+    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}, {}, {}]: the gradient or "
+                       "the momentum brought them, not the iteration",
+        total.nonFinite(), total.count, name(total.firstClass), first / shape.elements(), within / shape.cols,
+        within % shape.cols);
+}
+
+struct Entry
+{
+    CaptureVerdict verdict;
+    Moment moment;
+    const Capture* capture = nullptr;
+};
+
+Entry makeEntry(const RunData& run, const Capture& capture)
+{
+    Entry entry;
+    entry.capture = &capture;
+    auto& v = entry.verdict;
+    v.captureId = capture.id;
+    v.capture = capture.file;
+    v.rank = capture.rank;
+    const auto link = linkStep(run, capture);
+    v.step = link.between;
+    v.stepSource = link.source;
+    entry.moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
+    entry.moment.time = capture.timestampMs.value_or(0);
+    entry.moment.rank = capture.rank;
+    return entry;
+}
+
+bool isCause(const Entry& entry)
+{
+    return bornHere(*entry.capture) && !damagedOnZero(*entry.capture);
+}
+
+void judgeDamagedInput(Entry& entry, const std::vector<Entry>& all, const std::vector<const Entry*>& upstream)
+{
+    auto& v = entry.verdict;
+    const auto reaches = [&](const Entry& cause) { return &cause != &entry && canReach(cause.moment, entry.moment); };
+    const auto cause =
+        std::find_if(all.begin(), all.end(), [&](const Entry& other) { return isCause(other) && reaches(other); });
+    const auto earlierUpstream =
+        std::find_if(upstream.begin(), upstream.end(), [&](const Entry* other) { return reaches(*other); });
+    if (cause == all.end() && earlierUpstream == upstream.end()) {
+        v.role = Role::upstream;
+        v.blame = Blame::upstream;
+        v.summary = upstreamSummary(*entry.capture);
+        return;
+    }
+    v.role = Role::downstream;
+    v.blame = Blame::downstream;
+    v.causedBy = cause != all.end() ? cause->verdict.capture : (*earlierUpstream)->verdict.capture;
+    v.summary = "the input was already non-finite: contaminated by an earlier capture";
+}
+
+void judgeRole(Entry& entry, const std::vector<Entry>& all, const std::vector<const Entry*>& upstream)
+{
+    auto& v = entry.verdict;
+    if (bornHere(*entry.capture)) {
+        v.role = damagedOnZero(*entry.capture) ? Role::padding : Role::birth;
+        return;
+    }
+    if (inputState(*entry.capture) == InputState::finite) {
+        v.role = Role::healthy;
+        v.summary = entry.capture->output ? "finite in and out" : "an input alone: there is no output to judge";
+        return;
+    }
+    judgeDamagedInput(entry, all, upstream);
+}
+
+int rolePlace(Role role)
+{
+    switch (role) {
+    case Role::birth:
+        return 0;
+    case Role::padding:
+        return 1;
+    case Role::upstream:
+        return 2;
+    case Role::downstream:
+        return 3;
+    case Role::healthy:
+        return 4;
+    }
+    return 5;
+}
+
+} // namespace
+
+std::vector<CaptureVerdict> triage(const RunData& run)
+{
+    std::vector<Entry> entries;
+    for (const auto& capture : run.captures) {
+        entries.push_back(makeEntry(run, capture));
+    }
+    std::stable_sort(
+        entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
+    std::vector<const Entry*> upstream;
+    for (auto& entry : entries) {
+        judgeRole(entry, entries, upstream);
+        if (entry.verdict.role == Role::upstream) {
+            upstream.push_back(&entry);
+        }
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+        [](const Entry& a, const Entry& b) { return rolePlace(a.verdict.role) < rolePlace(b.verdict.role); });
+    std::vector<CaptureVerdict> verdicts;
+    for (auto& entry : entries) {
+        verdicts.push_back(std::move(entry.verdict));
+    }
+    return verdicts;
+}
+
+} // namespace nanscope

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/diagnose/damage.h"
+
+namespace nanscope {
+namespace {
+
+constexpr std::int64_t rows = 8;
+constexpr std::int64_t cols = 12;
+
+struct Matrix
+{
+    std::vector<double> values = std::vector<double>(rows * cols, 1.0);
+
+    double& at(std::int64_t r, std::int64_t c) { return values[static_cast<std::size_t>(r * cols + c)]; }
+    void fill(std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1, double value)
+    {
+        for (auto r = r0; r < r1; ++r) {
+            for (auto c = c0; c < c1; ++c) {
+                at(r, c) = value;
+            }
+        }
+    }
+    DamagePattern describe() const { return describeDamage(values, rows, cols); }
+};
+
+TEST(DamagePattern, NothingIsDamaged)
+{
+    EXPECT_EQ(Matrix().describe().name, "none");
+}
+
+TEST(DamagePattern, RectangleNamesItsRowsAndColumns)
+{
+    Matrix m;
+    m.fill(2, 4, 4, 8, NAN);
+    const auto pattern = m.describe();
+    EXPECT_EQ(pattern.name, "rectangle");
+    EXPECT_EQ(pattern.text, "rows 2-3 x columns 4-7 are NaN");
+    EXPECT_EQ(pattern.count, 8);
+}
+
+TEST(DamagePattern, ARectangleWithAHoleIsScattered)
+{
+    Matrix m;
+    m.fill(2, 4, 4, 8, NAN);
+    m.at(3, 5) = 0;
+    EXPECT_EQ(m.describe().name, "scattered");
+}
+
+TEST(DamagePattern, WholeRowsAndColumnsHaveTheirNames)
+{
+    Matrix m;
+    m.fill(3, 5, 0, cols, INFINITY);
+    EXPECT_EQ(m.describe().name, "rows");
+    EXPECT_EQ(m.describe().text, "the whole of rows 3-4 is +Inf");
+
+    Matrix n;
+    n.fill(0, rows, 1, 2, NAN);
+    n.fill(0, rows, 6, 7, NAN);
+    EXPECT_EQ(n.describe().name, "columns");
+    EXPECT_EQ(n.describe().text, "2 whole columns within 1-6 are NaN");
+}
+
+TEST(DamagePattern, KindsAreToldApart)
+{
+    Matrix m;
+    m.fill(0, rows, 0, cols, NAN);
+    EXPECT_EQ(m.describe().text, "every value is NaN");
+    m.at(0, 0) = -INFINITY;
+    EXPECT_EQ(m.describe().text, "every value is NaN or -Inf");
+
+    Matrix one;
+    one.at(7, 11) = NAN;
+    EXPECT_EQ(one.describe().name, "single element");
+    EXPECT_EQ(one.describe().text, "[7, 11] is NaN");
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/replay/formats.h"
+
+namespace nanscope {
+namespace {
+
+constexpr std::int64_t rows = 48;
+constexpr std::int64_t cols = 80;
+
+std::vector<double> gaussian(unsigned seed, double scale = 1)
+{
+    std::mt19937 generator(seed);
+    std::normal_distribution<double> normal(0, scale);
+    std::vector<double> values(rows * cols);
+    for (auto& x : values) {
+        x = roundTo(Precision::bf16, normal(generator));
+    }
+    return values;
+}
+
+std::vector<double> outputOf(std::string_view variantName, const std::vector<double>& input)
+{
+    const auto& variant = **findVariant(variantName);
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = variant.precision;
+    options.rounding.lowering = variant.lowering;
+    options.epsilon = 1e-8;
+    options.keepOutput = true;
+    return replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+}
+
+TensorToWrite bf16Tensor(const std::string& name, const std::vector<double>& values)
+{
+    TensorToWrite tensor;
+    tensor.name = name;
+    tensor.dtype = DType::bfloat16;
+    tensor.shape = {1, rows, cols};
+    for (const double x : values) {
+        const auto value = static_cast<float>(roundTo(Precision::bf16, x));
+        std::uint32_t bits = 0;
+        std::memcpy(&bits, &value, sizeof bits);
+        const auto half = static_cast<std::uint16_t>(bits >> 16);
+        tensor.bytes.push_back(static_cast<std::byte>(half & 0xffU));
+        tensor.bytes.push_back(static_cast<std::byte>(half >> 8));
+    }
+    return tensor;
+}
+
+/// One dump on disk, judged as a run of its own.
+class Dump : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        m_folder = std::filesystem::temp_directory_path()
+            / ("nanscope-diagnose-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "-"
+                + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+        std::filesystem::create_directories(m_folder);
+    }
+    void TearDown() override { std::filesystem::remove_all(m_folder); }
+
+    CaptureVerdict judge(
+        const std::vector<double>& input, const std::vector<double>& output, DiagnoseOptions options = {})
+    {
+        const auto path = m_folder / "dion_nan_capture_rank0_shape1x48x80_pid1_1000.pt";
+        EXPECT_TRUE(writePt(path,
+            {{"input", bf16Tensor("input", input)}, {"output", bf16Tensor("output", output)},
+                {"rank", std::int64_t {0}}, {"shape", Shape {1, rows, cols}}, {"dtype", std::string("torch.bfloat16")},
+                {"epsilon", 1e-8}}));
+        auto file = openCapture(path);
+        EXPECT_TRUE(file) << sentence(file.error());
+        EXPECT_TRUE(scanCapture(*file));
+        RunData run;
+        run.captures.push_back(file->capture);
+        const auto diagnosis = diagnose(run, options);
+        EXPECT_TRUE(diagnosis) << sentence(diagnosis.error());
+        return diagnosis->captures.front();
+    }
+
+    std::filesystem::path m_folder;
+};
+
+void plantTile(std::vector<double>& output, double value)
+{
+    for (std::int64_t r = 16; r < 32; ++r) {
+        for (std::int64_t c = 32; c < 64; ++c) {
+            output[static_cast<std::size_t>(r * cols + c)] = value;
+        }
+    }
+}
+
+TEST_F(Dump, UnwrittenTileAfterAHealthyIterationIsImplementation)
+{
+    const auto input = gaussian(1);
+    auto output = outputOf("gns-gram", input);
+    plantTile(output, NAN);
+    const auto v = judge(input, output);
+    EXPECT_EQ(v.role, Role::birth);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.variant.how, IdentifiedBy::fit);
+    EXPECT_NE(std::find(v.variant.names.begin(), v.variant.names.end(), "gns-gram"), v.variant.names.end());
+    EXPECT_EQ(v.damage.text, "rows 16-31 x columns 32-63 are NaN");
+    EXPECT_FALSE(v.speaksFor.empty());
+    EXPECT_FALSE(v.notTestable.empty());
+}
+
+TEST_F(Dump, EachVariantIsRecognisedByItsFinitePart)
+{
+    for (const auto* name : {"keller-jordan", "dion-ns5", "dion-polar-express", "gns-standard"}) {
+        const auto input = gaussian(2);
+        auto output = outputOf(name, input);
+        plantTile(output, NAN);
+        const auto v = judge(input, output);
+        ASSERT_FALSE(v.variant.names.empty()) << name;
+        EXPECT_NE(std::find(v.variant.names.begin(), v.variant.names.end(), name), v.variant.names.end()) << name;
+        EXPECT_LT(v.variant.names.size(), 4U) << name;
+    }
+}
+
+TEST_F(Dump, OverflowInTheCastIsAQuestionUntilTheVariantIsTold)
+{
+    auto input = gaussian(3);
+    input[100] = 80384;
+    const std::vector<double> output(rows * cols, NAN);
+    const auto open = judge(input, output);
+    EXPECT_EQ(open.blame, Blame::undecided) << open.summary;
+    EXPECT_NE(open.question.find("65504"), std::string::npos) << open.question;
+
+    const auto numerics = judge(input, output, {{"deepspeed-gram"}});
+    EXPECT_EQ(numerics.blame, Blame::numerics) << numerics.summary;
+    const auto kernel = judge(input, output, {{"gns-gram"}});
+    EXPECT_EQ(kernel.blame, Blame::implementation) << kernel.summary;
+}
+
+TEST_F(Dump, ZeroInInfOutIsProof)
+{
+    const std::vector<double> input(rows * cols, 0.0);
+    std::vector<double> output(rows * cols, 0.0);
+    plantTile(output, INFINITY);
+    const auto v = judge(input, output);
+    EXPECT_EQ(v.role, Role::padding);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.kind, "zero in, non-zero out");
+}
+
+TEST_F(Dump, CopyOfTheInputMatchesNothing)
+{
+    const auto input = gaussian(4);
+    auto output = input;
+    output[0] = NAN;
+    const auto v = judge(input, output);
+    EXPECT_EQ(v.blame, Blame::undecided);
+    EXPECT_TRUE(v.variant.matchesNone);
+}
+
+TEST_F(Dump, RankOneInputWithAnAllNanOutputStaysUndecided)
+{
+    std::vector<double> input(rows * cols);
+    const auto a = gaussian(5);
+    for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = 0; c < cols; ++c) {
+            input[static_cast<std::size_t>(r * cols + c)] =
+                roundTo(Precision::bf16, a[static_cast<std::size_t>(r)] * a[static_cast<std::size_t>(100 + c)]);
+        }
+    }
+    const auto v = judge(input, std::vector<double>(rows * cols, NAN));
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+}
+
+TEST_F(Dump, ZeroTileInAFiniteOutputIsFiniteCorruption)
+{
+    const auto input = gaussian(6);
+    auto output = outputOf("dion-ns5", input);
+    plantTile(output, 0);
+    const auto v = judge(input, output);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.kind, "finite corruption");
+    EXPECT_EQ(v.role, Role::birth);
+}
+
+TEST_F(Dump, HealthyControlIsNotAccused)
+{
+    const auto input = gaussian(7);
+    const auto v = judge(input, outputOf("dion-polar-express", input));
+    EXPECT_EQ(v.role, Role::healthy);
+    EXPECT_EQ(v.blame, Blame::undecided);
+    EXPECT_EQ(v.kind, "healthy") << v.summary;
+}
+
+TEST_F(Dump, UnknownVariantGivenByTheUserIsRefused)
+{
+    RunData run;
+    const auto diagnosis = diagnose(run, {{"gns-grm"}});
+    ASSERT_FALSE(diagnosis);
+    EXPECT_EQ(diagnosis.error().kind, ErrorKind::usage);
+    EXPECT_FALSE(diagnose(run, {{"gns-gram:fp12"}}));
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/steplink.h"
+
+namespace nanscope {
+namespace {
+
+Scan scanWith(std::int64_t nan, std::int64_t zero = 0)
+{
+    Scan scan;
+    scan.count = 100;
+    scan.nan = nan;
+    scan.zero = zero;
+    scan.firstNonFinite = nan > 0 ? 0 : -1;
+    scan.firstClass = nan > 0 ? ValueClass::nan : ValueClass::normal;
+    return scan;
+}
+
+/// A run built line by line, the way a console would tell it.
+class Story
+{
+public:
+    Story& step(int rank, std::int64_t number)
+    {
+        auto& series = seriesOf(rank);
+        series.points.push_back({number, 1.0, PointState::finite, ++m_line});
+        return *this;
+    }
+
+    Story& dump(const std::string& file, int rank, Scan in, Scan out, std::int64_t time)
+    {
+        Capture capture;
+        capture.id = static_cast<std::int64_t>(run.captures.size()) + 1;
+        capture.file = file;
+        capture.rank = rank;
+        capture.timestampMs = time;
+        capture.input.shape = {1, 10, 10};
+        capture.input.batches = {in};
+        capture.output = CaptureTensor {{1, 10, 10}, DType::bfloat16, {out}};
+        run.captures.push_back(capture);
+        Event event;
+        event.kind = EventKind::captureDumped;
+        event.rank = rank;
+        event.capture = file;
+        event.source = "console.log";
+        event.line = ++m_line;
+        run.events.push_back(event);
+        return *this;
+    }
+
+    CaptureVerdict verdictOf(const std::string& file) const
+    {
+        const auto verdicts = triage(run);
+        return *std::find_if(verdicts.begin(), verdicts.end(), [&](const auto& v) { return v.capture == file; });
+    }
+
+    RunData run;
+
+private:
+    Series& seriesOf(int rank)
+    {
+        for (auto& series : run.series) {
+            if (series.rank == rank) {
+                return series;
+            }
+        }
+        Series series;
+        series.name = "loss";
+        series.rank = rank;
+        series.source = "console.log";
+        run.series.push_back(series);
+        return run.series.back();
+    }
+
+    std::int64_t m_line = 0;
+};
+
+const Scan fine = scanWith(0);
+const Scan damaged = scanWith(4);
+const Scan allBad = scanWith(100);
+const Scan zeros = scanWith(0, 100);
+
+TEST(Triage, OneFaultLeavesOneBirthAndItsDescendants)
+{
+    Story s;
+    s.step(0, 5)
+        .step(1, 5)
+        .dump("a", 0, fine, damaged, 10)
+        .step(1, 6)
+        .dump("b", 1, allBad, allBad, 20)
+        .step(0, 6)
+        .dump("c", 0, allBad, allBad, 21);
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("b").role, Role::downstream);
+    EXPECT_EQ(s.verdictOf("b").causedBy, "a");
+    EXPECT_EQ(s.verdictOf("c").role, Role::downstream);
+    EXPECT_EQ(triage(s.run).front().capture, "a");
+}
+
+TEST(Triage, UpdatesOrderRanksWhoseClocksDisagree)
+{
+    // Rank 1's clock runs a minute behind: by time its victim would come before the birth.
+    Story s;
+    s.step(0, 5)
+        .step(1, 5)
+        .dump("birth", 0, fine, damaged, 100000)
+        .step(0, 6)
+        .step(1, 6)
+        .dump("victim", 1, allBad, allBad, 40000);
+    EXPECT_EQ(s.verdictOf("birth").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("victim").role, Role::downstream);
+}
+
+TEST(Triage, DamagedInputOfTheSameUpdateOnAnotherRankIsUpstream)
+{
+    Story s;
+    s.step(0, 5).step(1, 5).dump("birth", 0, fine, damaged, 10).dump("other", 1, damaged, allBad, 20);
+    EXPECT_EQ(s.verdictOf("other").role, Role::upstream);
+}
+
+TEST(Triage, NoBirthAtAllIsANormalResult)
+{
+    Story s;
+    s.step(0, 3).dump("first", 0, damaged, allBad, 10).step(0, 4).dump("second", 0, allBad, allBad, 20);
+    const auto first = s.verdictOf("first");
+    EXPECT_EQ(first.role, Role::upstream);
+    EXPECT_EQ(first.blame, Blame::upstream);
+    EXPECT_NE(first.summary.find("4 of 100"), std::string::npos) << first.summary;
+    EXPECT_EQ(s.verdictOf("second").role, Role::downstream);
+    EXPECT_EQ(s.verdictOf("second").causedBy, "first");
+}
+
+TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
+{
+    Story s;
+    s.step(0, 3).dump("pad", 0, zeros, damaged, 10);
+    EXPECT_EQ(s.verdictOf("pad").role, Role::padding);
+}
+
+TEST(Triage, PaddingIsNotACauseOfWhatFollows)
+{
+    Story s;
+    s.step(0, 3).dump("pad", 0, zeros, damaged, 10).step(0, 4).dump("next", 0, allBad, allBad, 20);
+    EXPECT_EQ(s.verdictOf("next").role, Role::upstream);
+}
+
+TEST(Triage, FiniteInAndOutIsHealthy)
+{
+    Story s;
+    s.dump("control", 0, fine, fine, 10);
+    EXPECT_EQ(s.verdictOf("control").role, Role::healthy);
+}
+
+TEST(StepLink, ComesFromTheStepLinesAroundTheDump)
+{
+    Story s;
+    s.step(0, 5).dump("a", 0, fine, damaged, 10).step(1, 9).step(0, 6);
+    const auto link = linkStep(s.run, s.run.captures[0]);
+    ASSERT_TRUE(link.between);
+    EXPECT_EQ(*link.between, std::pair(std::int64_t {5}, std::int64_t {6}));
+    EXPECT_EQ(link.source, StepSource::console);
+    EXPECT_EQ(stepText(link), "after the line of step 5, before that of step 6");
+}
+
+TEST(StepLink, LastLineOfARankIsSaidToBeTheLast)
+{
+    Story s;
+    s.step(0, 7).dump("a", 0, fine, damaged, 10);
+    const auto link = linkStep(s.run, s.run.captures[0]);
+    EXPECT_FALSE(link.closed);
+    EXPECT_EQ(stepText(link), "after the line of step 7, the last one of that rank");
+}
+
+TEST(StepLink, ARestartInBetweenSaysNothing)
+{
+    Story s;
+    s.step(0, 900).dump("a", 0, fine, damaged, 10).step(0, 1);
+    const auto link = linkStep(s.run, s.run.captures[0]);
+    EXPECT_FALSE(link.between);
+    EXPECT_EQ(link.source, StepSource::mtime);
+}
+
+TEST(StepLink, SidecarWins)
+{
+    Story s;
+    s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6);
+    s.run.captures[0].step = 41;
+    const auto link = linkStep(s.run, s.run.captures[0]);
+    EXPECT_EQ(link.source, StepSource::sidecar);
+    EXPECT_EQ(link.between->first, 41);
+}
+
+} // namespace
+} // namespace nanscope
