@@ -180,6 +180,7 @@ private:
             c.members = m_given;
         } else if (id.how == IdentifiedBy::fit) {
             c.members = membersNamed(id.names);
+            keepPublished(id.names);
         } else {
             id.how = IdentifiedBy::unknown;
             c.members = allMembers();
@@ -189,19 +190,58 @@ private:
         id.matchesNone = id.matchesNone && !told;
     }
 
+    // Forms that nobody recommends fit whenever their published sibling does. They are replayed all the same, and
+    // count if they explain the dump.
+    static void keepPublished(std::vector<std::string>& names)
+    {
+        const auto unpublished = [](const std::string& name) { return !(*findVariant(name))->published; };
+        if (!std::all_of(names.begin(), names.end(), unpublished)) {
+            std::erase_if(names, unpublished);
+        }
+    }
+
+    // A zero matrix that ends all NaN is 0 / 0 where epsilon rounds to zero, which is a matter of the format the norm
+    // was taken in; a dump does not tell that format.
+    static void addHalfPrecision(std::vector<Member>& members, const Identification& id)
+    {
+        if (id.how == IdentifiedBy::given) {
+            return;
+        }
+        const auto own = members;
+        for (const auto& member : own) {
+            if (member.precision != Precision::fp16) {
+                members.push_back({member.variant, Precision::fp16});
+            }
+        }
+    }
+
+    static bool counts(const MemberResult& result, const Identification& id)
+    {
+        const bool named = std::find(id.names.begin(), id.names.end(), result.variant) != id.names.end();
+        return named || result.reproducing > 0;
+    }
+
     Result<void> measure(Case& c, const Capture& stored)
     {
         const auto& element = *c.element;
         if (element.outputScan.finite() && !element.inputScan.allZero()) {
             return measureWorstTile(c, stored);
         }
+        if (element.inputScan.allZero() && c.damage.name == "whole element") {
+            addHalfPrecision(c.members, c.identification);
+        }
+        std::vector<Member> kept;
         for (const auto& member : c.members) {
             auto result = replayMember(member, element, stored.epsilon, m_device, m_job.cancel);
             if (!result) {
                 return tl::make_unexpected(result.error());
             }
-            c.results.push_back(std::move(*result));
+            if (counts(*result, c.identification)) {
+                kept.push_back(member);
+                c.results.push_back(std::move(*result));
+            }
         }
+        c.members = std::move(kept);
         return {};
     }
 

@@ -60,7 +60,17 @@ bool powerOfTwo(std::int64_t value)
     return value > 0 && (value & (value - 1)) == 0;
 }
 
-void damageLines(CaptureVerdict& v)
+// A kernel's tile starts at a multiple of its side and ends at the next, or at the edge of the matrix.
+bool tileSide(std::int64_t begin, std::int64_t end, std::int64_t extent)
+{
+    const auto length = end - begin;
+    if (powerOfTwo(length)) {
+        return begin % length == 0;
+    }
+    return end == extent && powerOfTwo(begin & -begin) && (begin & -begin) >= length;
+}
+
+void damageLines(CaptureVerdict& v, const MatrixShape& shape)
 {
     const auto& d = v.damage;
     if (d.name == "rectangle") {
@@ -119,7 +129,7 @@ void argue(CaptureVerdict& verdict, const Case& c, const RunData& run)
 {
     replayLines(verdict, c);
     identificationLine(verdict, c);
-    damageLines(verdict);
+    damageLines(verdict, c.element->shape);
     logLines(verdict, run);
     if (c.element->inputScan.finite()) {
         verdict.speaksFor.push_back(

@@ -30,6 +30,21 @@ bool blowsUp(const MemberResult& m)
     return m.finite < m.roundings;
 }
 
+// Without margin a finite replay is luck. Forms that nobody recommends never have any; they count once they fail.
+bool lacksMargin(const MemberResult& m)
+{
+    const auto variant = findVariant(m.variant);
+    const bool published = variant && (*variant)->published;
+    const bool cliff = (m.slackPercent && *m.slackPercent <= slackNeeded) || (m.absmaxQ && *m.absmaxQ >= absmaxQAllowed)
+        || m.headroomBinades < headroomNeeded;
+    return published && cliff;
+}
+
+bool couldFail(const MemberResult& m)
+{
+    return blowsUp(m) || lacksMargin(m);
+}
+
 template <class Predicate>
 std::vector<std::string> namesOf(const Case& c, Predicate predicate)
 {
@@ -124,29 +139,26 @@ Judgement dependsOnVariant(const Case& c, bool (*concerned)(const MemberResult&)
     return j;
 }
 
-bool insideCliff(const EnvelopeTotals& t)
+Judgement marginalNumbers(const Case& c)
 {
-    return (t.slackPercent && *t.slackPercent <= slackNeeded) || (t.absmaxQ && *t.absmaxQ >= absmaxQAllowed)
-        || t.headroomBinades < headroomNeeded;
+    Judgement j;
+    j.blame = Blame::numerics;
+    j.marginal = true;
+    j.kind = "at the edge of the format or of the schedule";
+    j.summary = fmt::format("the replays stay finite, but without margin ({}): the numbers may well have done it",
+        totalsText(totalsOf(c.results)));
+    return j;
 }
 
 Judgement allFinite(const Case& c)
 {
     Judgement j;
     const auto totals = totalsOf(c.results);
-    if (insideCliff(totals)) {
-        j.blame = Blame::numerics;
-        j.marginal = true;
-        j.kind = "at the edge of the format or of the schedule";
-        j.summary = fmt::format(
-            "the replays stay finite, but without margin ({}): the numbers may well have done it", totalsText(totals));
-        return j;
-    }
     j.blame = Blame::implementation;
     j.kind = "kernel, launch order, aliasing or communication";
     const auto count = c.results.size();
-    j.summary = fmt::format("{} stays finite over {} roundings each ({}), and none ends like this dump: {}",
-        count == 1 ? "the plausible variant" : fmt::format("each of {} plausible variants", count),
+    j.summary = fmt::format("{} stays finite under {} roundings ({}), and none ends like this dump: {}",
+        count == 1 ? "the one plausible variant" : fmt::format("each of {} plausible variants", count),
         c.results.front().roundings, totalsText(totals), c.damage.text);
     return j;
 }
@@ -219,8 +231,12 @@ Judgement judgeDamage(const Case& c)
     if (c.compared && c.identification.matchesNone) {
         return unknownFunction(c);
     }
-    if (std::any_of(c.results.begin(), c.results.end(), blowsUp)) {
-        return dependsOnVariant(c, blowsUp, "leave the finite range on this input, though none ends like the dump");
+    if (std::all_of(c.results.begin(), c.results.end(), lacksMargin)
+        && std::none_of(c.results.begin(), c.results.end(), blowsUp)) {
+        return marginalNumbers(c);
+    }
+    if (std::any_of(c.results.begin(), c.results.end(), couldFail)) {
+        return dependsOnVariant(c, couldFail, "leave the finite range on this input or come close to it");
     }
     return allFinite(c);
 }
