@@ -16,18 +16,16 @@ constexpr double signalShare = 0.01;
 constexpr double degenerateFactor = 2;
 constexpr int directionsLookedAt = 8;
 
-bool degenerate(const Replay& replay, std::span<const double> input, std::span<const double> output)
+bool degenerate(const Replay& replay, const std::vector<SingularDirection>& directions, std::span<const double> output)
 {
-    const auto& shape = replay.program.shape;
     const auto [low, high] = outputRange(replay.program.steps);
-    const auto directions = leadingDirections(input, shape.rows, shape.cols, signalShare, directionsLookedAt);
     return std::any_of(directions.begin(), directions.end(), [&](const SingularDirection& direction) {
-        const double gain = gainAlong(direction.left, output, shape.cols);
+        const double gain = gainAlong(direction.left, output, replay.program.shape.cols);
         return gain > degenerateFactor * high || gain < low / degenerateFactor;
     });
 }
 
-Outcome judge(const Replay& replay, std::size_t element, std::span<const double> input)
+Outcome judge(const Replay& replay, std::size_t element, const std::vector<SingularDirection>& directions)
 {
     const auto& output = replay.ops.back().batches[element];
     if (output.nan > 0) {
@@ -40,7 +38,7 @@ Outcome judge(const Replay& replay, std::size_t element, std::span<const double>
     if (output.allZero()) {
         return in.allZero() ? Outcome::finite : Outcome::zero;
     }
-    return degenerate(replay, input, replay.outputs[element]) ? Outcome::degenerate : Outcome::finite;
+    return degenerate(replay, directions, replay.outputs[element]) ? Outcome::degenerate : Outcome::finite;
 }
 
 NonFinite describe(const OpTrace& op, std::size_t element, bool batched)
@@ -72,12 +70,22 @@ void readGram(Gauge& gauge, const Scan& gram, std::int64_t size, double limit)
 
 } // namespace
 
-std::vector<Outcome> judgeOutcomes(const Replay& replay, std::span<const double> input)
+std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, std::span<const double> input)
+{
+    std::vector<std::vector<SingularDirection>> all;
+    const auto size = static_cast<std::size_t>(shape.elements());
+    for (std::int64_t i = 0; i < shape.batch; ++i) {
+        const auto matrix = input.subspan(static_cast<std::size_t>(i) * size, size);
+        all.push_back(leadingDirections(matrix, shape.rows, shape.cols, signalShare, directionsLookedAt));
+    }
+    return all;
+}
+
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions)
 {
     std::vector<Outcome> outcomes;
-    const auto size = static_cast<std::size_t>(replay.program.shape.elements());
-    for (std::size_t i = 0; i < replay.ops.front().batches.size(); ++i) {
-        outcomes.push_back(judge(replay, i, input.subspan(i * size, size)));
+    for (std::size_t i = 0; i < directions.size(); ++i) {
+        outcomes.push_back(judge(replay, i, directions[i]));
     }
     return outcomes;
 }

@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "core/replay/replay.h"
+#include "core/replay/spectrum.h"
 
 namespace nanscope {
 
-/// How each element of the batch ended. `input` and `replay.outputs` hold the whole batch.
-std::vector<Outcome> judgeOutcomes(const Replay& replay, std::span<const double> input);
+/// The directions of each matrix of a batch that carry signal. They depend on the input alone: one set serves every
+/// cell of a capture.
+std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, std::span<const double> input);
+
+/// How each element of the batch ended; the replay kept its outputs.
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions);
 
 /// The first op whose result is non-finite, for one element. `batched`: the index leads with the batch element.
 std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t element, bool batched);

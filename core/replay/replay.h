@@ -36,7 +36,6 @@ struct Replay
 {
     Program program;
     std::vector<OpTrace> ops;
-    std::vector<Outcome> outcomes; ///< per batch element
     std::vector<std::vector<double>> outputs; ///< per batch element, row-major; empty unless kept
     std::vector<std::vector<double>> spectralNorms; ///< [element][step], empty unless measured
     double seconds = 0;

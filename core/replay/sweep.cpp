@@ -27,13 +27,13 @@ Result<std::vector<double>> readBatch(const Tensor& tensor)
     return values;
 }
 
-void describeBatches(Cell& cell, const Replay& replay, bool batched)
+void describeBatches(Cell& cell, const Replay& replay, const std::vector<Outcome>& outcomes, bool batched)
 {
     std::size_t worst = 0;
-    for (std::size_t i = 0; i < replay.outcomes.size(); ++i) {
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
         const auto first = firstNonFinite(replay, i, batched);
-        cell.batches.push_back({static_cast<int>(i), replay.outcomes[i], first});
-        if (replay.outcomes[i] > replay.outcomes[worst]) {
+        cell.batches.push_back({static_cast<int>(i), outcomes[i], first});
+        if (outcomes[i] > outcomes[worst]) {
             worst = i;
         }
         const auto order = [](const NonFinite& f) { return std::pair(f.iteration, f.op); };
@@ -41,7 +41,7 @@ void describeBatches(Cell& cell, const Replay& replay, bool batched)
             cell.firstNonFinite = first;
         }
     }
-    cell.outcome = replay.outcomes[worst];
+    cell.outcome = outcomes[worst];
     if (cell.firstNonFinite && cell.firstNonFinite->op != OpName::input) {
         cell.birth = cell.firstNonFinite;
     }
@@ -64,8 +64,15 @@ struct Bench
 {
     const CaptureFile& file;
     std::vector<double> input;
+    std::vector<std::vector<SingularDirection>> directions;
     std::map<std::string, std::vector<std::vector<double>>> reference; ///< by variant
 };
+
+Bench makeBench(const CaptureFile& file, std::vector<double> input)
+{
+    auto directions = signalDirections(file.input.matrices(), input);
+    return {file, std::move(input), std::move(directions), {}};
+}
 
 double distanceToReference(
     const std::vector<std::vector<double>>& outputs, const std::vector<std::vector<double>>& exact)
@@ -101,7 +108,8 @@ Result<Cell> computeCell(Bench& bench, const CellRequest& request, Device& devic
     cell.epsilon = replayed->program.epsilon;
     cell.environment = device.environment();
     cell.seconds = replayed->seconds;
-    describeBatches(cell, *replayed, bench.file.input.shape().size() > 2);
+    const auto outcomes = judgeOutcomes(*replayed, bench.directions);
+    describeBatches(cell, *replayed, outcomes, bench.file.input.shape().size() > 2);
     cell.ops = std::move(replayed->ops);
     if (request.precision == Precision::fp64) {
         bench.reference[request.variant] = std::move(replayed->outputs);
@@ -177,7 +185,7 @@ public:
         if (!input) {
             return failAll(path, input.error());
         }
-        Bench bench {*file, std::move(*input), {}};
+        Bench bench = makeBench(*file, std::move(*input));
         for (const auto& request : m_cells) {
             if (auto done = cell(bench, request); !done) {
                 return done;
@@ -257,7 +265,7 @@ Result<Cell> replayCell(
     if (!input) {
         return tl::make_unexpected(input.error());
     }
-    Bench bench {capture, std::move(*input), {}};
+    Bench bench = makeBench(capture, std::move(*input));
     return computeCell(bench, request, device, cancel);
 }
 

@@ -1,0 +1,451 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/serve.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+#include <mutex>
+#include <random>
+#include <sstream>
+#include <streambuf>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "core/session/session.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::json;
+using namespace std::chrono_literals;
+
+/// One direction of a pipe between two threads.
+class PipeBuffer : public std::streambuf
+{
+public:
+    void close()
+    {
+        const std::lock_guard lock(m_mutex);
+        m_closed = true;
+        m_wake.notify_all();
+    }
+
+protected:
+    int_type underflow() override
+    {
+        std::unique_lock lock(m_mutex);
+        m_wake.wait(lock, [this] { return m_closed || !m_waiting.empty(); });
+        if (m_waiting.empty()) {
+            return traits_type::eof();
+        }
+        m_current = std::move(m_waiting);
+        m_waiting.clear();
+        setg(m_current.data(), m_current.data(), m_current.data() + m_current.size());
+        return traits_type::to_int_type(m_current.front());
+    }
+
+    std::streamsize xsputn(const char* text, std::streamsize count) override
+    {
+        const std::lock_guard lock(m_mutex);
+        m_waiting.append(text, static_cast<std::size_t>(count));
+        m_wake.notify_all();
+        return count;
+    }
+
+    int_type overflow(int_type c) override
+    {
+        const char text = traits_type::to_char_type(c);
+        xsputn(&text, 1);
+        return c;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable m_wake;
+    std::string m_waiting;
+    std::string m_current;
+    bool m_closed = false;
+};
+
+/// core's own device, held back at an instruction until the test lets it go on.
+class Gate
+{
+public:
+    void pass()
+    {
+        std::unique_lock lock(m_mutex);
+        ++m_arrived;
+        m_wake.notify_all();
+        m_wake.wait(lock, [this] { return m_open; });
+    }
+    void open()
+    {
+        const std::lock_guard lock(m_mutex);
+        m_open = true;
+        m_wake.notify_all();
+    }
+    void waitForArrival()
+    {
+        std::unique_lock lock(m_mutex);
+        m_wake.wait(lock, [this] { return m_arrived > 0; });
+    }
+    int arrived()
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_arrived;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::condition_variable m_wake;
+    bool m_open = false;
+    int m_arrived = 0;
+};
+
+class GatedDevice : public Device
+{
+public:
+    explicit GatedDevice(Gate& gate, std::chrono::milliseconds perInstruction = {})
+        : m_inner(makeEigenDevice(1))
+        , m_gate(gate)
+        , m_perInstruction(perInstruction)
+    { }
+    Environment environment() const override { return m_inner->environment(); }
+    bool native(Precision precision) const override { return m_inner->native(precision); }
+    std::int64_t batchLimit(const Program& program) const override { return m_inner->batchLimit(program); }
+    Result<void> prepare(const Program& program, std::int64_t batch) override
+    {
+        return m_inner->prepare(program, batch);
+    }
+    Result<void> upload(std::span<const double> input) override { return m_inner->upload(input); }
+    Result<void> run(const Instruction& instruction) override
+    {
+        m_gate.pass();
+        std::this_thread::sleep_for(m_perInstruction);
+        return m_inner->run(instruction);
+    }
+    Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
+    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override
+    {
+        return m_inner->download(buffer, element, out);
+    }
+    Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override
+    {
+        return m_inner->tileMap(buffer, element);
+    }
+
+private:
+    std::unique_ptr<Device> m_inner;
+    Gate& m_gate;
+    std::chrono::milliseconds m_perInstruction;
+};
+
+TensorToWrite tensor(std::string name, const Shape& shape, std::uint32_t seed)
+{
+    std::mt19937 engine(seed);
+    std::normal_distribution<float> normal;
+    TensorToWrite result {std::move(name), DType::float32, shape, {}};
+    std::int64_t count = 1;
+    for (const auto size : shape) {
+        count *= size;
+    }
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+        values.push_back(normal(engine));
+    }
+    result.bytes.resize(values.size() * sizeof(float));
+    std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+    return result;
+}
+
+class Serve : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        m_folder = std::filesystem::path(testing::TempDir()) / fmt::format("nanscope-serve-{}", std::random_device()());
+        std::filesystem::create_directories(m_folder);
+        for (const std::uint32_t i : {0U, 1U}) {
+            const Shape shape {1, 12 + i, 20};
+            const auto path = m_folder / fmt::format("capture{}.pt", i);
+            ASSERT_TRUE(writePt(path, {{"input", tensor("input", shape, i)}, {"epsilon", 1e-7}}));
+            m_captures.push_back(path.string());
+        }
+    }
+
+    void TearDown() override
+    {
+        finish();
+        std::filesystem::remove_all(m_folder);
+    }
+
+    void start(DeviceFactory devices = makeCoreDevice)
+    {
+        m_devices = std::move(devices);
+        m_thread = std::thread([this] {
+            std::istream in(&m_in);
+            std::ostream out(&m_out);
+            m_status = serve(in, out, m_info, m_devices);
+            m_out.close();
+        });
+    }
+
+    void send(const std::string& line)
+    {
+        m_in.sputn((line + "\n").data(), static_cast<std::streamsize>(line.size() + 1));
+    }
+
+    Json sweep(int id) const
+    {
+        return {{"id", id}, {"do", "sweep"}, {"captures", m_captures}, {"variants", {"dion-ns5"}},
+            {"precisions", {"fp32", "fp64"}}, {"lowerings", {"eager"}}};
+    }
+
+    // Every line has to be one whole JSON object.
+    Json receive()
+    {
+        std::string line;
+        if (!std::getline(m_answers, line)) {
+            return nullptr;
+        }
+        auto answer = Json::parse(line, nullptr, false);
+        EXPECT_TRUE(answer.is_object()) << line;
+        return answer;
+    }
+
+    Json receiveUntil(const std::function<bool(const Json&)>& wanted)
+    {
+        auto answer = receive();
+        while (!answer.is_null() && !wanted(answer)) {
+            answer = receive();
+        }
+        return answer;
+    }
+
+    void finish()
+    {
+        m_in.close();
+        if (m_thread.joinable()) {
+            m_thread.join();
+        }
+    }
+
+    ServiceInfo m_info {"eigen test", {{"cpu", "some processor"}}, {"no GPU: none here"}};
+    DeviceFactory m_devices;
+    std::filesystem::path m_folder;
+    std::vector<std::string> m_captures;
+    PipeBuffer m_in;
+    PipeBuffer m_out;
+    std::istream m_answers {&m_out};
+    std::thread m_thread;
+    int m_status = -1;
+};
+
+TEST_F(Serve, saysWhatItIs)
+{
+    start();
+    send(R"({"id":1,"do":"hello"})");
+    const auto answer = receive();
+    EXPECT_EQ(answer["id"], 1);
+    EXPECT_EQ(answer["hello"]["engine"], "eigen test");
+    EXPECT_EQ(answer["hello"]["devices"][0]["name"], "cpu");
+    EXPECT_EQ(answer["hello"]["devices"][0]["hardware"], "some processor");
+    EXPECT_EQ(answer["hello"]["notes"][0], "no GPU: none here");
+    finish();
+    EXPECT_EQ(m_status, 0);
+}
+
+TEST_F(Serve, sweepAnswersEveryCellAndThenDone)
+{
+    start();
+    send(sweep(2).dump());
+    std::vector<std::string> cells;
+    int reports = 0;
+    const auto last = receiveUntil([&](const Json& answer) {
+        EXPECT_EQ(answer["id"], 2);
+        if (answer.contains("cell")) {
+            const auto& cell = answer["cell"];
+            EXPECT_EQ(cell["outcome"], "finite") << cell;
+            EXPECT_FALSE(cell.contains("ops"));
+            cells.push_back(cell["capture"].get<std::string>() + " " + cell["precision"].get<std::string>());
+        }
+        reports += answer.contains("progress") ? 1 : 0;
+        return answer.contains("done") || answer.contains("error");
+    });
+    EXPECT_EQ(last["done"], true) << last;
+    EXPECT_EQ(cells,
+        (std::vector<std::string> {"capture0.pt fp64", "capture0.pt fp32", "capture1.pt fp64", "capture1.pt fp32"}));
+    EXPECT_GE(reports, 4);
+}
+
+TEST_F(Serve, cellsAreStoredWithTheirTilesInTheSessionThatIsNamed)
+{
+    start();
+    const auto path = m_folder / "run.nanscope";
+    auto request = sweep(5);
+    request["session"] = path.string();
+    send(request.dump());
+    const auto last =
+        receiveUntil([](const Json& answer) { return answer.contains("done") || answer.contains("error"); });
+    ASSERT_EQ(last["done"], true) << last;
+    finish();
+    auto session = Session::open(path, OpenMode::readOnly);
+    ASSERT_TRUE(session) << session.error().what;
+    const auto cells = session->cells();
+    ASSERT_TRUE(cells) << cells.error().what;
+    ASSERT_EQ(cells->size(), 4U);
+    const auto traces = session->opTraces(cells->front().id);
+    ASSERT_TRUE(traces) << traces.error().what;
+    ASSERT_FALSE(traces->empty());
+    EXPECT_FALSE(traces->front().tiles.empty());
+}
+
+TEST_F(Serve, cancelStopsAtTheNextInstruction)
+{
+    Gate gate;
+    start(
+        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    send(sweep(2).dump());
+    gate.waitForArrival();
+    send(R"({"id":3,"do":"cancel","job":2})");
+    const auto answer = receiveUntil([](const Json& each) { return each["id"] == 3; });
+    EXPECT_EQ(answer["done"], true);
+    const int before = gate.arrived();
+    gate.open();
+    const auto last = receiveUntil([](const Json& each) { return !each.contains("progress"); });
+    EXPECT_EQ(last, Json({{"id", 2}, {"cancelled", true}}));
+    EXPECT_EQ(gate.arrived(), before);
+}
+
+TEST_F(Serve, waitingJobsAreCancelledToo)
+{
+    Gate gate;
+    start(
+        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    send(sweep(2).dump());
+    gate.waitForArrival();
+    send(sweep(3).dump());
+    send(R"({"id":4,"do":"cancel","job":3})");
+    receiveUntil([](const Json& each) { return each["id"] == 4; });
+    gate.open();
+    const auto third = receiveUntil([](const Json& each) { return each["id"] == 3; });
+    EXPECT_EQ(third["cancelled"], true);
+}
+
+TEST_F(Serve, endOfInputCancelsWhatRunsAndReturns)
+{
+    Gate gate;
+    gate.open();
+    // Left alone, the sweep would take seconds.
+    start([&gate](const std::string&) -> Result<std::unique_ptr<Device>> {
+        return std::make_unique<GatedDevice>(gate, 10ms);
+    });
+    send(sweep(2).dump());
+    gate.waitForArrival();
+    m_in.close();
+    const auto last = receiveUntil([](const Json& each) { return !each.contains("progress"); });
+    EXPECT_EQ(last, Json({{"id", 2}, {"cancelled", true}}));
+    finish();
+    EXPECT_EQ(m_status, 0);
+}
+
+TEST_F(Serve, linesThatAreNoRequestsAreAnsweredAndTheServiceGoesOn)
+{
+    start();
+    for (const char* line :
+        {"{", "[]", "7", "\"x\"", "\xff\xfe", "{\"do\":\"hello\"}", "{\"id\":1.5,\"do\":\"hello\"}"}) {
+        send(line);
+        const auto answer = receive();
+        EXPECT_TRUE(answer["error"].is_string()) << line << " " << answer;
+        EXPECT_FALSE(answer.contains("id")) << line;
+    }
+    for (const char* line : {R"({"id":7})", R"({"id":7,"do":"dance"})", R"({"id":7,"do":"cancel","job":99})",
+             R"({"id":7,"do":"sweep","captures":"x"})", R"({"id":7,"do":"sweep","precisions":["fp8"]})",
+             R"({"id":7,"do":"sweep","steps":0})", R"({"id":7,"do":"sweep","steps":101})",
+             R"({"id":7,"do":"sweep","epsilon":"small"})", R"({"id":7,"do":"sweep","session":3})",
+             R"({"id":7,"do":"sweep"})",
+             R"({"id":7,"do":"sweep","captures":["x.pt"],"variants":["nobody"],"precisions":["fp32"]})"}) {
+        send(line);
+        const auto answer = receive();
+        EXPECT_EQ(answer["id"], 7) << line;
+        EXPECT_TRUE(answer["error"].is_string()) << line << " " << answer;
+    }
+    send("");
+    send(R"({"id":8,"do":"hello"})");
+    EXPECT_TRUE(receive().contains("hello"));
+}
+
+TEST_F(Serve, oversizedAndDeeplyNestedLinesAreRefused)
+{
+    start();
+    send(R"({"id":1,"do":")" + std::string(maxRequestBytes, 'x') + "\"}");
+    EXPECT_TRUE(receive()["error"].is_string());
+    send(R"({"id":2,"do":"sweep","captures":)" + std::string(1000000, '[') + "}");
+    EXPECT_TRUE(receive()["error"].is_string());
+    send(R"({"id":3,"do":"hello"})");
+    EXPECT_EQ(receive()["id"], 3);
+}
+
+TEST_F(Serve, aCaptureThatCannotBeReadFailsItsCellsOnly)
+{
+    start();
+    auto request = sweep(2);
+    request["captures"] = {(m_folder / "missing.pt").string(), m_captures[0]};
+    send(request.dump());
+    int failed = 0;
+    int computed = 0;
+    const auto last = receiveUntil([&](const Json& answer) {
+        if (answer.contains("cell")) {
+            const auto& error = answer["cell"].value("error", Json());
+            const bool bad = error.is_string() && !error.get<std::string>().empty();
+            (bad ? failed : computed) += 1;
+        }
+        return answer.contains("done") || answer.contains("error");
+    });
+    EXPECT_EQ(last["done"], true);
+    EXPECT_EQ(failed, 2);
+    EXPECT_EQ(computed, 2);
+}
+
+TEST_F(Serve, aSessionThatCannotBeOpenedIsOneSentence)
+{
+    start();
+    auto request = sweep(2);
+    request["session"] = m_captures[0];
+    send(request.dump());
+    const auto answer = receive();
+    EXPECT_EQ(answer["id"], 2);
+    EXPECT_TRUE(answer["error"].is_string());
+}
+
+TEST_F(Serve, answersOfTwoThreadsNeverMix)
+{
+    start();
+    send(sweep(1000).dump());
+    for (int i = 0; i < 200; ++i) {
+        send(fmt::format(R"({{"id":{},"do":"hello"}})", i));
+    }
+    int hellos = 0;
+    bool done = false;
+    while (hellos < 200 || !done) {
+        const auto answer = receive();
+        ASSERT_TRUE(answer.is_object());
+        hellos += answer.contains("hello") ? 1 : 0;
+        done = done || answer.contains("done");
+    }
+}
+
+} // namespace
+
+} // namespace nanscope
