@@ -47,6 +47,12 @@ function(nanscope_test name)
     NANSCOPE_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data"
     NANSCOPE_SAMPLE="${PROJECT_SOURCE_DIR}/resources/sample")
   set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/tests")
-  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS "${T_LABELS}" ENVIRONMENT "${T_ENVIRONMENT}" TIMEOUT 300)
+  # An empty value would make the next name the value: only what is given is passed on.
+  set(properties TIMEOUT 300)
+  foreach(key LABELS ENVIRONMENT)
+    if(T_${key})
+      list(APPEND properties ${key} "${T_${key}}")
+    endif()
+  endforeach()
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()

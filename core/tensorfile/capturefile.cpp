@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <future>
+#include <limits>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include <simdjson.h>
 
@@ -172,6 +175,26 @@ Result<std::vector<Scan>> scanChecked(const Tensor& tensor)
     return std::move(scanned->batches);
 }
 
+using PendingScan = std::future<Result<std::vector<Scan>>>;
+
+/// A second thread pays where scanning takes longer than starting one.
+PendingScan startOutputScan(const CaptureFile& file)
+{
+    constexpr std::int64_t elementsPerThread = std::int64_t {1} << 20;
+    if (!file.output) {
+        return {};
+    }
+    const auto scan = [tensor = *file.output] { return scanChecked(tensor); };
+    if (std::min(file.input.elements(), file.output->elements()) >= elementsPerThread) {
+        try {
+            return std::async(std::launch::async, scan);
+        } catch (const std::system_error&) {
+            // No thread to be had: the scan waits until its result is asked for.
+        }
+    }
+    return std::async(std::launch::deferred, scan);
+}
+
 } // namespace
 
 Result<CaptureFile> openCapture(const std::filesystem::path& path)
@@ -184,8 +207,9 @@ Result<CaptureFile> openCapture(const std::filesystem::path& path)
 Result<void> scanCapture(CaptureFile& file)
 {
     const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
+    auto outputScan = startOutputScan(file);
     auto input = scanChecked(file.input).map_error(named);
-    auto output = file.output && input ? scanChecked(*file.output).map_error(named) : Result<std::vector<Scan>> {};
+    auto output = file.output ? outputScan.get().map_error(named) : Result<std::vector<Scan>> {};
     if (!input || !output) {
         return tl::make_unexpected(input ? output.error() : input.error());
     }

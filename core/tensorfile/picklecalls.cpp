@@ -32,7 +32,8 @@ std::string_view PickleGraph::text(const Node& node) const
 
 std::span<const NodeId> PickleGraph::items(const Node& node) const
 {
-    return node.index == none ? std::span<const NodeId>() : std::span<const NodeId>(sequences[node.index]);
+    const bool container = node.kind == NodeKind::sequence || node.kind == NodeKind::dict;
+    return container && node.index != none ? std::span<const NodeId>(sequences[node.index]) : std::span<const NodeId>();
 }
 
 std::vector<NodeId>& PickleGraph::growable(NodeId id)

@@ -92,7 +92,7 @@ struct PickleGraph
     std::size_t budget = 0; ///< objects that may still be made
 
     std::string_view text(const Node& node) const;
-    std::span<const NodeId> items(const Node& node) const;
+    std::span<const NodeId> items(const Node& node) const; ///< none where it is no container
     std::vector<NodeId>& growable(NodeId id);
 };
 
@@ -100,8 +100,8 @@ struct PickleGraph
 /// and their results become opaque nodes, and nothing is ever executed.
 Result<PickleGraph> readPickleGraph(std::span<const std::byte> pickle, std::shared_ptr<const Tensor::Source> source);
 
-/// The graph as plain data. Refuses cycles, nesting beyond 100, and sharing that would unfold to a multiple of
-/// what was read.
+/// The graph as plain data. Refuses cycles, nesting beyond 100, sharing that would unfold to a multiple of what was
+/// read, and more than a million values where the pickle is not large itself.
 Result<PickleValue> unfold(const PickleGraph& graph);
 
 } // namespace nanscope

@@ -327,11 +327,11 @@ Result<NodeId> PickleMachine::run()
 
 Result<PickleGraph> readPickleGraph(std::span<const std::byte> pickle, std::shared_ptr<const Tensor::Source> source)
 {
-    // A list of small numbers needs two bytes per object; nothing honest needs fewer.
+    // Every object takes an opcode of at least one byte; some of the room goes to what calls make.
     constexpr std::size_t always = std::size_t {1} << 16;
     PickleGraph graph;
     graph.pickle = pickle;
-    graph.budget = always + pickle.size() / 2;
+    graph.budget = always + pickle.size();
     const auto root = PickleMachine(graph, std::move(source)).run();
     if (!root) {
         return tl::make_unexpected(root.error());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdio>
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -13,13 +13,20 @@ namespace {
 
 constexpr int deepest = 100;
 
+/// A value takes a hundred times the room of the byte that may have made it.
+std::size_t mostValues(const PickleGraph& graph)
+{
+    constexpr std::size_t always = std::size_t {1} << 20;
+    return std::min(4096 + 4 * graph.nodes.size(), always + graph.pickle.size() / 4);
+}
+
 /// Copies what is reachable into a tree. Sharing is unfolded, so its cost is counted against the pickle's size.
 class Unfolding
 {
 public:
     explicit Unfolding(const PickleGraph& graph)
         : m_graph(graph)
-        , m_values(4096 + 4 * graph.nodes.size())
+        , m_values(mostValues(graph))
         , m_bytes(65536 + 8 * graph.pickle.size())
     { }
 
@@ -108,7 +115,7 @@ Result<PickleValue> Unfolding::dict(const Node& node, int depth)
         if (place < dict.size()) {
             dict[place].second = std::move(*held); // a later entry of the same key wins, as in Python
         } else {
-            dict.emplace_back(std::move(*key), std::move(*held));
+            dict.push_back({std::move(*key), std::move(*held)});
         }
     }
     return PickleValue {std::move(dict)};

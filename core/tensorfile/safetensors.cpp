@@ -145,7 +145,7 @@ Result<PickleDict> readTensors(
         if (!value) {
             return tl::make_unexpected(value.error());
         }
-        dict.emplace_back(PickleValue {std::string(name)}, std::move(*value));
+        dict.push_back({PickleValue {std::string(name)}, std::move(*value)});
     }
     return dict;
 }

@@ -105,12 +105,13 @@ Scan scanMemory(std::span<const T> data, std::int64_t rows, std::int64_t cols, b
 Result<ScannedTensor> scanVerifying(const Tensor& tensor)
 {
     if (!isReal(tensor.dtype())) {
-        return failure(ErrorKind::unsupported, "The tensor holds complex numbers, which cannot be scanned");
+        return failure(
+            ErrorKind::unsupported, "The tensor holds complex numbers, which cannot be scanned", pathOf(tensor));
     }
     const auto batches = tensor.matrices().batch;
     if (batches > mostMatrices) {
-        return failure(
-            ErrorKind::refused, "The tensor is a batch of more than 65,536 matrices, which no optimizer makes");
+        return failure(ErrorKind::refused,
+            "The tensor is a batch of more than 65,536 matrices, which no optimizer makes", pathOf(tensor));
     }
     auto stream = TensorStream::open(tensor);
     if (!stream) {

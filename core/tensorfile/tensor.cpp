@@ -34,7 +34,8 @@ Result<void> readMatrix(const Tensor& tensor, std::int64_t batch, std::span<T> o
 {
     const auto shape = tensor.matrices();
     if (!isReal(tensor.dtype())) {
-        return failure(ErrorKind::unsupported, "The tensor holds complex numbers, which a matrix of reals cannot show");
+        return failure(ErrorKind::unsupported, "The tensor holds complex numbers, which a matrix of reals cannot show",
+            pathOf(tensor));
     }
     if (out.size() != static_cast<std::size_t>(shape.elements())) {
         return failure(ErrorKind::internal, "The room for a matrix is not of its size");

@@ -78,7 +78,8 @@ private:
 
 struct PickleValue;
 using PickleList = std::vector<PickleValue>;
-using PickleDict = std::vector<std::pair<PickleValue, PickleValue>>;
+struct PickleEntry;
+using PickleDict = std::vector<PickleEntry>;
 
 /// A Python object that is not on the allow-list: its name, never its behaviour.
 struct OpaqueObject
@@ -95,6 +96,13 @@ struct PickleValue
     /// The entry of a dict by its string key, or nullptr.
     const PickleValue* find(std::string_view key) const;
     const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
+};
+
+/// A key and its value; named like a pair, which could not hold a type that is not complete yet.
+struct PickleEntry
+{
+    PickleValue first;
+    PickleValue second;
 };
 
 enum class FileKind { torchZip, safetensors, npy };

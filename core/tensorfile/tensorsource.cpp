@@ -125,6 +125,11 @@ Shape rowMajorStrides(const Shape& shape)
     return strides;
 }
 
+std::string pathOf(const Tensor& tensor)
+{
+    return tensor.source() == nullptr ? std::string() : tensor.source()->path().string();
+}
+
 Error withPath(Error error, const std::filesystem::path& path)
 {
     if (error.path.empty()) {

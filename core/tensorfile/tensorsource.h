@@ -54,6 +54,9 @@ Result<Tensor> makeTensor(std::shared_ptr<const Tensor::Source> source, std::str
 /// Row-major strides.
 Shape rowMajorStrides(const Shape& shape);
 
+/// The file a tensor comes from, for messages.
+std::string pathOf(const Tensor& tensor);
+
 /// `error` with the path filled in where it is not.
 Error withPath(Error error, const std::filesystem::path& path);
 

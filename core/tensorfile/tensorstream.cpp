@@ -83,7 +83,7 @@ Result<void> TensorStream::matrix(std::int64_t batch, const Sink& sink)
 {
     const auto shape = m_tensor.matrices();
     if (batch < 0 || batch >= shape.batch) {
-        return failure(ErrorKind::usage, "The tensor has no such batch element", m_tensor.source()->path().string());
+        return failure(ErrorKind::usage, "The tensor has no such batch element", pathOf(m_tensor));
     }
     if (shape.elements() == 0) {
         return {};

@@ -169,7 +169,8 @@ TileMap tileMatrix(
 Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch)
 {
     if (!isReal(tensor.dtype())) {
-        return failure(ErrorKind::unsupported, "The tensor holds complex numbers, which a tile map cannot show");
+        return failure(
+            ErrorKind::unsupported, "The tensor holds complex numbers, which a tile map cannot show", pathOf(tensor));
     }
     auto stream = TensorStream::open(tensor);
     if (!stream) {

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/tensorfile/capturefile.h"
+#include "fixtures.h"
+
+namespace nanscope {
+
+using namespace fixtures;
+
+namespace {
+
+class CaptureFileTest : public testing::Test
+{
+protected:
+    Result<CaptureFile> open(const std::string& name, const std::string& bytes)
+    {
+        return openCapture(folder.write(name, bytes));
+    }
+    static std::string withKey(const std::string& key)
+    {
+        return torchFile(
+            pickle(dict({{key, tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}})), {bytesOf(smallInput())});
+    }
+    TempFolder folder;
+};
+
+} // namespace
+
+TEST_F(CaptureFileTest, ReadsTheFactsOfADumpWithoutItsContents)
+{
+    const auto file = open("dion_nan_capture_rank7_shape6x4_pid123_1795234396390.pt", smallCapture());
+    ASSERT_TRUE(file) << sentence(file.error());
+    const auto& capture = file->capture;
+    EXPECT_EQ(capture.file, "dion_nan_capture_rank7_shape6x4_pid123_1795234396390.pt");
+    EXPECT_EQ(capture.rank, 2); // the dict knows better than the name
+    EXPECT_EQ(capture.pid, 123);
+    EXPECT_EQ(capture.timestampMs, 1795234396390);
+    EXPECT_TRUE(capture.timestampFromName);
+    EXPECT_EQ(capture.epsilon, 1e-8);
+    EXPECT_EQ(capture.input.shape, (Shape {6, 4}));
+    ASSERT_TRUE(capture.output);
+    EXPECT_FALSE(capture.input.scanned());
+    EXPECT_FALSE(capture.variant || capture.step);
+    EXPECT_FALSE(capture.identity.empty());
+}
+
+TEST_F(CaptureFileTest, ScansBothSides)
+{
+    auto file = open("x.pt", smallCapture());
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(scanCapture(*file));
+    EXPECT_TRUE(file->capture.input.total().finite());
+    const auto output = file->capture.output->total();
+    EXPECT_EQ(output.nan, 1);
+    EXPECT_EQ(output.negInf, 1);
+    EXPECT_EQ(output.firstNonFinite, 7);
+    EXPECT_EQ(output.firstClass, ValueClass::nan);
+}
+
+TEST_F(CaptureFileTest, OtherNamesGiveTheTimeOfTheFile)
+{
+    const auto file = open("some.pt", smallCapture());
+    ASSERT_TRUE(file);
+    EXPECT_FALSE(file->capture.pid || file->capture.timestampFromName);
+    EXPECT_GT(file->capture.timestampMs.value_or(0), 1'000'000'000'000);
+    const auto odd = open("dion_nan_capture_rankX_shape6x4_pid9_zz.pt", withKey("input"));
+    ASSERT_TRUE(odd);
+    EXPECT_FALSE(odd->capture.rank || odd->capture.timestampFromName);
+    EXPECT_EQ(odd->capture.pid, 9);
+}
+
+TEST_F(CaptureFileTest, OtherKeysAndBareTensorsAreCaptures)
+{
+    for (const char* key : {"X", "x", "update", "grad"}) {
+        const auto file = open("x.pt", withKey(key));
+        ASSERT_TRUE(file) << key;
+        EXPECT_FALSE(file->output || file->capture.output);
+    }
+    const auto bare =
+        open("x.pt", torchFile(pickle(tensor("FloatStorage", "0", 24, {24}, {1})), {bytesOf(smallInput())}));
+    ASSERT_TRUE(bare);
+    EXPECT_EQ(bare->capture.input.shape, (Shape {24}));
+    const auto none = open("x.pt", withKey("weights"));
+    ASSERT_FALSE(none);
+    EXPECT_THAT(sentence(none.error()), testing::HasSubstr("no capture"));
+}
+
+TEST_F(CaptureFileTest, TheTensorIsBelievedNotTheDict)
+{
+    const auto body = dict({{"input", tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}, {"shape", tuple({9, 9})},
+        {"dtype", text("torch.float64")}, {"epsilon", text("small")}, {"rank", real(1.5)}});
+    const auto file = open("x.pt", torchFile(pickle(body), {bytesOf(smallInput())}));
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->capture.input.shape, (Shape {6, 4}));
+    EXPECT_EQ(file->capture.input.dtype, DType::float32);
+    EXPECT_FALSE(file->capture.epsilon || file->capture.rank);
+}
+
+TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
+{
+    folder.write("x.json", R"({"variant": "gns-gram", "step": 41, "more": [1]})");
+    const auto file = open("x.pt", smallCapture());
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->capture.variant, "gns-gram");
+    EXPECT_EQ(file->capture.step, 41);
+    folder.write("x.json", "{\"variant\": 5, \"step\"");
+    const auto broken = open("x.pt", smallCapture());
+    ASSERT_TRUE(broken);
+    EXPECT_FALSE(broken->capture.variant || broken->capture.step);
+}
+
+} // namespace nanscope

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+
+#include "core/platform/platform.h"
+#include "fixtures.h"
+
+namespace nanscope {
+
+using namespace fixtures;
+
+namespace {
+
+std::string contents(const std::filesystem::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace
+
+TEST(MappedFile, ShowsTheContents)
+{
+    const TempFolder folder;
+    const auto file = MappedFile::open(folder.write("x", "hello"));
+    ASSERT_TRUE(file);
+    (*file)->willRead((*file)->bytes());
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>((*file)->bytes().data()), 5), "hello");
+    const auto empty = MappedFile::open(folder.write("y", ""));
+    ASSERT_TRUE(empty);
+    EXPECT_TRUE((*empty)->bytes().empty());
+    EXPECT_FALSE(MappedFile::open(folder.path()));
+}
+
+TEST(FileReader, FailsInsteadOfReadingPastTheEnd)
+{
+    const TempFolder folder;
+    const auto path = folder.write("x", "hello");
+    const auto file = FileReader::open(path);
+    ASSERT_TRUE(file);
+    std::array<std::byte, 3> part {};
+    EXPECT_TRUE(file->readAt(2, part));
+    EXPECT_EQ(part[0], std::byte {'l'});
+    EXPECT_FALSE(file->readAt(3, part));
+    std::filesystem::resize_file(path, 1);
+    const auto shrunk = file->readAt(0, part);
+    ASSERT_FALSE(shrunk);
+    EXPECT_EQ(shrunk.error().kind, ErrorKind::truncated);
+    EXPECT_EQ(shrunk.error().path, path.string());
+}
+
+TEST(AtomicFile, AppearsWholeOrNotAtAll)
+{
+    const TempFolder folder;
+    const auto target = folder.write("x", "old");
+    const std::string fresh = "fresh contents";
+    {
+        auto file = AtomicFile::create(target);
+        ASSERT_TRUE(file);
+        ASSERT_TRUE(file->write(std::as_bytes(std::span(fresh))));
+        EXPECT_EQ(contents(target), "old");
+    }
+    EXPECT_EQ(contents(target), "old");
+    ASSERT_TRUE(writeFileAtomically(target, std::as_bytes(std::span(fresh))));
+    EXPECT_EQ(contents(target), fresh);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
+}
+
+TEST(AtomicFile, APlaceThatCannotBeWrittenIsASentence)
+{
+    const auto denied = writeFileAtomically("/proc/nanscope-test", {});
+    ASSERT_FALSE(denied);
+    EXPECT_EQ(denied.error().path, "/proc/nanscope-test");
+    EXPECT_EQ(denied.error().kind, ErrorKind::io);
+}
+
+TEST(FileIdentity, SurvivesRenaming)
+{
+    const TempFolder folder;
+    const auto path = folder.write("x", "1");
+    const auto before = fileIdentity(path);
+    std::filesystem::rename(path, folder.path() / "y");
+    ASSERT_TRUE(before);
+    EXPECT_EQ(*before, fileIdentity(folder.path() / "y").value_or(""));
+    EXPECT_NE(*before, fileIdentity(folder.write("x", "1")).value_or(*before));
+    EXPECT_FALSE(fileIdentity(folder.path() / "none"));
+}
+
+TEST(System, FoldersFollowTheEnvironment)
+{
+    const char* before = std::getenv("XDG_DATA_HOME");
+    const std::string kept = before == nullptr ? "" : before;
+    ::setenv("XDG_DATA_HOME", "/some/where", 1);
+    EXPECT_EQ(userDataFolder(), "/some/where/nanscope");
+    ::setenv("XDG_DATA_HOME", "relative", 1);
+    EXPECT_TRUE(userDataFolder().is_absolute());
+    ::setenv("XDG_DATA_HOME", kept.c_str(), 1);
+    if (before == nullptr) {
+        ::unsetenv("XDG_DATA_HOME");
+    }
+    EXPECT_TRUE(std::filesystem::exists(programFolder() / "test_tensorfile"));
+    EXPECT_FALSE(isNetworkFileSystem("/proc/self"));
+    EXPECT_FALSE(isNetworkFileSystem("/proc/no/such/place"));
+    EXPECT_NE(cpuDescription().find('('), std::string::npos);
+}
+
+} // namespace nanscope
