@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace nanscope {
+
+constexpr std::int64_t largestRank = 9'999'999;
+
+/// Removes colour codes, other terminal sequences and zero bytes. Returns `text` itself where there is nothing to
+/// remove, else a view of `scratch`.
+std::string_view stripTerminal(std::string_view text, std::string& scratch);
+
+/// Takes the labels that launchers and loggers put before a line off its front: "[default0]:", "[rank1]: ",
+/// "[rank 0] WARNING  ", "  3: " and the like. The innermost one that names a rank sets `rank`.
+std::string_view peelPrefixes(std::string_view text, std::optional<int>& rank);
+
+/// A whole number in every spelling of reference logs: nan, inf, infinity in any case, quoted or not, "1,234.5".
+std::optional<double> parseNumber(std::string_view text);
+
+/// The same with a unit or a scale behind it: "52.3%", "1.25s", "71.2/80GB", "1.5k". The scale k, M, B is applied.
+std::optional<double> parseQuantity(std::string_view text);
+
+std::optional<std::int64_t> parseInteger(std::string_view text);
+
+/// Takes digits off the front; none if there are none or too many.
+std::optional<std::int64_t> takeInteger(std::string_view& text);
+
+bool takePrefix(std::string_view& text, std::string_view prefix);
+
+/// Valid UTF-8 of at most `most` bytes: bad bytes become \xNN, the cut never splits a character.
+std::string readable(std::string_view text, std::size_t most);
+
+std::string_view trimmed(std::string_view text);
+
+} // namespace nanscope

@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/ingest/consoletext.h"
+#include "core/ingest/ingest.h"
+#include "core/ingest/progressmeter.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int deepestFolder = 100;
+
+/// Endings of files that hold neither a log nor a tensor; everything else is looked into.
+const std::set<std::string, std::less<>>& otherFiles()
+{
+    static const std::set<std::string, std::less<>> endings {".7z", ".a", ".arrow", ".avi", ".bmp", ".bz2", ".c", ".cc",
+        ".cpp", ".css", ".cu", ".cuh", ".db", ".deb", ".dll", ".dylib", ".exe", ".gif", ".gz", ".h", ".h5", ".hpp",
+        ".html", ".ico", ".idx", ".ipynb", ".jpeg", ".jpg", ".js", ".lock", ".md", ".mp3", ".mp4", ".nanscope", ".npz",
+        ".o", ".parquet", ".pdf", ".pkl", ".png", ".proto", ".py", ".pyc", ".rar", ".rpm", ".rs", ".rst", ".sh", ".so",
+        ".sqlite", ".sqlite3", ".svg", ".swp", ".tar", ".tfrecord", ".tgz", ".tif", ".tiff", ".tmp", ".toml", ".ts",
+        ".ttf", ".wandb", ".wav", ".webp", ".whl", ".xml", ".xz", ".yaml", ".yml", ".zip", ".zst"};
+    return endings;
+}
+
+bool clearlySomethingElse(const fs::path& path)
+{
+    auto ending = path.extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+        [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return otherFiles().contains(ending) || path.filename().string().find(".tfevents.") != std::string::npos;
+}
+
+bool isInside(const fs::path& path, const fs::path& folder)
+{
+    const auto [inFolder, inPath] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+    return inFolder == folder.end();
+}
+
+struct Folder
+{
+    fs::path path;
+    std::string relative;
+    int depth = 0;
+};
+
+class Walk
+{
+public:
+    Walk(FoundFiles& found, const JobContext& job)
+        : m_found(found)
+        , m_meter(job, "find", "files")
+    { }
+
+    bool run(const fs::path& root)
+    {
+        std::error_code error;
+        m_roots.push_back(fs::canonical(root, error));
+        m_folders.push_back({root, {}, 0});
+        // Links are looked at last: what also lies here under its own name keeps that name.
+        while (!m_folders.empty() || !m_links.empty()) {
+            auto& list = m_folders.empty() ? m_links : m_folders;
+            const auto next = std::move(list.back());
+            const bool link = m_folders.empty();
+            list.pop_back();
+            link ? follow(next) : list_(next);
+            if (m_meter.cancelled()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+private:
+    void list_(const Folder& folder)
+    {
+        std::error_code error;
+        fs::directory_iterator entries(folder.path, error);
+        for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+            visit(*entries, folder);
+            if (m_meter.cancelled()) {
+                return;
+            }
+        }
+        if (error) {
+            reject(folder.relative.empty() ? "." : folder.relative,
+                fmt::format("the folder cannot be read ({})", error.message()));
+        }
+    }
+
+    void visit(const fs::directory_entry& entry, const Folder& folder)
+    {
+        const auto name = entry.path().filename().string();
+        if (name.starts_with('.') || name == "__pycache__") {
+            return;
+        }
+        Folder next {entry.path(), folder.relative.empty() ? name : folder.relative + '/' + name, folder.depth + 1};
+        std::error_code error;
+        if (entry.is_symlink(error)) {
+            m_links.push_back(std::move(next));
+        } else if (entry.is_directory(error)) {
+            enter(std::move(next));
+        } else if (entry.is_regular_file(error)) {
+            add(next.path, next.relative);
+        }
+    }
+
+    void enter(Folder folder)
+    {
+        if (folder.depth > deepestFolder) {
+            reject(folder.relative,
+                fmt::format("folders lie more than {} deep; what is below was not read", deepestFolder));
+            return;
+        }
+        m_folders.push_back(std::move(folder));
+    }
+
+    void follow(const Folder& link)
+    {
+        std::error_code error;
+        const auto target = fs::canonical(link.path, error);
+        if (error) {
+            reject(link.relative, fmt::format("a symbolic link that leads nowhere ({})", error.message()));
+            return;
+        }
+        const bool folder = fs::is_directory(target, error);
+        if (folder && leadsBack(link, target)) {
+            reject(link.relative, "a symbolic link that leads back to a folder it lies in; it was not followed");
+            return;
+        }
+        if (std::any_of(m_roots.begin(), m_roots.end(), [&](const auto& root) { return isInside(target, root); })) {
+            return;
+        }
+        m_roots.push_back(target);
+        if (folder) {
+            enter(link);
+        } else if (fs::is_regular_file(target, error)) {
+            add(link.path, link.relative);
+        }
+    }
+
+    bool leadsBack(const Folder& link, const fs::path& target) const
+    {
+        std::error_code error;
+        const auto parent = fs::canonical(link.path.parent_path(), error);
+        return isInside(parent, target) || isInside(m_roots.front(), target);
+    }
+
+    void add(const fs::path& path, const std::string& relative)
+    {
+        const bool tensor = looksLikeTensorFile(path);
+        if (!tensor && clearlySomethingElse(path)) {
+            return;
+        }
+        std::error_code error;
+        const auto size = fs::file_size(path, error);
+        m_found.files.push_back(
+            {path, relative, tensor ? FoundFile::Kind::tensor : FoundFile::Kind::log, error ? 0 : size});
+        m_meter.advance(static_cast<std::int64_t>(m_found.files.size()), 0);
+    }
+
+    void reject(const std::string& relative, std::string reason)
+    {
+        m_found.rejected.push_back({readable(relative, relative.size() * 4), std::move(reason)});
+    }
+
+    FoundFiles& m_found;
+    ProgressMeter m_meter;
+    std::vector<fs::path> m_roots; ///< real paths of what is read as a whole
+    std::vector<Folder> m_folders;
+    std::vector<Folder> m_links;
+};
+
+/// x.json beside x.pt tells the variant and step of that capture and is read with it.
+void dropSidecars(std::vector<FoundFile>& files)
+{
+    std::set<std::string> stems;
+    for (const auto& file : files) {
+        if (file.kind == FoundFile::Kind::tensor) {
+            stems.insert(file.relative.substr(0, file.relative.rfind('.')));
+        }
+    }
+    std::erase_if(files, [&](const FoundFile& file) {
+        return file.relative.ends_with(".json") && stems.contains(file.relative.substr(0, file.relative.size() - 5));
+    });
+}
+
+fs::path withoutTrailingSlash(const fs::path& path)
+{
+    const auto normal = fs::absolute(path).lexically_normal();
+    return normal.has_filename() || !normal.has_parent_path() ? normal : normal.parent_path();
+}
+
+FoundFiles singleFile(const fs::path& path)
+{
+    std::error_code error;
+    FoundFiles found;
+    found.name = readable(path.filename().string(), 1000);
+    found.root = path.parent_path().string();
+    const auto kind = looksLikeTensorFile(path) ? FoundFile::Kind::tensor : FoundFile::Kind::log;
+    found.files.push_back({path, found.name, kind, fs::file_size(path, error)});
+    return found;
+}
+
+} // namespace
+
+Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
+{
+    std::error_code error;
+    const auto path = withoutTrailingSlash(given);
+    const auto status = fs::status(path, error);
+    if (!fs::exists(status)) {
+        return failure(ErrorKind::io, "no such file or folder, or no permission to look", given.string());
+    }
+    if (fs::is_regular_file(status)) {
+        return singleFile(path);
+    }
+    if (!fs::is_directory(status)) {
+        return failure(ErrorKind::unsupported, "neither a file nor a folder", given.string());
+    }
+    FoundFiles found;
+    found.name = readable(path.filename().string(), 1000);
+    found.root = path.string();
+    if (!Walk(found, job).run(path)) {
+        return failure(ErrorKind::cancelled, "cancelled while looking for files", given.string());
+    }
+    dropSidecars(found.files);
+    std::sort(found.files.begin(), found.files.end(),
+        [](const FoundFile& a, const FoundFile& b) { return a.relative < b.relative; });
+    for (auto& file : found.files) {
+        file.relative = readable(file.relative, file.relative.size() * 4);
+    }
+    return found;
+}
+
+} // namespace nanscope

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Walks a folder, recognises each file and reads it with one reader per format. Yields plain records and knows no
+// SQL. A file that cannot be used becomes a Rejection with one sentence; it never stops the rest of the folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+struct FoundFile
+{
+    std::filesystem::path path;
+    std::string relative; ///< to the run's folder, with '/'
+    enum class Kind { tensor, log } kind = Kind::log;
+    std::uint64_t size = 0;
+};
+
+struct FoundFiles
+{
+    std::string name; ///< last component of the folder
+    std::string root;
+    std::vector<FoundFile> files; ///< in order of relative path
+    std::vector<Rejection> rejected;
+};
+
+/// Lists what could be read under `path` (a folder or a single file): symbolic links are followed once, loops and
+/// unreadable folders are reported, hidden files and files that are clearly something else are passed over.
+Result<FoundFiles> findFiles(const std::filesystem::path& path, const JobContext& job = {});
+
+/// What one log gave. Points are in the order of the file; a decrease of the step starts a new segment. A step that
+/// was reported without a value has a point in state `reported`, counted as missing and not in pointCount.
+struct LogContents
+{
+    std::string format; ///< "dion", "kempnerforge", "csv", "jsonl", ...; empty when nothing was recognised
+    std::vector<Series> series;
+    std::vector<Event> events;
+    std::int64_t bytes = 0; ///< place in the file behind the last line that was taken: where to go on
+    std::int64_t lines = 0; ///< line breaks before that place
+};
+
+/// Reads a log from byte `offset` (line `firstLine` + 1) to its end; streams, strips colour codes and rank
+/// prefixes, splits at \n, \r\n and \r. `relative` becomes the source of every record.
+Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset = 0,
+    std::int64_t firstLine = 0, const JobContext& job = {});
+
+/// Reads everything under `path` into one RunData, scans included, without a session.
+Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job = {});
+
+class Session;
+
+/// The same into a session, resuming and adding only what is new. Returns the session's summary.
+Result<RunData> importRun(const std::filesystem::path& path, Session& session, const JobContext& job = {});
+
+} // namespace nanscope

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// One JSON object per line. Python writes NaN and Infinity bare, which is not JSON: such a line is read again with
+// those words quoted. null is absence; numbers in strings count as numbers.
+#include <algorithm>
+#include <cmath>
+
+#include <simdjson.h>
+
+#include "core/ingest/aliases.h"
+#include "core/ingest/consoletext.h"
+#include "core/ingest/linereader.h"
+#include "core/ingest/logformat.h"
+
+namespace nanscope {
+
+namespace {
+
+static_assert(linePadding >= simdjson::SIMDJSON_PADDING);
+
+enum class Role { value, step, rank };
+
+struct Key
+{
+    std::string name;
+    Role role = Role::value;
+    int priority = 0;
+    bool canonical = false;
+};
+
+struct Field
+{
+    std::size_t key = 0;
+    std::optional<double> value;
+};
+
+bool isWordCharacter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+';
+}
+
+/// Quotes bare words but true, false and null.
+std::string quoteBareWords(std::string_view text)
+{
+    std::string out;
+    bool inString = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (inString || !isWordCharacter(c)) {
+            if (inString && c == '\\') {
+                out += c;
+                ++at;
+            }
+            inString = c == '"' ? !inString : inString;
+            out += at < text.size() ? text[at] : ' ';
+            ++at;
+            continue;
+        }
+        auto end = at;
+        while (end < text.size() && isWordCharacter(text[end])) {
+            ++end;
+        }
+        const auto word = text.substr(at, end - at);
+        const bool special = parseNumber(word).has_value();
+        out += special ? '"' + std::string(word) + '"' : std::string(word);
+        at = end;
+    }
+    return out;
+}
+
+class JsonlLog : public LogFormat
+{
+public:
+    std::string_view name() const override { return "jsonl"; }
+    int sniff(std::span<const std::string_view>) override { return 2; }
+
+    bool parse(const LogLine& line, LogBuilder& builder) override
+    {
+        const auto end = line.text.find_last_not_of(" \t");
+        if (line.text.front() != '{' || line.text[end] != '}') {
+            return false;
+        }
+        return (readFields(line.text) || readAgain(line.text)) && addRow(line, builder);
+    }
+
+private:
+    bool readAgain(std::string_view text)
+    {
+        m_quoted = quoteBareWords(text);
+        if (!simdjson::validate_utf8(m_quoted)) {
+            const auto foreign = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
+            std::replace_if(m_quoted.begin(), m_quoted.end(), foreign, '?');
+        }
+        m_quoted.reserve(m_quoted.size() + linePadding);
+        return readFields(m_quoted);
+    }
+
+    /// `text` is followed by linePadding readable bytes.
+    bool readFields(std::string_view text)
+    {
+        m_fields.clear();
+        m_hint = 0;
+        simdjson::dom::object object;
+        constexpr bool copyFirst = false;
+        if (m_parser.parse(text.data(), text.size(), copyFirst).get(object) != simdjson::SUCCESS) {
+            return false;
+        }
+        for (const auto [key, value] : object) {
+            readField(key, value);
+        }
+        return true;
+    }
+
+    void readField(std::string_view key, const simdjson::dom::element& value)
+    {
+        double number = 0;
+        std::string_view text;
+        if (value.get(number) == simdjson::SUCCESS) {
+            addField(key, number);
+        } else if (value.get(text) == simdjson::SUCCESS) {
+            if (const auto spelled = parseNumber(text)) {
+                addField(key, *spelled);
+            }
+        } else if (value.is_null()) {
+            addField(key, std::nullopt);
+        }
+    }
+
+    void addField(std::string_view key, std::optional<double> value)
+    {
+        constexpr std::size_t mostKeys = 2000;
+        std::size_t at = m_hint;
+        if (at >= m_keys.size() || m_keys[at].name != key) {
+            at = 0;
+            while (at < m_keys.size() && m_keys[at].name != key) {
+                ++at;
+            }
+        }
+        if (at == m_keys.size()) {
+            if (at == mostKeys) {
+                return;
+            }
+            const auto priority = stepPriority(key);
+            const auto role = priority ? Role::step : isRankName(key) ? Role::rank : Role::value;
+            m_keys.push_back({std::string(key), role, priority.value_or(0), isCanonical(canonicalName(key))});
+        }
+        m_hint = at + 1;
+        m_fields.push_back({at, value});
+    }
+
+    static std::optional<std::int64_t> wholeNumber(const std::optional<double>& value)
+    {
+        constexpr double largest = 9e15;
+        if (!value || !(std::abs(*value) < largest) || *value != std::floor(*value)) {
+            return std::nullopt;
+        }
+        return static_cast<std::int64_t>(*value);
+    }
+
+    struct RowHead
+    {
+        std::optional<std::int64_t> step;
+        std::optional<int> rank;
+        int priority = 0;
+        bool hasValue = false;
+        bool hasCanonical = false;
+    };
+
+    void addToHead(const Field& field, RowHead& head) const
+    {
+        const auto& key = m_keys[field.key];
+        head.hasValue = head.hasValue || key.role == Role::value;
+        head.hasCanonical = head.hasCanonical || key.canonical;
+        const auto number = key.role == Role::value ? std::nullopt : wholeNumber(field.value);
+        if (key.role == Role::step && number && (!head.step || key.priority < head.priority)) {
+            head.priority = key.priority;
+            head.step = number;
+        }
+        if (key.role == Role::rank && number && *number >= 0 && *number <= largestRank) {
+            head.rank = static_cast<int>(*number);
+        }
+    }
+
+    bool addRow(const LogLine& line, LogBuilder& builder)
+    {
+        RowHead head;
+        head.rank = line.rank;
+        for (const auto& field : m_fields) {
+            addToHead(field, head);
+        }
+        // Where other rows have a step, one without it is a summary or a message.
+        if (!head.hasValue || (!head.step && (!head.hasCanonical || m_stepped))) {
+            return false;
+        }
+        m_stepped = m_stepped || head.step.has_value();
+        head.step ? builder.startRow(head.rank, *head.step, line.number)
+                  : builder.startCountedRow(head.rank, line.number);
+        for (const auto& field : m_fields) {
+            addValue(field, builder);
+        }
+        return true;
+    }
+
+    void addValue(const Field& field, LogBuilder& builder) const
+    {
+        const auto& key = m_keys[field.key];
+        if (key.role != Role::value) {
+            return;
+        }
+        field.value ? builder.value(key.name, *field.value) : builder.absent(key.name);
+    }
+
+    simdjson::dom::parser m_parser;
+    std::vector<Key> m_keys;
+    std::vector<Field> m_fields;
+    std::string m_quoted;
+    std::size_t m_hint = 0;
+    bool m_stepped = false;
+};
+
+} // namespace
+
+std::unique_ptr<LogFormat> makeJsonlLog()
+{
+    return std::make_unique<JsonlLog>();
+}
+
+} // namespace nanscope

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/platform/platform.h"
+
+namespace nanscope {
+
+struct RawLine
+{
+    std::string_view text; ///< valid until the next call; at least `linePadding` more bytes may be read behind it
+    std::int64_t number = 0; ///< 1-based, as an editor counts: only \n starts a new number
+    bool whole = true; ///< false for the end of a file that has no line break yet
+    bool cut = false; ///< longer than longestLine, the rest was dropped
+};
+
+constexpr std::size_t longestLine = 1024 * 1024;
+constexpr std::size_t linePadding = 64;
+
+/// Streams a file as non-empty lines in constant memory. \n, \r\n and \r end a line. The file's size is taken once:
+/// what is appended meanwhile belongs to the next import.
+class LineReader
+{
+public:
+    /// Starting in the middle of a line drops the rest of that line.
+    LineReader(FileReader file, std::int64_t offset, std::int64_t firstLine);
+
+    std::optional<RawLine> next();
+
+    /// Behind the last complete line.
+    std::int64_t offset() const { return m_complete; }
+    std::int64_t lines() const { return m_lines; }
+    /// Counts an unfinished last line as taken.
+    void takeTail() { m_complete = position(); }
+
+private:
+    std::int64_t position() const { return m_base + static_cast<std::int64_t>(m_begin); }
+    std::size_t find(char c, std::size_t from) const;
+    std::size_t nextBreak();
+    bool refill();
+    std::optional<RawLine> endAt(std::size_t end);
+    std::optional<RawLine> cutLong();
+    std::optional<RawLine> tail();
+    void skipZeros();
+
+    FileReader m_file;
+    std::vector<char> m_buffer;
+    std::int64_t m_base = 0; ///< place of m_buffer[0] in the file
+    std::int64_t m_size = 0;
+    std::size_t m_begin = 0;
+    std::size_t m_end = 0;
+    std::size_t m_lf = 0; ///< next \n at or behind m_begin, m_end if there is none, less if it must be sought
+    std::size_t m_cr = 0;
+    std::int64_t m_complete = 0;
+    std::int64_t m_lines = 0;
+    bool m_dropping = false;
+};
+
+} // namespace nanscope

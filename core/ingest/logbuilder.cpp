@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ingest/logbuilder.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/ingest/aliases.h"
+#include "core/ingest/consoletext.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t mostNames = 1000;
+constexpr int mostSegments = 1000;
+constexpr std::int64_t mostEventsOfAKind = 100'000;
+constexpr std::size_t longestText = 1000;
+constexpr std::size_t longestName = 200;
+
+bool printedWithLoss(std::string_view name)
+{
+    return name == "grad_norm" || name == "lr" || name == "loss_scale" || name == "tokens_per_second"
+        || name == "step_time_s";
+}
+
+void count(Series& series, const Point& point)
+{
+    switch (point.state) {
+    case PointState::nan:
+        ++series.nan;
+        break;
+    case PointState::posInf:
+        ++series.posInf;
+        break;
+    case PointState::negInf:
+        ++series.negInf;
+        break;
+    case PointState::reported:
+        ++series.missing;
+        return;
+    case PointState::finite:
+        break;
+    }
+    ++series.pointCount;
+}
+
+} // namespace
+
+LogBuilder::LogBuilder(std::string source, std::optional<int> rank, int firstSegment)
+    : m_source(std::move(source))
+    , m_fileRank(rank)
+    , m_firstSegment(firstSegment)
+{ }
+
+LogBuilder::RankState& LogBuilder::stateOfRank(std::optional<int> rank)
+{
+    const auto effective = rank ? rank : m_fileRank;
+    if (m_row != nullptr && m_row->rank == effective) {
+        return *m_row;
+    }
+    auto& state = m_ranks[effective.value_or(-1)];
+    if (!state) {
+        state = std::make_unique<RankState>();
+        state->rank = effective;
+    }
+    return *state;
+}
+
+void LogBuilder::resume(const Series& stored)
+{
+    auto& state = stateOfRank(stored.rank);
+    state.segment = std::max(state.segment, stored.segment - m_firstSegment);
+    if (stored.stepInferred) {
+        state.counted = std::max(state.counted, stored.lastStep + 1);
+    }
+    state.stored.push_back(stored);
+}
+
+void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64_t line, bool inferred)
+{
+    auto& state = stateOfRank(rank);
+    m_row = &state;
+    m_line = line;
+    if (state.open && state.step == step && state.inferred == inferred) {
+        state.hint = 0;
+        return;
+    }
+    closeStep(state);
+    state.open = true;
+    state.inferred = inferred;
+    state.step = step;
+    state.line = line;
+    state.hint = 0;
+}
+
+void LogBuilder::startCountedRow(std::optional<int> rank, std::int64_t line)
+{
+    auto& state = stateOfRank(rank);
+    startRow(rank, state.counted, line, true);
+    ++state.counted;
+}
+
+std::optional<std::size_t> LogBuilder::findSlot(std::string_view rawName)
+{
+    auto& state = *m_row;
+    const auto matches = [&](const Slot& slot) { return slot.rawName == rawName && slot.inferred == state.inferred; };
+    if (state.hint < state.slots.size() && matches(state.slots[state.hint])) {
+        return state.hint++;
+    }
+    const auto found = std::find_if(state.slots.begin(), state.slots.end(), matches);
+    if (found == state.slots.end()) {
+        return std::nullopt;
+    }
+    const auto index = static_cast<std::size_t>(found - state.slots.begin());
+    state.hint = index + 1;
+    return index;
+}
+
+void LogBuilder::saySomeLeftOut()
+{
+    if (!std::exchange(m_tooManyNames, true)) {
+        Event said;
+        said.rank = m_row->rank;
+        said.line = m_line;
+        said.text = fmt::format("more than {} different values in this log; the others were left out", mostNames);
+        event(std::move(said));
+    }
+}
+
+LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
+{
+    auto& state = *m_row;
+    if (state.slots.size() >= mostNames) {
+        saySomeLeftOut();
+        return nullptr;
+    }
+    Slot slot;
+    slot.rawName = rawName;
+    slot.name = readable(canonicalName(rawName), longestName);
+    slot.inferred = state.inferred;
+    const auto taken = [&](const Slot& other) { return other.name == slot.name && other.inferred == slot.inferred; };
+    if (std::any_of(state.slots.begin(), state.slots.end(), taken)) {
+        slot.name = readable(rawName, longestName);
+    }
+    for (const auto& stored : state.stored) {
+        const int segment = stored.segment - m_firstSegment;
+        if (stored.name == slot.name && stored.stepInferred == slot.inferred && segment >= slot.segment) {
+            slot.segment = segment;
+            slot.lastStep = stored.lastStep;
+        }
+    }
+    state.slots.push_back(std::move(slot));
+    state.hint = state.slots.size();
+    return &state.slots.back();
+}
+
+LogBuilder::Slot* LogBuilder::slotOf(std::string_view rawName)
+{
+    const auto found = findSlot(rawName);
+    return found ? &m_row->slots[*found] : makeSlot(rawName);
+}
+
+void LogBuilder::handOver(Slot& slot)
+{
+    if (slot.series) {
+        m_done.push_back(std::move(*slot.series));
+        slot.series.reset();
+    }
+}
+
+void LogBuilder::append(RankState& state, Slot& slot, const Point& point)
+{
+    if (slot.segment == state.segment && point.step < slot.lastStep && state.segment < mostSegments) {
+        ++state.segment;
+    }
+    if (slot.segment != state.segment) {
+        handOver(slot);
+        slot.segment = state.segment;
+    }
+    if (!slot.series) {
+        slot.series = std::make_unique<Series>();
+        slot.series->name = slot.name;
+        slot.series->rank = state.rank;
+        slot.series->segment = m_firstSegment + slot.segment;
+        slot.series->source = m_source;
+        slot.series->stepInferred = slot.inferred;
+        slot.series->firstStep = point.step;
+    }
+    slot.lastStep = point.step;
+    slot.series->lastStep = point.step;
+    count(*slot.series, point);
+    slot.series->points.push_back(point);
+    ++m_points;
+}
+
+void LogBuilder::value(std::string_view rawName, double value)
+{
+    auto* slot = slotOf(rawName);
+    if (slot == nullptr) {
+        return;
+    }
+    m_row->hasCompanion = m_row->hasCompanion || printedWithLoss(slot->name);
+    append(*m_row, *slot, {m_row->step, value, stateOf(value), m_line});
+}
+
+void LogBuilder::absent(std::string_view rawName)
+{
+    const auto found = findSlot(rawName);
+    if (!found && !isCanonical(canonicalName(rawName))) {
+        return;
+    }
+    auto* slot = found ? &m_row->slots[*found] : makeSlot(rawName);
+    if (slot != nullptr) {
+        slot->absentAt = m_row->step;
+        m_row->absent.push_back(static_cast<std::size_t>(slot - m_row->slots.data()));
+    }
+}
+
+// Several lines may report one step, so what a step lacks is known only when the next one begins.
+void LogBuilder::closeStep(RankState& state)
+{
+    if (!state.open) {
+        return;
+    }
+    const auto lacks = [&](const Slot& slot) { return slot.segment != state.segment || slot.lastStep != state.step; };
+    const Point missing {state.step, 0, PointState::reported, state.line};
+    for (const auto index : state.absent) {
+        if (lacks(state.slots[index])) {
+            append(state, state.slots[index], missing);
+        }
+    }
+    state.absent.clear();
+    if (std::exchange(state.hasCompanion, false)) {
+        for (auto& slot : state.slots) {
+            if (slot.name == "loss" && slot.segment == state.segment && slot.inferred == state.inferred
+                && lacks(slot)) {
+                append(state, slot, missing);
+            }
+        }
+    }
+    state.open = false;
+}
+
+void LogBuilder::event(Event event)
+{
+    const auto seen = ++m_eventCounts[static_cast<std::size_t>(event.kind)];
+    if (seen > mostEventsOfAKind) {
+        return;
+    }
+    if (seen == mostEventsOfAKind) {
+        event.text = fmt::format("{} lines of this kind; the others were left out", mostEventsOfAKind);
+    }
+    event.text = readable(trimmed(event.text), longestText);
+    event.source = m_source;
+    m_events.push_back(std::move(event));
+}
+
+void LogBuilder::finish()
+{
+    for (auto& [rank, state] : m_ranks) {
+        closeStep(*state);
+    }
+}
+
+void LogBuilder::take(LogContents& contents)
+{
+    for (auto& [rank, state] : m_ranks) {
+        for (auto& slot : state->slots) {
+            handOver(slot);
+        }
+    }
+    contents.series = std::exchange(m_done, {});
+    contents.events = std::exchange(m_events, {});
+    m_points = 0;
+}
+
+} // namespace nanscope

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ingest/ingest.h"
+
+namespace nanscope {
+
+/// Collects what the readers of one log find: points into series, rows into segments, events. Knows which values a
+/// step was reported without. Names are looked up by position first, since lines of a log repeat their fields.
+class LogBuilder
+{
+public:
+    /// `rank` is what the file's place says, for lines that carry no rank themselves.
+    LogBuilder(std::string source, std::optional<int> rank, int firstSegment);
+
+    /// What an earlier import already stored of this log, so that steps and segments continue.
+    void resume(const Series& stored);
+
+    /// All values that follow belong to this step, until the next row.
+    void startRow(std::optional<int> rank, std::int64_t step, std::int64_t line, bool inferred = false);
+    /// For logs without a step: rows are counted.
+    void startCountedRow(std::optional<int> rank, std::int64_t line);
+    void value(std::string_view rawName, double value);
+    /// The row has a place for this value and nothing in it.
+    void absent(std::string_view rawName);
+
+    void event(Event event);
+    std::optional<int> fileRank() const { return m_fileRank; }
+
+    std::size_t size() const { return m_points + m_events.size(); }
+    /// Ends the last step of every rank.
+    void finish();
+    /// Hands over what was collected since the last call; segments and steps go on.
+    void take(LogContents& contents);
+
+private:
+    struct Slot
+    {
+        std::string rawName;
+        std::string name;
+        bool inferred = false;
+        int segment = -1;
+        std::int64_t lastStep = 0;
+        std::int64_t absentAt = std::numeric_limits<std::int64_t>::min();
+        std::unique_ptr<Series> series; ///< of the current segment, while it has points to hand over
+    };
+    struct RankState
+    {
+        std::optional<int> rank;
+        int segment = 0;
+        bool open = false;
+        bool inferred = false;
+        bool hasCompanion = false; ///< a value that is printed together with the loss was given at this step
+        std::int64_t step = 0;
+        std::int64_t line = 0;
+        std::int64_t counted = 0;
+        std::size_t hint = 0;
+        std::vector<Slot> slots;
+        std::vector<std::size_t> absent;
+        std::vector<Series> stored;
+    };
+
+    RankState& stateOfRank(std::optional<int> rank);
+    Slot* slotOf(std::string_view rawName);
+    std::optional<std::size_t> findSlot(std::string_view rawName);
+    Slot* makeSlot(std::string_view rawName);
+    void saySomeLeftOut();
+    void closeStep(RankState& state);
+    void append(RankState& state, Slot& slot, const Point& point);
+    void handOver(Slot& slot);
+
+    std::string m_source;
+    std::optional<int> m_fileRank;
+    int m_firstSegment;
+    std::map<int, std::unique_ptr<RankState>> m_ranks; ///< -1 is no rank
+    RankState* m_row = nullptr;
+    std::int64_t m_line = 0;
+    std::vector<Series> m_done;
+    std::vector<Event> m_events;
+    std::array<std::int64_t, static_cast<std::size_t>(EventKind::other) + 1> m_eventCounts {};
+    std::size_t m_points = 0;
+    bool m_tooManyNames = false;
+};
+
+} // namespace nanscope

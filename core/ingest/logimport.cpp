@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ingest/logimport.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/ingest/logscanner.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Storing this many is one transaction of a few milliseconds.
+constexpr std::size_t pointsPerPiece = 100'000;
+
+/// One log on its way into a session.
+class LogImport
+{
+public:
+    LogImport(const FoundFile& file, Session& session)
+        : m_file(file)
+        , m_session(session)
+    { }
+
+    Result<void> run(
+        const std::vector<Series>& stored, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
+    {
+        auto mark = startingMark();
+        if (!mark) {
+            return tl::make_unexpected(mark.error());
+        }
+        m_stored = mark->offset;
+        if (mark->offset == static_cast<std::int64_t>(m_size)) {
+            return {};
+        }
+        auto scanner = LogScanner::open(m_file.path, m_file.relative, mark->offset, mark->line,
+            mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>());
+        if (!scanner) {
+            return tl::make_unexpected(scanner.error());
+        }
+        while (!scanner->finished() && !cancel.cancelled()) {
+            if (auto stored = store(scanner->next(pointsPerPiece, cancel), *mark); !stored) {
+                return stored;
+            }
+            advance(mark->offset);
+        }
+        return {};
+    }
+
+private:
+    std::vector<Series> seriesOfThis(const std::vector<Series>& all) const
+    {
+        std::vector<Series> own;
+        std::copy_if(all.begin(), all.end(), std::back_inserter(own),
+            [&](const Series& series) { return series.source == m_file.relative; });
+        return own;
+    }
+
+    /// Where to go on: behind what is stored, or at the start if that is no longer what the file holds.
+    Result<LogMark> startingMark()
+    {
+        auto reader = FileReader::open(m_file.path);
+        if (!reader) {
+            return tl::make_unexpected(reader.error());
+        }
+        m_size = reader->size();
+        const auto stored = m_session.logMark(m_file.relative);
+        if (!stored) {
+            return tl::make_unexpected(stored.error());
+        }
+        LogMark fresh;
+        fresh.from = 0;
+        if (!*stored) {
+            return fresh;
+        }
+        if ((*stored)->offset <= static_cast<std::int64_t>(m_size)) {
+            const auto now = markAt(*reader, (*stored)->offset);
+            if (now.identity == (*stored)->identity && now.lastLineHash == (*stored)->lastLineHash) {
+                return **stored;
+            }
+        }
+        if (auto dropped = m_session.dropLog(m_file.relative); !dropped) {
+            return tl::make_unexpected(dropped.error());
+        }
+        return fresh;
+    }
+
+    Result<void> store(const LogContents& contents, LogMark& mark)
+    {
+        // Small files that are no log are not worth a row, however many lie around.
+        constexpr std::int64_t worthRemembering = 1 << 20;
+        const bool empty = contents.series.empty() && contents.events.empty();
+        if (empty
+            && (contents.bytes == mark.offset || (contents.format.empty() && contents.bytes < worthRemembering))) {
+            mark.offset = contents.bytes;
+            return {};
+        }
+        auto reader = FileReader::open(m_file.path);
+        if (!reader) {
+            return tl::make_unexpected(reader.error());
+        }
+        auto next = markAt(*reader, contents.bytes);
+        next.line = contents.lines;
+        next.from = m_stored;
+        auto added = m_session.addLog(m_file.relative, contents.format, next, contents.series, contents.events);
+        if (added) {
+            m_stored = next.offset;
+            mark = next;
+        }
+        return added;
+    }
+
+    static std::string hashOf(const FileReader& reader, std::int64_t from, std::int64_t to)
+    {
+        std::string bytes(static_cast<std::size_t>(to - from), '\0');
+        const auto read = reader.readAt(static_cast<std::uint64_t>(from), std::as_writable_bytes(std::span(bytes)));
+        return read ? hashText(bytes) : std::string();
+    }
+
+    /// Only what was taken is hashed: the rest may still be written.
+    static LogMark markAt(const FileReader& reader, std::int64_t offset)
+    {
+        constexpr std::int64_t headBytes = 4096;
+        constexpr std::int64_t tailBytes = 256;
+        const auto& stamp = reader.stamp();
+        LogMark mark;
+        mark.offset = offset;
+        mark.identity =
+            fmt::format("{}:{}:{}", stamp.device, stamp.inode, hashOf(reader, 0, std::min(offset, headBytes)));
+        mark.lastLineHash = hashOf(reader, std::max<std::int64_t>(0, offset - tailBytes), offset);
+        return mark;
+    }
+
+    const FoundFile& m_file;
+    Session& m_session;
+    std::uint64_t m_size = 0;
+    std::int64_t m_stored = 0;
+};
+
+} // namespace
+
+Result<void> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
+    const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
+{
+    return LogImport(file, session).run(stored, advance, cancel);
+}
+
+} // namespace nanscope

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "core/ingest/ingest.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+/// Stores what a log holds beyond what the session already took of it, piece by piece; a log that was cut off or
+/// replaced since is forgotten and read anew. `advance` hears the place in the file.
+Result<void> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
+    const std::function<void(std::int64_t)>& advance, const CancelToken& cancel);
+
+} // namespace nanscope

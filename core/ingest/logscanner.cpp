@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ingest/logscanner.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "core/ingest/consoletext.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t headSize = 64 * 1024;
+constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
+
+struct Place
+{
+    std::optional<int> rank;
+    int attempt = 0;
+};
+
+/// torchrun writes <id>/attempt_<n>/<local rank>/stdout.log; other launchers put the rank into the name.
+Place placeOf(const std::string& relative)
+{
+    static const RE2 torchrun(R"((?:^|/)attempt_(\d{1,6})/(\d{1,6})/std(?:out|err)\.log$)", RE2::Latin1);
+    static const RE2 named(R"((?:^|[/_.-])rank[_-]?(\d{1,6})[^/]*$)", RE2::Latin1);
+    Place place;
+    int rank = 0;
+    if (RE2::PartialMatch(relative, torchrun, &place.attempt, &rank) || RE2::PartialMatch(relative, named, &rank)) {
+        place.rank = rank;
+    }
+    return place;
+}
+
+bool looksLikeUtf16(std::string_view head)
+{
+    if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
+        return true;
+    }
+    std::size_t zeros[2] {};
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        zeros[i % 2] += head[i] == '\0' ? 1 : 0;
+    }
+    const auto many = head.size() / 3;
+    const auto few = head.size() / 50;
+    return head.size() >= 8 && ((zeros[0] > many && zeros[1] <= few) || (zeros[1] > many && zeros[0] <= few));
+}
+
+bool looksBinary(std::string_view head)
+{
+    const auto odd = std::count_if(head.begin(), head.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && byte != 0 && std::strchr("\t\n\v\f\r\b\a\x1b", byte) == nullptr) || byte == 0x7f;
+    });
+    return static_cast<std::size_t>(odd) * 50 > head.size();
+}
+
+Result<std::string> readHead(const FileReader& file)
+{
+    std::string head(std::min<std::uint64_t>(file.size(), headSize), '\0');
+    if (auto read = file.readAt(0, std::as_writable_bytes(std::span(head))); !read) {
+        return tl::make_unexpected(read.error());
+    }
+    return head;
+}
+
+Result<void> requireReadable(std::string_view head, const std::filesystem::path& path)
+{
+    if (looksLikeUtf16(head)) {
+        return failure(
+            ErrorKind::unsupported, "the log is UTF-16; convert it to UTF-8, with iconv for example", path.string());
+    }
+    if (head.starts_with("version https://git-lfs")) {
+        return failure(
+            ErrorKind::format, "this is a Git LFS pointer, not the file itself; run git lfs pull", path.string());
+    }
+    return {};
+}
+
+std::vector<std::string_view> linesOf(std::string_view head)
+{
+    constexpr std::size_t most = 50;
+    std::vector<std::string_view> lines;
+    while (!head.empty() && lines.size() < most) {
+        const auto end = head.find_first_of("\r\n");
+        if (end == std::string_view::npos && head.size() >= headSize / 2) {
+            break;
+        }
+        const auto line = head.substr(0, end);
+        if (!line.empty()) {
+            lines.push_back(line);
+        }
+        head.remove_prefix(std::min(line.size() + 1, head.size()));
+    }
+    return lines;
+}
+
+} // namespace
+
+LogScanner::LogScanner(LineReader reader, LogBuilder builder)
+    : m_reader(std::move(reader))
+    , m_builder(std::move(builder))
+{ }
+
+Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
+    std::int64_t firstLine, const std::vector<Series>& stored)
+{
+    auto file = FileReader::open(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    const auto head = readHead(*file);
+    if (!head) {
+        return tl::make_unexpected(head.error());
+    }
+    if (auto good = requireReadable(*head, path); !good) {
+        return tl::make_unexpected(good.error());
+    }
+    const auto place = placeOf(relative);
+    LogScanner scanner(
+        LineReader(std::move(*file), offset, firstLine), LogBuilder(relative, place.rank, place.attempt));
+    scanner.m_finished = looksBinary(*head);
+    scanner.chooseFormats(*head);
+    for (const auto& series : stored) {
+        scanner.m_builder.resume(series);
+    }
+    return scanner;
+}
+
+void LogScanner::chooseFormats(std::string_view head)
+{
+    takePrefix(head, byteOrderMark);
+    const auto lines = linesOf(head);
+    std::vector<std::pair<int, std::unique_ptr<LogFormat>>> scored;
+    for (auto& format : allFormats()) {
+        const int score = format->sniff(lines);
+        scored.emplace_back(score, std::move(format));
+    }
+    std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    m_raw = scored.front().first == onlyThisFormat;
+    for (auto& [score, format] : scored) {
+        if (score > 0 && (!m_raw || score == onlyThisFormat)) {
+            m_formats.push_back(std::move(format));
+        }
+    }
+    m_taken.assign(m_formats.size(), 0);
+}
+
+void LogScanner::take(const RawLine& raw)
+{
+    auto text = raw.text;
+    if (raw.number == 1) {
+        takePrefix(text, byteOrderMark);
+    }
+    LogLine line {text, {}, raw.number, raw.whole};
+    if (!m_raw) {
+        line.text = peelPrefixes(stripTerminal(text, m_scratch), line.rank);
+    }
+    if (raw.cut) {
+        m_builder.event({0, EventKind::other, line.rank, {}, {},
+            fmt::format("a line longer than {} bytes; its rest was dropped", longestLine), {}, raw.number});
+    }
+    if (line.text.empty()) {
+        return;
+    }
+    bool taken = false;
+    for (std::size_t i = 0; i < m_formats.size() && !taken; ++i) {
+        taken = m_formats[i]->parse(line, m_builder);
+        m_taken[i] += taken ? 1 : 0;
+    }
+    if (!taken) {
+        taken = m_events.parse(line, m_builder);
+        m_gaveEvents = m_gaveEvents || taken;
+    }
+    if (taken && !raw.whole) {
+        m_reader.takeTail();
+    }
+}
+
+void LogScanner::finish()
+{
+    for (auto& format : m_formats) {
+        format->finish(m_builder);
+    }
+    m_builder.finish();
+    m_finished = true;
+}
+
+std::string LogScanner::format() const
+{
+    const auto most = std::max_element(m_taken.begin(), m_taken.end());
+    if (most == m_taken.end() || *most == 0) {
+        return m_gaveEvents ? "console" : "";
+    }
+    return std::string(m_formats[static_cast<std::size_t>(most - m_taken.begin())]->name());
+}
+
+LogContents LogScanner::next(std::size_t most, const CancelToken& cancel)
+{
+    constexpr std::int64_t linesPerLook = 4096;
+    for (std::int64_t read = 1; !m_finished && m_builder.size() < most; ++read) {
+        const auto line = m_reader.next();
+        if (!line) {
+            finish();
+            break;
+        }
+        take(*line);
+        if (read % linesPerLook == 0 && cancel.cancelled()) {
+            break;
+        }
+    }
+    LogContents contents;
+    m_builder.take(contents);
+    contents.format = format();
+    contents.bytes = m_reader.offset();
+    contents.lines = m_reader.lines();
+    return contents;
+}
+
+Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
+    std::int64_t firstLine, const JobContext& job)
+{
+    auto scanner = LogScanner::open(path, relative, offset, firstLine);
+    if (!scanner) {
+        return tl::make_unexpected(scanner.error());
+    }
+    auto contents = scanner->next(std::numeric_limits<std::size_t>::max(), job.cancel);
+    if (!scanner->finished()) {
+        return failure(ErrorKind::cancelled, "cancelled while reading a log", path.string());
+    }
+    return contents;
+}
+
+} // namespace nanscope

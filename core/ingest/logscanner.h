@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ingest/eventreader.h"
+#include "core/ingest/ingest.h"
+#include "core/ingest/linereader.h"
+#include "core/ingest/logformat.h"
+
+namespace nanscope {
+
+/// Reads one log in pieces of bounded size, so that an import stores while it reads.
+class LogScanner
+{
+public:
+    /// `stored` is what an earlier import took of this log before `offset`.
+    static Result<LogScanner> open(const std::filesystem::path& path, const std::string& relative,
+        std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {});
+
+    /// The next piece: about `most` points and events, fewer at the end or when cancelled.
+    LogContents next(std::size_t most, const CancelToken& cancel);
+    bool finished() const { return m_finished; }
+
+private:
+    LogScanner(LineReader reader, LogBuilder builder);
+    void chooseFormats(std::string_view head);
+    void take(const RawLine& raw);
+    void finish();
+    std::string format() const;
+
+    LineReader m_reader;
+    LogBuilder m_builder;
+    EventReader m_events;
+    std::vector<std::unique_ptr<LogFormat>> m_formats;
+    std::vector<std::int64_t> m_taken; ///< lines per format
+    std::string m_scratch;
+    bool m_raw = false; ///< the format chosen knows nothing of prefixes
+    bool m_gaveEvents = false;
+    bool m_finished = false;
+};
+
+} // namespace nanscope

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/session/codec.h"
+#include "core/session/sessionimpl.h"
+
+namespace nanscope {
+
+namespace {
+
+void insertScans(sqlite3* db, std::int64_t captureId, const char* side, const std::vector<Scan>& batches)
+{
+    Statement insert(db, "INSERT INTO scans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+        const auto& s = batches[batch];
+        insert
+            .bind(captureId, side, static_cast<std::int64_t>(batch), s.count, s.nan, s.posInf, s.negInf, s.zero,
+                s.subnormal, s.absmax, s.minNonzero, s.sumSquares, s.trace, s.firstNonFinite,
+                static_cast<int>(s.firstClass))
+            .run();
+    }
+}
+
+std::optional<std::string> shapeOf(const std::optional<CaptureTensor>& tensor)
+{
+    return tensor ? std::optional(shapeText(tensor->shape)) : std::nullopt;
+}
+
+std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
+{
+    return tensor ? std::optional(std::string(torchName(tensor->dtype))) : std::nullopt;
+}
+
+std::int64_t storeCapture(sqlite3* db, const Capture& c)
+{
+    Statement upsert(db,
+        "INSERT INTO captures (identity, file, path, rank, pid, timestamp_ms, timestamp_from_name, epsilon, "
+        "input_shape, input_dtype, output_shape, output_dtype, variant, step) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (identity) DO UPDATE SET file = excluded.file, path = excluded.path, variant = excluded.variant, "
+        "step = excluded.step RETURNING id");
+    upsert.bind(c.identity, c.file, c.path, c.rank, c.pid, c.timestampMs, c.timestampFromName, c.epsilon,
+        shapeText(c.input.shape), std::string(torchName(c.input.dtype)), shapeOf(c.output), dtypeOf(c.output),
+        c.variant, c.step);
+    upsert.step();
+    const auto id = upsert.integer(0);
+    while (upsert.step()) { }
+    Statement(db, "DELETE FROM scans WHERE capture_id = ?").bind(id).run();
+    insertScans(db, id, "input", c.input.batches);
+    if (c.output) {
+        insertScans(db, id, "output", c.output->batches);
+    }
+    return id;
+}
+
+CaptureTensor readTensor(const Statement& row, int shapeColumn)
+{
+    CaptureTensor tensor;
+    tensor.shape = parseShape(row.text(shapeColumn));
+    tensor.dtype = parseDType(row.text(shapeColumn + 1)).value_or(DType::float32);
+    return tensor;
+}
+
+Capture readCapture(const Statement& row)
+{
+    Capture c;
+    c.id = row.integer(0);
+    c.identity = row.text(1);
+    c.file = row.text(2);
+    c.path = row.text(3);
+    c.rank = row.optional<int>(4);
+    c.pid = row.optional<int>(5);
+    c.timestampMs = row.optional<std::int64_t>(6);
+    c.timestampFromName = row.integer(7) != 0;
+    c.epsilon = row.optional<double>(8);
+    c.input = readTensor(row, 9);
+    if (!row.isNull(11)) {
+        c.output = readTensor(row, 11);
+    }
+    c.variant = row.optional<std::string>(13);
+    c.step = row.optional<std::int64_t>(14);
+    return c;
+}
+
+void attachScans(sqlite3* db, std::vector<Capture>& captures)
+{
+    Statement scans(db,
+        "SELECT count, nan, pos_inf, neg_inf, zero, subnormal, absmax, min_nonzero, sum_squares, trace, "
+        "first_nonfinite, first_class, capture_id, side FROM scans ORDER BY capture_id, side, batch");
+    auto at = captures.begin();
+    while (scans.step()) {
+        const auto id = scans.integer(12);
+        at = std::find_if(at, captures.end(), [id](const Capture& c) { return c.id >= id; });
+        if (at == captures.end() || at->id != id) {
+            continue;
+        }
+        const bool input = scans.text(13) == "input";
+        if (input || at->output) {
+            (input ? at->input : *at->output).batches.push_back(readScan(scans, 0));
+        }
+    }
+}
+
+} // namespace
+
+Scan readScan(const Statement& row, int column)
+{
+    Scan s;
+    s.count = row.integer(column);
+    s.nan = row.integer(column + 1);
+    s.posInf = row.integer(column + 2);
+    s.negInf = row.integer(column + 3);
+    s.zero = row.integer(column + 4);
+    s.subnormal = row.integer(column + 5);
+    s.absmax = row.real(column + 6);
+    s.minNonzero = row.real(column + 7);
+    s.sumSquares = row.real(column + 8);
+    s.trace = row.real(column + 9);
+    s.firstNonFinite = row.integer(column + 10);
+    const auto kind = std::clamp<std::int64_t>(row.integer(column + 11), 0, static_cast<int>(ValueClass::negInf));
+    s.firstClass = static_cast<ValueClass>(kind);
+    return s;
+}
+
+std::vector<Capture> readCaptures(sqlite3* db)
+{
+    std::vector<Capture> captures;
+    Statement rows(db,
+        "SELECT id, identity, file, path, rank, pid, timestamp_ms, timestamp_from_name, epsilon, input_shape, "
+        "input_dtype, output_shape, output_dtype, variant, step FROM captures ORDER BY id");
+    while (rows.step()) {
+        captures.push_back(readCapture(rows));
+    }
+    attachScans(db, captures);
+    return captures;
+}
+
+Result<bool> Session::knowsCapture(const std::string& identity, const std::string& path)
+{
+    return m_impl->attempt([&] {
+        Statement find(m_impl->raw(), "SELECT path FROM captures WHERE identity = ?");
+        if (!find.bind(identity).step()) {
+            return false;
+        }
+        if (find.text(0) != path) {
+            Statement(m_impl->raw(), "UPDATE captures SET path = ?, file = ? WHERE identity = ?")
+                .bind(path, std::filesystem::path(path).filename().string(), identity)
+                .run();
+        }
+        return true;
+    });
+}
+
+Result<void> Session::addCaptures(std::vector<Capture>& captures)
+{
+    return m_impl->attempt([&] {
+        std::vector<std::int64_t> ids;
+        Transaction transaction(m_impl->raw());
+        for (const auto& capture : captures) {
+            ids.push_back(storeCapture(m_impl->raw(), capture));
+        }
+        transaction.commit();
+        for (std::size_t i = 0; i < captures.size(); ++i) {
+            captures[i].id = ids[i];
+        }
+    });
+}
+
+} // namespace nanscope

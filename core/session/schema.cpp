@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/schema.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/session/database.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+namespace {
+
+// Numbers that may be NaN are held as eight-byte blobs in REAL columns. chunks.bits are little-endian IEEE doubles;
+// axes hold zstd frames of zigzag varints of differences.
+constexpr const char* firstVersion = R"sql(
+CREATE TABLE facts (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL);
+CREATE TABLE captures (id INTEGER PRIMARY KEY, identity TEXT NOT NULL UNIQUE, file TEXT NOT NULL, path TEXT NOT NULL,
+  rank INTEGER, pid INTEGER, timestamp_ms INTEGER, timestamp_from_name INTEGER NOT NULL, epsilon REAL,
+  input_shape TEXT NOT NULL, input_dtype TEXT NOT NULL, output_shape TEXT, output_dtype TEXT,
+  variant TEXT, step INTEGER);
+CREATE TABLE scans (capture_id INTEGER NOT NULL, side TEXT NOT NULL, batch INTEGER NOT NULL, count INTEGER NOT NULL,
+  nan INTEGER NOT NULL, pos_inf INTEGER NOT NULL, neg_inf INTEGER NOT NULL, zero INTEGER NOT NULL,
+  subnormal INTEGER NOT NULL, absmax REAL NOT NULL, min_nonzero REAL NOT NULL, sum_squares REAL NOT NULL,
+  trace REAL NOT NULL, first_nonfinite INTEGER NOT NULL, first_class INTEGER NOT NULL,
+  PRIMARY KEY (capture_id, side, batch)) WITHOUT ROWID;
+CREATE TABLE sources (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, format TEXT NOT NULL, identity TEXT NOT NULL,
+  taken_bytes INTEGER NOT NULL, taken_lines INTEGER NOT NULL, last_line_hash TEXT NOT NULL);
+CREATE TABLE series (id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, name TEXT NOT NULL, rank INTEGER,
+  segment INTEGER NOT NULL, step_inferred INTEGER NOT NULL, points INTEGER NOT NULL, first_step INTEGER NOT NULL,
+  last_step INTEGER NOT NULL, nan INTEGER NOT NULL, pos_inf INTEGER NOT NULL, neg_inf INTEGER NOT NULL,
+  missing INTEGER NOT NULL);
+CREATE INDEX series_by_source ON series (source_id, name);
+CREATE TABLE axes (id INTEGER PRIMARY KEY, count INTEGER NOT NULL, steps BLOB NOT NULL, lines BLOB NOT NULL);
+CREATE TABLE chunks (series_id INTEGER NOT NULL, seq INTEGER NOT NULL, axis_id INTEGER NOT NULL,
+  count INTEGER NOT NULL, first_step INTEGER NOT NULL, last_step INTEGER NOT NULL, min REAL, max REAL, first REAL,
+  last REAL, nan INTEGER NOT NULL, pos_inf INTEGER NOT NULL, neg_inf INTEGER NOT NULL, missing INTEGER NOT NULL,
+  missing_at BLOB, bits BLOB NOT NULL, PRIMARY KEY (series_id, seq));
+CREATE INDEX chunks_by_axis ON chunks (axis_id);
+CREATE TABLE events (id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, kind TEXT NOT NULL, rank INTEGER,
+  step INTEGER, capture TEXT NOT NULL, text TEXT NOT NULL, line INTEGER NOT NULL);
+CREATE INDEX events_by_source ON events (source_id);
+CREATE TABLE rejections (path TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE cells (id INTEGER PRIMARY KEY, capture TEXT NOT NULL, variant TEXT NOT NULL, precision TEXT NOT NULL,
+  device TEXT NOT NULL, lowering TEXT NOT NULL, epsilon REAL NOT NULL, engine TEXT NOT NULL,
+  environment_device TEXT NOT NULL, hardware TEXT NOT NULL, cuda TEXT NOT NULL, threads INTEGER NOT NULL,
+  flags TEXT NOT NULL, native INTEGER NOT NULL, outcome TEXT NOT NULL, seconds REAL NOT NULL, error TEXT NOT NULL,
+  UNIQUE (capture, variant, precision, device, lowering, epsilon, engine, environment_device, hardware, cuda, threads,
+    flags));
+CREATE TABLE cell_nonfinite (cell_id INTEGER NOT NULL, batch INTEGER NOT NULL, outcome TEXT, iteration INTEGER, op TEXT,
+  place TEXT, kind TEXT, count INTEGER, PRIMARY KEY (cell_id, batch)) WITHOUT ROWID;
+CREATE TABLE gauges (cell_id INTEGER NOT NULL, seq INTEGER NOT NULL, iteration INTEGER NOT NULL, spectral_bound REAL,
+  spectral_limit REAL, absmax_q REAL, orthogonality REAL, absmax_x REAL NOT NULL, distance_to_fp64 REAL,
+  PRIMARY KEY (cell_id, seq)) WITHOUT ROWID;
+CREATE TABLE ops (id INTEGER PRIMARY KEY, cell_id INTEGER NOT NULL, seq INTEGER NOT NULL, iteration INTEGER NOT NULL,
+  op TEXT NOT NULL, rows INTEGER NOT NULL, cols INTEGER NOT NULL, UNIQUE (cell_id, seq));
+CREATE TABLE op_scans (op_id INTEGER NOT NULL, batch INTEGER NOT NULL, count INTEGER NOT NULL, nan INTEGER NOT NULL,
+  pos_inf INTEGER NOT NULL, neg_inf INTEGER NOT NULL, zero INTEGER NOT NULL, subnormal INTEGER NOT NULL,
+  absmax REAL NOT NULL, min_nonzero REAL NOT NULL, sum_squares REAL NOT NULL, trace REAL NOT NULL,
+  first_nonfinite INTEGER NOT NULL, first_class INTEGER NOT NULL, PRIMARY KEY (op_id, batch));
+CREATE TABLE op_tiles (op_id INTEGER NOT NULL, batch INTEGER NOT NULL, tiles BLOB NOT NULL,
+  PRIMARY KEY (op_id, batch));
+)sql";
+
+constexpr std::array migrations {firstVersion};
+static_assert(migrations.size() == sessionSchemaVersion);
+
+using Objects = std::map<std::pair<std::string, std::string>, std::string>;
+
+Objects objectsOf(sqlite3* db)
+{
+    Objects objects;
+    Statement statement(db, "SELECT type, name, sql FROM sqlite_master");
+    while (statement.step()) {
+        objects[{statement.text(0), statement.text(1)}] = statement.text(2);
+    }
+    return objects;
+}
+
+void applyFrom(sqlite3* db, std::int64_t version)
+{
+    for (auto i = static_cast<std::size_t>(version); i < migrations.size(); ++i) {
+        execute(db, migrations[i]);
+    }
+    execute(db, fmt::format("PRAGMA application_id = {}", sessionApplicationId).c_str());
+    execute(db, fmt::format("PRAGMA user_version = {}", sessionSchemaVersion).c_str());
+}
+
+Objects expectedObjects()
+{
+    sqlite3* raw = nullptr;
+    const int code = sqlite3_open(":memory:", &raw);
+    const Database memory(raw);
+    check(raw, code);
+    applyFrom(raw, 0);
+    return objectsOf(raw);
+}
+
+} // namespace
+
+void migrate(sqlite3* db)
+{
+    Transaction transaction(db);
+    const auto version = pragmaValue(db, "user_version");
+    if (version < sessionSchemaVersion) {
+        applyFrom(db, version);
+    }
+    transaction.commit();
+}
+
+void requireOwnSchema(sqlite3* db)
+{
+    static const Objects expected = expectedObjects();
+    const auto found = objectsOf(db);
+    for (const auto& [key, sql] : found) {
+        const auto own = expected.find(key);
+        if (own == expected.end() || own->second != sql) {
+            throw DatabaseFailure {{ErrorKind::refused,
+                fmt::format(
+                    "the session holds a {} \"{}\" that Nanscope did not make; import the run into a new session",
+                    key.first, key.second),
+                {}}};
+        }
+    }
+    if (found.size() != expected.size()) {
+        throw DatabaseFailure {
+            {ErrorKind::corrupt, "the session lacks some of its tables; import the run into a new session", {}}};
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The session file: one SQLite database per run that holds what was imported, replayed and judged. The only room
+// that speaks SQL. A session may be open in several processes at once; each write is one transaction of at most
+// 50 ms, never held across a computation. One Session object belongs to one thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/model.h"
+
+struct sqlite3;
+
+namespace nanscope {
+
+enum class OpenMode { create, readWrite, readOnly };
+
+/// A line of progress through a growing log, so that an import resumes where the last one ended.
+struct LogMark
+{
+    std::string identity; ///< device, inode and a hash of the first 4 KiB
+    std::int64_t offset = 0; ///< bytes taken so far
+    std::int64_t line = 0;
+    std::string lastLineHash;
+    std::int64_t from = -1; ///< where the addition begins; addLog refuses one that does not continue what is stored
+};
+
+class Session
+{
+public:
+    /// `create` makes the file where it is missing and migrates an older one; a newer one is refused with both
+    /// versions named; a file that is not a session is refused.
+    static Result<Session> open(const std::filesystem::path& path, OpenMode mode);
+
+    /// Where the session of a folder lies by default: the user's data folder, keyed by the folder's real path.
+    static std::filesystem::path defaultPath(const std::filesystem::path& source);
+
+    Session(Session&&) noexcept;
+    Session& operator=(Session&&) noexcept;
+    ~Session();
+
+    const std::filesystem::path& path() const;
+
+    Result<void> setRun(const std::string& name, const std::string& root);
+
+    /// True if a capture with this identity is stored already; its path is brought up to date then.
+    Result<bool> knowsCapture(const std::string& identity, const std::string& path);
+    /// All or nothing, in one transaction. Ids are filled in.
+    Result<void> addCaptures(std::vector<Capture>& captures);
+
+    Result<std::optional<LogMark>> logMark(const std::string& source);
+    /// Appends to what the source already has and moves its mark, in one transaction.
+    Result<void> addLog(const std::string& source, const std::string& format, const LogMark& mark,
+        const std::vector<Series>& series, const std::vector<Event>& events);
+    /// Forgets what a source gave, for a log that was truncated or replaced.
+    Result<void> dropLog(const std::string& source);
+    Result<void> setRejections(const std::vector<Rejection>& rejected);
+
+    /// A cell of the same capture, variant, precision, device, lowering, epsilon and environment is replaced.
+    Result<void> addCell(Cell& cell);
+    /// Without op traces.
+    Result<std::vector<Cell>> cells() const;
+    Result<std::vector<OpTrace>> opTraces(std::int64_t cellId) const;
+
+    /// JSON of the last diagnosis, as core/report writes it; empty when there is none.
+    Result<void> setDiagnosis(const std::string& json);
+    Result<std::string> diagnosis() const;
+
+    /// Everything but the points of the series.
+    Result<RunData> summary() const;
+    Result<RunData> load() const;
+    Result<std::vector<Point>> points(std::int64_t seriesId) const;
+
+    /// Runs one read-only statement of the user's; each row as text columns, NULL as std::nullopt.
+    struct Table
+    {
+        std::vector<std::string> columns;
+        std::vector<std::vector<std::optional<std::string>>> rows;
+    };
+    Result<Table> query(const std::string& sql) const;
+
+private:
+    struct Impl;
+    explicit Session(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// 64-bit FNV-1a as 16 hexadecimal digits, equal on every machine: what marks and default file names are keyed by.
+std::string hashText(std::string_view text);
+
+/// Version this program writes, SQLite's user_version.
+constexpr int sessionSchemaVersion = 1;
+
+} // namespace nanscope

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/session/database.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+struct Session::Impl
+{
+    std::filesystem::path path;
+    Database db;
+    bool writable = false;
+
+    Impl() = default;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl();
+
+    sqlite3* raw() const { return db.get(); }
+
+    template <class Work>
+    auto attempt(Work&& work) const
+    {
+        return nanscope::attempt(path.string(), std::forward<Work>(work));
+    }
+};
+
+std::vector<Capture> readCaptures(sqlite3* db);
+std::vector<Series> readSeries(sqlite3* db);
+std::vector<Event> readEvents(sqlite3* db);
+
+/// The columns every scan row shares, from `column` on.
+Scan readScan(const Statement& row, int column);
+
+} // namespace nanscope

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/ingest/ingest.h"
+#include "core/session/session.h"
+#include "core/tensorfile/tensorfile.h"
+#include "tests/core/session/temporaryfolder.h"
+
+using namespace nanscope;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+namespace {
+
+std::vector<std::string> names(const Result<FoundFiles>& found)
+{
+    std::vector<std::string> result;
+    for (const auto& file : found->files) {
+        result.push_back(file.relative);
+    }
+    return result;
+}
+
+std::string dionLines(int from, int to)
+{
+    std::string text;
+    for (int step = from; step < to; ++step) {
+        text += "Step " + std::to_string(step) + ": train_loss=1.5000, grad_norm=0.2500\n";
+    }
+    return text;
+}
+
+TensorToWrite matrix(const std::string& name, float fill)
+{
+    const std::vector<float> values(6, fill);
+    std::vector<std::byte> bytes(sizeof(float) * values.size());
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return {name, DType::float32, {2, 3}, bytes};
+}
+
+void writeCapture(const std::filesystem::path& path, float fill)
+{
+    ASSERT_TRUE(writePt(path,
+        {{"input", matrix("input", fill)}, {"output", matrix("output", fill)}, {"rank", std::int64_t {1}},
+            {"epsilon", 1e-7}}));
+}
+
+class Import : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
+        ASSERT_TRUE(session);
+        m_session.emplace(std::move(*session));
+        std::filesystem::create_directories(m_folder / "run");
+    }
+
+    RunData import()
+    {
+        auto run = importRun(m_folder / "run", *m_session);
+        EXPECT_TRUE(run) << sentence(run.error());
+        return run.value_or(RunData {});
+    }
+
+    TemporaryFolder m_folder;
+    std::optional<Session> m_session;
+};
+
+} // namespace
+
+TEST_F(Import, findsWhatCouldBeReadAndPassesOverTheRest)
+{
+    for (const auto* name : {"run/console.log", "run/a/b.pt", "run/a/b.json", "run/a/c.jsonl", "run/noending",
+             "run/picture.PNG", "run/train.py", "run/.hidden/x.log", "run/.dot.log", "run/events.out.tfevents.1.host.2",
+             "run/w.safetensors"}) {
+        m_folder.write(name, "x");
+    }
+    const auto found = findFiles(m_folder / "run/");
+    ASSERT_TRUE(found);
+    EXPECT_THAT(names(found), ElementsAre("a/b.pt", "a/c.jsonl", "console.log", "noending", "w.safetensors"));
+    EXPECT_EQ(found->name, "run");
+    EXPECT_THAT(found->rejected, IsEmpty());
+    EXPECT_FALSE(findFiles(m_folder / "none"));
+    const auto single = findFiles(m_folder / "run/console.log");
+    EXPECT_THAT(names(single), ElementsAre("console.log"));
+}
+
+TEST_F(Import, linksAreFollowedOnceAndLoopsAreSaid)
+{
+    m_folder.write("run/a/one.log", "x");
+    m_folder.write("outside/two.log", "x");
+    namespace fs = std::filesystem;
+    fs::create_directory_symlink(m_folder / "run", m_folder / "run/a/loop");
+    fs::create_directory_symlink(m_folder / "outside", m_folder / "run/out");
+    fs::create_directory_symlink(m_folder / "outside", m_folder / "run/zout");
+    fs::create_directory_symlink(m_folder / "run/out", m_folder / "outside/again");
+    fs::create_symlink(m_folder / "run/a/one.log", m_folder / "run/latest.log");
+    fs::create_symlink(m_folder / "nowhere", m_folder / "run/broken.log");
+    fs::create_symlink(m_folder / "run/self", m_folder / "run/self");
+    const auto found = findFiles(m_folder / "run");
+    ASSERT_TRUE(found);
+    EXPECT_THAT(names(found),
+        testing::AnyOf(ElementsAre("a/one.log", "out/two.log"), ElementsAre("a/one.log", "zout/two.log")));
+    std::vector<std::string> rejected;
+    for (const auto& rejection : found->rejected) {
+        rejected.push_back(rejection.path);
+    }
+    EXPECT_THAT(rejected, testing::IsSupersetOf({"a/loop", "broken.log", "self"}));
+}
+
+TEST_F(Import, oddNamesPipesAndLockedFoldersAreOrdinary)
+{
+    m_folder.write("run/b\xff"
+                   "d.log",
+        dionLines(0, 2));
+    m_folder.write("run/locked/x.log", dionLines(0, 2));
+    ASSERT_EQ(mkfifo((m_folder / "run/pipe.log").c_str(), 0600), 0);
+    std::filesystem::permissions(m_folder / "run/locked", std::filesystem::perms::none);
+    const auto run = import();
+    std::filesystem::permissions(m_folder / "run/locked", std::filesystem::perms::owner_all);
+    ASSERT_FALSE(run.series.empty());
+    EXPECT_EQ(run.series[0].source, "b\\xffd.log");
+    if (geteuid() != 0) {
+        ASSERT_EQ(run.rejected.size(), 1U);
+        EXPECT_EQ(run.rejected[0].path, "locked");
+    }
+}
+
+TEST_F(Import, readsLogsIntoTheSession)
+{
+    m_folder.write("run/console.log", dionLines(0, 5));
+    m_folder.write("run/m.jsonl", "{\"step\":1,\"loss\":NaN}\n");
+    m_folder.write("run/utf16.log",
+        std::string("\xff\xfe"
+                    "a\0",
+            4));
+    const auto run = import();
+    EXPECT_EQ(run.name, "run");
+    ASSERT_EQ(run.series.size(), 3U);
+    EXPECT_EQ(run.series[2].source, "m.jsonl");
+    EXPECT_EQ(run.series[2].nan, 1);
+    ASSERT_EQ(run.rejected.size(), 1U);
+    EXPECT_EQ(run.rejected[0].path, "utf16.log");
+    EXPECT_EQ(m_session->load()->series[0].points.size(), 5U);
+}
+
+TEST_F(Import, secondImportAddsOnlyWhatIsNew)
+{
+    m_folder.write("run/console.log", dionLines(0, 500));
+    import();
+    import();
+    EXPECT_EQ(m_session->summary()->series.at(0).pointCount, 500);
+    m_folder.write("run/console.log", dionLines(500, 800) + "Step 800: train_lo", true);
+    import();
+    m_folder.write("run/console.log", "ss=1.5000, grad_norm=0.2500\n", true);
+    import();
+    const auto run = m_session->load();
+    ASSERT_EQ(run->series.size(), 2U);
+    ASSERT_EQ(run->series[0].points.size(), 801U);
+    for (int step = 0; step <= 800; ++step) {
+        EXPECT_EQ(run->series[0].points[static_cast<std::size_t>(step)].step, step);
+        EXPECT_EQ(run->series[0].points[static_cast<std::size_t>(step)].line, step + 1);
+    }
+}
+
+TEST_F(Import, segmentsGoOnAcrossImports)
+{
+    m_folder.write("run/console.log", dionLines(0, 10));
+    import();
+    m_folder.write("run/console.log", dionLines(10, 12) + dionLines(8, 9), true);
+    import();
+    m_folder.write("run/console.log", dionLines(9, 20), true);
+    const auto run = import();
+    ASSERT_EQ(run.series.size(), 4U);
+    EXPECT_EQ(run.series[0].lastStep, 11);
+    EXPECT_EQ(run.series[2].segment, 1);
+    EXPECT_EQ(run.series[2].firstStep, 8);
+    EXPECT_EQ(run.series[2].lastStep, 19);
+}
+
+TEST_F(Import, replacedOrCutLogIsReadAnew)
+{
+    m_folder.write("run/console.log", dionLines(0, 300));
+    import();
+    m_folder.write("run/console.log", dionLines(0, 3));
+    EXPECT_EQ(import().series.at(0).pointCount, 3);
+    m_folder.write("run/console.log", dionLines(7, 9) + dionLines(20, 500));
+    const auto run = import();
+    EXPECT_EQ(run.series.at(0).firstStep, 7);
+    EXPECT_EQ(run.series.at(0).pointCount, 482);
+}
+
+TEST_F(Import, largeLogIsStoredInPieces)
+{
+    m_folder.write("run/console.log", dionLines(0, 120'000));
+    const auto run = import();
+    EXPECT_EQ(run.series.at(0).pointCount, 120'000);
+    EXPECT_EQ(run.series.at(0).lastStep, 119'999);
+    EXPECT_EQ(run.series.size(), 2U);
+}
+
+TEST_F(Import, cancelledImportKeepsWhatItHasAndGoesOnLater)
+{
+    m_folder.write("run/console.log", dionLines(0, 400'000));
+    JobContext job;
+    std::vector<std::string> phases;
+    job.progress = [&](const Progress& progress) {
+        phases.push_back(progress.phase);
+        if (progress.phase == "logs") {
+            job.cancel.cancel();
+        }
+    };
+    const auto cancelled = importRun(m_folder / "run", *m_session, job);
+    ASSERT_FALSE(cancelled);
+    EXPECT_EQ(cancelled.error().kind, ErrorKind::cancelled);
+    EXPECT_THAT(phases, testing::Contains("logs"));
+    const auto kept = m_session->summary()->series.at(0).pointCount;
+    EXPECT_GT(kept, 0);
+    EXPECT_LT(kept, 400'000);
+    EXPECT_EQ(import().series.at(0).pointCount, 400'000);
+    EXPECT_EQ(m_session->load()->series.at(0).points.back().line, 400'000);
+}
+
+TEST_F(Import, capturesAreScannedOnceAndBadOnesRejected)
+{
+    writeCapture(m_folder / "run/one.pt", 1);
+    writeCapture(m_folder / "run/two.pt", std::numeric_limits<float>::quiet_NaN());
+    m_folder.write("run/broken.pt", "PK\x03\x04 and nothing more");
+    ASSERT_TRUE(writePt(
+        m_folder / "run/model.pt", {{"wte.weight", matrix("wte.weight", 1)}, {"lm_head", matrix("lm_head", 2)}}));
+    auto run = import();
+    ASSERT_EQ(run.captures.size(), 2U);
+    EXPECT_EQ(run.captures[0].file, "one.pt");
+    EXPECT_EQ(run.captures[1].input.batches.at(0).nan, 6);
+    EXPECT_GT(run.captures[0].id, 0);
+    ASSERT_EQ(run.rejected.size(), 1U);
+    EXPECT_EQ(run.rejected[0].path, "broken.pt");
+
+    std::filesystem::create_directories(m_folder / "run/moved");
+    std::filesystem::rename(m_folder / "run/one.pt", m_folder / "run/moved/one.pt");
+    run = import();
+    ASSERT_EQ(run.captures.size(), 2U);
+    EXPECT_THAT(run.captures[0].path, HasSubstr("moved"));
+
+    const auto direct = readRun(m_folder / "run");
+    ASSERT_TRUE(direct);
+    EXPECT_EQ(direct->captures.size(), 2U);
+    EXPECT_EQ(direct->rejected.size(), 1U);
+}
+
+TEST(SharedRun, ddpTileIsReadWhole)
+{
+    const std::filesystem::path path = std::string(NANSCOPE_SHARED_DATA) + "/runs/ddp-tile";
+    if (!std::filesystem::exists(path)) {
+        GTEST_SKIP() << "the folder of real runs is not here";
+    }
+    const auto run = readRun(path);
+    ASSERT_TRUE(run) << sentence(run.error());
+    EXPECT_EQ(run->captures.size(), 25U);
+    EXPECT_THAT(run->rejected, IsEmpty());
+    for (const int rank : {0, 1}) {
+        for (const auto* name : {"loss", "grad_norm"}) {
+            int found = 0;
+            for (const auto& series : run->series) {
+                if (series.rank == rank && series.name == name) {
+                    ++found;
+                    EXPECT_EQ(series.points.size(), 12U);
+                    EXPECT_EQ(series.firstStep, 0);
+                    EXPECT_EQ(series.lastStep, 11);
+                    EXPECT_EQ(series.nan, 6);
+                }
+            }
+            EXPECT_EQ(found, 2) << "the console and torchrun's own file";
+        }
+    }
+    int inConsole = 0;
+    for (const auto& event : run->events) {
+        inConsole += event.kind == EventKind::captureDumped && event.source == "console.log" ? 1 : 0;
+    }
+    EXPECT_EQ(inConsole, 25);
+    EXPECT_EQ(run->events.size(), 50U);
+}
+
+TEST(SharedRun, ddpRaiseTellsTheRaiseFromItsConsequences)
+{
+    const std::filesystem::path path = std::string(NANSCOPE_SHARED_DATA) + "/runs/ddp-raise/console.log";
+    if (!std::filesystem::exists(path)) {
+        GTEST_SKIP() << "the folder of real runs is not here";
+    }
+    const auto log = readLog(path, "console.log");
+    ASSERT_TRUE(log);
+    ASSERT_GE(log->events.size(), 3U);
+    EXPECT_EQ(log->events[0].kind, EventKind::captureDumped);
+    EXPECT_EQ(log->events[0].rank, 1);
+    EXPECT_EQ(log->events[1].kind, EventKind::traceback);
+    EXPECT_EQ(log->events[2].kind, EventKind::collective);
+    EXPECT_EQ(log->events[2].rank, 0);
+}
