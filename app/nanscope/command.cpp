@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/command.h"
+
+#include <fmt/format.h>
+
+#include "app/nanscope/words.h"
+
+namespace nanscope {
+
+Command::Command(CLI::App& root, const std::string& name, const std::string& description)
+    : m_app(root.add_subcommand(name, description))
+{
+    m_app->add_flag("--json", m_json, "Answer in JSON");
+    m_app->add_option("--progress", m_progress, "auto (a line on a terminal), jsonl or none")->capture_default_str();
+    m_app->add_option("--log-level", m_level, "error, warning, info or debug")->capture_default_str();
+}
+
+Result<TerminalOptions> Command::terminalOptions() const
+{
+    TerminalOptions result;
+    result.json = m_json;
+    if (auto known = oneOf("progress", m_progress, {"auto", "jsonl", "none"}); !known) {
+        return tl::make_unexpected(known.error());
+    }
+    result.progressJsonl = m_progress == "jsonl";
+    result.progressLine = m_progress == "auto";
+    const auto level = oneOf("log level", m_level, {"error", "warning", "info", "debug"});
+    if (!level) {
+        return tl::make_unexpected(level.error());
+    }
+    result.level = static_cast<LogLevel>(*level);
+    return result;
+}
+
+} // namespace nanscope

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/diagnose.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/command.h"
+#include "app/nanscope/diagnosetext.h"
+#include "app/nanscope/source.h"
+#include "app/nanscope/words.h"
+#include "core/report/report.h"
+
+namespace nanscope {
+
+namespace {
+
+class Diagnose : public Command
+{
+public:
+    explicit Diagnose(CLI::App& root)
+        : Command(root, "diagnose", "What happened first, and whose fault it is")
+    {
+        options().add_option("source", m_path, "A capture, a folder or a session")->required();
+        options()
+            .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
+            ->allow_extra_args(false);
+        options().add_option("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
+        options().add_option("--session", m_session, "Keep what was read and judged in this session");
+    }
+
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    std::string m_path;
+    std::vector<std::string> m_ran;
+    std::string m_failOn;
+    std::string m_session;
+};
+
+Result<std::optional<Blame>> failOn(const std::string& given)
+{
+    if (given.empty()) {
+        return std::nullopt;
+    }
+    const auto place = oneOf("verdict", given,
+        {"undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"});
+    if (!place) {
+        return tl::make_unexpected(place.error());
+    }
+    return parseBlame(given);
+}
+
+void store(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
+{
+    if (!source.session || !source.writable) {
+        return;
+    }
+    if (auto stored = source.session->setDiagnosis(jsonText(toJson(diagnosis))); !stored) {
+        terminal.say(LogLevel::warning, "the diagnosis was not stored: " + sentence(stored.error()));
+    }
+}
+
+Result<int> Diagnose::run(Terminal& terminal)
+{
+    const auto stop = failOn(m_failOn);
+    if (!stop) {
+        return tl::make_unexpected(stop.error());
+    }
+    auto source = openSource(m_path, m_session, terminal);
+    if (!source) {
+        return tl::make_unexpected(source.error());
+    }
+    const auto diagnosis = diagnose(source->run, {m_ran}, terminal.job());
+    if (!diagnosis) {
+        return tl::make_unexpected(diagnosis.error());
+    }
+    store(*source, *diagnosis, terminal);
+    if (terminal.json()) {
+        auto answer = toJson(*diagnosis);
+        answer["rejected"] = rejectedJson(source->run.rejected);
+        terminal.printJson(answer);
+    } else {
+        terminal.print(diagnosisText(*diagnosis));
+    }
+    const auto met = [&stop](const CaptureVerdict& verdict) { return *stop && verdict.blame == **stop; };
+    const auto& verdicts = diagnosis->captures;
+    return std::any_of(verdicts.begin(), verdicts.end(), met) ? exitFailOn : source->status();
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeDiagnose(CLI::App& root)
+{
+    return std::make_unique<Diagnose>(root);
+}
+
+} // namespace nanscope

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/diagnosetext.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "app/nanscope/table.h"
+#include "app/nanscope/words.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t columns = 100;
+constexpr std::size_t indent = 16;
+
+std::string fact(std::string_view label, const std::string& text)
+{
+    return paragraph(fmt::format("  {:<{}}", label, indent - 2), printable(text), indent, columns);
+}
+
+std::string bullets(std::string_view label, const std::vector<EvidenceLine>& lines)
+{
+    std::string text;
+    for (const auto& line : lines) {
+        const auto source = line.source.empty() ? std::string {} : fmt::format(" [{}]", line.source);
+        text += fact(text.empty() ? label : "", line.text + source);
+    }
+    return text;
+}
+
+std::string experiments(const std::vector<std::string>& next)
+{
+    std::string text;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+        text += fact(i == 0 ? "next" : "", fmt::format("{}. {}", i + 1, next[i]));
+    }
+    return text;
+}
+
+std::string replays(const std::vector<MemberResult>& members)
+{
+    if (members.empty()) {
+        return {};
+    }
+    constexpr auto right = Table::Align::right;
+    Table table({{"replayed as"}, {"precision"}, {"finite", right}, {"same damage", right}, {"slack", right},
+        {"max|Q|", right}, {"headroom", right}, {"first bad"}});
+    for (const auto& member : members) {
+        table.add({member.variant, member.precision, fmt::format("{} of {}", member.finite, member.roundings),
+            std::to_string(member.reproducing),
+            member.slackPercent ? fmt::format("{:.3g} %", *member.slackPercent) : "-",
+            member.absmaxQ ? numberText(*member.absmaxQ) : "-", fmt::format("{:.3g} binades", member.headroomBinades),
+            member.firstBad.empty() ? "-" : member.firstBad});
+    }
+    return "\n" + table.text(2);
+}
+
+std::string damageText(const DamagePattern& damage)
+{
+    if (damage.name.empty() || damage.name == "none") {
+        return {};
+    }
+    return fact("damage", damage.text.empty() ? damage.name : damage.name + ": " + damage.text);
+}
+
+std::string verdictText(const CaptureVerdict& verdict)
+{
+    auto text = fmt::format("\n{}  {}\n", name(verdict.role), printable(verdict.capture));
+    text +=
+        fact("when", verdict.rank ? fmt::format("rank {}, {}", *verdict.rank, stepText(verdict)) : stepText(verdict));
+    text += fact("verdict", fmt::format("{}: {}", blameText(verdict), strengthText(verdict)));
+    text += fact("", verdict.summary);
+    text += fact("variant", variantText(verdict.variant));
+    text += damageText(verdict.damage);
+    text += bullets("for", verdict.speaksFor);
+    text += bullets("against", verdict.speaksAgainst);
+    text += bullets("not testable", verdict.notTestable);
+    if (!verdict.question.empty()) {
+        text += fact("question", verdict.question);
+    }
+    return text + experiments(verdict.next) + replays(verdict.members);
+}
+
+bool explained(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::birth || verdict.role == Role::upstream || verdict.role == Role::padding;
+}
+
+std::string othersText(const Diagnosis& diagnosis)
+{
+    std::map<std::pair<Role, std::optional<int>>, std::int64_t> counts;
+    for (const auto& verdict : diagnosis.captures) {
+        if (!explained(verdict)) {
+            ++counts[{verdict.role, verdict.rank}];
+        }
+    }
+    std::string text;
+    for (const auto& [key, count] : counts) {
+        const auto rank = key.second ? fmt::format(" on rank {}", *key.second) : std::string {};
+        text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", countText(count), name(key.first), rank);
+    }
+    return text.empty() ? text : "\n" + text + "\n";
+}
+
+std::string findingsText(const std::vector<Finding>& findings)
+{
+    std::string text;
+    for (const auto& finding : findings) {
+        if (finding.state != "fired") {
+            continue;
+        }
+        text += fact(finding.severity, fmt::format("{} {}", finding.id, finding.title));
+        for (const auto& line : finding.evidence) {
+            text += fact("", fmt::format("{}:{}  {}", line.file, line.line, clipped(line.text, 160)));
+        }
+    }
+    return text.empty() ? text : "\nfindings\n" + text;
+}
+
+} // namespace
+
+std::string diagnosisText(const Diagnosis& diagnosis)
+{
+    constexpr std::size_t most = 10;
+    auto text = printable(diagnosis.headline) + "\n";
+    std::size_t shown = 0;
+    for (const auto& verdict : diagnosis.captures) {
+        if (explained(verdict) && ++shown <= most) {
+            text += verdictText(verdict);
+        }
+    }
+    if (shown > most) {
+        text += fmt::format("\nand {} more like these (--json has them all)\n", shown - most);
+    }
+    return text + othersText(diagnosis) + findingsText(diagnosis.findings);
+}
+
+} // namespace nanscope

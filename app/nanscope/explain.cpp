@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/command.h"
+#include "core/diagnose/diagnose.h"
+#include "core/report/report.h"
+#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/scantensor.h"
+
+namespace nanscope {
+
+namespace {
+
+class Explain : public Command
+{
+public:
+    explicit Explain(CLI::App& root)
+        : Command(root, "explain", "What one capture is, what is wrong in it and what to do next")
+    {
+        options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
+    }
+
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    std::string m_path;
+};
+
+CaptureVerdict firstLook(const CaptureFile& file)
+{
+    RunData alone;
+    alone.captures = {file.capture};
+    auto verdicts = triage(alone);
+    auto verdict = verdicts.empty() ? CaptureVerdict {} : std::move(verdicts.front());
+    const auto shown = static_cast<std::size_t>(shownBatch(file.capture));
+    if (auto patterns = damagePatterns(file); patterns && shown < patterns->size()) {
+        verdict.damage = std::move((*patterns)[shown]);
+    }
+    return verdict;
+}
+
+std::optional<TileMap> outputMap(const CaptureFile& file)
+{
+    if (!file.output) {
+        return std::nullopt;
+    }
+    auto map = tileTensor(*file.output, shownBatch(file.capture));
+    return map ? std::optional(std::move(*map)) : std::nullopt;
+}
+
+Result<int> Explain::run(Terminal& terminal)
+{
+    auto file = openCapture(m_path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    if (auto scanned = scanCapture(*file); !scanned) {
+        return tl::make_unexpected(scanned.error());
+    }
+    const auto verdict = firstLook(*file);
+    const auto map = outputMap(*file);
+    const auto text = explainText(file->capture, verdict, map ? &*map : nullptr);
+    if (terminal.json()) {
+        terminal.printJson({{"schema", "nanscope.explain/1"}, {"capture", toJson(file->capture)}, {"text", text}});
+    } else {
+        terminal.print(text);
+    }
+    return exitDone;
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeExplain(CLI::App& root)
+{
+    return std::make_unique<Explain>(root);
+}
+
+} // namespace nanscope

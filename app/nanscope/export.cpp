@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/command.h"
+#include "app/nanscope/source.h"
+#include "app/nanscope/words.h"
+#include "core/report/report.h"
+
+namespace nanscope {
+
+namespace {
+
+class Export : public Command
+{
+public:
+    explicit Export(CLI::App& root)
+        : Command(root, "export", "The points of a series as CSV or JSON lines")
+    {
+        options().add_option("source", m_path, "A folder, a file or a session")->required();
+        options().add_option("--series", m_series, "Name, for example loss")->required();
+        options().add_option("--rank", m_rank, "Only this rank");
+        options().add_option("--format", m_format, "csv or jsonl")->capture_default_str();
+    }
+
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    std::string m_path;
+    std::string m_series;
+    std::optional<int> m_rank;
+    std::string m_format = "csv";
+};
+
+std::string quoted(const std::string& field)
+{
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+        return field;
+    }
+    std::string result = "\"";
+    for (const auto byte : field) {
+        result += byte == '"' ? "\"\"" : std::string(1, byte);
+    }
+    return result + "\"";
+}
+
+/// Missing, NaN and the infinities are four different things.
+std::string valueText(const Point& point)
+{
+    switch (point.state) {
+    case PointState::nan:
+        return "nan";
+    case PointState::posInf:
+        return "inf";
+    case PointState::negInf:
+        return "-inf";
+    case PointState::reported:
+        return "";
+    case PointState::finite:
+        break;
+    }
+    return fmt::format("{}", point.value);
+}
+
+nlohmann::ordered_json valueJson(const Point& point)
+{
+    return point.state == PointState::reported ? nlohmann::ordered_json(nullptr) : jsonNumber(point.value);
+}
+
+std::string csvLines(const Series& series)
+{
+    const auto rank = series.rank ? std::to_string(*series.rank) : std::string {};
+    const auto source = quoted(series.source);
+    std::string text;
+    for (const auto& point : series.points) {
+        text +=
+            fmt::format("{},{},{},{},{},{}\n", rank, series.segment, point.step, valueText(point), source, point.line);
+    }
+    return text;
+}
+
+std::string jsonLines(const Series& series)
+{
+    std::string text;
+    for (const auto& point : series.points) {
+        nlohmann::ordered_json line {{"rank", series.rank ? nlohmann::ordered_json(*series.rank) : nullptr},
+            {"segment", series.segment}, {"step", point.step}, {series.name, valueJson(point)},
+            {"source", series.source}, {"line", point.line}};
+        text += jsonText(line) + "\n";
+    }
+    return text;
+}
+
+Result<int> Export::run(Terminal& terminal)
+{
+    if (auto known = oneOf("format", m_format, {"csv", "jsonl"}); !known) {
+        return tl::make_unexpected(known.error());
+    }
+    auto source = openSource(m_path, {}, terminal);
+    if (!source) {
+        return tl::make_unexpected(source.error());
+    }
+    const bool lines = m_format == "jsonl" || terminal.json();
+    std::vector<std::string_view> names;
+    bool found = false;
+    for (const auto& series : source->run.series) {
+        names.emplace_back(series.name);
+        if (series.name != m_series || (m_rank && series.rank != m_rank)) {
+            continue;
+        }
+        if (!found && !lines) {
+            terminal.print("rank,segment,step,value,source,line\n");
+        }
+        found = true;
+        terminal.print(lines ? jsonLines(series) : csvLines(series));
+    }
+    if (!found) {
+        const auto place = oneOf("series", m_series, names);
+        return place ? failure(ErrorKind::usage, fmt::format("there is no series '{}' of this rank", m_series), m_path)
+                     : tl::make_unexpected(place.error());
+    }
+    return source->status();
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeExport(CLI::App& root)
+{
+    return std::make_unique<Export>(root);
+}
+
+} // namespace nanscope

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/facts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/report/report.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+void Facts::group(const std::string& name)
+{
+    m_groups.push_back({name, {}});
+}
+
+void Facts::add(const std::string& name, const std::string& value)
+{
+    m_groups.back().facts.emplace_back(name, value);
+}
+
+std::string Facts::text() const
+{
+    std::size_t width = 0;
+    for (const auto& group : m_groups) {
+        for (const auto& [name, value] : group.facts) {
+            width = std::max(width, textWidth(name));
+        }
+    }
+    std::string text;
+    for (const auto& group : m_groups) {
+        text += (text.empty() ? "" : "\n") + group.name + "\n";
+        for (const auto& [name, value] : group.facts) {
+            text +=
+                fmt::format("  {:<{}}  {}\n", printable(name), width, value.empty() ? "not found" : printable(value));
+        }
+    }
+    return text;
+}
+
+nlohmann::ordered_json Facts::json(const std::string& schema) const
+{
+    nlohmann::ordered_json answer {{"schema", schema}};
+    for (const auto& group : m_groups) {
+        auto& facts = answer[group.name] = nlohmann::ordered_json::object();
+        for (const auto& [name, value] : group.facts) {
+            facts[name] = value.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(value);
+        }
+    }
+    return answer;
+}
+
+void Facts::redactAll()
+{
+    for (auto& group : m_groups) {
+        for (auto& [name, value] : group.facts) {
+            value = redact(value);
+        }
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace nanscope {
+
+/// Facts in the order they are told, under group names: the answer of `env` and of `doctor`.
+class Facts
+{
+public:
+    void group(const std::string& name);
+    /// An empty value is told as "not found".
+    void add(const std::string& name, const std::string& value);
+
+    std::string text() const;
+    nlohmann::ordered_json json(const std::string& schema) const;
+    /// Replaces host names, user names and home paths in every value.
+    void redactAll();
+
+private:
+    struct Group
+    {
+        std::string name;
+        std::vector<std::pair<std::string, std::string>> facts;
+    };
+    std::vector<Group> m_groups;
+};
+
+} // namespace nanscope

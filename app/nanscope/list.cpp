@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/celltable.h"
+#include "app/nanscope/command.h"
+#include "app/nanscope/source.h"
+#include "app/nanscope/table.h"
+#include "app/nanscope/words.h"
+#include "core/report/report.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr auto right = Table::Align::right;
+
+class List : public Command
+{
+public:
+    explicit List(CLI::App& root)
+        : Command(root, "list", "Captures, series, events, runs or cells as a table")
+    {
+        options().add_option("source", m_path, "A folder, a file or a session")->required();
+        options().add_option("kind", m_kind, "captures, series, events, runs or cells")->capture_default_str();
+        options().add_option("--session", m_session, "Keep what was read in this session");
+    }
+
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    std::string m_path;
+    std::string m_kind = "captures";
+    std::string m_session;
+};
+
+std::string numberOrDash(const std::optional<int>& value)
+{
+    return value ? std::to_string(*value) : "-";
+}
+
+std::string sideText(const CaptureTensor& tensor)
+{
+    return tensor.scanned() ? classesText(tensor.total()) : "not scanned";
+}
+
+std::string capturesText(const RunData& run)
+{
+    Table table({{"capture"}, {"rank", right}, {"shape"}, {"dtype"}, {"epsilon", right}, {"input"}, {"output"}});
+    for (const auto& capture : run.captures) {
+        table.add({capture.file, numberOrDash(capture.rank), shapeText(capture.input.shape),
+            std::string(shortName(capture.input.dtype)),
+            capture.epsilon ? fmt::format("{:.3g}", *capture.epsilon) : "-", sideText(capture.input),
+            capture.output ? sideText(*capture.output) : "-"});
+    }
+    return table.text();
+}
+
+std::string seriesText(const RunData& run)
+{
+    Table table({{"rank", right}, {"series"}, {"points", right}, {"steps"}, {"NaN", right}, {"Inf", right},
+        {"-Inf", right}, {"missing", right}, {"source"}});
+    for (const auto& series : run.series) {
+        table.add({numberOrDash(series.rank), series.name, countText(series.pointCount),
+            fmt::format("{}-{}", series.firstStep, series.lastStep), countText(series.nan), countText(series.posInf),
+            countText(series.negInf), countText(series.missing), series.source});
+    }
+    return table.text();
+}
+
+std::string eventsText(const RunData& run)
+{
+    Table table({{"source"}, {"rank", right}, {"kind"}, {"text"}});
+    for (const auto& event : run.events) {
+        table.add({fmt::format("{}:{}", event.source, event.line), numberOrDash(event.rank),
+            std::string(name(event.kind)), clipped(event.text, 120)});
+    }
+    return table.text();
+}
+
+std::string runsText(const RunData& run)
+{
+    Table table({{"run"}, {"captures", right}, {"series", right}, {"events", right}, {"rejected", right}, {"folder"}});
+    const auto count = [](const auto& range) { return countText(static_cast<std::int64_t>(range.size())); };
+    table.add({run.name, count(run.captures), count(run.series), count(run.events), count(run.rejected), run.root});
+    return table.text();
+}
+
+int answerCells(const Source& source, const std::vector<Cell>& cells, Terminal& terminal)
+{
+    if (terminal.json()) {
+        terminal.printJson(sweepJson(cells));
+    } else {
+        terminal.print(cells.empty() ? "no cells; `nanscope sweep` makes them\n" : cellTable(cells, true));
+    }
+    return source.status();
+}
+
+Result<int> listCells(const Source& source, Terminal& terminal)
+{
+    if (!source.session) {
+        return failure(ErrorKind::usage, "cells are kept in sessions; name one, or run `nanscope sweep`");
+    }
+    const auto cells = source.session->cells();
+    if (!cells) {
+        return tl::make_unexpected(cells.error());
+    }
+    return answerCells(source, *cells, terminal);
+}
+
+Result<int> List::run(Terminal& terminal)
+{
+    const auto kind = oneOf("list of", m_kind, {"captures", "series", "events", "runs", "cells"});
+    if (!kind) {
+        return tl::make_unexpected(kind.error());
+    }
+    auto source = openSource(m_path, m_session, terminal);
+    if (!source) {
+        return tl::make_unexpected(source.error());
+    }
+    if (m_kind == "cells") {
+        return listCells(*source, terminal);
+    }
+    using Text = std::string (*)(const RunData&);
+    using Answer = nlohmann::ordered_json (*)(const RunData&);
+    constexpr Text texts[] = {capturesText, seriesText, eventsText, runsText};
+    constexpr Answer answers[] = {capturesJson, seriesJson, eventsJson, runsJson};
+    if (terminal.json()) {
+        terminal.printJson(answers[*kind](source->run));
+    } else {
+        terminal.print(texts[*kind](source->run));
+    }
+    return source->status();
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeList(CLI::App& root)
+{
+    return std::make_unique<List>(root);
+}
+
+} // namespace nanscope

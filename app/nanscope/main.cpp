@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/nanscope/command.h"
+#include "app/nanscope/words.h"
+
+namespace nanscope {
+
+namespace {
+
+CancelToken& interruptToken()
+{
+    static CancelToken token;
+    return token;
+}
+
+/// A second signal ends the program at once: whoever asks twice does not want to wait for the next op.
+extern "C" void onInterrupt(int signal)
+{
+    interruptToken().cancel();
+    std::signal(signal, SIG_DFL);
+}
+
+CommandList makeCommands(CLI::App& root)
+{
+    CommandList commands;
+    for (const auto make : {makeExplain, makeImport, makeList, makeInspect, makeDiff, makeSweep, makeDiagnose,
+             makeReport, makeExport, makeSql, makeDoctor, makeEnv, makeServe}) {
+        commands.push_back(make(root));
+    }
+    return commands;
+}
+
+std::vector<std::string_view> namesOf(const CommandList& commands)
+{
+    std::vector<std::string_view> names;
+    for (const auto& command : commands) {
+        names.push_back(command->app().get_name());
+    }
+    return names;
+}
+
+/// CLI11 would only say that the arguments were not expected.
+Result<void> checkCommandName(const std::vector<std::string>& arguments, const CommandList& commands)
+{
+    if (arguments.empty() || arguments.front().starts_with("-")) {
+        return {};
+    }
+    if (auto known = oneOf("command", arguments.front(), namesOf(commands)); !known) {
+        return tl::make_unexpected(known.error());
+    }
+    return {};
+}
+
+int fail(const Error& error)
+{
+    Terminal({}, interruptToken()).error(error);
+    return exitStatusOf(error.kind);
+}
+
+/// Some of the library's messages end in a stop or fill several lines; ours are one sentence without one.
+Error usageError(const CLI::ParseError& error, const CLI::App& root)
+{
+    const auto chosen = root.get_subcommands();
+    const auto name = chosen.empty() ? std::string("nanscope") : "nanscope " + chosen.front()->get_name();
+    std::string what = error.what();
+    what.erase(what.find_last_not_of(" .\n") + 1);
+    return {ErrorKind::usage, fmt::format("Wrong use of {}: {}; see `{} --help`", name, what, name), {}};
+}
+
+int runCommand(Command& command)
+{
+    const auto options = command.terminalOptions();
+    if (!options) {
+        return fail(options.error());
+    }
+    Terminal terminal(*options, interruptToken());
+    auto status = command.run(terminal);
+    if (!status) {
+        terminal.error(status.error());
+        return exitStatusOf(status.error().kind);
+    }
+    if (!terminal.flushed()) {
+        terminal.error({ErrorKind::internal, "the answer could not be written to standard output", {}});
+        return exitInternal;
+    }
+    return *status;
+}
+
+int run(std::vector<std::string> arguments)
+{
+    CLI::App root("Diagnostics for training runs that go NaN inside a Newton-Schulz step", "nanscope");
+    root.set_version_flag("--version", "nanscope " NANSCOPE_VERSION);
+    root.require_subcommand(1);
+    const auto commands = makeCommands(root);
+    if (const auto known = checkCommandName(arguments, commands); !known) {
+        return fail(known.error());
+    }
+    try {
+        std::reverse(arguments.begin(), arguments.end());
+        root.parse(std::move(arguments));
+    } catch (const CLI::Success& wanted) {
+        return root.exit(wanted);
+    } catch (const CLI::ParseError& error) {
+        return fail(usageError(error, root));
+    }
+    for (const auto& command : commands) {
+        if (command->app().parsed()) {
+            return runCommand(*command);
+        }
+    }
+    return exitUsage;
+}
+
+} // namespace
+
+} // namespace nanscope
+
+int main(int argc, char** argv)
+{
+    std::signal(SIGINT, nanscope::onInterrupt);
+    std::signal(SIGTERM, nanscope::onInterrupt);
+    try {
+        return nanscope::run({argv + 1, argv + argc});
+    } catch (const std::bad_alloc&) {
+        return nanscope::fail({nanscope::ErrorKind::internal, "not enough memory for this", {}});
+    } catch (const std::exception& error) {
+        return nanscope::fail({nanscope::ErrorKind::internal, fmt::format("internal error: {}", error.what()), {}});
+    }
+}

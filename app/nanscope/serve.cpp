@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/serve.h"
+
+#include <iostream>
+
+#include "app/nanscope/command.h"
+
+namespace nanscope {
+
+namespace {
+
+class Serve : public Command
+{
+public:
+    explicit Serve(CLI::App& root)
+        : Command(root, "serve", "Replay on request: JSON lines in, JSON lines out, for the window")
+    { }
+
+    Result<int> run(Terminal& terminal) override;
+};
+
+Result<int> Serve::run(Terminal&)
+{
+    const auto device = makeCoreDevice("cpu");
+    if (!device) {
+        return tl::make_unexpected(device.error());
+    }
+    const auto environment = (*device)->environment();
+    ServiceInfo info {environment.engine, {{environment.device, environment.hardware}},
+        {"this is nanscope's own CPU device; GPUs and torch need nanscope-worker"}};
+    return serve(std::cin, std::cout, info, makeCoreDevice);
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeServe(CLI::App& root)
+{
+    return std::make_unique<Serve>(root);
+}
+
+} // namespace nanscope

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/source.h"
+
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "app/nanscope/words.h"
+#include "core/ingest/ingest.h"
+
+namespace nanscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <class Range>
+std::int64_t sizeOf(const Range& range)
+{
+    return static_cast<std::int64_t>(range.size());
+}
+
+Result<Source> fromSession(Session session, bool writable)
+{
+    auto run = session.load();
+    if (!run) {
+        return tl::make_unexpected(run.error());
+    }
+    return Source {std::move(*run), std::move(session), writable};
+}
+
+Result<Source> openSession(const fs::path& path)
+{
+    if (auto session = Session::open(path, OpenMode::readWrite)) {
+        return fromSession(std::move(*session), true);
+    }
+    // On a read-only disk the session still answers; it just does not remember.
+    auto session = Session::open(path, OpenMode::readOnly);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    return fromSession(std::move(*session), false);
+}
+
+Result<Source> importInto(const fs::path& path, const std::string& name, Terminal& terminal)
+{
+    auto session = Session::open(name, OpenMode::create);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    if (auto imported = importRun(path, *session, terminal.job()); !imported) {
+        return tl::make_unexpected(imported.error());
+    }
+    return fromSession(std::move(*session), true);
+}
+
+Result<Source> readAfresh(const fs::path& path, Terminal& terminal)
+{
+    auto run = readRun(path, terminal.job());
+    if (!run) {
+        return tl::make_unexpected(run.error());
+    }
+    return Source {std::move(*run), std::nullopt, false};
+}
+
+} // namespace
+
+bool isSessionFile(const fs::path& path)
+{
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) {
+        return false;
+    }
+    constexpr std::string_view magic = "SQLite format 3";
+    std::string start(magic.size(), '\0');
+    std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+    return path.extension() == ".nanscope" || start == magic;
+}
+
+Result<Source> openSource(const fs::path& path, const std::string& session, Terminal& terminal)
+{
+    auto source = isSessionFile(path) ? openSession(path)
+        : session.empty()             ? readAfresh(path, terminal)
+                                      : importInto(path, session, terminal);
+    if (!source) {
+        return source;
+    }
+    const auto& run = source->run;
+    const bool nothing = run.captures.empty() && run.series.empty() && run.events.empty();
+    std::error_code error;
+    if (nothing && run.rejected.size() == 1 && !fs::is_directory(path, error)) {
+        return failure(ErrorKind::format, run.rejected.front().reason, path.string());
+    }
+    terminal.rejected(run);
+    if (nothing) {
+        return failure(ErrorKind::format, "no capture and no log was found; name a folder with dumps or console logs",
+            path.string());
+    }
+    terminal.say(LogLevel::info,
+        fmt::format("read {}, {}, {}", counted(sizeOf(run.captures), "capture"), counted(sizeOf(run.series), "series"),
+            counted(sizeOf(run.events), "event")));
+    return source;
+}
+
+} // namespace nanscope

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/command.h"
+#include "app/nanscope/source.h"
+#include "app/nanscope/table.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+namespace {
+
+class Sql : public Command
+{
+public:
+    explicit Sql(CLI::App& root)
+        : Command(root, "sql", "One read-only statement on a session")
+    {
+        options().add_option("session", m_session, "A session file")->required();
+        options().add_option("query", m_query, "For example \"select * from captures limit 3\"")->required();
+    }
+
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    std::string m_session;
+    std::string m_query;
+};
+
+std::string text(const Session::Table& result)
+{
+    std::vector<Table::Column> columns;
+    for (const auto& column : result.columns) {
+        columns.push_back({column});
+    }
+    Table table(std::move(columns));
+    for (const auto& row : result.rows) {
+        std::vector<std::string> cells;
+        for (const auto& cell : row) {
+            cells.push_back(cell.value_or("NULL"));
+        }
+        table.add(std::move(cells));
+    }
+    return table.text();
+}
+
+nlohmann::ordered_json json(const Session::Table& result)
+{
+    auto rows = nlohmann::ordered_json::array();
+    for (const auto& row : result.rows) {
+        auto cells = nlohmann::ordered_json::array();
+        for (const auto& cell : row) {
+            cells.push_back(cell ? nlohmann::ordered_json(*cell) : nullptr);
+        }
+        rows.push_back(std::move(cells));
+    }
+    return {{"schema", "nanscope.sql/1"}, {"columns", result.columns}, {"rows", std::move(rows)}};
+}
+
+Result<int> Sql::run(Terminal& terminal)
+{
+    const auto session = Session::open(m_session, OpenMode::readOnly);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    const auto result = session->query(m_query);
+    if (!result) {
+        return tl::make_unexpected(result.error());
+    }
+    if (terminal.json()) {
+        terminal.printJson(json(*result));
+    } else {
+        terminal.print(text(*result));
+    }
+    return exitDone;
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeSql(CLI::App& root)
+{
+    return std::make_unique<Sql>(root);
+}
+
+} // namespace nanscope

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "core/report/redaction.h"
+#include "core/report/report.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Range>
+Json each(const Range& range)
+{
+    auto array = Json::array();
+    for (const auto& item : range) {
+        array.push_back(toJson(item));
+    }
+    return array;
+}
+
+void redactStrings(Json& json)
+{
+    if (json.is_string()) {
+        json = redact(json.get<std::string>());
+    }
+    if (json.is_structured()) {
+        for (auto& child : json) {
+            redactStrings(child);
+        }
+    }
+}
+
+Json runJson(const RunData& run)
+{
+    return {{"name", run.name}, {"root", run.root}, {"captures", run.captures.size()}, {"series", run.series.size()},
+        {"events", run.events.size()}, {"rejected", run.rejected.size()}};
+}
+
+} // namespace
+
+Json rejectedJson(std::span<const Rejection> rejected)
+{
+    return each(rejected);
+}
+
+Json sweepJson(std::span<const Cell> cells)
+{
+    return {{"schema", "nanscope.sweep/1"}, {"cells", each(cells)}};
+}
+
+Json capturesJson(const RunData& run)
+{
+    return {{"schema", "nanscope.captures/1"}, {"captures", each(run.captures)}, {"rejected", each(run.rejected)}};
+}
+
+Json seriesJson(const RunData& run)
+{
+    auto array = Json::array();
+    for (const auto& series : run.series) {
+        array.push_back(toJson(series, run.name));
+    }
+    return {{"schema", "nanscope.series/1"}, {"series", std::move(array)}, {"rejected", each(run.rejected)}};
+}
+
+Json eventsJson(const RunData& run)
+{
+    return {{"schema", "nanscope.events/1"}, {"events", each(run.events)}, {"rejected", each(run.rejected)}};
+}
+
+Json runsJson(const RunData& run)
+{
+    return {{"schema", "nanscope.runs/1"}, {"runs", Json::array({runJson(run)})}, {"rejected", each(run.rejected)}};
+}
+
+std::string jsonText(const Json& json, int indent)
+{
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string jsonReport(const ReportInput& input, const ReportOptions& options)
+{
+    Json report {{"schema", "nanscope.report/1"}, {"nanscope", NANSCOPE_VERSION}, {"command_line", input.commandLine},
+        {"run", runJson(input.run)}, {"diagnosis", toJson(input.diagnosis)}, {"cells", each(input.cells)},
+        {"captures", each(input.run.captures)}};
+    report["series"] = seriesJson(input.run)["series"];
+    report["events"] = each(input.run.events);
+    report["rejected"] = each(input.run.rejected);
+    report["redacted"] = options.redact;
+    if (options.redact) {
+        redactStrings(report);
+    }
+    return jsonText(report, 2) + "\n";
+}
+
+} // namespace nanscope

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/report/report.h"
+#include "core/report/tiletext.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t columns = 80;
+constexpr std::size_t labelWidth = 9;
+constexpr int mapWidth = 64;
+constexpr int mapHeight = 6;
+
+std::string statement(std::string_view label, const std::string& text)
+{
+    return paragraph(fmt::format("{:<{}}", label, labelWidth), text, labelWidth, columns);
+}
+
+std::string matrixWords(const Shape& shape)
+{
+    const auto matrices = matrixShape(shape);
+    return fmt::format("{} {} of {}x{}", countText(matrices.batch), matrices.batch == 1 ? "matrix" : "matrices",
+        matrices.rows, matrices.cols);
+}
+
+std::string whatText(const Capture& capture)
+{
+    auto text =
+        fmt::format("one Newton-Schulz call, {}, {}", matrixWords(capture.input.shape), shortName(capture.input.dtype));
+    if (capture.rank) {
+        text += fmt::format(", rank {}", *capture.rank);
+    }
+    text += capture.epsilon ? fmt::format(", eps {:.3g}", *capture.epsilon) : ", eps not recorded";
+    if (capture.timestampMs) {
+        text += fmt::format(", dumped {} ({})", timeText(*capture.timestampMs),
+            capture.timestampFromName ? "from its name" : "the file's time");
+    }
+    return text;
+}
+
+std::string sideText(const CaptureTensor& tensor)
+{
+    if (!tensor.scanned()) {
+        return "not scanned";
+    }
+    const auto scan = tensor.total();
+    if (scan.allZero()) {
+        return fmt::format("all {} elements are zero", countText(scan.count));
+    }
+    if (scan.finite()) {
+        return fmt::format("finite: absmax {}, Frobenius norm {}, {} zero", numberText(scan.absmax),
+            numberText(std::sqrt(scan.sumSquares)), countText(scan.zero));
+    }
+    const auto share = 100.0 * static_cast<double>(scan.nonFinite()) / static_cast<double>(scan.count);
+    return fmt::format("{} of {} elements ({:.3g} %), first at {}", classesText(scan), countText(scan.count), share,
+        indexText(indexIn(tensor.shape, scan.firstNonFinite)));
+}
+
+std::string outputText(const Capture& capture, const CaptureVerdict& verdict)
+{
+    if (!capture.output) {
+        return "not in the file: a bare tensor or a partial dump";
+    }
+    auto text = sideText(*capture.output);
+    const auto& damage = verdict.damage;
+    if (!damage.name.empty() && damage.name != "none") {
+        text += "; " + damage.name + (damage.text.empty() ? "" : ": " + printable(damage.text));
+    }
+    return text;
+}
+
+/// What the classes of both sides allow to be said without any replay.
+struct Reading
+{
+    std::string can;
+    std::string cannot;
+};
+
+const char* const variantUnknown = "which function and operation it was; a race that the dump itself hides";
+
+Reading withoutOutput(const CaptureTensor& input)
+{
+    if (input.total().finite()) {
+        return {"the tensor is finite; replays of it can be judged", "what the function made of it"};
+    }
+    return {"the tensor was damaged before this call, if it is its input", "what the function made of it"};
+}
+
+Reading readingOf(const Capture& capture)
+{
+    if (!capture.output) {
+        return withoutOutput(capture.input);
+    }
+    const auto input = capture.input.total();
+    const auto output = capture.output->total();
+    if (input.allZero() && !output.allZero()) {
+        return {"zero went in, something else came out: no matter of numbers, unless epsilon rounds to 0",
+            "whether a kernel, the launch order or memory did it"};
+    }
+    if (input.nonFinite() == input.count && input.count > 0) {
+        return {
+            "nothing finite went in: this call is a victim, not the cause", "where it began: look at earlier dumps"};
+    }
+    if (!input.finite()) {
+        return {fmt::format("the input was damaged already, first at {}: the cause lies before this call",
+                    indexText(indexIn(capture.input.shape, input.firstNonFinite))),
+            "what wrote it: gradient, momentum or communication"};
+    }
+    if (output.finite()) {
+        return {"both sides are finite: a healthy call, or corruption that a replay has to find",
+            "whether the output is right: replay it"};
+    }
+    return {"what went in was finite: it broke in this call or in what wrote it out", variantUnknown};
+}
+
+std::string mapHeader(const Capture& capture, const TileMap& map, std::size_t across, std::size_t down)
+{
+    const auto element = capture.output && matrixShape(capture.output->shape).batch > 1
+        ? fmt::format("batch element {}, ", shownBatch(capture))
+        : std::string {};
+    const auto each = [](std::int64_t elements, std::size_t marks) {
+        return (elements + static_cast<std::int64_t>(marks) - 1) / static_cast<std::int64_t>(marks);
+    };
+    return fmt::format("{}1 mark = {}x{}: ╳ NaN ▲ +Inf ▼ -Inf · zero ░▒▓█ size", element, each(map.rows, down),
+        each(map.cols, across));
+}
+
+std::string mapText(const Capture& capture, const TileMap* map)
+{
+    if (map == nullptr) {
+        return {};
+    }
+    const auto lines = tileText(*map, mapWidth, mapHeight);
+    if (lines.empty()) {
+        return {};
+    }
+    auto text =
+        fmt::format("{:<{}}{}\n", "map", labelWidth, mapHeader(capture, *map, textWidth(lines.front()), lines.size()));
+    for (const auto& line : lines) {
+        text += fmt::format("{:<{}}{}\n", "", labelWidth, line);
+    }
+    return text;
+}
+
+std::string nextText(const Capture& capture, const CaptureVerdict& verdict)
+{
+    if (!verdict.next.empty()) {
+        return printable(verdict.next.front());
+    }
+    if (capture.input.total().finite()) {
+        return "nanscope diagnose FOLDER (all dumps and logs), or nanscope sweep FILE";
+    }
+    return "nanscope diagnose FOLDER: it orders all dumps and logs and finds the first";
+}
+
+} // namespace
+
+int shownBatch(const Capture& capture)
+{
+    if (!capture.output) {
+        return 0;
+    }
+    const auto& batches = capture.output->batches;
+    const auto damaged = std::find_if(batches.begin(), batches.end(), [](const Scan& scan) { return !scan.finite(); });
+    return damaged == batches.end() ? 0 : static_cast<int>(damaged - batches.begin());
+}
+
+std::string explainText(const Capture& capture, const CaptureVerdict& verdict, const TileMap* output)
+{
+    const auto reading = readingOf(capture);
+    auto text = printable(capture.file) + "\n" + statement("what", whatText(capture))
+        + statement("input", sideText(capture.input)) + statement("output", outputText(capture, verdict))
+        + mapText(capture, output);
+    if (!verdict.summary.empty()) {
+        text += statement("verdict", printable(verdict.summary));
+    }
+    return text + statement("can say", reading.can) + statement("cannot", reading.cannot)
+        + statement("next", nextText(capture, verdict));
+}
+
+} // namespace nanscope

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "core/report/report.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json orNull(const std::optional<T>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json orNull(const std::optional<double>& value)
+{
+    return value ? jsonNumber(*value) : Json(nullptr);
+}
+
+Json orNull(const std::string& value)
+{
+    return value.empty() ? Json(nullptr) : Json(value);
+}
+
+template <class Range>
+Json arrayOf(const Range& range)
+{
+    auto array = Json::array();
+    for (const auto& item : range) {
+        array.push_back(item);
+    }
+    return array;
+}
+
+Json nonFiniteJson(const std::optional<NonFinite>& first)
+{
+    if (!first) {
+        return nullptr;
+    }
+    return {{"iteration", first->iteration}, {"op", name(first->op)}, {"index", arrayOf(first->index)},
+        {"kind", name(first->kind)}, {"count", first->count}};
+}
+
+Json batchesJson(const std::vector<BatchOutcome>& batches)
+{
+    auto array = Json::array();
+    for (const auto& batch : batches) {
+        array.push_back({{"batch", batch.batch}, {"outcome", name(batch.outcome)},
+            {"first_nonfinite", nonFiniteJson(batch.firstNonFinite)}});
+    }
+    return array;
+}
+
+Json environmentJson(const Environment& environment)
+{
+    return {{"engine", environment.engine}, {"device", environment.device}, {"hardware", environment.hardware},
+        {"cuda", environment.cuda}, {"threads", environment.threads}, {"flags", environment.flags}};
+}
+
+Json gaugesJson(const std::vector<Gauge>& gauges)
+{
+    auto array = Json::array();
+    for (const auto& gauge : gauges) {
+        array.push_back({{"iteration", gauge.iteration}, {"spectral_bound", orNull(gauge.spectralBound)},
+            {"spectral_limit", orNull(gauge.spectralLimit)}, {"absmax_q", orNull(gauge.absmaxQ)},
+            {"orthogonality", orNull(gauge.orthogonality)}, {"absmax_x", jsonNumber(gauge.absmaxX)},
+            {"distance_to_fp64", orNull(gauge.distanceToFp64)}});
+    }
+    return array;
+}
+
+Json stepJson(const CaptureVerdict& verdict)
+{
+    return verdict.step ? Json::array({verdict.step->first, verdict.step->second}) : Json(nullptr);
+}
+
+Json identificationJson(const Identification& variant)
+{
+    auto all = Json::array();
+    for (const auto& fit : variant.all) {
+        all.push_back({{"variant", fit.variant}, {"fit", jsonNumber(fit.fit)}});
+    }
+    return {{"names", arrayOf(variant.names)}, {"how", name(variant.how)}, {"fit", orNull(variant.fit)},
+        {"runner_up", orNull(variant.runnerUp)}, {"runner_up_name", orNull(variant.runnerUpName)},
+        {"matches_none", variant.matchesNone}, {"all", std::move(all)}};
+}
+
+Json evidenceJson(const std::vector<EvidenceLine>& lines)
+{
+    auto array = Json::array();
+    for (const auto& line : lines) {
+        array.push_back({{"text", line.text}, {"source", line.source}});
+    }
+    return array;
+}
+
+Json membersJson(const std::vector<MemberResult>& members)
+{
+    auto array = Json::array();
+    for (const auto& member : members) {
+        array.push_back({{"variant", member.variant}, {"precision", member.precision}, {"roundings", member.roundings},
+            {"finite", member.finite}, {"reproducing", member.reproducing},
+            {"slack_percent", orNull(member.slackPercent)}, {"absmax_q", orNull(member.absmaxQ)},
+            {"headroom_binades", jsonNumber(member.headroomBinades)}, {"first_bad", orNull(member.firstBad)}});
+    }
+    return array;
+}
+
+Json damageJson(const DamagePattern& damage)
+{
+    auto bits = Json::array();
+    for (const auto& [pattern, count] : damage.nanBits) {
+        bits.push_back({{"bits", pattern}, {"count", count}});
+    }
+    return {{"name", damage.name}, {"text", damage.text}, {"batch", damage.batch},
+        {"rows", {damage.rowBegin, damage.rowEnd}}, {"cols", {damage.colBegin, damage.colEnd}}, {"count", damage.count},
+        {"nan_bits", std::move(bits)}};
+}
+
+Json verdictJson(const CaptureVerdict& verdict)
+{
+    return {{"capture", verdict.capture}, {"role", name(verdict.role)}, {"rank", orNull(verdict.rank)},
+        {"step", stepJson(verdict)}, {"step_source", name(verdict.stepSource)}, {"verdict", name(verdict.blame)},
+        {"summary", verdict.summary}, {"question", orNull(verdict.question)},
+        {"variant", identificationJson(verdict.variant)}, {"for", evidenceJson(verdict.speaksFor)},
+        {"against", evidenceJson(verdict.speaksAgainst)}, {"not_testable", evidenceJson(verdict.notTestable)},
+        {"next", arrayOf(verdict.next)}, {"id", verdict.captureId}, {"kind", verdict.kind},
+        {"marginal", verdict.marginal}, {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
+        {"members", membersJson(verdict.members)}};
+}
+
+Json findingJson(const Finding& finding)
+{
+    auto evidence = Json::array();
+    for (const auto& line : finding.evidence) {
+        evidence.push_back({{"file", line.file}, {"line", line.line}, {"text", line.text}});
+    }
+    return {{"id", finding.id}, {"state", finding.state}, {"title", finding.title}, {"severity", finding.severity},
+        {"step", orNull(finding.step)}, {"rank", orNull(finding.rank)}, {"evidence", std::move(evidence)},
+        {"advice", arrayOf(finding.advice)}};
+}
+
+Json scanJson(const Scan& scan, const Shape& shape)
+{
+    return {{"nan", scan.nan}, {"pos_inf", scan.posInf}, {"neg_inf", scan.negInf}, {"zero", scan.zero},
+        {"absmax", jsonNumber(scan.absmax)}, {"frobenius", jsonNumber(std::sqrt(scan.sumSquares))},
+        {"first_nonfinite",
+            scan.firstNonFinite < 0 ? Json(nullptr) : Json(arrayOf(indexIn(shape, scan.firstNonFinite)))},
+        {"subnormal", scan.subnormal}, {"min_nonzero", jsonNumber(scan.minNonzero)}, {"count", scan.count}};
+}
+
+Json tensorJson(const CaptureTensor& tensor)
+{
+    auto result = tensor.scanned() ? scanJson(tensor.total(), tensor.shape) : Json::object();
+    result["shape"] = arrayOf(tensor.shape);
+    result["dtype"] = shortName(tensor.dtype);
+    auto batches = Json::array();
+    const auto matrices = matrixShape(tensor.shape);
+    for (const auto& scan : tensor.batches) {
+        batches.push_back(scanJson(scan, {matrices.rows, matrices.cols}));
+    }
+    result["batches"] = std::move(batches);
+    return result;
+}
+
+} // namespace
+
+Json jsonNumber(double value)
+{
+    if (std::isnan(value)) {
+        return "nan";
+    }
+    if (std::isinf(value)) {
+        return value > 0 ? "inf" : "-inf";
+    }
+    return value;
+}
+
+Json toJson(const Cell& cell)
+{
+    const bool computed = cell.error.empty();
+    return {{"capture", cell.capture}, {"variant", cell.variant}, {"precision", name(cell.precision)},
+        {"device", cell.device}, {"lowering", name(cell.lowering)}, {"arithmetic", cell.native ? "native" : "emulated"},
+        {"epsilon", jsonNumber(cell.epsilon)}, {"outcome", computed ? Json(name(cell.outcome)) : Json(nullptr)},
+        {"first_nonfinite", nonFiniteJson(cell.firstNonFinite)}, {"birth", nonFiniteJson(cell.birth)},
+        {"batches", batchesJson(cell.batches)}, {"seconds", jsonNumber(cell.seconds)},
+        {"environment", environmentJson(cell.environment)}, {"gauges", gaugesJson(cell.gauges)},
+        {"slack_percent", orNull(slackPercent(cell))}, {"id", cell.id}, {"error", orNull(cell.error)}};
+}
+
+Json toJson(const Diagnosis& diagnosis)
+{
+    const auto& triage = diagnosis.triage;
+    auto captures = Json::array();
+    for (const auto& verdict : diagnosis.captures) {
+        captures.push_back(verdictJson(verdict));
+    }
+    auto findings = Json::array();
+    for (const auto& finding : diagnosis.findings) {
+        findings.push_back(findingJson(finding));
+    }
+    return {{"schema", "nanscope.diagnosis/1"},
+        {"triage",
+            {{"captures", triage.captures}, {"births", triage.births}, {"upstream", triage.upstream},
+                {"downstream", triage.downstream}, {"padding", triage.padding}}},
+        {"captures", std::move(captures)}, {"findings", std::move(findings)}, {"advisories", Json::array()},
+        {"rollback", nullptr}, {"run", diagnosis.run}, {"headline", diagnosis.headline}};
+}
+
+Json toJson(const Capture& capture)
+{
+    return {{"schema", "nanscope.capture/1"}, {"file", capture.file}, {"rank", orNull(capture.rank)},
+        {"shape", arrayOf(capture.input.shape)}, {"dtype", shortName(capture.input.dtype)},
+        {"epsilon", orNull(capture.epsilon)}, {"pid", orNull(capture.pid)},
+        {"timestamp_ms", orNull(capture.timestampMs)}, {"input", tensorJson(capture.input)},
+        {"output", capture.output ? tensorJson(*capture.output) : Json(nullptr)},
+        {"timestamp_from_name", capture.timestampFromName}, {"variant", orNull(capture.variant)},
+        {"step", orNull(capture.step)}, {"id", capture.id}, {"identity", capture.identity}};
+}
+
+Json toJson(const Series& series, const std::string& run)
+{
+    return {{"run", run}, {"rank", orNull(series.rank)}, {"name", series.name}, {"points", series.pointCount},
+        {"first_step", series.firstStep}, {"last_step", series.lastStep}, {"nan", series.nan},
+        {"pos_inf", series.posInf}, {"neg_inf", series.negInf}, {"missing", series.missing}, {"source", series.source},
+        {"segment", series.segment}, {"step_inferred", series.stepInferred}, {"id", series.id}};
+}
+
+Json toJson(const Event& event)
+{
+    return {{"kind", name(event.kind)}, {"rank", orNull(event.rank)}, {"step", orNull(event.step)},
+        {"capture", orNull(event.capture)}, {"text", event.text}, {"source", event.source}, {"line", event.line}};
+}
+
+Json toJson(const Rejection& rejection)
+{
+    return {{"path", rejection.path}, {"reason", rejection.reason}};
+}
+
+Json toJson(const Progress& progress)
+{
+    return {{"job", progress.job}, {"phase", progress.phase}, {"done", progress.done}, {"total", progress.total},
+        {"unit", progress.unit}, {"eta_s", nullptr}, {"message", progress.message}, {"cell", nullptr}};
+}
+
+} // namespace nanscope

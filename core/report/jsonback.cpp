@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include <nlohmann/json.hpp>
+
+#include "core/report/report.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Json& at(const Json& json, std::string_view key)
+{
+    static const Json none;
+    if (!json.is_object()) {
+        return none;
+    }
+    const auto found = json.find(std::string(key));
+    return found == json.end() ? none : *found;
+}
+
+std::optional<double> number(const Json& json)
+{
+    if (json.is_number()) {
+        return json.get<double>();
+    }
+    if (json == "nan") {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    if (json == "inf") {
+        return std::numeric_limits<double>::infinity();
+    }
+    if (json == "-inf") {
+        return -std::numeric_limits<double>::infinity();
+    }
+    return std::nullopt;
+}
+
+void read(const Json& json, double& out)
+{
+    out = number(json).value_or(out);
+}
+
+void read(const Json& json, std::optional<double>& out)
+{
+    out = number(json);
+}
+
+void read(const Json& json, std::string& out)
+{
+    if (json.is_string()) {
+        out = json.get<std::string>();
+    }
+}
+
+void read(const Json& json, bool& out)
+{
+    if (json.is_boolean()) {
+        out = json.get<bool>();
+    }
+}
+
+template <class Int>
+requires std::is_integral_v<Int>
+void read(const Json& json, Int& out)
+{
+    if (json.is_number_integer()) {
+        out = json.get<Int>();
+    }
+}
+
+template <class Int>
+requires std::is_integral_v<Int>
+void read(const Json& json, std::optional<Int>& out)
+{
+    if (json.is_number_integer()) {
+        out = json.get<Int>();
+    }
+}
+
+template <class T>
+void read(const Json& json, std::vector<T>& out);
+
+/// Values of an enum are few and dense, so the names are searched rather than tabled a second time.
+template <class Enum>
+void readName(const Json& json, Enum& out, Enum last)
+{
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+        if (json == std::string(name(static_cast<Enum>(i)))) {
+            out = static_cast<Enum>(i);
+        }
+    }
+}
+
+void read(const Json& json, std::optional<NonFinite>& out)
+{
+    if (!json.is_object()) {
+        return;
+    }
+    auto& first = out.emplace();
+    read(at(json, "iteration"), first.iteration);
+    readName(at(json, "op"), first.op, OpName::restart);
+    read(at(json, "index"), first.index);
+    readName(at(json, "kind"), first.kind, ValueClass::negInf);
+    read(at(json, "count"), first.count);
+}
+
+void read(const Json& json, BatchOutcome& out)
+{
+    read(at(json, "batch"), out.batch);
+    readName(at(json, "outcome"), out.outcome, Outcome::nan);
+    read(at(json, "first_nonfinite"), out.firstNonFinite);
+}
+
+void read(const Json& json, Gauge& out)
+{
+    read(at(json, "iteration"), out.iteration);
+    read(at(json, "spectral_bound"), out.spectralBound);
+    read(at(json, "spectral_limit"), out.spectralLimit);
+    read(at(json, "absmax_q"), out.absmaxQ);
+    read(at(json, "orthogonality"), out.orthogonality);
+    read(at(json, "absmax_x"), out.absmaxX);
+    read(at(json, "distance_to_fp64"), out.distanceToFp64);
+}
+
+void read(const Json& json, Environment& out)
+{
+    read(at(json, "engine"), out.engine);
+    read(at(json, "device"), out.device);
+    read(at(json, "hardware"), out.hardware);
+    read(at(json, "cuda"), out.cuda);
+    read(at(json, "threads"), out.threads);
+    read(at(json, "flags"), out.flags);
+}
+
+void read(const Json& json, VariantFit& out)
+{
+    read(at(json, "variant"), out.variant);
+    read(at(json, "fit"), out.fit);
+}
+
+void read(const Json& json, Identification& out)
+{
+    read(at(json, "names"), out.names);
+    readName(at(json, "how"), out.how, IdentifiedBy::unknown);
+    read(at(json, "fit"), out.fit);
+    read(at(json, "runner_up"), out.runnerUp);
+    read(at(json, "runner_up_name"), out.runnerUpName);
+    read(at(json, "matches_none"), out.matchesNone);
+    read(at(json, "all"), out.all);
+}
+
+void read(const Json& json, EvidenceLine& out)
+{
+    read(at(json, "text"), out.text);
+    read(at(json, "source"), out.source);
+}
+
+void read(const Json& json, MemberResult& out)
+{
+    read(at(json, "variant"), out.variant);
+    read(at(json, "precision"), out.precision);
+    read(at(json, "roundings"), out.roundings);
+    read(at(json, "finite"), out.finite);
+    read(at(json, "reproducing"), out.reproducing);
+    read(at(json, "slack_percent"), out.slackPercent);
+    read(at(json, "absmax_q"), out.absmaxQ);
+    read(at(json, "headroom_binades"), out.headroomBinades);
+    read(at(json, "first_bad"), out.firstBad);
+}
+
+void readRange(const Json& json, std::int64_t& begin, std::int64_t& end)
+{
+    if (json.is_array() && json.size() == 2) {
+        read(json[0], begin);
+        read(json[1], end);
+    }
+}
+
+void read(const Json& json, std::pair<std::uint64_t, std::int64_t>& out)
+{
+    read(at(json, "bits"), out.first);
+    read(at(json, "count"), out.second);
+}
+
+void read(const Json& json, DamagePattern& out)
+{
+    read(at(json, "name"), out.name);
+    read(at(json, "text"), out.text);
+    read(at(json, "batch"), out.batch);
+    readRange(at(json, "rows"), out.rowBegin, out.rowEnd);
+    readRange(at(json, "cols"), out.colBegin, out.colEnd);
+    read(at(json, "count"), out.count);
+    read(at(json, "nan_bits"), out.nanBits);
+}
+
+void readStep(const Json& json, CaptureVerdict& out)
+{
+    if (json.is_array() && json.size() == 2) {
+        auto& step = out.step.emplace();
+        readRange(json, step.first, step.second);
+    }
+}
+
+void read(const Json& json, CaptureVerdict& out)
+{
+    read(at(json, "id"), out.captureId);
+    read(at(json, "capture"), out.capture);
+    readName(at(json, "role"), out.role, Role::healthy);
+    read(at(json, "rank"), out.rank);
+    readStep(at(json, "step"), out);
+    readName(at(json, "step_source"), out.stepSource, StepSource::unknown);
+    readName(at(json, "verdict"), out.blame, Blame::machine);
+    read(at(json, "marginal"), out.marginal);
+    read(at(json, "kind"), out.kind);
+    read(at(json, "summary"), out.summary);
+    read(at(json, "question"), out.question);
+    read(at(json, "variant"), out.variant);
+    read(at(json, "members"), out.members);
+    read(at(json, "damage"), out.damage);
+    read(at(json, "for"), out.speaksFor);
+    read(at(json, "against"), out.speaksAgainst);
+    read(at(json, "not_testable"), out.notTestable);
+    read(at(json, "next"), out.next);
+    read(at(json, "caused_by"), out.causedBy);
+}
+
+void read(const Json& json, Finding::Evidence& out)
+{
+    read(at(json, "file"), out.file);
+    read(at(json, "line"), out.line);
+    read(at(json, "text"), out.text);
+}
+
+void read(const Json& json, Finding& out)
+{
+    read(at(json, "id"), out.id);
+    read(at(json, "state"), out.state);
+    read(at(json, "title"), out.title);
+    read(at(json, "severity"), out.severity);
+    read(at(json, "step"), out.step);
+    read(at(json, "rank"), out.rank);
+    read(at(json, "evidence"), out.evidence);
+    read(at(json, "advice"), out.advice);
+}
+
+void read(const Json& json, Triage& out)
+{
+    read(at(json, "captures"), out.captures);
+    read(at(json, "births"), out.births);
+    read(at(json, "upstream"), out.upstream);
+    read(at(json, "downstream"), out.downstream);
+    read(at(json, "padding"), out.padding);
+}
+
+/// Defined last so that it finds the readers of every element type.
+template <class T>
+void read(const Json& json, std::vector<T>& out)
+{
+    if (!json.is_array()) {
+        return;
+    }
+    for (const auto& item : json) {
+        read(item, out.emplace_back());
+    }
+}
+
+} // namespace
+
+Result<Cell> cellFromJson(const Json& json)
+{
+    if (!json.is_object() || !at(json, "variant").is_string()) {
+        return failure(ErrorKind::format, "this is not a cell of nanscope.sweep/1: it is no object with a \"variant\"");
+    }
+    Cell cell;
+    read(at(json, "id"), cell.id);
+    read(at(json, "capture"), cell.capture);
+    read(at(json, "variant"), cell.variant);
+    readName(at(json, "precision"), cell.precision, Precision::fp16);
+    read(at(json, "device"), cell.device);
+    readName(at(json, "lowering"), cell.lowering, Lowering::fused);
+    cell.native = at(json, "arithmetic") == "native";
+    read(at(json, "epsilon"), cell.epsilon);
+    readName(at(json, "outcome"), cell.outcome, Outcome::nan);
+    read(at(json, "first_nonfinite"), cell.firstNonFinite);
+    read(at(json, "birth"), cell.birth);
+    read(at(json, "batches"), cell.batches);
+    read(at(json, "gauges"), cell.gauges);
+    read(at(json, "seconds"), cell.seconds);
+    read(at(json, "environment"), cell.environment);
+    read(at(json, "error"), cell.error);
+    return cell;
+}
+
+Result<Diagnosis> diagnosisFromJson(const std::string& text)
+{
+    const auto json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) {
+        return failure(ErrorKind::format, "the stored diagnosis is not JSON; run `nanscope diagnose` again");
+    }
+    if (!at(json, "schema").is_string() || at(json, "schema") != "nanscope.diagnosis/1") {
+        return failure(ErrorKind::unsupported,
+            "the stored diagnosis is not of nanscope.diagnosis/1; run `nanscope diagnose` of this version again");
+    }
+    Diagnosis diagnosis;
+    read(at(json, "run"), diagnosis.run);
+    read(at(json, "triage"), diagnosis.triage);
+    read(at(json, "headline"), diagnosis.headline);
+    read(at(json, "captures"), diagnosis.captures);
+    read(at(json, "findings"), diagnosis.findings);
+    return diagnosis;
+}
+
+} // namespace nanscope

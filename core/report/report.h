@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes what was found: the JSON answers of every command, the one-screen Markdown report of design section 15,
+// redaction. Knows no SQL and judges nothing.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// JSON as in design section 9; non-finite numbers become "nan", "inf" and "-inf".
+nlohmann::ordered_json toJson(const Cell& cell);
+nlohmann::ordered_json toJson(const Diagnosis& diagnosis);
+nlohmann::ordered_json toJson(const Capture& capture);
+nlohmann::ordered_json toJson(const Series& series, const std::string& run = {});
+nlohmann::ordered_json toJson(const Event& event);
+nlohmann::ordered_json toJson(const Rejection& rejection);
+nlohmann::ordered_json toJson(const Progress& progress);
+nlohmann::ordered_json jsonNumber(double value);
+
+/// Whole answers, with their "schema".
+nlohmann::ordered_json sweepJson(std::span<const Cell> cells);
+nlohmann::ordered_json capturesJson(const RunData& run);
+nlohmann::ordered_json seriesJson(const RunData& run);
+nlohmann::ordered_json eventsJson(const RunData& run);
+nlohmann::ordered_json runsJson(const RunData& run);
+nlohmann::ordered_json rejectedJson(std::span<const Rejection> rejected);
+
+/// Text of an answer. Bytes that are not UTF-8 (file names, log lines) become U+FFFD rather than an exception.
+std::string jsonText(const nlohmann::ordered_json& json, int indent = -1);
+
+/// The way back, for the window and for the session; unknown keys are ignored, missing ones keep their default.
+Result<Cell> cellFromJson(const nlohmann::ordered_json& json);
+Result<Diagnosis> diagnosisFromJson(const std::string& text);
+
+struct ReportInput
+{
+    RunData run;
+    Diagnosis diagnosis;
+    std::vector<Cell> cells;
+    std::string commandLine;
+};
+
+struct ReportOptions
+{
+    bool redact = true;
+};
+
+/// What an issue body holds.
+constexpr std::size_t maxReportCharacters = 65536;
+
+/// One screen a maintainer can act on, then the appendix; at most 65,536 characters. What is not known is
+/// "not recorded".
+std::string markdownReport(const ReportInput& input, const ReportOptions& options = {});
+std::string jsonReport(const ReportInput& input, const ReportOptions& options = {});
+
+/// Fifteen lines about one capture, with a tile map in text; for a terminal and a chat. `output` is the map of
+/// the batch element shownBatch() names.
+std::string explainText(const Capture& capture, const CaptureVerdict& verdict, const TileMap* output);
+
+/// The batch element worth showing: the first whose output is not finite, else the first.
+int shownBatch(const Capture& capture);
+
+/// The verdict a report is about: the first birth, else what comes closest to one; nullptr without captures.
+const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis);
+
+/// Replaces host names, user names and home paths as they occur in console text and paths.
+std::string redact(const std::string& text);
+
+} // namespace nanscope

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/words.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace nanscope {
+
+namespace {
+
+bool continues(char byte)
+{
+    return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+std::string_view kindText(ValueClass kind)
+{
+    switch (kind) {
+    case ValueClass::nan:
+        return "NaN";
+    case ValueClass::posInf:
+        return "Inf";
+    case ValueClass::negInf:
+        return "-Inf";
+    default:
+        return name(kind);
+    }
+}
+
+std::string fitText(const Identification& variant)
+{
+    if (!variant.fit) {
+        return {};
+    }
+    auto text = fmt::format("fit {:.2g} %", *variant.fit * 100);
+    if (variant.runnerUp) {
+        const auto& next = variant.runnerUpName.empty() ? "the next family" : variant.runnerUpName;
+        text += fmt::format(", next {} at {:.2g} %", next, *variant.runnerUp * 100);
+        if (*variant.fit > 0) {
+            text += fmt::format(", ratio {:.3g}", *variant.runnerUp / *variant.fit);
+        }
+    }
+    return text;
+}
+
+} // namespace
+
+std::string countText(std::int64_t count)
+{
+    auto digits = std::to_string(count);
+    const std::size_t begin = count < 0 ? 1 : 0;
+    for (auto at = digits.size(); at > begin + 3;) {
+        at -= 3;
+        digits.insert(at, ",");
+    }
+    return digits;
+}
+
+std::string numberText(double value)
+{
+    if (std::isnan(value)) {
+        return "NaN";
+    }
+    if (std::isinf(value)) {
+        return value > 0 ? "Inf" : "-Inf";
+    }
+    return fmt::format("{:.4g}", value);
+}
+
+std::string classesText(const Scan& scan)
+{
+    std::string text;
+    const auto add = [&text](std::int64_t count, std::string_view what) {
+        if (count > 0) {
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", countText(count), what);
+        }
+    };
+    add(scan.nan, "NaN");
+    add(scan.posInf, "Inf");
+    add(scan.negInf, "-Inf");
+    return text.empty() ? "finite" : text;
+}
+
+std::vector<std::int64_t> indexIn(const Shape& shape, std::int64_t flat)
+{
+    const auto matrices = matrixShape(shape);
+    if (flat < 0 || matrices.elements() <= 0) {
+        return {};
+    }
+    const auto inside = flat % matrices.elements();
+    std::vector<std::int64_t> index {inside / matrices.cols, inside % matrices.cols};
+    if (shape.size() > 2) {
+        index.insert(index.begin(), flat / matrices.elements());
+    }
+    return index;
+}
+
+std::string indexText(const std::vector<std::int64_t>& index)
+{
+    return fmt::format("[{}]", fmt::join(index, ","));
+}
+
+std::string nonFiniteText(const NonFinite& first)
+{
+    const auto step = first.iteration > 0 ? fmt::format("step {} ", first.iteration) : std::string {};
+    return fmt::format(
+        "{}{} {} {} {}", step, name(first.op), indexText(first.index), countText(first.count), kindText(first.kind));
+}
+
+std::string stepText(const CaptureVerdict& verdict)
+{
+    if (!verdict.step) {
+        return "step not recorded";
+    }
+    const auto [after, before] = *verdict.step;
+    const auto source = name(verdict.stepSource);
+    if (after == before) {
+        return fmt::format("step {} ({})", after, source);
+    }
+    return fmt::format("after the line of step {}, before that of step {} ({})", after, before, source);
+}
+
+std::string strengthText(const CaptureVerdict& verdict)
+{
+    return fmt::format("for {}, against {}, not testable {}", verdict.speaksFor.size(), verdict.speaksAgainst.size(),
+        verdict.notTestable.size());
+}
+
+std::string blameText(const CaptureVerdict& verdict)
+{
+    std::string detail = verdict.kind;
+    if (verdict.marginal) {
+        detail += detail.empty() ? "marginal" : ", marginal";
+    }
+    return detail.empty() ? std::string(name(verdict.blame)) : fmt::format("{} ({})", name(verdict.blame), detail);
+}
+
+std::string variantText(const Identification& variant)
+{
+    if (variant.matchesNone) {
+        return "matches no known variant";
+    }
+    if (variant.names.empty() || variant.how == IdentifiedBy::unknown) {
+        return "not identified";
+    }
+    const auto fit = fitText(variant);
+    const auto how = variant.how == IdentifiedBy::fit && !fit.empty()
+        ? fit
+        : fmt::format("{}{}{}", name(variant.how), fit.empty() ? "" : "; ", fit);
+    return fmt::format("{} ({})", fmt::join(variant.names, " or "), how);
+}
+
+std::string timeText(std::int64_t unixMilliseconds)
+{
+    constexpr std::int64_t lastOfYear9999 = 253402300799;
+    const auto seconds = unixMilliseconds / 1000;
+    if (unixMilliseconds < 0 || seconds > lastOfYear9999) {
+        return "not recorded";
+    }
+    return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
+}
+
+std::optional<double> slackPercent(const Cell& cell)
+{
+    std::optional<double> least;
+    for (const auto& gauge : cell.gauges) {
+        if (!gauge.spectralBound || !gauge.spectralLimit || *gauge.spectralLimit <= 0) {
+            continue;
+        }
+        const auto slack = (1 - *gauge.spectralBound / *gauge.spectralLimit) * 100;
+        least = least ? std::min(*least, slack) : slack;
+    }
+    // A bound beyond the limit says nothing: the norm itself may still be well below.
+    return least && *least >= 0 ? least : std::nullopt;
+}
+
+std::string printable(std::string_view text)
+{
+    std::string result;
+    result.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        // C1 controls (U+0080..U+009F) are two bytes in UTF-8; some terminals obey them like their ESC forms.
+        const bool c1 = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
+        if (c1) {
+            ++i;
+        }
+        result += byte < 0x20 || byte == 0x7F || c1 ? ' ' : text[i];
+    }
+    return result;
+}
+
+std::string clipped(std::string_view text, std::size_t characters)
+{
+    std::size_t seen = 0;
+    std::size_t lastFit = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (continues(text[i])) {
+            continue;
+        }
+        if (++seen == characters) {
+            lastFit = i;
+        }
+        if (seen > characters) {
+            return std::string(text.substr(0, lastFit)) + "…";
+        }
+    }
+    return std::string(text);
+}
+
+std::size_t textWidth(std::string_view text)
+{
+    std::size_t width = 0;
+    for (const auto byte : text) {
+        width += continues(byte) ? 0 : 1;
+    }
+    return width;
+}
+
+std::string paragraph(std::string_view label, std::string_view text, std::size_t indent, std::size_t columns)
+{
+    std::string result(label);
+    auto column = textWidth(label);
+    bool lineStart = true;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const auto end = std::min(text.find(' ', begin), text.size());
+        const auto word = text.substr(begin, end - begin);
+        if (!lineStart && column + 1 + textWidth(word) > columns) {
+            result += "\n" + std::string(indent, ' ');
+            column = indent;
+        } else if (!lineStart) {
+            result += " ";
+            ++column;
+        }
+        result += word;
+        column += textWidth(word);
+        lineStart = false;
+        begin = end + 1;
+    }
+    return result + "\n";
+}
+
+std::string asSentence(const std::string& text)
+{
+    if (text.empty()) {
+        return text;
+    }
+    auto result = text;
+    const auto first = static_cast<unsigned char>(result.front());
+    result.front() = first < 0x80 ? static_cast<char>(std::toupper(first)) : result.front();
+    constexpr std::string_view ends = ".?!";
+    return ends.find(result.back()) == std::string_view::npos ? result + "." : result;
+}
+
+} // namespace nanscope

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Facts as short phrases, the same on the terminal, in the report and in the window.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// "15,360".
+std::string countText(std::int64_t count);
+
+/// Four significant digits; "NaN", "Inf" and "-Inf" for what is not finite.
+std::string numberText(double value);
+
+/// "384 NaN, 2 Inf", or "finite".
+std::string classesText(const Scan& scan);
+
+/// Row-major index of a tensor as [row, col], or [batch, row, col] where the shape has more than two dimensions.
+std::vector<std::int64_t> indexIn(const Shape& shape, std::int64_t flat);
+
+/// "[2,0,0]".
+std::string indexText(const std::vector<std::int64_t>& index);
+
+/// "step 3 gram [12,5] 384 NaN"; iteration 0 has no step.
+std::string nonFiniteText(const NonFinite& first);
+
+/// "after the line of step 5, before that of step 6 (console)", or "step not recorded".
+std::string stepText(const CaptureVerdict& verdict);
+
+/// "for 5, against 1, not testable 3".
+std::string strengthText(const CaptureVerdict& verdict);
+
+/// "implementation (kernel or launch order)", with "marginal" where it is.
+std::string blameText(const CaptureVerdict& verdict);
+
+/// "gns-standard or gns-gram (fit 0.5 %, next dion-ns5 at 9.3 %, ratio 18)".
+std::string variantText(const Identification& variant);
+
+/// "2026-11-21 04:13:16 UTC".
+std::string timeText(std::int64_t unixMilliseconds);
+
+/// What the gauges guarantee of the distance to the divergence limit, in percent of the limit; none where the
+/// bound is too wide to guarantee any.
+std::optional<double> slackPercent(const Cell& cell);
+
+/// With a capital at the front and a stop at the end.
+std::string asSentence(const std::string& text);
+
+/// Without control characters, line breaks included, so that log text can neither move the cursor nor end a row.
+std::string printable(std::string_view text);
+
+/// At most so many characters, cut at a character with "…".
+std::string clipped(std::string_view text, std::size_t characters);
+
+/// Columns a text takes on a terminal, counting code points.
+std::size_t textWidth(std::string_view text);
+
+/// `label` and the words of `text`, broken at spaces to fit `columns`; further lines start `indent` columns in.
+std::string paragraph(std::string_view label, std::string_view text, std::size_t indent, std::size_t columns);
+
+} // namespace nanscope

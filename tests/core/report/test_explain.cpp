@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "core/report/tiletext.h"
+#include "core/report/words.h"
+#include "handmade.h"
+
+using namespace nanscope;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+std::vector<std::string> lines(const std::string& text)
+{
+    std::vector<std::string> result;
+    std::size_t begin = 0;
+    for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+        result.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return result;
+}
+
+TileMap damagedMap()
+{
+    auto map = handmade::flatMap(160, 96, 0.5F);
+    for (int row = 32; row < 64; ++row) {
+        for (int col = 64; col < 96; ++col) {
+            map.classes[static_cast<std::size_t>(row * 96 + col)] = classNan;
+            map.absmax[static_cast<std::size_t>(row * 96 + col)] = 0;
+        }
+    }
+    return map;
+}
+
+} // namespace
+
+TEST(TileText, EveryClassHasItsOwnMark)
+{
+    auto map = handmade::flatMap(1, 8, 0);
+    map.classes = {classNan, classPosInf, classNegInf, classZero, classNormal, classNormal, classNormal, classNormal};
+    map.absmax = {0, 0, 0, 0, 1.0F, 0.4F, 0.2F, 0.01F};
+    EXPECT_EQ(tileText(map, 64, 6), std::vector<std::string> {"╳▲▼·█▓▒░"});
+}
+
+TEST(TileText, OneBadElementIsNeverAveragedAway)
+{
+    auto map = handmade::flatMap(200, 200, 1);
+    map.classes[199 * 200 + 199] |= classNan;
+    const auto text = tileText(map, 64, 6);
+    ASSERT_EQ(text.size(), 6U);
+    EXPECT_EQ(textWidth(text[0]), 64U);
+    EXPECT_THAT(text[5], HasSubstr("╳"));
+    EXPECT_THAT(text[0], Not(HasSubstr("╳")));
+}
+
+TEST(TileText, InconsistentMapGivesNothing)
+{
+    auto map = handmade::flatMap(4, 4, 1);
+    map.width = 400;
+    EXPECT_TRUE(tileText(map, 64, 6).empty());
+}
+
+TEST(Explain, IsAboutFifteenLinesOfEightyColumns)
+{
+    const auto map = damagedMap();
+    CaptureVerdict verdict;
+    verdict.damage = handmade::birthVerdict().damage;
+    const auto text = lines(explainText(handmade::birthCapture(), verdict, &map));
+    EXPECT_GE(text.size(), 13U);
+    EXPECT_LE(text.size(), 18U);
+    for (const auto& line : text) {
+        EXPECT_LE(textWidth(line), 80U) << line;
+    }
+}
+
+TEST(Explain, SaysWhatItIsWhatIsWrongAndWhatNext)
+{
+    const auto map = damagedMap();
+    const auto text = explainText(handmade::birthCapture(), handmade::birthVerdict(), &map);
+    for (const auto* part :
+        {"1 matrix of 160x96, bf16", "rank 0", "eps 1e-08", "2026-11-21 04:13:16 UTC", "1,024 NaN of 15,360", "6.67 %",
+            "[0,32,64]", "rectangle", "finite: absmax 0.25", "╳", "can say", "cannot", "use_triton=False"}) {
+        EXPECT_THAT(text, HasSubstr(part));
+    }
+}
+
+TEST(Explain, ReadsEachKindOfCaptureDifferently)
+{
+    auto upstream = handmade::birthCapture();
+    upstream.input.batches[0].posInf = 1;
+    upstream.input.batches[0].firstNonFinite = 97;
+    EXPECT_THAT(explainText(upstream, {}, nullptr), HasSubstr("damaged already, first at [0,1,1]"));
+
+    auto victim = handmade::birthCapture();
+    victim.input.batches[0].nan = victim.input.batches[0].count;
+    victim.input.batches[0].firstNonFinite = 0;
+    EXPECT_THAT(explainText(victim, {}, nullptr), HasSubstr("victim"));
+
+    auto padding = handmade::birthCapture();
+    padding.input.batches[0].zero = padding.input.batches[0].count;
+    EXPECT_THAT(explainText(padding, {}, nullptr), HasSubstr("zero went in"));
+
+    auto healthy = handmade::birthCapture();
+    healthy.output->batches[0] = handmade::finiteScan(15360, 1, 1);
+    EXPECT_THAT(explainText(healthy, {}, nullptr), HasSubstr("both sides are finite"));
+
+    auto bare = handmade::birthCapture();
+    bare.output.reset();
+    EXPECT_THAT(explainText(bare, {}, nullptr), HasSubstr("not in the file"));
+}
+
+TEST(Explain, ShowsTheFirstDamagedBatchElement)
+{
+    auto capture = handmade::birthCapture();
+    const auto damaged = capture.output->batches[0];
+    capture.output->shape = {3, 160, 96};
+    capture.output->batches = {handmade::finiteScan(15360, 1, 1), damaged, damaged};
+    EXPECT_EQ(shownBatch(capture), 1);
+    const auto map = damagedMap();
+    EXPECT_THAT(explainText(capture, {}, &map), HasSubstr("batch element 1"));
+}
+
+TEST(Explain, FileNameCannotDriveTheTerminal)
+{
+    auto capture = handmade::birthCapture();
+    capture.file = "x\x1b[31m\n.pt";
+    EXPECT_THAT(explainText(capture, {}, nullptr), Not(HasSubstr("\x1b")));
+}

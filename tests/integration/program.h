@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace nanscope::testing {
+
+/// What a run of the built program left behind.
+struct Finished
+{
+    int status = -1; ///< exit status; 128 + signal if it was killed
+    std::string out;
+    std::string err;
+    double seconds = 0;
+
+    nlohmann::ordered_json json() const;
+    /// Lines of stderr.
+    std::vector<std::string> errors() const;
+};
+
+/// Runs `nanscope ARGUMENTS` with an empty user data folder. `before` goes in front of the program, such as
+/// "timeout -s INT 1".
+Finished run(const std::vector<std::string>& arguments, const std::string& before = {});
+
+} // namespace nanscope::testing

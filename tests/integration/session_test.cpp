@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder with one capture and a short log, imported into a session.
+class InSession : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        fs::create_directory(m_folder / "run");
+        writeCapture(m_folder / "run/a.pt");
+        writeText(m_folder / "run/console.log",
+            "[default0]:Step 0: train_loss=1.5, grad_norm=0.25\n[default0]:Step 1: train_loss=nan, grad_norm=inf\n");
+        m_session = m_folder / "s.nanscope";
+        const auto done = run({"import", m_folder / "run", "--session", m_session, "--json"});
+        ASSERT_EQ(done.status, 0) << done.err;
+        EXPECT_EQ(done.json()["imports"][0]["captures"], 1);
+    }
+
+    WorkFolder m_folder;
+    std::string m_session;
+};
+
+} // namespace
+
+TEST_F(InSession, ImportingAgainAddsNothing)
+{
+    const auto again = run({"import", m_folder / "run", "--session", m_session, "--json"}).json();
+    EXPECT_EQ(again["imports"][0]["captures"], 1);
+    EXPECT_EQ(run({"list", m_session, "captures", "--json"}).json()["captures"].size(), 1U);
+}
+
+TEST_F(InSession, ListsWhatTheFolderLists)
+{
+    const auto fromSession = run({"list", m_session, "series", "--json"}).json()["series"];
+    const auto fromFolder = run({"list", m_folder / "run", "series", "--json"}).json()["series"];
+    ASSERT_EQ(fromSession.size(), fromFolder.size());
+    ASSERT_EQ(fromSession.size(), 2U);
+    for (std::size_t i = 0; i < fromSession.size(); ++i) {
+        for (const auto* key : {"name", "rank", "points", "nan", "pos_inf"}) {
+            EXPECT_EQ(fromSession[i][key], fromFolder[i][key]) << key;
+        }
+    }
+}
+
+TEST_F(InSession, SweepLeavesItsCellsForTheReport)
+{
+    EXPECT_THAT(run({"list", m_session, "cells"}).out, HasSubstr("no cells"));
+    const auto sweep = run({"sweep", m_session, "--variant", "torch-muon", "--precision", "fp64,bf16", "--json"});
+    ASSERT_EQ(sweep.status, 0) << sweep.err;
+    ASSERT_EQ(sweep.json()["cells"].size(), 2U);
+    const auto cells = run({"list", m_session, "cells", "--json"}).json()["cells"];
+    ASSERT_EQ(cells.size(), 2U);
+    EXPECT_EQ(cells[1]["outcome"], sweep.json()["cells"][1]["outcome"]);
+    const auto report = run({"report", m_session, "-o", "-"});
+    EXPECT_EQ(report.status, 0) << report.err;
+    EXPECT_THAT(report.out, HasSubstr("| `torch-muon` | bf16 |"));
+}
+
+TEST_F(InSession, DiagnosisIsTheSameAsOfTheFolder)
+{
+    const auto fromSession = run({"diagnose", m_session, "--json"}).json();
+    const auto fromFolder = run({"diagnose", m_folder / "run", "--json"}).json();
+    EXPECT_EQ(fromSession["triage"], fromFolder["triage"]);
+    EXPECT_EQ(fromSession["captures"][0]["verdict"], fromFolder["captures"][0]["verdict"]);
+}
+
+TEST_F(InSession, ExportKeepsNanAndInfinityApart)
+{
+    const auto loss = run({"export", m_session, "--series", "loss"});
+    EXPECT_EQ(loss.status, 0) << loss.err;
+    EXPECT_EQ(loss.out, "rank,segment,step,value,source,line\n0,0,0,1.5,console.log,1\n0,0,1,nan,console.log,2\n");
+    const auto norm = run({"export", m_session, "--series", "grad_norm", "--format", "jsonl"});
+    EXPECT_THAT(norm.out, HasSubstr(R"("grad_norm":"inf")"));
+    const auto unknown = run({"export", m_session, "--series", "lss"});
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("loss"));
+}
+
+TEST_F(InSession, SqlReadsAndCannotWrite)
+{
+    const auto tables = run({"sql", m_session, "select count(*) as n from sqlite_master", "--json"});
+    EXPECT_EQ(tables.status, 0) << tables.err;
+    EXPECT_EQ(tables.json()["columns"][0], "n");
+    const auto write = run({"sql", m_session, "create table x (y)"});
+    EXPECT_NE(write.status, 0);
+    EXPECT_THAT(write.errors(), SizeIs(1)) << write.err;
+}
+
+TEST_F(InSession, DefaultSessionLiesInTheUsersDataFolder)
+{
+    const auto done = run({"import", m_folder / "run", "--json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.json()["imports"][0]["session"].get<std::string>(), HasSubstr("/sessions/"));
+    EXPECT_EQ(std::distance(fs::directory_iterator(m_folder / "run"), {}), 2) << "nothing beside the captures";
+}
+
+TEST(Environment, DoctorAndEnvAnswer)
+{
+    const auto doctor = run({"doctor", "--json"});
+    EXPECT_EQ(doctor.status, 0);
+    EXPECT_EQ(doctor.json()["schema"], "nanscope.doctor/1");
+    EXPECT_TRUE(doctor.json()["replay"].contains("worker"));
+    const auto env = run({"env", "--json"}, "env NCCL_DEBUG=INFO SECRET_TOKEN=hidden");
+    EXPECT_EQ(env.status, 0);
+    EXPECT_EQ(env.json()["variables"]["NCCL_DEBUG"], "INFO");
+    EXPECT_THAT(env.out, ::testing::Not(HasSubstr("hidden")));
+}

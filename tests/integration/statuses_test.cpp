@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+TEST(Statuses, HelpAndVersionAreNoErrors)
+{
+    const auto version = run({"--version"});
+    EXPECT_EQ(version.status, 0);
+    EXPECT_THAT(version.out, HasSubstr("nanscope "));
+    const auto help = run({"--help"});
+    EXPECT_EQ(help.status, 0);
+    for (const auto* command : {"explain", "import", "list", "inspect", "diff", "sweep", "diagnose", "report", "sql",
+             "export", "doctor", "env", "serve"}) {
+        EXPECT_THAT(help.out, HasSubstr(command));
+    }
+}
+
+TEST(Statuses, UnknownNamesAreUsageErrorsThatNameTheNearest)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const struct
+    {
+        std::vector<std::string> arguments;
+        const char* nearest;
+    } cases[] = {{{"diagnoze", capture}, "diagnose"},
+        {{"sweep", capture, "--variant", "keller-jordon"}, "keller-jordan"},
+        {{"sweep", capture, "--precision", "fp61"}, "fp64"}, {{"sweep", capture, "--lowering", "fusd"}, "fused"},
+        {{"list", capture, "serie"}, "series"}, {{"diagnose", capture, "--fail-on", "numeric"}, "numerics"},
+        {{"diagnose", capture, "--ran", "torch-moun"}, "torch-muon"},
+        {{"list", capture, "--log-level", "warn"}, "warning"}, {{"sweep", capture, "--capture", "b.pt"}, "a.pt"}};
+    for (const auto& [arguments, nearest] : cases) {
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 2) << arguments[0] << " " << arguments.back();
+        EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
+        EXPECT_THAT(done.err, HasSubstr(nearest));
+        EXPECT_EQ(done.out, "");
+    }
+}
+
+TEST(Statuses, WrongUsageIsOneSentence)
+{
+    const std::vector<std::string> cases[] = {{}, {"explain"}, {"sweep", ".", "--no-such-option"}, {"diff", "a.pt"},
+        {"sweep", ".", "--device", "cuda:0"}, {"report", ".", "-o", "out.html"}, {"sweep", ".", "--steps", "many"}};
+    for (const auto& arguments : cases) {
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 2) << (arguments.empty() ? "" : arguments.front());
+        EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
+        EXPECT_EQ(done.out, "");
+    }
+}
+
+TEST(Statuses, NothingUsableIsFour)
+{
+    const WorkFolder folder;
+    writeText(folder / "empty.pt", "");
+    writeText(folder / "notes.txt", "hello\n");
+    const std::vector<std::string> cases[] = {{"diagnose", folder / "missing"}, {"explain", folder / "missing.pt"},
+        {"explain", folder / "empty.pt"}, {"inspect", folder / "empty.pt"}, {"diagnose", folder / "empty.pt"},
+        {"list", folder / "notes.txt"}, {"explain", folder.path().string()}};
+    for (const auto& arguments : cases) {
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 4) << arguments[0] << " " << arguments[1] << "\n" << done.err;
+        EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
+        EXPECT_THAT(done.err, HasSubstr(folder.path().string())) << "the path comes last";
+    }
+}
+
+TEST(Statuses, FailOnIsSix)
+{
+    const WorkFolder folder;
+    writeCapture(folder / "a.pt", {24, 40, true, true});
+    EXPECT_EQ(run({"diagnose", folder / "a.pt", "--fail-on", "upstream"}).status, 6);
+    EXPECT_EQ(run({"diagnose", folder / "a.pt", "--fail-on", "machine"}).status, 0);
+}
+
+TEST(Statuses, InterruptCancelsWithFiveAndKeepsWhatWasDone)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "big.pt", {1024, 1024, false, true});
+    const auto done = run({"sweep", capture, "--variant", "all", "--lowering", "eager,fused", "--json"},
+        "timeout --preserve-status -k 20 -s INT 2");
+    EXPECT_EQ(done.status, 5) << done.err;
+    EXPECT_LT(done.seconds, 15);
+    EXPECT_EQ(done.json()["schema"], "nanscope.sweep/1");
+    EXPECT_LT(done.json()["cells"].size(), 70U);
+}
+
+TEST(Statuses, ProgressLinesAreJson)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const auto done = run({"sweep", capture, "--variant", "torch-muon", "--progress", "jsonl", "--json"});
+    EXPECT_EQ(done.status, 0) << done.err;
+    int cells = 0;
+    for (const auto& line : done.errors()) {
+        const auto json = nlohmann::json::parse(line, nullptr, false);
+        ASSERT_TRUE(json.is_object()) << line;
+        for (const auto* key : {"job", "phase", "done", "total", "unit", "eta_s", "message", "cell"}) {
+            EXPECT_TRUE(json.contains(key)) << key;
+        }
+        cells += json["cell"].is_object() ? 1 : 0;
+    }
+    EXPECT_EQ(cells, 5);
+}
+
+TEST(Statuses, ProgressStaysSilentInPipes)
+{
+    const WorkFolder folder;
+    const auto done = run({"diagnose", writeCapture(folder / "a.pt")});
+    EXPECT_EQ(done.err, "");
+}
+
+TEST(Statuses, UnwritableReportIsOneAndLeavesNothing)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const auto done = run({"report", capture, "-o", folder / "no/such/folder/r.md"});
+    EXPECT_EQ(done.status, 1);
+    EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
+}
