@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/replay/serve.h"
+#include "gpu/gpu.h"
+
+namespace {
+
+constexpr int exitUsage = 2;
+
+constexpr std::string_view help =
+    R"(nanscope-worker: replays on the torch it was built with, for nanscope and its window
+
+  nanscope-worker serve      takes requests as JSON lines on standard input and answers on standard output
+  nanscope-worker env        prints torch, CUDA and the devices found as one JSON object
+  nanscope-worker --version
+)";
+
+nlohmann::ordered_json environmentJson()
+{
+    const auto info = nanscope::torchInfo();
+    auto devices = nlohmann::ordered_json::array();
+    for (const auto& device : info.devices) {
+        devices.push_back({{"name", device.name}, {"hardware", device.hardware}, {"capability", device.capability},
+            {"memory_bytes", device.memoryBytes}});
+    }
+    return {{"schema", "nanscope.worker/1"}, {"nanscope", NANSCOPE_VERSION}, {"torch", info.torch},
+        {"cuda_runtime", info.cudaRuntime}, {"cuda_driver", info.cudaDriver}, {"scan_kernel", info.scanKernel},
+        {"threads", info.threads}, {"devices", devices}, {"notes", info.notes}};
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    const std::string_view command = argc == 2 ? argv[1] : "";
+    if (command == "serve") {
+        return nanscope::serveStandardStreams(nanscope::torchServiceInfo(), nanscope::makeTorchDevice);
+    }
+    if (command == "env") {
+        using Json = nlohmann::ordered_json;
+        fmt::print("{}\n", environmentJson().dump(2, ' ', false, Json::error_handler_t::replace));
+        return 0;
+    }
+    if (command == "--version") {
+        fmt::print("nanscope-worker {} with torch {}\n", NANSCOPE_VERSION, nanscope::torchInfo().torch);
+        return 0;
+    }
+    if (command == "--help" || command == "-h") {
+        fmt::print("{}", help);
+        return 0;
+    }
+    fmt::print(stderr, "{}", help);
+    return exitUsage;
+}

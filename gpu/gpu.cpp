@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/gpu.h"
+
+#include <charconv>
+#include <optional>
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include "core/platform/platform.h"
+#include "gpu/kernels/cudainfo.h"
+#include "gpu/torchdevice.h"
+
+namespace nanscope {
+
+namespace {
+
+std::string engineName()
+{
+    return fmt::format("torch {}", TORCH_VERSION);
+}
+
+std::string_view onOff(bool value)
+{
+    return value ? "on" : "off";
+}
+
+// torch's own defaults are kept: they are what the training ran with. tf32 is switched on for its own products only.
+std::string cudaFlags()
+{
+    const auto allowed = at::CuBLASReductionOption::AllowReducedPrecisionWithSplitK;
+    const auto& context = at::globalContext();
+    return fmt::format("bf16_reduction={} fp16_reduction={} fp16_accumulation={} scan={}",
+        onOff(context.allowBF16ReductionCuBLAS() == allowed), onOff(context.allowFP16ReductionCuBLAS() == allowed),
+        onOff(context.allowFP16AccumulationCuBLAS()), NANSCOPE_SCAN_NAME);
+}
+
+Environment cpuEnvironment()
+{
+    Environment result;
+    result.engine = engineName();
+    result.device = "cpu";
+    result.hardware = cpuDescription();
+    result.threads = at::get_num_threads();
+    result.flags = fmt::format("isa={}", at::get_cpu_capability());
+    return result;
+}
+
+Environment cudaEnvironment(const CudaState& state, int index)
+{
+    const auto& device = state.devices[static_cast<std::size_t>(index)];
+    Environment result;
+    result.engine = engineName();
+    result.device = fmt::format("cuda:{}", index);
+    result.hardware = fmt::format("{} sm_{}{}", device.name, device.major, device.minor);
+    result.cuda = fmt::format("runtime {}, driver {}", state.runtime, state.driver);
+    result.threads = at::get_num_threads();
+    result.flags = cudaFlags();
+    return result;
+}
+
+// The number of "cuda" (0) or "cuda:N".
+std::optional<int> cudaIndex(std::string_view name)
+{
+    constexpr std::string_view prefix = "cuda";
+    if (!name.starts_with(prefix)) {
+        return std::nullopt;
+    }
+    name.remove_prefix(prefix.size());
+    if (name.empty()) {
+        return 0;
+    }
+    int index = 0;
+    const auto* end = name.data() + name.size();
+    const bool numbered = name.size() > 1 && name.front() == ':';
+    if (!numbered || std::from_chars(name.data() + 1, end, index).ptr != end || index < 0) {
+        return std::nullopt;
+    }
+    return index;
+}
+
+Result<std::unique_ptr<Device>> makeCudaDevice(int index)
+{
+    const auto state = queryCuda();
+    if (!state.problem.empty()) {
+        return failure(ErrorKind::unsupported, state.problem);
+    }
+    const auto count = static_cast<int>(state.devices.size());
+    if (index >= count) {
+        return failure(ErrorKind::usage,
+            fmt::format("there is no cuda:{}; this machine has {} ({})", index, count,
+                count == 1 ? "cuda:0" : fmt::format("cuda:0 to cuda:{}", count - 1)));
+    }
+    if (!at::hasCUDA()) {
+        return failure(
+            ErrorKind::unsupported, "torch's CUDA library is not loaded; rebuild the worker with a CUDA torch");
+    }
+    const auto& device = state.devices[static_cast<std::size_t>(index)];
+    return std::make_unique<TorchDevice>(at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index)),
+        cudaEnvironment(state, index), 10 * device.major + device.minor);
+}
+
+} // namespace
+
+Result<std::unique_ptr<Device>> makeTorchDevice(const std::string& name)
+{
+    if (name == "cpu") {
+        return std::make_unique<TorchDevice>(at::Device(at::kCPU), cpuEnvironment(), 0);
+    }
+    if (const auto index = cudaIndex(name)) {
+        return makeCudaDevice(*index);
+    }
+    return failure(ErrorKind::usage, fmt::format("unknown device '{}'; there are 'cpu' and 'cuda:N'", name));
+}
+
+TorchInfo torchInfo()
+{
+    const auto state = queryCuda();
+    TorchInfo info;
+    info.torch = TORCH_VERSION;
+    info.cudaRuntime = state.runtime;
+    info.cudaDriver = state.driver;
+    info.scanKernel = NANSCOPE_SCAN_NAME;
+    info.threads = at::get_num_threads();
+    info.devices.push_back({"cpu", cpuDescription(), at::get_cpu_capability(), 0});
+    for (std::size_t i = 0; i < state.devices.size(); ++i) {
+        const auto& device = state.devices[i];
+        info.devices.push_back({fmt::format("cuda:{}", i), device.name,
+            fmt::format("sm_{}{}", device.major, device.minor), device.memoryBytes});
+    }
+    if (!state.problem.empty()) {
+        info.notes.push_back(state.problem);
+    }
+    return info;
+}
+
+ServiceInfo torchServiceInfo()
+{
+    const auto info = torchInfo();
+    ServiceInfo result;
+    result.engine = engineName();
+    for (const auto& device : info.devices) {
+        result.devices.emplace_back(device.name, device.hardware);
+    }
+    result.notes = info.notes;
+    return result;
+}
+
+} // namespace nanscope

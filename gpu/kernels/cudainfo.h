@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the CUDA runtime says about this machine, in plain types. Creates no context, and works without a driver.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nanscope {
+
+struct CudaDevice
+{
+    std::string name;
+    int major = 0;
+    int minor = 0;
+    std::int64_t memoryBytes = 0;
+};
+
+struct CudaState
+{
+    std::string runtime; ///< "13.0", empty when built without CUDA
+    std::string driver; ///< newest CUDA the driver supports, empty without a driver
+    std::vector<CudaDevice> devices;
+    std::string problem; ///< one sentence when there is no device
+};
+
+CudaState queryCuda();
+
+/// Free memory of the device that is current; creates its context.
+std::optional<std::int64_t> freeCudaBytes();
+
+} // namespace nanscope

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/kernels/scan.cuh"
+
+#include <cuda_runtime_api.h>
+
+namespace nanscope::scan {
+
+namespace {
+
+constexpr std::int64_t maxGridY = 65535;
+
+// One counter per matrix, padded so that the partial results behind them stay aligned.
+__host__ __device__ constexpr std::size_t counterBytes(std::int64_t batch)
+{
+    return (static_cast<std::size_t>(batch) * sizeof(unsigned) + 255) / 256 * 256;
+}
+
+__device__ Totals shuffleDown(const Totals& totals, int offset)
+{
+    constexpr int words = sizeof(Totals) / sizeof(unsigned);
+    unsigned raw[words];
+    memcpy(raw, &totals, sizeof(Totals));
+#pragma unroll
+    for (int i = 0; i < words; ++i) {
+        raw[i] = __shfl_down_sync(0xffffffffU, raw[i], offset);
+    }
+    Totals result;
+    memcpy(&result, raw, sizeof(Totals));
+    return result;
+}
+
+// The result is valid in thread 0. The order of the additions is that of reduceBlock() in the twin.
+__device__ Totals reduceBlock(Totals share)
+{
+    __shared__ alignas(Totals) unsigned char memory[threads / warpSize * sizeof(Totals)];
+    auto* warps = reinterpret_cast<Totals*>(memory);
+    for (int offset = warpSize / 2; offset > 0; offset /= 2) {
+        merge(share, shuffleDown(share, offset));
+    }
+    if (threadIdx.x % warpSize == 0) {
+        warps[threadIdx.x / warpSize] = share;
+    }
+    __syncthreads();
+    Totals result;
+    if (threadIdx.x == 0) {
+        for (int warp = 0; warp < threads / warpSize; ++warp) {
+            merge(result, warps[warp]);
+        }
+    }
+    __syncthreads();
+    return result;
+}
+
+template <class Bits>
+struct VectorLoad
+{
+    bool aligned;
+    __host__ __device__ void operator()(Bits* into, const Bits* from) const
+    {
+#if defined(__CUDA_ARCH__)
+        if (aligned) {
+            const uint4 vector = __ldg(reinterpret_cast<const uint4*>(from));
+            memcpy(into, &vector, vectorBytes);
+        } else {
+#pragma unroll
+            for (int e = 0; e < static_cast<int>(vectorBytes / sizeof(Bits)); ++e) {
+                into[e] = __ldg(from + e);
+            }
+        }
+#else
+        memcpy(into, from, vectorBytes);
+#endif
+    }
+};
+
+// True in every thread of the block that finishes last. atomicInc wraps the counter to zero for the next launch.
+__device__ bool isLastBlock(unsigned* counter)
+{
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        last = atomicInc(counter, gridDim.x - 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    return last;
+}
+
+// Past the first-level cache, which may hold an older neighbour of what another block has just written.
+__device__ Totals loadPartial(const Totals* from)
+{
+    long long words[totalsWords];
+#pragma unroll
+    for (int i = 0; i < totalsWords; ++i) {
+        words[i] = __ldcg(reinterpret_cast<const long long*>(from) + i);
+    }
+    Totals result;
+    memcpy(&result, words, sizeof(Totals));
+    return result;
+}
+
+template <class F>
+__global__ void __launch_bounds__(threads, 4)
+    scanKernel(const typename F::Bits* data, Layout layout, Totals* totals, unsigned* counters, Totals* partials)
+{
+    using Bits = typename F::Bits;
+    const std::int64_t matrix = blockIdx.y;
+    data += matrix * layout.rows * layout.cols;
+    partials += matrix * gridDim.x;
+    const VectorLoad<Bits> load {reinterpret_cast<std::uintptr_t>(data) % vectorBytes == 0};
+
+    const Totals share = scanShare<F>(data, layout, blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x), load);
+    const Totals block = reduceBlock(share);
+    if (threadIdx.x == 0) {
+        partials[blockIdx.x] = block;
+    }
+    if (!isLastBlock(counters + matrix)) {
+        return;
+    }
+    __threadfence();
+    Totals sum;
+    for (unsigned i = threadIdx.x; i < gridDim.x; i += threads) {
+        merge(sum, loadPartial(partials + i));
+    }
+    const Totals all = reduceBlock(sum);
+    if (threadIdx.x == 0) {
+        totals[matrix] = all;
+    }
+}
+
+template <class F>
+const char* launchAll(const Job& job, void* workspace, cudaStream_t stream)
+{
+    using Bits = typename F::Bits;
+    const std::int64_t elements = job.layout.rows * job.layout.cols;
+    const std::int64_t blocks = blocksFor(elements, sizeof(Bits));
+    auto* counters = static_cast<unsigned*>(workspace);
+    auto* partials = reinterpret_cast<Totals*>(static_cast<unsigned char*>(workspace) + counterBytes(job.batch));
+    for (std::int64_t start = 0; start < job.batch; start += maxGridY) {
+        const std::int64_t count = job.batch - start < maxGridY ? job.batch - start : maxGridY;
+        const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(count));
+        scanKernel<F><<<grid, threads, 0, stream>>>(static_cast<const Bits*>(job.data) + start * elements, job.layout,
+            job.totals + start, counters + start, partials + start * blocks);
+    }
+    const cudaError_t error = cudaGetLastError();
+    return error == cudaSuccess ? nullptr : cudaGetErrorString(error);
+}
+
+} // namespace
+
+std::size_t workspaceBytes(std::int64_t elements, std::int64_t elementSize, std::int64_t batch)
+{
+    const std::int64_t partials = blocksFor(elements, elementSize) * batch;
+    return counterBytes(batch) + static_cast<std::size_t>(partials) * sizeof(Totals);
+}
+
+const char* launch(const Job& job, void* workspace, void* stream)
+{
+    auto* cudaStream = static_cast<cudaStream_t>(stream);
+    switch (job.format) {
+    case Format::fp64:
+        return launchAll<Fp64>(job, workspace, cudaStream);
+    case Format::fp32:
+        return launchAll<Fp32>(job, workspace, cudaStream);
+    case Format::bf16:
+        return launchAll<Bf16>(job, workspace, cudaStream);
+    case Format::fp16:
+        return launchAll<Fp16>(job, workspace, cudaStream);
+    }
+    return "unknown format";
+}
+
+} // namespace nanscope::scan

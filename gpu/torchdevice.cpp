@@ -1,0 +1,472 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/torchdevice.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/ScalarOps.h>
+#include <ATen/ops/add.h>
+#include <ATen/ops/addmm.h>
+#include <ATen/ops/baddbmm.h>
+#include <ATen/ops/bmm.h>
+#include <ATen/ops/div.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/mm.h>
+#include <ATen/ops/mul.h>
+#include <ATen/ops/zeros.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+#if defined(NANSCOPE_SCAN_KERNEL)
+#include <c10/cuda/CUDAStream.h>
+#endif
+
+#include "core/tensorfile/scantensor.h"
+#include "gpu/kernels/cudainfo.h"
+
+namespace nanscope {
+
+namespace {
+
+// Enough to batch what is small; what is large runs one matrix at a time, so that the peak is one workspace.
+constexpr std::int64_t cpuBatchBytes = std::int64_t {64} << 20;
+
+/// Lets cuBLAS round fp32 operands to tf32 as long as it lives.
+class Tf32Products
+{
+public:
+    explicit Tf32Products(bool wanted)
+        : m_wanted(wanted)
+    {
+        if (m_wanted) {
+            at::globalContext().setAllowTF32CuBLAS(true);
+        }
+    }
+    ~Tf32Products()
+    {
+        if (m_wanted) {
+            at::globalContext().setAllowTF32CuBLAS(false);
+        }
+    }
+    Tf32Products(const Tf32Products&) = delete;
+    Tf32Products& operator=(const Tf32Products&) = delete;
+
+private:
+    bool m_wanted;
+};
+
+at::Tensor wrapped(double value)
+{
+    return at::native::wrapped_scalar_tensor(value);
+}
+
+std::string firstLine(const std::string& text)
+{
+    return text.substr(0, text.find('\n'));
+}
+
+void storeScans(const at::Tensor& matrices, const BufferPlan& layout, Scan* into)
+{
+    const auto smallest = smallestNormal(layout.format);
+    const auto elements = static_cast<std::size_t>(matrices.size(1) * matrices.size(2));
+    const auto scanAll = [&](const auto* data) {
+        at::parallel_for(0, matrices.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t i = begin; i < end; ++i) {
+                const std::span matrix(data + static_cast<std::size_t>(i) * elements, elements);
+                into[i] = scanMatrix(matrix, matrices.size(1), matrices.size(2), layout.transposed, smallest);
+            }
+        });
+    };
+    if (matrices.scalar_type() == at::kDouble) {
+        scanAll(matrices.const_data_ptr<double>());
+    } else {
+        scanAll(matrices.const_data_ptr<float>());
+    }
+}
+
+#if defined(NANSCOPE_SCAN_KERNEL)
+scan::Format scanFormat(at::ScalarType type)
+{
+    switch (type) {
+    case at::kDouble:
+        return scan::Format::fp64;
+    case at::kBFloat16:
+        return scan::Format::bf16;
+    case at::kHalf:
+        return scan::Format::fp16;
+    default:
+        return scan::Format::fp32;
+    }
+}
+#endif
+
+} // namespace
+
+TorchDevice::TorchDevice(at::Device device, Environment environment, int computeCapability)
+    : m_device(device)
+    , m_environment(std::move(environment))
+    , m_capability(computeCapability)
+{ }
+
+// Torch reports by exceptions; none leaves this room.
+template <class F>
+auto TorchDevice::guarded(F work) const -> decltype(work())
+{
+    try {
+        const c10::InferenceMode inference;
+        std::optional<c10::DeviceGuard> current;
+        if (onGpu()) {
+            current.emplace(m_device);
+        }
+        return work();
+    } catch (const c10::OutOfMemoryError&) {
+        return failure(ErrorKind::refused, fmt::format("{} has not enough memory for this replay", m_device.str()));
+    } catch (const c10::Error& error) {
+        return failure(ErrorKind::internal, fmt::format("torch: {}", firstLine(error.what_without_backtrace())));
+    } catch (const std::exception& error) {
+        return failure(ErrorKind::internal, fmt::format("torch: {}", firstLine(error.what())));
+    }
+}
+
+bool TorchDevice::native(Precision precision) const
+{
+    switch (precision) {
+    case Precision::fp64:
+    case Precision::fp32:
+        return true;
+    case Precision::fp16:
+        return onGpu();
+    case Precision::tf32:
+    case Precision::bf16:
+        return onGpu() && m_capability >= 80;
+    }
+    return false;
+}
+
+std::int64_t TorchDevice::workspaceBytes(const Program& program) const
+{
+    std::int64_t bytes = 0;
+    std::int64_t largest = 0;
+    for (const auto& plan : program.buffers) {
+        const auto elements = plan.rows * plan.cols;
+        bytes += elements * static_cast<std::int64_t>(c10::elementSize(storageType(plan.format, onGpu())));
+        largest = std::max(largest, elements);
+    }
+    // Emulation keeps a rounded copy: of the result in 16 bits, or of both operands in tf32.
+    const bool emulated = !onGpu() && !native(program.precision);
+    const std::int64_t copies = !emulated ? 0 : program.precision == Precision::tf32 ? 2 * sizeof(float) : 2;
+    return bytes + copies * largest;
+}
+
+std::int64_t TorchDevice::batchLimit(const Program& program) const
+{
+    auto budget = cpuBatchBytes;
+    if (onGpu()) {
+        const c10::DeviceGuard current(m_device);
+        budget = freeCudaBytes().value_or(cpuBatchBytes) / 2;
+    }
+    return std::max<std::int64_t>(1, budget / std::max<std::int64_t>(1, workspaceBytes(program)));
+}
+
+Result<void> TorchDevice::prepare(const Program& program, std::int64_t batch)
+{
+    if (onGpu() && !native(program.precision)) {
+        return failure(ErrorKind::unsupported,
+            fmt::format("{} does not compute in {}; replay it on 'cpu', which emulates it", m_device.str(),
+                name(program.precision)));
+    }
+    return guarded([&]() -> Result<void> {
+        allocate(program, batch);
+        return {};
+    });
+}
+
+void TorchDevice::allocate(const Program& program, std::int64_t batch)
+{
+    m_batch = batch;
+    m_plans = program.buffers;
+    m_buffers.clear();
+    std::int64_t largest = 1;
+    for (const auto& plan : m_plans) {
+        const auto options = at::TensorOptions().device(m_device).dtype(storageType(plan.format, onGpu()));
+        m_buffers.push_back({at::empty({batch * plan.rows * plan.cols}, options), {}, false});
+        largest = std::max(largest, plan.rows * plan.cols);
+    }
+    for (std::size_t id = 0; id < m_plans.size(); ++id) {
+        setLayout(static_cast<BufferId>(id), false);
+    }
+    m_scalars.assign(static_cast<std::size_t>(program.scalarCount), at::Tensor());
+    m_scans.assign(static_cast<std::size_t>(program.scanCount * batch), Scan());
+    if (onGpu()) {
+        const auto options = at::TensorOptions().device(m_device);
+        m_slots = at::zeros({program.scanCount, batch, scan::totalsWords}, options.dtype(at::kLong));
+        m_slotElements.assign(static_cast<std::size_t>(program.scanCount), 0);
+#if defined(NANSCOPE_SCAN_KERNEL)
+        const auto bytes = static_cast<std::int64_t>(scan::workspaceBytes(largest, sizeof(double), batch));
+        m_scanWorkspace = at::zeros({bytes}, options.dtype(at::kByte));
+#endif
+    }
+}
+
+void TorchDevice::setLayout(BufferId id, bool columnMajor)
+{
+    auto& target = held(id);
+    const auto rows = plan(id).rows;
+    const auto cols = plan(id).cols;
+    target.columnMajor = columnMajor;
+    target.view = columnMajor ? target.flat.view({m_batch, cols, rows}).mT() : target.flat.view({m_batch, rows, cols});
+}
+
+// What lies in memory, seen as row-major matrices.
+BufferPlan TorchDevice::memoryPlan(BufferId id) const
+{
+    auto result = plan(id);
+    if (m_buffers[static_cast<std::size_t>(id)].columnMajor) {
+        std::swap(result.rows, result.cols);
+        result.transposed = !result.transposed;
+    }
+    return result;
+}
+
+Result<void> TorchDevice::upload(std::span<const double> input)
+{
+    return guarded([&]() -> Result<void> {
+        setLayout(0, plan(0).transposed);
+        auto& into = buffer(0);
+        if (static_cast<std::int64_t>(input.size()) != into.numel()) {
+            return failure(
+                ErrorKind::internal, fmt::format("{} values for a buffer of {}", input.size(), into.numel()));
+        }
+        const auto rows = plan(0).transposed ? plan(0).cols : plan(0).rows;
+        const auto cols = plan(0).transposed ? plan(0).rows : plan(0).cols;
+        // from_blob() asks for a pointer it could write through; the view is only read.
+        auto* data = const_cast<double*>(input.data());
+        const auto view = at::from_blob(data, {m_batch, rows, cols}, at::TensorOptions().dtype(at::kDouble));
+        into.copy_(plan(0).transposed ? view.mT() : view);
+        return {};
+    });
+}
+
+Result<void> TorchDevice::run(const Instruction& instruction)
+{
+    return guarded([&]() -> Result<void> {
+        execute(instruction);
+        finish(instruction);
+        if (instruction.scanSlot >= 0) {
+            scanResult(instruction);
+        }
+        return {};
+    });
+}
+
+void TorchDevice::execute(const Instruction& in)
+{
+    if (in.out >= 0 && in.out != in.a && in.out != in.b) {
+        setLayout(in.out, in.code != Code::gemm && held(in.a).columnMajor);
+    }
+    switch (in.code) {
+    case Code::cast:
+        if (in.a != in.out) {
+            buffer(in.out).copy_(buffer(in.a));
+        }
+        return;
+    case Code::norm:
+        return norm(in);
+    case Code::denominator:
+        return denominator(in);
+    case Code::divide:
+        at::div_out(buffer(in.out), buffer(in.a), scalar(in));
+        return;
+    case Code::scale:
+        at::mul_out(buffer(in.out), buffer(in.a), wrapped(in.alpha));
+        return;
+    case Code::add:
+        return add(in);
+    case Code::gemm:
+        return gemm(in);
+    case Code::addDiagonal:
+        return addDiagonal(in);
+    }
+}
+
+void TorchDevice::norm(const Instruction& in)
+{
+    const auto& x = buffer(in.a);
+    const auto type = storageType(in.round, onGpu());
+    const auto wanted = type == x.scalar_type() ? std::optional<at::ScalarType>() : type;
+    auto value = at::linalg_vector_norm(x, 2, at::IntArrayRef {-2, -1}, true, wanted);
+    roundInPlace(value, in.round, m_roundScratch);
+    scalar(in) = value;
+}
+
+// Computed in fp32 whatever the scalar is held in, so that it is rounded once.
+void TorchDevice::denominator(const Instruction& in)
+{
+    const auto type = storageType(in.round, onGpu());
+    const auto wide = type == at::kDouble ? at::kDouble : at::kFloat;
+    const auto value = scalar(in).to(wide);
+    const auto scaled = in.alpha == 1 ? value : at::mul(value, in.alpha);
+    auto result = in.clamp ? scaled.clamp_min(in.beta) : at::add(scaled, in.beta);
+    roundInPlace(result, in.round, m_roundScratch);
+    if (in.normUlps != 0) {
+        result = moveUlps(result, in.round, in.normUlps);
+    }
+    scalar(in) = result.to(type);
+}
+
+void TorchDevice::add(const Instruction& in)
+{
+    auto& out = buffer(in.out);
+    const auto& a = buffer(in.a);
+    const auto& b = buffer(in.b);
+    if (in.alpha == 1) {
+        at::add_out(out, a, b, in.beta);
+    } else if (in.beta == 1) {
+        at::add_out(out, b, a, in.alpha);
+    } else {
+        const auto wide = a.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+        at::add_out(out, at::mul(a.to(wide), in.alpha), b, in.beta);
+    }
+}
+
+at::Tensor TorchDevice::operand(BufferId id, bool transpose, Precision format, at::Tensor& rounded)
+{
+    at::Tensor values = buffer(id);
+    if (format == Precision::tf32 && !onGpu()) {
+        roundToTf32(values, rounded);
+        values = rounded;
+    }
+    if (m_batch == 1) {
+        values = values.select(0, 0);
+    }
+    return transpose ? values.mT() : values;
+}
+
+void TorchDevice::gemm(const Instruction& in)
+{
+    const Tf32Products tf32(in.round == Precision::tf32 && onGpu());
+    const auto a = operand(in.a, in.transposeA, in.round, m_roundedA);
+    const auto b = operand(in.b, in.transposeB, in.round, in.a == in.b ? m_roundedA : m_roundedB);
+    const bool single = m_batch == 1;
+    auto out = single ? buffer(in.out).select(0, 0) : buffer(in.out);
+    if (in.c < 0 && in.alpha == 1) {
+        single ? at::mm_out(out, a, b) : at::bmm_out(out, a, b);
+        return;
+    }
+    const auto& added = in.c < 0 ? buffer(in.out) : buffer(in.c);
+    const double beta = in.c < 0 ? 0 : in.beta;
+    if (single) {
+        at::addmm_out(out, added.select(0, 0), a, b, beta, in.alpha);
+    } else {
+        at::baddbmm_out(out, added, a, b, beta, in.alpha);
+    }
+}
+
+void TorchDevice::addDiagonal(const Instruction& in)
+{
+    auto& out = buffer(in.out);
+    if (in.a != in.out) {
+        out.copy_(buffer(in.a));
+    }
+    out.diagonal(0, 1, 2).add_(in.alpha);
+}
+
+// Where a buffer is held in its own format, torch has rounded already.
+void TorchDevice::finish(const Instruction& in)
+{
+    if (in.out >= 0 && buffer(in.out).scalar_type() == at::kFloat) {
+        roundInPlace(held(in.out).flat, in.round, m_roundScratch);
+    }
+}
+
+void TorchDevice::scanResult(const Instruction& in)
+{
+    const bool ofScalar = in.out < 0;
+    const auto layout = ofScalar ? BufferPlan {1, 1, false, in.round} : memoryPlan(in.out);
+    const auto matrices = ofScalar ? scalar(in) : held(in.out).flat.view({m_batch, layout.rows, layout.cols});
+    if (onGpu()) {
+        scanOnGpu(matrices, layout, in.scanSlot);
+    } else {
+        storeScans(matrices, layout, m_scans.data() + in.scanSlot * m_batch);
+    }
+}
+
+void TorchDevice::scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout, std::int64_t slot)
+{
+    m_slotElements[static_cast<std::size_t>(slot)] = layout.rows * layout.cols;
+    auto into = m_slots.select(0, slot);
+#if defined(NANSCOPE_SCAN_KERNEL)
+    scan::Job job;
+    job.data = matrices.const_data_ptr();
+    job.format = scanFormat(matrices.scalar_type());
+    job.batch = m_batch;
+    job.layout = {layout.rows, layout.cols, layout.transposed};
+    job.totals = reinterpret_cast<scan::Totals*>(into.mutable_data_ptr<std::int64_t>());
+    auto* stream = c10::cuda::getCurrentCUDAStream(m_device.index()).stream();
+    const char* problem = scan::launch(job, m_scanWorkspace.mutable_data_ptr(), stream);
+    TORCH_CHECK(problem == nullptr, "the scan kernel did not start: ", problem == nullptr ? "" : problem);
+#else
+    into.copy_(scanWithTorch(matrices, layout.transposed));
+#endif
+}
+
+Result<std::vector<Scan>> TorchDevice::scans()
+{
+    if (!onGpu()) {
+        return m_scans;
+    }
+    return guarded([&]() -> Result<std::vector<Scan>> {
+        const auto fetched = m_slots.cpu();
+        const auto* words = fetched.const_data_ptr<std::int64_t>();
+        std::vector<Scan> result;
+        for (std::size_t slot = 0; slot < m_slotElements.size(); ++slot) {
+            for (std::int64_t i = 0; i < m_batch; ++i, words += scan::totalsWords) {
+                scan::Totals totals;
+                std::memcpy(static_cast<void*>(&totals), words, sizeof totals);
+                result.push_back(scanFromTotals(totals, m_slotElements[slot]));
+            }
+        }
+        return result;
+    });
+}
+
+Result<void> TorchDevice::download(BufferId id, std::int64_t element, std::span<double> out)
+{
+    return guarded([&]() -> Result<void> {
+        const auto matrix = buffer(id).select(0, element);
+        const auto view = plan(id).transposed ? matrix.mT() : matrix;
+        if (static_cast<std::int64_t>(out.size()) != view.numel()) {
+            return failure(ErrorKind::internal, fmt::format("room for {} of {} values", out.size(), view.numel()));
+        }
+        auto target = at::from_blob(out.data(), view.sizes(), at::TensorOptions().dtype(at::kDouble));
+        target.copy_(view);
+        return {};
+    });
+}
+
+Result<TileMap> TorchDevice::tileMap(BufferId id, std::int64_t element)
+{
+    return guarded([&]() -> Result<TileMap> {
+        const auto layout = memoryPlan(id);
+        const auto matrix = held(id).flat.view({m_batch, -1}).select(0, element);
+        const auto count = static_cast<std::size_t>(matrix.numel());
+        const auto smallest = smallestNormal(layout.format);
+        if (matrix.scalar_type() == at::kDouble) {
+            const auto host = matrix.cpu();
+            return tileMatrix(
+                std::span(host.const_data_ptr<double>(), count), layout.rows, layout.cols, layout.transposed, smallest);
+        }
+        const auto host = matrix.to(at::kCPU, at::kFloat);
+        return tileMatrix(
+            std::span(host.const_data_ptr<float>(), count), layout.rows, layout.cols, layout.transposed, smallest);
+    });
+}
+
+} // namespace nanscope

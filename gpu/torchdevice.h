@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "core/replay/device.h"
+#include "gpu/kernels/scan.cuh"
+#include "gpu/torchops.h"
+
+namespace nanscope {
+
+/// Executes programs with one ATen call per instruction. On the CPU every format but fp64 lives in fp32 tensors whose
+/// values are numbers of the format; on a GPU each buffer has its own. A batch of one uses torch's 2-D calls (mm,
+/// addmm), a larger one the batched ones (bmm, baddbmm), as eager code does with such tensors.
+class TorchDevice : public Device
+{
+public:
+    TorchDevice(at::Device device, Environment environment, int computeCapability);
+
+    Environment environment() const override { return m_environment; }
+    bool native(Precision precision) const override;
+    std::int64_t batchLimit(const Program& program) const override;
+    Result<void> prepare(const Program& program, std::int64_t batch) override;
+    Result<void> upload(std::span<const double> input) override;
+    Result<void> run(const Instruction& instruction) override;
+    Result<std::vector<Scan>> scans() override;
+    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override;
+    Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override;
+
+private:
+    bool onGpu() const { return m_device.is_cuda(); }
+    /// One matrix per batch element. Eager code iterates a tall matrix as a transposed view: its elementwise results
+    /// keep that layout, products do not, and which of the two BLAS sees decides about last bits. So each buffer has
+    /// either layout, as the same call in eager code would leave it.
+    struct Buffer
+    {
+        at::Tensor flat; ///< batch x rows x cols elements, contiguous
+        at::Tensor view; ///< batch x rows x cols
+        bool columnMajor = false;
+    };
+
+    Buffer& held(BufferId id) { return m_buffers[static_cast<std::size_t>(id)]; }
+    at::Tensor& buffer(BufferId id) { return held(id).view; }
+    void setLayout(BufferId id, bool columnMajor);
+    BufferPlan memoryPlan(BufferId id) const;
+    const BufferPlan& plan(BufferId id) const { return m_plans[static_cast<std::size_t>(id)]; }
+    at::Tensor& scalar(const Instruction& in) { return m_scalars[static_cast<std::size_t>(in.scalar)]; }
+    std::int64_t workspaceBytes(const Program& program) const;
+
+    template <class F>
+    auto guarded(F work) const -> decltype(work());
+
+    void allocate(const Program& program, std::int64_t batch);
+    void execute(const Instruction& in);
+    void norm(const Instruction& in);
+    void denominator(const Instruction& in);
+    void add(const Instruction& in);
+    void gemm(const Instruction& in);
+    void addDiagonal(const Instruction& in);
+    at::Tensor operand(BufferId id, bool transpose, Precision format, at::Tensor& rounded);
+    void finish(const Instruction& in);
+    void scanResult(const Instruction& in);
+    void scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout, std::int64_t slot);
+
+    at::Device m_device;
+    Environment m_environment;
+    int m_capability; ///< 10 * major + minor, 0 on the CPU
+    std::int64_t m_batch = 0;
+    std::vector<BufferPlan> m_plans;
+    std::vector<Buffer> m_buffers;
+    std::vector<at::Tensor> m_scalars; ///< batch x 1 x 1 each
+    std::vector<Scan> m_scans; ///< on the CPU
+    std::vector<std::int64_t> m_slotElements; ///< elements per matrix, for the scans that lie on the GPU
+    at::Tensor m_slots; ///< on a GPU: int64 [slot, batch, scan::totalsWords]
+    at::Tensor m_scanWorkspace;
+    at::Tensor m_roundScratch;
+    at::Tensor m_roundedA;
+    at::Tensor m_roundedB;
+};
+
+} // namespace nanscope

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "gpu/gpu.h"
+#include "gpu/kernels/scan.cuh"
+#include "tests/gpu/plainscan.h"
+#include "tests/gpu/samples.h"
+
+namespace nanscope {
+
+namespace {
+
+class Cuda : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        auto device = makeTorchDevice("cuda:0");
+        if (!device) {
+            GTEST_SKIP() << device.error().what;
+        }
+        m_device = std::move(*device);
+    }
+
+    std::unique_ptr<Device> m_device;
+};
+
+TEST_F(Cuda, replaysAgreeWithTheCpuUpToRounding)
+{
+    const auto cpu = makeTorchDevice("cpu").value();
+    const MatrixShape shape {2, 96, 160};
+    const auto input = test::normalInput(shape, 4);
+    for (const auto& variant : variants()) {
+        double slope = 1;
+        for (const auto& step : variant.steps) {
+            slope *= step[0];
+        }
+        for (const auto precision :
+            {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+            if (!m_device->native(precision)) {
+                continue;
+            }
+            ReplayOptions options;
+            options.precision = precision;
+            options.keepOutput = true;
+            const auto gpu = replay(variant, shape, input, *m_device, options);
+            const auto host = replay(variant, shape, input, *cpu, options);
+            ASSERT_TRUE(gpu) << gpu.error().what;
+            ASSERT_TRUE(host) << host.error().what;
+            EXPECT_LE(test::distance(gpu->outputs, host->outputs), 2 * epsilonOf(precision) * slope)
+                << variant.name << " " << name(precision);
+        }
+    }
+}
+
+TEST_F(Cuda, findsTheSameFirstNonFiniteAsTheCpu)
+{
+    const auto cpu = makeTorchDevice("cpu").value();
+    const MatrixShape shape {2, 160, 96};
+    auto input = test::normalInput(shape, 6);
+    input[static_cast<std::size_t>(shape.elements()) + 1234] = std::nan("");
+    ReplayOptions options;
+    options.precision = Precision::bf16;
+    const auto gpu = replay(test::variantNamed("dion-ns5"), shape, input, *m_device, options);
+    const auto host = replay(test::variantNamed("dion-ns5"), shape, input, *cpu, options);
+    ASSERT_TRUE(gpu && host);
+    for (std::size_t op = 0; op < gpu->ops.size(); ++op) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            EXPECT_EQ(gpu->ops[op].batches[i].firstNonFinite, host->ops[op].batches[i].firstNonFinite);
+            EXPECT_EQ(gpu->ops[op].batches[i].nan, host->ops[op].batches[i].nan);
+        }
+    }
+}
+
+#if defined(NANSCOPE_SCAN_KERNEL)
+
+struct Format
+{
+    at::ScalarType type;
+    scan::Format format;
+    double smallestNormal;
+};
+
+TEST_F(Cuda, kernelGivesTheBitsOfItsTwin)
+{
+    constexpr Format formats[] {{at::kDouble, scan::Format::fp64, 0x1p-1022},
+        {at::kFloat, scan::Format::fp32, 0x1p-126}, {at::kBFloat16, scan::Format::bf16, 0x1p-126},
+        {at::kHalf, scan::Format::fp16, 0x1p-14}};
+    const MatrixShape shapes[] {{1, 1, 1}, {2, 3, 5}, {3, 257, 129}, {1, 64, 4096}, {5, 1030, 517}, {1, 4100, 4099}};
+    for (const auto& [type, format, smallest] : formats) {
+        for (const auto& shape : shapes) {
+            SCOPED_TRACE(fmt::format("{} {}x{}x{}", c10::toString(type), shape.batch, shape.rows, shape.cols));
+            auto values = test::mixedValues(shape.batch * shape.elements(), 30, smallest, 1);
+            const auto host = at::from_blob(
+                values.data(), {shape.batch, shape.rows, shape.cols}, at::TensorOptions().dtype(at::kDouble))
+                                  .to(type);
+            const auto device = host.to(at::Device(at::kCUDA, 0));
+            std::vector<scan::Totals> expected(static_cast<std::size_t>(shape.batch));
+            scan::Job job;
+            job.data = host.const_data_ptr();
+            job.format = format;
+            job.batch = shape.batch;
+            job.layout = {shape.rows, shape.cols, true};
+            job.totals = expected.data();
+            scan::twin(job);
+
+            const auto options = at::TensorOptions().device(device.device());
+            const auto bytes = static_cast<std::int64_t>(
+                scan::workspaceBytes(shape.elements(), static_cast<std::int64_t>(host.element_size()), shape.batch));
+            const auto workspace = at::zeros({bytes}, options.dtype(at::kByte));
+            const auto totals = at::zeros({shape.batch, scan::totalsWords}, options.dtype(at::kLong));
+            job.data = device.const_data_ptr();
+            job.totals = reinterpret_cast<scan::Totals*>(totals.mutable_data_ptr<std::int64_t>());
+            // Twice: the workspace has to be fit for the next launch.
+            for (int round = 0; round < 2; ++round) {
+                ASSERT_EQ(scan::launch(job, workspace.mutable_data_ptr(), nullptr), nullptr);
+                const auto fetched = totals.cpu();
+                EXPECT_EQ(
+                    std::memcmp(fetched.const_data_ptr(), expected.data(), expected.size() * sizeof(scan::Totals)), 0);
+            }
+        }
+    }
+}
+
+#endif
+
+} // namespace
+
+} // namespace nanscope

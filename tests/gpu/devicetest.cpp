@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "core/tensorfile/scantensor.h"
+#include "gpu/gpu.h"
+#include "tests/gpu/samples.h"
+
+namespace nanscope {
+
+namespace {
+
+Replay replayed(
+    const char* variant, const MatrixShape& shape, std::span<const double> input, ReplayOptions options = {})
+{
+    options.keepOutput = true;
+    auto device = makeTorchDevice("cpu").value();
+    auto result = replay(test::variantNamed(variant), shape, input, *device, options);
+    EXPECT_TRUE(result) << (result ? "" : result.error().what);
+    return result ? std::move(*result) : Replay();
+}
+
+TEST(TorchDevice, namesItsTorchAndItsProcessor)
+{
+    const auto environment = makeTorchDevice("cpu").value()->environment();
+    EXPECT_TRUE(environment.engine.starts_with("torch 2.")) << environment.engine;
+    EXPECT_EQ(environment.device, "cpu");
+    EXPECT_FALSE(environment.hardware.empty());
+    EXPECT_GE(environment.threads, 1);
+}
+
+TEST(TorchDevice, refusesDevicesItDoesNotKnow)
+{
+    for (const char* name : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda0", "cpu:0"}) {
+        const auto device = makeTorchDevice(name);
+        ASSERT_FALSE(device) << name;
+        EXPECT_EQ(device.error().kind, ErrorKind::usage) << name;
+    }
+}
+
+TEST(TorchDevice, saysWhyThereIsNoGpu)
+{
+    const auto info = torchServiceInfo();
+    ASSERT_FALSE(info.devices.empty());
+    EXPECT_EQ(info.devices.front().first, "cpu");
+    if (info.devices.size() > 1) {
+        GTEST_SKIP() << "this machine has a GPU";
+    }
+    ASSERT_EQ(info.notes.size(), 1U);
+    EXPECT_TRUE(info.notes.front().starts_with("no GPU: ")) << info.notes.front();
+    const auto device = makeTorchDevice("cuda:0");
+    ASSERT_FALSE(device);
+    EXPECT_EQ(device.error().what, info.notes.front());
+}
+
+TEST(TorchDevice, emulatesOnTheCpuWhatIsNarrowerThanFp32)
+{
+    const auto device = makeTorchDevice("cpu").value();
+    EXPECT_TRUE(device->native(Precision::fp64));
+    EXPECT_TRUE(device->native(Precision::fp32));
+    EXPECT_FALSE(device->native(Precision::tf32));
+    EXPECT_FALSE(device->native(Precision::bf16));
+    EXPECT_FALSE(device->native(Precision::fp16));
+}
+
+TEST(TorchDevice, batchesWhatIsSmallAndTakesLargeMatricesOneByOne)
+{
+    const auto device = makeTorchDevice("cpu").value();
+    const auto program = [](std::int64_t size) {
+        return compileProgram(test::variantNamed("dion-ns5"), {8, size, size}, {}).value();
+    };
+    EXPECT_GT(device->batchLimit(program(64)), 8);
+    EXPECT_EQ(device->batchLimit(program(4096)), 1);
+}
+
+TEST(TorchDevice, elementsOfABatchDoNotTouchEachOther)
+{
+    const MatrixShape shape {3, 32, 48};
+    const auto size = static_cast<std::size_t>(shape.elements());
+    auto input = test::normalInput(shape, 2);
+    input[size + 5] = std::nan("");
+    const auto whole = replayed("dion-ns5", shape, input);
+    for (const std::size_t i : {0U, 2U}) {
+        const auto alone = replayed("dion-ns5", {1, 32, 48}, std::span(input).subspan(i * size, size));
+        EXPECT_LT(test::distance({whole.outputs[i]}, alone.outputs), 1e-4);
+        EXPECT_TRUE(whole.ops.back().batches[i].finite());
+    }
+    EXPECT_GT(whole.ops.back().batches[1].nan, 0);
+}
+
+TEST(TorchDevice, zeroMatrixWithoutEpsilonBecomesNaNWhenItIsDivided)
+{
+    ReplayOptions options;
+    options.epsilon = 0;
+    options.forceEpsilon = true;
+    const auto result = replayed("keller-jordan", {1, 4, 6}, std::vector<double>(24, 0.0), options);
+    for (const auto& op : result.ops) {
+        const bool divided = op.iteration > 0 || op.op == OpName::normalize;
+        EXPECT_EQ(op.batches.front().nan > 0, divided) << name(op.op) << " " << op.iteration;
+    }
+}
+
+TEST(TorchDevice, halfPrecisionOverflowsInTheCastAboveItsLargestNumber)
+{
+    ReplayOptions options;
+    options.precision = Precision::fp16;
+    std::vector<double> input(24, 1.0);
+    input[10] = 80384;
+    const auto result = replayed("deepspeed-gram", {1, 4, 6}, input, options);
+    ASSERT_EQ(result.ops[1].op, OpName::cast);
+    EXPECT_EQ(result.ops[0].batches.front().posInf, 0);
+    EXPECT_EQ(result.ops[1].batches.front().posInf, 1);
+    EXPECT_EQ(result.ops[1].batches.front().firstNonFinite, 10);
+}
+
+TEST(TorchDevice, movingTheDenominatorMovesTheResultByAsMuch)
+{
+    const MatrixShape shape {1, 1, 1};
+    const std::vector<double> input {3.0};
+    ReplayOptions options;
+    options.precision = Precision::fp64;
+    options.steps = 1;
+    const auto denominator = [&](int ulps) {
+        options.rounding.normUlps = ulps;
+        const auto result = replayed("keller-jordan", shape, input, options);
+        for (const auto& op : result.ops) {
+            if (op.op == OpName::norm) {
+                return op.batches.front().absmax;
+            }
+        }
+        return 0.0;
+    };
+    EXPECT_EQ(denominator(1), std::nextafter(denominator(0), 4.0));
+    EXPECT_EQ(denominator(-1), std::nextafter(denominator(0), 0.0));
+}
+
+TEST(TorchDevice, downloadAndTilesAreInTheCapturesOwnOrientation)
+{
+    const MatrixShape shape {1, 6, 4};
+    const auto input = test::normalInput(shape, 9);
+    const auto program = compileProgram(test::variantNamed("dion-ns5"), shape, {}).value();
+    ASSERT_TRUE(program.buffers[0].transposed) << "a tall matrix is iterated as its transpose";
+    auto device = makeTorchDevice("cpu").value();
+    ASSERT_TRUE(device->prepare(program, 1));
+    ASSERT_TRUE(device->upload(input));
+    std::vector<double> back(input.size());
+    ASSERT_TRUE(device->download(0, 0, back));
+    EXPECT_EQ(back, input);
+    const auto tiles = device->tileMap(0, 0);
+    ASSERT_TRUE(tiles);
+    EXPECT_EQ(*tiles, tileMatrix(std::span<const double>(input), 6, 4, false, 0x1p-126));
+}
+
+TEST(TorchDevice, refusesAnInputOfTheWrongSize)
+{
+    const auto program = compileProgram(test::variantNamed("dion-ns5"), {1, 6, 4}, {}).value();
+    auto device = makeTorchDevice("cpu").value();
+    ASSERT_TRUE(device->prepare(program, 1));
+    EXPECT_FALSE(device->upload(std::vector<double>(23)));
+}
+
+TEST(TorchDevice, saysSoWhenMemoryIsMissing)
+{
+    const auto program = compileProgram(test::variantNamed("dion-ns5"), {1, 1 << 26, 1 << 26}, {}).value();
+    auto device = makeTorchDevice("cpu").value();
+    const auto result = device->prepare(program, 1);
+    ASSERT_FALSE(result);
+    EXPECT_FALSE(result.error().what.empty());
+    EXPECT_EQ(result.error().what.find('\n'), std::string::npos);
+}
+
+} // namespace
+
+} // namespace nanscope

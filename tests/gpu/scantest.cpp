@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/tensorfile/scantensor.h"
+#include "gpu/kernels/scan.cuh"
+#include "gpu/torchops.h"
+#include "tests/gpu/plainscan.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Format
+{
+    at::ScalarType type;
+    scan::Format format;
+    double smallestNormal;
+};
+
+constexpr Format formats[] {
+    {at::kDouble, scan::Format::fp64, 0x1p-1022},
+    {at::kFloat, scan::Format::fp32, 0x1p-126},
+    {at::kBFloat16, scan::Format::bf16, 0x1p-126},
+    {at::kHalf, scan::Format::fp16, 0x1p-14},
+};
+
+struct Layout
+{
+    std::int64_t batch;
+    std::int64_t rows;
+    std::int64_t cols;
+};
+
+// Below a vector, not a multiple of one, several blocks.
+constexpr Layout layouts[] {{1, 1, 1}, {2, 3, 5}, {3, 257, 129}, {1, 64, 1024}};
+
+class Scans : public testing::TestWithParam<Format>
+{
+protected:
+    // A tensor of the format and the very values it holds.
+    static at::Tensor tensor(const std::vector<double>& values, const Layout& layout)
+    {
+        auto* data = const_cast<double*>(values.data());
+        const auto view =
+            at::from_blob(data, {layout.batch, layout.rows, layout.cols}, at::TensorOptions().dtype(at::kDouble));
+        return view.to(GetParam().type, false, true);
+    }
+
+    static std::vector<double> matrix(const at::Tensor& held, std::int64_t batch)
+    {
+        const auto wide = held.select(0, batch).to(at::kDouble).contiguous();
+        const auto* data = wide.const_data_ptr<double>();
+        return {data, data + wide.numel()};
+    }
+
+    static std::vector<Scan> twin(const at::Tensor& held, bool transposed)
+    {
+        std::vector<scan::Totals> totals(static_cast<std::size_t>(held.size(0)));
+        scan::Job job;
+        job.data = held.const_data_ptr();
+        job.format = GetParam().format;
+        job.batch = held.size(0);
+        job.layout = {held.size(1), held.size(2), transposed};
+        job.totals = totals.data();
+        scan::twin(job);
+        return toScans(totals, held);
+    }
+
+    static std::vector<Scan> byTorch(const at::Tensor& held, bool transposed)
+    {
+        const auto words = scanWithTorch(held, transposed);
+        std::vector<scan::Totals> totals(static_cast<std::size_t>(held.size(0)));
+        std::memcpy(static_cast<void*>(totals.data()), words.const_data_ptr(), totals.size() * sizeof(scan::Totals));
+        return toScans(totals, held);
+    }
+
+    static std::vector<Scan> toScans(const std::vector<scan::Totals>& totals, const at::Tensor& held)
+    {
+        std::vector<Scan> result;
+        for (const auto& each : totals) {
+            result.push_back(scanFromTotals(each, held.size(1) * held.size(2)));
+        }
+        return result;
+    }
+
+    static void expectSame(Scan actual, Scan expected)
+    {
+        EXPECT_NEAR(actual.sumSquares, expected.sumSquares, 1e-12 * expected.sumSquares);
+        EXPECT_NEAR(
+            actual.trace, expected.trace, 1e-12 * std::sqrt(expected.sumSquares * static_cast<double>(expected.count)));
+        actual.sumSquares = expected.sumSquares = 0;
+        actual.trace = expected.trace = 0;
+        EXPECT_EQ(actual.nan, expected.nan);
+        EXPECT_EQ(actual.zero, expected.zero);
+        EXPECT_EQ(actual.subnormal, expected.subnormal);
+        EXPECT_EQ(actual.minNonzero, expected.minNonzero);
+        EXPECT_EQ(actual.firstNonFinite, expected.firstNonFinite);
+        EXPECT_TRUE(actual == expected);
+    }
+
+    template <class F>
+    void compareAll(F scanner)
+    {
+        for (const auto& layout : layouts) {
+            for (const int special : {0, 3, 1000}) {
+                for (const bool transposed : {false, true}) {
+                    SCOPED_TRACE(fmt::format("{}x{}x{} special {} transposed {}", layout.batch, layout.rows,
+                        layout.cols, special, transposed));
+                    const auto count = layout.batch * layout.rows * layout.cols;
+                    const auto values = test::mixedValues(count, special, GetParam().smallestNormal, 7);
+                    const auto held = tensor(values, layout);
+                    const auto actual = scanner(held, transposed);
+                    for (std::int64_t i = 0; i < layout.batch; ++i) {
+                        expectSame(actual[static_cast<std::size_t>(i)],
+                            test::plainScan(
+                                matrix(held, i), layout.rows, layout.cols, transposed, GetParam().smallestNormal));
+                    }
+                }
+            }
+        }
+    }
+};
+
+TEST_P(Scans, twinOfTheKernelMatchesTheDefinition)
+{
+    compareAll(twin);
+}
+
+TEST_P(Scans, twinCoversMatricesOfMoreTilesThanBlocks)
+{
+    if (GetParam().type != at::kDouble) {
+        GTEST_SKIP() << "the same for every format; fp64 gets there with the fewest elements";
+    }
+    const Layout layout {1, 1499, 1501};
+    const auto values = test::mixedValues(layout.rows * layout.cols, 2, GetParam().smallestNormal, 8);
+    expectSame(twin(tensor(values, layout), false).front(),
+        test::plainScan(values, layout.rows, layout.cols, false, GetParam().smallestNormal));
+}
+
+TEST_P(Scans, torchReductionsMatchTheDefinition)
+{
+    compareAll(byTorch);
+}
+
+TEST_P(Scans, twinMatchesCoreOnTheSameMemory)
+{
+    if (GetParam().type != at::kFloat && GetParam().type != at::kDouble) {
+        GTEST_SKIP() << "core scans 16-bit values in their fp32 container";
+    }
+    const Layout layout {1, 301, 77};
+    const auto held = tensor(test::mixedValues(301 * 77, 20, GetParam().smallestNormal, 3), layout);
+    for (const bool transposed : {false, true}) {
+        Scan core;
+        if (GetParam().type == at::kFloat) {
+            core = scanMatrix(std::span(held.const_data_ptr<float>(), 301 * 77), 301, 77, transposed, 0x1p-126);
+        } else {
+            core = scanMatrix(std::span(held.const_data_ptr<double>(), 301 * 77), 301, 77, transposed, 0x1p-1022);
+        }
+        expectSame(twin(held, transposed).front(), core);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Scans, testing::ValuesIn(formats),
+    [](const auto& info) { return std::string(c10::toString(info.param.type)); });
+
+} // namespace
+
+} // namespace nanscope
