@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractItemModelTester>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/samples.h"
+#include "ui/models/capturefilter.h"
+#include "ui/models/capturemodel.h"
+#include "ui/models/roles.h"
+
+namespace nanscope {
+
+namespace {
+
+QStringList column(const QAbstractItemModel& model, int column)
+{
+    QStringList texts;
+    for (int row = 0; row < model.rowCount(); ++row) {
+        texts << model.index(row, column).data().toString();
+    }
+    return texts;
+}
+
+class CaptureModelTest : public testing::Test
+{
+protected:
+    CaptureModelTest()
+    {
+        model.setRun(test::makeRun(), test::makeDiagnosis());
+        filter.setSourceModel(&model);
+    }
+
+    QStringList filtered(const char* text)
+    {
+        filter.setText(QString::fromLatin1(text));
+        return column(filter, CaptureModel::RankColumn);
+    }
+
+    CaptureModel model;
+    CaptureFilter filter;
+};
+
+} // namespace
+
+TEST_F(CaptureModelTest, KeepsTheRulesOfItemModels)
+{
+    const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+    const QAbstractItemModelTester filterTester(&filter, QAbstractItemModelTester::FailureReportingMode::Fatal);
+    model.setRun(test::makeRun(), nullptr);
+    model.setRun(nullptr, nullptr);
+    EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST_F(CaptureModelTest, ShowsTheBirthFirstOnceJudged)
+{
+    EXPECT_EQ(column(model, CaptureModel::RoleColumn), QStringList({"birth", "downstream", "downstream"}));
+    EXPECT_EQ(column(model, CaptureModel::StepColumn), QStringList({"5–6", "6–7", "7–8"}));
+    EXPECT_EQ(model.index(0, 0).data(CaptureRole).toInt(), 2);
+    EXPECT_EQ(model.rowOf(2), 0);
+    model.setRun(test::makeRun(), nullptr);
+    EXPECT_EQ(model.index(0, 0).data().toString(), "not judged");
+    EXPECT_EQ(model.index(0, 0).data(CaptureRoleRole).toInt(), -1);
+}
+
+TEST_F(CaptureModelTest, DownstreamNamesTheRankItCameFrom)
+{
+    EXPECT_EQ(
+        column(model, CaptureModel::VerdictColumn), QStringList({"implementation", "from rank 0", "from rank 0"}));
+}
+
+TEST_F(CaptureModelTest, SortsRanksAsNumbers)
+{
+    filter.sort(CaptureModel::RankColumn, Qt::AscendingOrder);
+    EXPECT_EQ(column(filter, CaptureModel::RankColumn), QStringList({"0", "1", "10"}));
+}
+
+TEST_F(CaptureModelTest, FilterKnowsColumnsExclusionAndExpressions)
+{
+    EXPECT_EQ(filtered("rank:1"), QStringList({"1"}));
+    EXPECT_EQ(filtered("!downstream"), QStringList({"0"}));
+    EXPECT_EQ(filtered("role:downstream !rank:1"), QStringList({"10"}));
+    EXPECT_EQ(filtered("/1x96/"), QStringList({"1"}));
+    EXPECT_EQ(filtered("shape:96x160"), QStringList({"1"}));
+    EXPECT_EQ(filtered("step:6"), QStringList({"0", "10"}));
+    EXPECT_EQ(filtered("birth.pt"), QStringList({"0"}));
+    EXPECT_EQ(filtered("/(/").size(), 0) << "a broken expression is searched for as it stands";
+    EXPECT_EQ(filtered("").size(), 3);
+}
+
+TEST_F(CaptureModelTest, VerdictIsFoundByIdBeforeName)
+{
+    Diagnosis diagnosis = *test::makeDiagnosis();
+    Capture capture = test::makeRun()->captures[0];
+    capture.id = 7;
+    diagnosis.captures[1].captureId = 7;
+    EXPECT_EQ(verdictOf(diagnosis, capture), &diagnosis.captures[1]);
+    capture.file = "unheard-of.pt";
+    capture.id = 0;
+    EXPECT_EQ(verdictOf(diagnosis, capture), nullptr);
+}
+
+} // namespace nanscope

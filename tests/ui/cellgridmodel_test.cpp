@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractItemModelTester>
+#include <QFont>
+#include <QSignalSpy>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/samples.h"
+#include "ui/models/cellgridmodel.h"
+#include "ui/models/roles.h"
+
+namespace nanscope {
+
+namespace {
+
+class CellGridTest : public testing::Test
+{
+protected:
+    CellGridTest() { model.setGrid({"gns-gram", "keller-jordan"}, 1, {Precision::fp64, Precision::fp16}); }
+
+    QString text(int row, int column, int role = Qt::DisplayRole) const
+    {
+        return model.index(row, column).data(role).toString();
+    }
+
+    CellGridModel model;
+};
+
+Cell bornInGram()
+{
+    Cell cell = test::makeCell("keller-jordan", Precision::fp16, Outcome::inf);
+    cell.firstNonFinite = NonFinite {3, OpName::gram, {4, 5}, ValueClass::negInf, 12};
+    cell.birth = cell.firstNonFinite;
+    return cell;
+}
+
+} // namespace
+
+TEST_F(CellGridTest, KeepsTheRulesOfItemModels)
+{
+    const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
+    model.putCell(bornInGram());
+    model.setPending(true);
+    model.setGrid({}, 0, {});
+    EXPECT_EQ(model.rowCount(), 0);
+}
+
+TEST_F(CellGridTest, CellNamesOutcomeAndBirth)
+{
+    QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
+    EXPECT_EQ(text(1, 1), "–");
+    model.putCell(bornInGram());
+    EXPECT_EQ(changed.size(), 1);
+    EXPECT_EQ(text(1, 1), "−Inf");
+    EXPECT_EQ(text(1, 1, BirthTextRole), "step 3 gram");
+    EXPECT_TRUE(text(1, 1, Qt::ToolTipRole).contains("[4, 5]"));
+    EXPECT_EQ(model.doneCount(), 1);
+}
+
+TEST_F(CellGridTest, NonFiniteInputIsNoBirth)
+{
+    Cell cell = bornInGram();
+    cell.firstNonFinite->op = OpName::input;
+    cell.birth.reset();
+    model.putCell(cell);
+    EXPECT_EQ(text(1, 1, BirthTextRole), "input");
+}
+
+TEST_F(CellGridTest, PendingCellsFillOneByOne)
+{
+    model.setPending(true);
+    EXPECT_EQ(text(0, 0), "…");
+    model.putCell(test::makeCell("gns-gram", Precision::fp64, Outcome::finite));
+    EXPECT_EQ(text(0, 0), "finite");
+    EXPECT_EQ(text(0, 1), "…");
+    model.setPending(false);
+    EXPECT_EQ(text(0, 1), "–");
+}
+
+TEST_F(CellGridTest, ZeroIsNamedAsLoudlyAsNan)
+{
+    model.putCell(test::makeCell("gns-gram", Precision::fp16, Outcome::zero));
+    EXPECT_EQ(text(0, 1), "all zero");
+}
+
+TEST_F(CellGridTest, FailedCellSaysWhy)
+{
+    Cell cell = test::makeCell("gns-gram", Precision::fp64, Outcome::finite);
+    cell.error = "needs 9 GiB, 4 are free";
+    model.putCell(cell);
+    EXPECT_EQ(text(0, 0), "failed");
+    EXPECT_TRUE(text(0, 0, Qt::ToolTipRole).contains("9 GiB"));
+    EXPECT_FALSE(model.index(0, 0).data(OutcomeRole).isValid());
+}
+
+TEST_F(CellGridTest, UnknownVariantsAndFormatsAreLeftOut)
+{
+    model.putCell(test::makeCell("someone-elses", Precision::fp64, Outcome::nan));
+    model.putCell(test::makeCell("gns-gram", Precision::tf32, Outcome::nan));
+    EXPECT_EQ(model.doneCount(), 0);
+}
+
+TEST_F(CellGridTest, PlausibleVariantsAreBold)
+{
+    EXPECT_TRUE(model.headerData(0, Qt::Vertical, Qt::FontRole).value<QFont>().bold());
+    EXPECT_FALSE(model.headerData(1, Qt::Vertical, Qt::FontRole).value<QFont>().bold());
+}
+
+} // namespace nanscope

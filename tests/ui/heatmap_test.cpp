@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <cmath>
+#include <limits>
+
+#include <QImage>
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/samples.h"
+#include "ui/plots/heatmap.h"
+#include "ui/plots/heatview.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+bool isClass(QRgb pixel, ValueClass value)
+{
+    return pixel == classColor(value, theme()).rgb() || pixel == hatchColor(value, theme()).rgb();
+}
+
+int countClass(const QImage& image, ValueClass value)
+{
+    int count = 0;
+    for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x) {
+            count += isClass(image.pixel(x, y), value);
+        }
+    }
+    return count;
+}
+
+class HeatMapTest : public testing::Test
+{
+protected:
+    HeatMapTest() { map.resize(200, 200); }
+
+    void show(MatrixPicture picture) { map.setPicture(std::make_shared<const MatrixPicture>(std::move(picture))); }
+    QImage shot() { return map.grab().toImage(); }
+    QRgb pixelOf(const QImage& image, std::int64_t row, std::int64_t col) const
+    {
+        return image.pixel(map.elementRect(row, col).center().toPoint());
+    }
+
+    HeatView view;
+    HeatMap map {&view};
+};
+
+} // namespace
+
+TEST_F(HeatMapTest, EveryClassHasItsOwnColourOutsideTheMap)
+{
+    MatrixPicture picture = test::makePicture(10, 10);
+    test::setElement(picture, 1, 1, nan);
+    test::setElement(picture, 3, 3, inf);
+    test::setElement(picture, 5, 5, -inf);
+    test::setElement(picture, 7, 7, 0);
+    show(picture);
+    const QImage image = shot();
+    EXPECT_TRUE(isClass(pixelOf(image, 1, 1), ValueClass::nan));
+    EXPECT_TRUE(isClass(pixelOf(image, 3, 3), ValueClass::posInf));
+    EXPECT_TRUE(isClass(pixelOf(image, 5, 5), ValueClass::negInf));
+    EXPECT_TRUE(isClass(pixelOf(image, 7, 7), ValueClass::zero));
+    for (const ValueClass value : {ValueClass::nan, ValueClass::posInf, ValueClass::negInf, ValueClass::zero}) {
+        EXPECT_FALSE(isClass(pixelOf(image, 9, 9), value));
+        EXPECT_EQ(countClass(image, value), 400) << "one element of 20 x 20 pixels";
+    }
+}
+
+TEST_F(HeatMapTest, NonFiniteAreasAreHatchedInTheirOwnDirections)
+{
+    MatrixPicture picture = test::makePicture(10, 10);
+    test::setElement(picture, 1, 1, nan);
+    show(picture);
+    const QImage image = shot();
+    int marked = 0;
+    for (int y = 20; y < 40; ++y) {
+        for (int x = 20; x < 40; ++x) {
+            marked += image.pixel(x, y) == hatchColor(ValueClass::nan, theme()).rgb();
+        }
+    }
+    EXPECT_GT(marked, 20);
+    EXPECT_LT(marked, 200);
+    EXPECT_NE(hatched(ValueClass::nan, 3, 0), hatched(ValueClass::posInf, 3, 0));
+    EXPECT_NE(hatched(ValueClass::posInf, 3, 0), hatched(ValueClass::negInf, 3, 0));
+}
+
+TEST_F(HeatMapTest, OneNanAmongManyElementsPerPixelIsStillSeen)
+{
+    MatrixPicture picture = test::makePicture(1000, 1000);
+    test::setElement(picture, 517, 313, nan);
+    show(picture);
+    EXPECT_GE(countClass(shot(), ValueClass::nan), 1);
+}
+
+TEST_F(HeatMapTest, ColourGrowsWithMagnitude)
+{
+    MatrixPicture picture = test::makePicture(10, 10);
+    test::setElement(picture, 0, 0, 1e-4F);
+    test::setElement(picture, 9, 9, -10.0F);
+    show(picture);
+    EXPECT_NEAR(map.scale().high, 1, 1e-6);
+    const QImage image = shot();
+    const auto lightness = [&](int row, int col) { return QColor(pixelOf(image, row, col)).lightnessF(); };
+    EXPECT_LT(lightness(0, 0), lightness(5, 5));
+    EXPECT_LT(lightness(5, 5), lightness(9, 9));
+}
+
+TEST_F(HeatMapTest, DamageIsFramedInTheBirthColour)
+{
+    show(test::makePicture(10, 10));
+    DamagePattern damage;
+    damage.rowBegin = 2;
+    damage.rowEnd = 4;
+    damage.colBegin = 5;
+    damage.colEnd = 8;
+    EXPECT_FALSE(shot().pixel(map.elementRect(2, 5).topLeft().toPoint() - QPoint(2, 2)) == theme().birth.rgb());
+    map.setDamage(damage, false);
+    const QImage image = shot();
+    const QRectF box = map.damageRect();
+    EXPECT_EQ(image.pixel(QPoint(qRound(box.center().x()), qRound(box.top()) - 2)), theme().birth.rgb());
+    EXPECT_EQ(image.pixel(QPoint(qRound(box.right()) + 1, qRound(box.center().y()))), theme().birth.rgb());
+    EXPECT_NE(image.pixel(box.center().toPoint()), theme().birth.rgb());
+}
+
+TEST_F(HeatMapTest, FrameOfOneElementInALargeMatrixIsLargeEnoughToSee)
+{
+    show(test::makePicture(1000, 1000));
+    DamagePattern damage;
+    damage.rowBegin = damage.colBegin = 500;
+    damage.rowEnd = damage.colEnd = 501;
+    map.setDamage(damage, false);
+    EXPECT_GE(map.damageRect().width(), 8);
+}
+
+TEST_F(HeatMapTest, WheelKeepsTheElementUnderTheCursor)
+{
+    show(test::makePicture(100, 100));
+    const QPointF at(61, 143);
+    const auto under = [&] {
+        QTest::mouseMove(&map, at.toPoint());
+        return map.cursorElement();
+    };
+    const auto before = under();
+    ASSERT_TRUE(before);
+    for (int i = 0; i < 6; ++i) {
+        QWheelEvent wheel(
+            at, map.mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QCoreApplication::sendEvent(&map, &wheel);
+    }
+    EXPECT_GT(view.zoom(), 3);
+    const auto after = under();
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->row, before->row);
+    EXPECT_EQ(after->col, before->col);
+}
+
+TEST_F(HeatMapTest, LinkedMapsMoveTogether)
+{
+    HeatMap other(&view);
+    other.resize(200, 200);
+    other.setPicture(std::make_shared<const MatrixPicture>(test::makePicture(100, 100)));
+    show(test::makePicture(100, 100));
+    QTest::keyClick(&map, Qt::Key_Plus);
+    QTest::keyClick(&map, Qt::Key_Right);
+    EXPECT_EQ(map.elementRect(50, 50), other.elementRect(50, 50));
+    ASSERT_TRUE(other.cursorElement());
+    EXPECT_EQ(other.cursorElement()->col, 1);
+    QTest::keyClick(&map, Qt::Key_0);
+    EXPECT_EQ(view.zoom(), 1);
+}
+
+TEST_F(HeatMapTest, ZoomedInElementsOfLargeMatricesAreDrawnOneByOne)
+{
+    // A tile of 4 x 4 with a single NaN: fitted, the tile is bad; zoomed in, only that element is.
+    MatrixPicture picture = test::makePicture(400, 400);
+    test::setElement(picture, 201, 202, nan);
+    TileMap tiles;
+    tiles.rows = tiles.cols = 400;
+    tiles.tileRows = tiles.tileCols = 4;
+    tiles.height = tiles.width = 100;
+    tiles.absmax.assign(10000, 0.1F);
+    tiles.classes.assign(10000, classNormal);
+    tiles.classes[50 * 100 + 50] |= classNan;
+    picture.tiles = tiles;
+    show(picture);
+    EXPECT_EQ(countClass(shot(), ValueClass::nan), 4) << "a tile is 2 x 2 pixels";
+    view.setView({0.5, 0.5}, 20);
+    const QImage image = shot();
+    EXPECT_TRUE(isClass(pixelOf(image, 201, 202), ValueClass::nan));
+    EXPECT_FALSE(isClass(pixelOf(image, 200, 202), ValueClass::nan));
+}
+
+TEST_F(HeatMapTest, VectorsAndEmptyMatricesAreDrawnToo)
+{
+    show(test::makePicture(1, 4096));
+    EXPECT_GE(map.elementRect(0, 0).height(), 40);
+    EXPECT_FALSE(shot().isNull());
+    show(MatrixPicture {});
+    EXPECT_FALSE(shot().isNull());
+}
+
+TEST_F(HeatMapTest, ThemeChangeRepaintsInTheOtherColours)
+{
+    MatrixPicture picture = test::makePicture(2, 2);
+    test::setElement(picture, 0, 0, nan);
+    show(picture);
+    const QRgb light = shot().pixel(52, 51);
+    applyTheme(ThemeChoice::dark);
+    const QRgb dark = shot().pixel(52, 51);
+    applyTheme(ThemeChoice::light);
+    EXPECT_EQ(light, lightTheme().nan.rgb());
+    EXPECT_EQ(dark, darkTheme().nan.rgb());
+}
+
+TEST(MatrixPicture, ClassOfTellsSubnormalsInTheFilesFormat)
+{
+    EXPECT_EQ(classOf(1e-6, DType::float16), ValueClass::subnormal);
+    EXPECT_EQ(classOf(1e-6, DType::bfloat16), ValueClass::normal);
+    EXPECT_EQ(classOf(-0.0, DType::float32), ValueClass::zero);
+    EXPECT_EQ(classOf(-INFINITY, DType::float32), ValueClass::negInf);
+}
+
+TEST(ColorMap, LightnessGrowsEvenlyAndStaysClearOfTheClassColours)
+{
+    const ColorMap& map = ColorMap::standard();
+    double last = -1;
+    for (int i = 0; i <= 20; ++i) {
+        const QColor color(map.at(i / 20.0));
+        const double luma = 0.2126 * color.redF() + 0.7152 * color.greenF() + 0.0722 * color.blueF();
+        EXPECT_GT(luma, last);
+        last = luma;
+        for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+            for (const QColor& reserved : {theme->nan, theme->posInf, theme->negInf, theme->zero, theme->birth}) {
+                const int distance = std::abs(color.red() - reserved.red()) + std::abs(color.green() - reserved.green())
+                    + std::abs(color.blue() - reserved.blue());
+                EXPECT_GT(distance, 60) << color.name().toStdString() << ' ' << reserved.name().toStdString();
+            }
+        }
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QDropEvent>
+#include <QElapsedTimer>
+#include <QMimeData>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "ui/mainwindow.h"
+#include "ui/models/cellgridmodel.h"
+#include "ui/models/roles.h"
+#include "ui/panes/capturespane.h"
+#include "ui/panes/messagebar.h"
+#include "ui/panes/sweeppane.h"
+#include "ui/panes/tensorspane.h"
+#include "ui/panes/timelinepane.h"
+#include "ui/panes/verdictpane.h"
+#include "ui/plots/heatmap.h"
+#include "ui/plots/timelineplot.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int patienceMs = 120000;
+
+WindowOptions quietOptions()
+{
+    WindowOptions options;
+    options.remember = false;
+    options.theme = ThemeChoice::light;
+    options.programs = {{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}};
+    return options;
+}
+
+Json expected()
+{
+    std::ifstream in(fs::path(NANSCOPE_SAMPLE) / "expected.json");
+    return Json::parse(in, nullptr, false);
+}
+
+class WindowTest : public testing::Test
+{
+protected:
+    bool waitUntil(const std::function<bool()>& condition) { return QTest::qWaitFor(condition, patienceMs); }
+    bool open(const QString& path)
+    {
+        window.resize(1440, 900);
+        window.show();
+        window.openPath(path);
+        return waitUntil([this] { return window.workspace().settled(); });
+    }
+
+    QTemporaryDir folder;
+    MainWindow window {quietOptions()};
+};
+
+/// The golden run: one truth, seen through the window.
+class SampleWindow : public WindowTest
+{
+protected:
+    void SetUp() override
+    {
+        truth = expected();
+        if (!truth.is_object()) {
+            GTEST_SKIP() << "no sample run at " NANSCOPE_SAMPLE;
+        }
+        ASSERT_TRUE(open(QStringLiteral(NANSCOPE_SAMPLE)));
+    }
+
+    Json truth;
+};
+
+QStringList rolesShown(QTableView& view)
+{
+    QStringList roles;
+    for (int row = 0; row < view.model()->rowCount(); ++row) {
+        roles << view.model()->index(row, 0).data().toString();
+    }
+    return roles;
+}
+
+} // namespace
+
+TEST_F(WindowTest, StartsEmptyWithOnlyOpenEnabled)
+{
+    EXPECT_TRUE(window.actions().openFolder->isEnabled());
+    EXPECT_FALSE(window.actions().sweep->isEnabled());
+    EXPECT_FALSE(window.actions().exportReport->isEnabled());
+    EXPECT_FALSE(window.actions().cancel->isEnabled());
+}
+
+TEST_F(WindowTest, EveryCommandHasATipAndShortcutsDoNotClash)
+{
+    QList<QKeySequence> seen;
+    for (const QAction* action : window.findChildren<QAction*>()) {
+        if (action->shortcut().isEmpty()) {
+            continue;
+        }
+        EXPECT_FALSE(action->toolTip().isEmpty());
+        EXPECT_FALSE(seen.contains(action->shortcut())) << action->text().toStdString();
+        seen << action->shortcut();
+    }
+    EXPECT_GE(seen.size(), 8);
+}
+
+TEST_F(WindowTest, MissingPathIsASentenceAndTheWindowLives)
+{
+    ASSERT_TRUE(open(folder.filePath(QStringLiteral("not-there"))));
+    EXPECT_TRUE(window.messageBar()->sentence().contains(QStringLiteral("not-there")));
+    EXPECT_FALSE(window.workspace().hasRun());
+}
+
+TEST_F(WindowTest, RejectedFilesAreListedAndTheRestIsOpen)
+{
+    std::ofstream(fs::path(folder.path().toStdString()) / "cut.pt") << "PK\x03\x04 and then nothing";
+    std::ofstream(fs::path(folder.path().toStdString()) / "train.csv") << "step,loss\n0,1.5\n1,nan\n2,1.25\n";
+    ASSERT_TRUE(open(folder.path()));
+    EXPECT_TRUE(window.messageBar()->sentence().startsWith(QStringLiteral("1 file could not be used")));
+    EXPECT_EQ(window.timelinePane()->lossPlot()->marks().size(), 1U);
+    EXPECT_EQ(window.verdictPane()->headline(), QStringLiteral("No captures here"));
+    EXPECT_FALSE(window.actions().sweep->isEnabled());
+}
+
+TEST_F(WindowTest, SessionFileThatIsNoneIsRefused)
+{
+    const QString path = folder.filePath(QStringLiteral("x.nanscope"));
+    std::ofstream(path.toStdString()) << "hello";
+    ASSERT_TRUE(open(path));
+    EXPECT_TRUE(window.messageBar()->sentence().contains(QStringLiteral("x.nanscope")));
+}
+
+TEST_F(WindowTest, ThemeChangesLive)
+{
+    window.show();
+    window.actions().themeDark->trigger();
+    EXPECT_TRUE(theme().dark);
+    EXPECT_LT(window.grab().toImage().pixelColor(5, 400).lightness(), 100);
+    window.actions().themeLight->trigger();
+    EXPECT_GT(window.grab().toImage().pixelColor(5, 400).lightness(), 200);
+}
+
+TEST_F(WindowTest, DropOpensAFolder)
+{
+    std::ofstream(fs::path(folder.path().toStdString()) / "train.csv") << "step,loss\n0,1.5\n";
+    window.show();
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(folder.path())});
+    QDropEvent drop({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window, &drop);
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.workspace().hasRun(); }));
+    EXPECT_TRUE(window.windowTitle().contains(QFileInfo(folder.path()).fileName()));
+}
+
+TEST_F(SampleWindow, ListsTheCapturesWithTheirRoles)
+{
+    const QStringList roles = rolesShown(*window.capturesPane()->view());
+    EXPECT_EQ(roles.size(), truth["triage"]["captures"].get<int>());
+    EXPECT_EQ(roles.count(QStringLiteral("birth")), truth["triage"]["births"].get<int>());
+    EXPECT_EQ(roles.count(QStringLiteral("downstream")), truth["triage"]["downstream"].get<int>());
+    EXPECT_EQ(window.messageBar()->sentence(), QString());
+}
+
+TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
+{
+    const Json& birth = truth["birth"];
+    ASSERT_NE(window.workspace().capture(), nullptr);
+    EXPECT_EQ(window.workspace().capture()->file, birth["capture"].get<std::string>());
+    EXPECT_TRUE(
+        window.verdictPane()->headline().startsWith(qstr(birth["verdict"].get<std::string>()), Qt::CaseInsensitive));
+    EXPECT_FALSE(window.verdictPane()->listText().isEmpty());
+    const QTableView& view = *window.capturesPane()->view();
+    const QString step = QStringLiteral("%1–%2").arg(birth["step"][0].get<int>()).arg(birth["step"][1].get<int>());
+    EXPECT_EQ(view.currentIndex().siblingAtColumn(2).data().toString(), step);
+}
+
+TEST_F(SampleWindow, PaintsTheDamageWhereItIs)
+{
+    const Json& damage = truth["birth"]["damage"];
+    HeatMap* map = window.tensorsPane()->outputMap();
+    ASSERT_NE(map->picture(), nullptr);
+    EXPECT_EQ(map->picture()->scan.nan, damage["nan"].get<int>());
+    const QRectF first = map->elementRect(damage["rows"][0].get<int>(), damage["cols"][0].get<int>());
+    const QRectF last = map->elementRect(damage["rows"][1].get<int>() - 1, damage["cols"][1].get<int>() - 1);
+    EXPECT_EQ(map->damageRect(), first.united(last));
+    const QRgb pixel = map->grab().toImage().pixel(map->damageRect().center().toPoint());
+    EXPECT_TRUE(pixel == theme().nan.rgb() || pixel == hatchColor(ValueClass::nan, theme()).rgb());
+    EXPECT_EQ(window.tensorsPane()->inputMap()->picture()->scan.nonFinite(), 0);
+}
+
+TEST_F(SampleWindow, TimelinesMarkEveryNanOfBothRanks)
+{
+    std::size_t loss = 0;
+    std::size_t gradNorm = 0;
+    for (const Json& series : truth["series"]) {
+        (series["name"] == "loss" ? loss : gradNorm) += series["nan"].get<std::size_t>();
+    }
+    EXPECT_EQ(window.timelinePane()->lossPlot()->marks().size(), loss);
+    EXPECT_EQ(window.timelinePane()->gradNormPlot()->marks().size(), gradNorm);
+}
+
+TEST_F(SampleWindow, SweepFillsTheGridAndIsThereAgainAfterwards)
+{
+    CellGridModel* grid = window.sweepPane()->model();
+    EXPECT_EQ(grid->doneCount(), 0);
+    window.actions().sweep->trigger();
+    EXPECT_TRUE(window.actions().cancel->isEnabled());
+    ASSERT_TRUE(waitUntil([this] { return !window.workspace().sweeping(); }));
+    EXPECT_EQ(window.messageBar()->sentence(), QString());
+    EXPECT_EQ(grid->doneCount(), grid->cellCount());
+    EXPECT_GE(grid->rowCount(), 7);
+    EXPECT_EQ(grid->columnCount(), 5);
+    // The input is finite and small: in fp64 every variant must stay finite.
+    for (int row = 0; row < grid->rowCount(); ++row) {
+        EXPECT_EQ(grid->index(row, 0).data().toString(), QStringLiteral("finite"));
+    }
+    window.openPath(QStringLiteral(NANSCOPE_SAMPLE));
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_EQ(grid->doneCount(), grid->cellCount()) << "the session kept the cells";
+}
+
+TEST_F(SampleWindow, CancelIsAnsweredWithin200Milliseconds)
+{
+    window.actions().sweep->trigger();
+    QElapsedTimer clock;
+    clock.start();
+    window.actions().cancel->trigger();
+    EXPECT_FALSE(window.workspace().sweeping());
+    EXPECT_LT(clock.elapsed(), 200);
+    EXPECT_TRUE(window.actions().sweep->isEnabled());
+}
+
+TEST_F(SampleWindow, ReportSaysWhatTheWindowSays)
+{
+    const QString path = folder.filePath(QStringLiteral("report.md"));
+    QSignalSpy written(&window.workspace(), &Workspace::reportWritten);
+    window.exportTo(path);
+    ASSERT_TRUE(waitUntil([&] { return !written.isEmpty(); }));
+    std::ifstream in(path.toStdString());
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    EXPECT_NE(text.find(truth["birth"]["verdict"].get<std::string>()), std::string::npos);
+    EXPECT_LE(text.size(), 65536U);
+
+    window.exportTo(folder.filePath(QStringLiteral("report.json")));
+    ASSERT_TRUE(waitUntil([&] { return written.size() == 2; }));
+    std::ifstream json(folder.filePath(QStringLiteral("report.json")).toStdString());
+    EXPECT_TRUE(Json::parse(json, nullptr, false).is_object());
+
+    window.actions().copyIssueText->trigger();
+    ASSERT_TRUE(waitUntil([] { return !QApplication::clipboard()->text().isEmpty(); }));
+    EXPECT_EQ(QApplication::clipboard()->text().toStdString(), text);
+}
+
+TEST_F(SampleWindow, DownstreamLeadsBackToTheBirth)
+{
+    QTableView* view = window.capturesPane()->view();
+    view->selectRow(1);
+    ASSERT_EQ(view->currentIndex().data(CaptureRoleRole).toInt(), static_cast<int>(Role::downstream));
+    EXPECT_TRUE(window.verdictPane()->headline().startsWith(QStringLiteral("Downstream")));
+    Q_EMIT window.verdictPane()->causeRequested();
+    EXPECT_EQ(view->currentIndex().data(CaptureRoleRole).toInt(), static_cast<int>(Role::birth));
+}
+
+TEST_F(SampleWindow, SecondVisitShowsTheStoredVerdictWithoutJudgingAgain)
+{
+    bool judgedAgain = true;
+    QObject::connect(
+        &window.workspace(), &Workspace::runChanged, &window, [&] { judgedAgain = window.workspace().judging(); });
+    window.openPath(QStringLiteral(NANSCOPE_SAMPLE));
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_FALSE(judgedAgain);
+    EXPECT_EQ(window.workspace().capture()->file, truth["birth"]["capture"].get<std::string>());
+}
+
+TEST_F(SampleWindow, MovedSessionFindsItsCapturesBesideItself)
+{
+    const fs::path copy = fs::path(folder.path().toStdString()) / "copy";
+    fs::copy(NANSCOPE_SAMPLE, copy, fs::copy_options::recursive);
+    const fs::path session = copy / "mailed.nanscope";
+    ASSERT_TRUE(open(qstr(copy.string())));
+    fs::copy_file(window.workspace().loaded().session, session);
+    const fs::path moved = fs::path(folder.path().toStdString()) / "moved";
+    fs::rename(copy, moved);
+    ASSERT_TRUE(open(qstr((moved / "mailed.nanscope").string())));
+    EXPECT_EQ(window.workspace().loaded().run->captures.size(), truth["triage"]["captures"].get<std::size_t>());
+    EXPECT_NE(window.tensorsPane()->outputMap()->picture(), nullptr);
+}
+
+} // namespace nanscope

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <limits>
+
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTest>
+#include <QToolButton>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/samples.h"
+#include "ui/models/cellgridmodel.h"
+#include "ui/panes/capturespane.h"
+#include "ui/panes/elidedlabel.h"
+#include "ui/panes/messagebar.h"
+#include "ui/panes/sweeppane.h"
+#include "ui/panes/tensorspane.h"
+#include "ui/panes/verdictpane.h"
+#include "ui/plots/heatmap.h"
+#include "ui/plots/heatview.h"
+
+namespace nanscope {
+
+namespace {
+
+QToolButton* chip(const QWidget& pane, const char* text)
+{
+    for (auto* button : pane.findChildren<QToolButton*>(QStringLiteral("chip"))) {
+        if (button->text() == QLatin1String(text)) {
+            return button;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace
+
+TEST(CapturesPane, SelectsTheBirthWhenJudged)
+{
+    CapturesPane pane;
+    QSignalSpy selected(&pane, &CapturesPane::captureSelected);
+    pane.setRun(test::makeRun(), nullptr);
+    EXPECT_EQ(pane.selectedCapture(), 0);
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    EXPECT_EQ(pane.selectedCapture(), 2);
+    EXPECT_EQ(selected.last().first().toInt(), 2);
+}
+
+TEST(CapturesPane, KeepsWhatTheUserChose)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), nullptr);
+    pane.view()->setFocus();
+    QTest::keyClick(pane.view(), Qt::Key_Down);
+    EXPECT_EQ(pane.selectedCapture(), 1);
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    EXPECT_EQ(pane.selectedCapture(), 1);
+}
+
+TEST(CapturesPane, EscapeClearsTheFilter)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    auto* box = pane.findChild<QLineEdit*>();
+    QTest::keyClicks(box, QStringLiteral("rank:10"));
+    EXPECT_EQ(pane.view()->model()->rowCount(), 1);
+    QTest::keyClick(box, Qt::Key_Escape);
+    EXPECT_EQ(pane.view()->model()->rowCount(), 3);
+}
+
+TEST(CapturesPane, EmptyRunSelectsNothing)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), nullptr);
+    QSignalSpy selected(&pane, &CapturesPane::captureSelected);
+    pane.setRun(std::make_shared<RunData>(), nullptr);
+    ASSERT_EQ(selected.size(), 1);
+    EXPECT_EQ(selected.first().first().toInt(), -1);
+}
+
+TEST(VerdictPane, ShowsCountsAndOpensLists)
+{
+    VerdictPane pane;
+    pane.resize(900, 300);
+    const auto run = test::makeRun();
+    const auto diagnosis = test::makeDiagnosis();
+    pane.showVerdict(run->captures[2], diagnosis->captures[0]);
+    EXPECT_EQ(pane.headline(), QStringLiteral("Implementation: kernel or launch order"));
+    EXPECT_TRUE(pane.listText().contains(QStringLiteral("console.log:21")));
+    EXPECT_TRUE(pane.listText().contains(QStringLiteral("<calm>"))) << "log text is never taken for HTML";
+    ASSERT_NE(chip(pane, "for 2"), nullptr);
+    EXPECT_FALSE(chip(pane, "against 0")->isEnabled());
+    chip(pane, "what to try next 1")->click();
+    EXPECT_TRUE(pane.listText().contains(QStringLiteral("run it again")));
+    EXPECT_FALSE(chip(pane, "for 2")->isChecked());
+    chip(pane, "what to try next 1")->click();
+    EXPECT_EQ(pane.listText(), QString());
+}
+
+TEST(VerdictPane, SayingWhatRanAsksForANewVerdict)
+{
+    VerdictPane pane;
+    pane.setRan({QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")}, {});
+    QStringList told;
+    QObject::connect(&pane, &VerdictPane::ranChanged, &pane, [&](const QStringList& ran) { told = ran; });
+    for (QAction* action : pane.findChild<QMenu*>()->actions()) {
+        if (action->text() == QLatin1String("keller-jordan")) {
+            action->trigger();
+        }
+    }
+    EXPECT_EQ(told, QStringList {QStringLiteral("keller-jordan")});
+}
+
+TEST(TensorsPane, TellsTheExactValuesUnderTheCursor)
+{
+    TensorsPane pane;
+    MatrixPicture input = test::makePicture(8, 4);
+    test::setElement(input, 3, 2, 1.5e-5F);
+    MatrixPicture output = test::makePicture(8, 4);
+    test::setElement(output, 3, 2, std::numeric_limits<float>::quiet_NaN());
+    TensorPictures pictures;
+    pictures.input = std::make_shared<const MatrixPicture>(std::move(input));
+    pictures.output = std::make_shared<const MatrixPicture>(std::move(output));
+    pane.setPictures(pictures);
+    QSignalSpy readout(&pane, &TensorsPane::readoutChanged);
+    pane.view()->setCursor({2.5 / 4, 3.5 / 8});
+    ASSERT_EQ(readout.size(), 1);
+    const QString text = readout.first().first().toString();
+    const QString exact = QString::number(static_cast<double>(1.5e-5F), 'g', 17);
+    EXPECT_TRUE(text.contains(QStringLiteral("Input [3, 2] = ")));
+    EXPECT_EQ(text.section(QStringLiteral("= "), 1).section(QLatin1Char(','), 0, 0).toDouble(), exact.toDouble());
+    EXPECT_TRUE(text.contains(QStringLiteral("Output [3, 2] = NaN")));
+    pane.view()->clearCursor();
+    EXPECT_EQ(readout.last().first().toString(), QString());
+}
+
+TEST(TensorsPane, MissingOutputSaysWhy)
+{
+    TensorsPane pane;
+    TensorPictures pictures;
+    pictures.input = std::make_shared<const MatrixPicture>(test::makePicture(2, 2));
+    pictures.outputMissing = QStringLiteral("This file holds no output");
+    pane.setPictures(pictures);
+    EXPECT_EQ(pane.outputMap()->accessibleDescription(), pictures.outputMissing);
+    EXPECT_EQ(pane.outputMap()->picture(), nullptr);
+}
+
+TEST(SweepPane, FillsWhileRunningAndCanBeCancelled)
+{
+    SweepPane pane;
+    pane.setGrid({QStringLiteral("gns-gram")}, 1);
+    pane.setRunning(true);
+    EXPECT_EQ(pane.model()->doneCount(), 0);
+    pane.putCell(test::makeCell("gns-gram", Precision::fp16, Outcome::nan));
+    EXPECT_EQ(pane.model()->doneCount(), 1);
+    QSignalSpy cancel(&pane, &SweepPane::cancelRequested);
+    pane.findChild<QPushButton*>()->click();
+    EXPECT_EQ(cancel.size(), 1);
+    pane.setRunning(false);
+    EXPECT_EQ(pane.model()->doneCount(), 1) << "what was finished stays";
+}
+
+TEST(ElidedLabel, KeepsTheWholeTextAsToolTip)
+{
+    ElidedLabel label;
+    label.resize(60, 20);
+    label.setFullText(QStringLiteral("a sentence that is longer than sixty pixels"));
+    EXPECT_TRUE(label.text().endsWith(QStringLiteral("…")));
+    EXPECT_EQ(label.toolTip(), label.fullText());
+}
+
+TEST(MessageBar, ShowsDetailsOnDemand)
+{
+    QWidget parent;
+    MessageBar bar(&parent);
+    EXPECT_EQ(bar.sentence(), QString());
+    bar.showMessage(QStringLiteral("2 files could not be used"), {QStringLiteral("cut off: a.pt")});
+    EXPECT_EQ(bar.sentence(), QStringLiteral("2 files could not be used"));
+}
+
+} // namespace nanscope

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QElapsedTimer>
+#include <QFile>
+#include <QImage>
+#include <QProcess>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+
+#include <gtest/gtest.h>
+
+namespace nanscope {
+
+namespace {
+
+constexpr int patienceMs = 120000;
+
+struct Ran
+{
+    int status = -1;
+    QString out;
+    QString err;
+};
+
+Ran run(const QString& program, const QStringList& arguments, const QStringList& without = {})
+{
+    QProcess process;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    for (const QString& name : without) {
+        environment.remove(name);
+    }
+    process.setProcessEnvironment(environment);
+    process.start(program, arguments);
+    if (!process.waitForFinished(patienceMs)) {
+        process.kill();
+        process.waitForFinished();
+        return {};
+    }
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -1,
+        QString::fromUtf8(process.readAllStandardOutput()), QString::fromUtf8(process.readAllStandardError())};
+}
+
+const QString gui = QStringLiteral(NANSCOPE_PROGRAMS "/nanscope-gui");
+const QStringList displays {
+    QStringLiteral("DISPLAY"), QStringLiteral("WAYLAND_DISPLAY"), QStringLiteral("QT_QPA_PLATFORM")};
+
+} // namespace
+
+TEST(Program, HelpAndVersionNeedNoDisplay)
+{
+    const Ran version = run(gui, {QStringLiteral("--version")}, displays);
+    EXPECT_EQ(version.status, 0);
+    EXPECT_TRUE(version.out.startsWith(QStringLiteral("nanscope ")));
+    const Ran help = run(gui, {QStringLiteral("--help")}, displays);
+    EXPECT_EQ(help.status, 0);
+    EXPECT_TRUE(help.out.contains(QStringLiteral("--screenshot")));
+}
+
+TEST(Program, WithoutADisplayItSaysSo)
+{
+    const Ran ran = run(gui, {}, displays);
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_TRUE(ran.err.contains(QStringLiteral("no display")));
+}
+
+TEST(Program, WrongOptionsAreWrongUsage)
+{
+    EXPECT_EQ(run(gui, {QStringLiteral("--theme"), QStringLiteral("pink")}).status, 2);
+    EXPECT_EQ(run(gui, {QStringLiteral("--size"), QStringLiteral("huge")}).status, 2);
+}
+
+TEST(Program, ScreenshotNeedsNoDisplayAndHasTheSizeAskedFor)
+{
+    const QTemporaryDir folder;
+    const QString picture = folder.filePath(QStringLiteral("window.png"));
+    const Ran ran = run(gui,
+        {QStringLiteral(NANSCOPE_SAMPLE), QStringLiteral("--screenshot"), picture, QStringLiteral("--size"),
+            QStringLiteral("1280x800"), QStringLiteral("--theme"), QStringLiteral("dark")},
+        displays);
+    EXPECT_EQ(ran.status, 0) << ran.err.toStdString();
+    const QImage image(picture);
+    EXPECT_EQ(image.size(), QSize(1280, 800));
+    EXPECT_LT(image.pixelColor(4, 400).lightness(), 100);
+}
+
+TEST(Program, StartsUnderAnXServer)
+{
+    const QString xvfb = QStandardPaths::findExecutable(QStringLiteral("xvfb-run"));
+    if (xvfb.isEmpty()) {
+        GTEST_SKIP() << "xvfb-run is not installed";
+    }
+    const QTemporaryDir folder;
+    const QString picture = folder.filePath(QStringLiteral("window.png"));
+    const Ran ran = run(xvfb,
+        {QStringLiteral("-a"), QStringLiteral("-s"), QStringLiteral("-screen 0 1600x1000x24"), gui,
+            QStringLiteral(NANSCOPE_SAMPLE), QStringLiteral("--screenshot"), picture},
+        displays);
+    EXPECT_EQ(ran.status, 0) << ran.err.toStdString();
+    EXPECT_EQ(QImage(picture).size(), QSize(1440, 900));
+}
+
+} // namespace nanscope

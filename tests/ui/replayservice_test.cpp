@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QElapsedTimer>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+#include "ui/jobs/replayservice.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int patienceMs = 15000;
+
+ServiceProgram fake(const char* mode, bool worker = false)
+{
+    return {QStringLiteral("/bin/sh"), {QStringLiteral(NANSCOPE_FAKE_SERVICE), QLatin1String(mode)}, worker};
+}
+
+SweepOrder order()
+{
+    return {{QStringLiteral("a.pt")}, {QStringLiteral("gns-gram")}, {Precision::fp16}, {}};
+}
+
+bool waitFor(const ReplayService& service, bool (*done)(const ReplayService&))
+{
+    return QTest::qWaitFor([&] { return done(service); }, patienceMs);
+}
+
+} // namespace
+
+TEST(ReplayService, SaysWhatItRunsOn)
+{
+    ReplayService worker({fake("hangs", true)});
+    worker.start();
+    ASSERT_TRUE(waitFor(worker, [](const ReplayService& s) { return s.settled(); }));
+    EXPECT_EQ(worker.description(), QStringLiteral("Worker: fake 1.0 · CPU"));
+    EXPECT_EQ(worker.notes(), QStringList {QStringLiteral("a note")});
+    ReplayService own({fake("hangs")});
+    EXPECT_EQ(own.description(), QStringLiteral("No worker: replays run on the built-in CPU device"));
+}
+
+TEST(ReplayService, DeathDuringASweepIsReportedAndItsCellsStay)
+{
+    ReplayService service({fake("dies")});
+    std::vector<Cell> cells;
+    QObject::connect(&service, &ReplayService::cellDone, &service, [&](const Cell& cell) { cells.push_back(cell); });
+    QSignalSpy failed(&service, &ReplayService::failed);
+    service.sweep(order());
+    ASSERT_TRUE(waitFor(service, [](const ReplayService& s) { return !s.running(); }));
+    ASSERT_EQ(cells.size(), 1U);
+    EXPECT_EQ(cells[0].birth->op, OpName::gram);
+    ASSERT_EQ(failed.size(), 1);
+    EXPECT_TRUE(failed[0][0].toString().contains(QStringLiteral("status 9")));
+    EXPECT_EQ(failed[0][1].toStringList(), QStringList {QStringLiteral("a fault in the device")});
+    service.sweep(order());
+    EXPECT_TRUE(service.running()) << "the next sweep starts the process again";
+}
+
+TEST(ReplayService, CancelAnswersAtOnceAndAHangingProcessIsKilled)
+{
+    ReplayService service({fake("hangs")});
+    QSignalSpy cells(&service, &ReplayService::cellDone);
+    service.sweep(order());
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !cells.isEmpty(); }, patienceMs));
+    QSignalSpy cancelled(&service, &ReplayService::cancelled);
+    QElapsedTimer clock;
+    clock.start();
+    service.cancel();
+    EXPECT_EQ(cancelled.size(), 1);
+    EXPECT_LT(clock.elapsed(), 200);
+    EXPECT_FALSE(service.running());
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !service.alive(); }, ReplayService::killAfterMs + patienceMs));
+}
+
+TEST(ReplayService, WorkerThatCannotStartIsReplacedByTheBuiltInDevice)
+{
+    ReplayService service({fake("stillborn", true), fake("hangs")});
+    QSignalSpy failed(&service, &ReplayService::failed);
+    service.start();
+    ASSERT_TRUE(waitFor(
+        service, [](const ReplayService& s) { return s.description().startsWith(QStringLiteral("No worker")); }));
+    ASSERT_EQ(failed.size(), 1);
+    EXPECT_EQ(failed[0][1].toStringList(), QStringList {QStringLiteral("this worker cannot find its torch")});
+    ReplayService missing({{QStringLiteral("/nowhere/nanscope-worker"), {}, true}, fake("hangs")});
+    missing.start();
+    EXPECT_TRUE(waitFor(
+        missing, [](const ReplayService& s) { return s.description().startsWith(QStringLiteral("No worker")); }));
+}
+
+TEST(ReplayService, WithoutAnyProgramASweepIsRefusedInASentence)
+{
+    ReplayService service({});
+    QSignalSpy failed(&service, &ReplayService::failed);
+    service.sweep(order());
+    EXPECT_EQ(failed.size(), 1);
+    EXPECT_FALSE(service.running());
+}
+
+} // namespace nanscope

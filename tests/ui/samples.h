@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include "core/model/model.h"
+#include "ui/plots/matrixpicture.h"
+#include "ui/plots/trace.h"
+
+namespace nanscope::test {
+
+/// Three captures of two ranks: a birth on rank 0, two that descend from it, in the order a folder lists them (birth
+/// last).
+std::shared_ptr<RunData> makeRun();
+std::shared_ptr<Diagnosis> makeDiagnosis();
+
+Cell makeCell(const std::string& variant, Precision precision, Outcome outcome);
+
+/// Every element its own tile, all of magnitude 0.1 but for what the test changes.
+MatrixPicture makePicture(std::int64_t rows, std::int64_t cols);
+void setElement(MatrixPicture& picture, std::int64_t row, std::int64_t col, float value);
+
+TracePoint point(std::int64_t step, double value);
+
+} // namespace nanscope::test

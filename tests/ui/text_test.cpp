@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "ui/text.h"
+
+namespace nanscope {
+
+TEST(Text, ShapeUsesTheTimesSign)
+{
+    EXPECT_EQ(shapeLabel({1, 160, 96}), QStringLiteral("1×160×96"));
+}
+
+TEST(Text, StepIsBetweenLinesOrUnknown)
+{
+    CaptureVerdict verdict;
+    EXPECT_EQ(stepLabel(verdict), QStringLiteral("–"));
+    verdict.step = {5, 6};
+    verdict.stepSource = StepSource::console;
+    EXPECT_EQ(stepLabel(verdict), QStringLiteral("5–6"));
+    EXPECT_EQ(stepSentence(verdict), QStringLiteral("after the line of step 5, before that of step 6"));
+    verdict.stepSource = StepSource::mtime;
+    EXPECT_TRUE(stepSentence(verdict).contains(QStringLiteral("file time")));
+}
+
+TEST(Text, ExactNumberReadsBackAsTheSameBits)
+{
+    for (const double value : {0.1, 1e-300, 3.0517578125e-05, static_cast<double>(0.1F), -0.0}) {
+        EXPECT_EQ(exactNumber(value).toDouble(), value) << value;
+    }
+    EXPECT_EQ(exactNumber(std::numeric_limits<double>::quiet_NaN()), QStringLiteral("NaN"));
+    EXPECT_EQ(exactNumber(-std::numeric_limits<double>::infinity()), QStringLiteral("−Inf"));
+}
+
+TEST(Text, HeadlineNamesKindAndMargin)
+{
+    CaptureVerdict verdict;
+    verdict.blame = Blame::implementation;
+    verdict.kind = "kernel or launch order";
+    EXPECT_EQ(blameHeadline(verdict), QStringLiteral("Implementation: kernel or launch order"));
+    verdict.blame = Blame::numerics;
+    verdict.kind.clear();
+    verdict.marginal = true;
+    EXPECT_EQ(blameHeadline(verdict), QStringLiteral("Numerics, marginal"));
+}
+
+TEST(Text, IdentificationSaysFitAndNext)
+{
+    Identification identification;
+    EXPECT_EQ(identificationSentence(identification), QStringLiteral("variant not known"));
+    identification.names = {"gns-gram", "gns-standard"};
+    identification.fit = 0.0041;
+    identification.runnerUp = 0.0931;
+    EXPECT_EQ(
+        identificationSentence(identification), QStringLiteral("gns-gram or gns-standard (fit 0.41 %, next 9.3 %)"));
+    identification.matchesNone = true;
+    EXPECT_EQ(identificationSentence(identification), QStringLiteral("matches no known variant"));
+}
+
+TEST(Text, OpLabelNamesTheStepOnlyInsideTheIteration)
+{
+    EXPECT_EQ(opLabel({3, OpName::gram, {}, ValueClass::nan, 1}), QStringLiteral("step 3 gram"));
+    EXPECT_EQ(opLabel({0, OpName::normalize, {}, ValueClass::nan, 1}), QStringLiteral("normalize"));
+}
+
+} // namespace nanscope

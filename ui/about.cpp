@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/about.h"
+
+#include <QCoreApplication>
+#include <QMessageBox>
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::About)
+};
+
+QString licences()
+{
+    const std::pair<const char*, const char*> rows[] = {{"nanscope, core, worker", "Apache-2.0"},
+        {"this window (ui, nanscope-gui)", "GPL-3.0-or-later"}, {"QCustomPlot", "GPL-3.0-or-later"},
+        {"Qt 6", "LGPL-3.0"}, {"SQLite", "public domain"}, {"Eigen", "MPL-2.0"}, {"simdjson", "Apache-2.0"},
+        {"nlohmann-json, {fmt}", "MIT"}, {"RE2, CLI11", "BSD-3-Clause"}, {"zlib, Zstandard", "zlib, BSD-3-Clause"}};
+    QString table;
+    for (const auto& [what, licence] : rows) {
+        table += QStringLiteral("<tr><td style='padding-right:24px'>%1</td><td>%2</td></tr>")
+                     .arg(QLatin1String(what), QLatin1String(licence));
+    }
+    return QStringLiteral("<table>%1</table>").arg(table);
+}
+
+} // namespace
+
+void showAboutDialog(QWidget& parent)
+{
+    const QString text =
+        Words::tr("<h3>Nanscope %1</h3><p>Says what went non-finite first in a training run with a Newton-Schulz step, "
+                  "by whose fault, and what to do.</p><p>This window is free software: you may share and change it "
+                  "under the GNU General Public License, version 3 or later. It comes without any warranty.</p>")
+            .arg(QCoreApplication::applicationVersion());
+    QMessageBox::about(&parent, Words::tr("About Nanscope"), text + licences());
+}
+
+void showShortcutsDialog(QWidget& parent)
+{
+    const std::pair<QString, QString> rows[] = {
+        {QStringLiteral("Ctrl+O, Ctrl+Shift+O"), Words::tr("open a folder, a file")},
+        {QStringLiteral("F5"), Words::tr("rescan and judge again")},
+        {QStringLiteral("Ctrl+R, Ctrl+."), Words::tr("sweep, cancel")},
+        {QStringLiteral("Ctrl+E, Ctrl+Shift+C"), Words::tr("export the report, copy it")},
+        {QStringLiteral("Ctrl+F, Esc"), Words::tr("filter captures, clear the filter")},
+        {Words::tr("arrows in a heat map"), Words::tr("move the cursor, with Ctrl by 16")},
+        {QStringLiteral("+  −  0"), Words::tr("zoom a heat map in and out, fit")},
+        {Words::tr("wheel, drag, double click"), Words::tr("zoom at the cursor, move, fit: heat maps and timelines")}};
+    QString table;
+    for (const auto& [keys, what] : rows) {
+        table += QStringLiteral(
+            "<tr><td style='padding:2px 24px 2px 0'><b>%1</b></td><td style='padding:2px 0'>%2</td></tr>")
+                     .arg(keys, what);
+    }
+    QMessageBox box(QMessageBox::NoIcon, Words::tr("Keys and mouse"), QStringLiteral("<table>%1</table>").arg(table),
+        QMessageBox::Close, &parent);
+    box.exec();
+}
+
+} // namespace nanscope

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+class QWidget;
+
+namespace nanscope {
+
+void showAboutDialog(QWidget& parent);
+void showShortcutsDialog(QWidget& parent);
+
+} // namespace nanscope

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/actions.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QCoreApplication>
+#include <QMainWindow>
+#include <QMenu>
+#include <QMenuBar>
+#include <QToolBar>
+#include <QToolButton>
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::Actions)
+};
+
+QAction* make(QMainWindow& window, const QString& text, const QKeySequence& shortcut, const QString& tip)
+{
+    auto* action = new QAction(text, &window);
+    action->setShortcut(shortcut);
+    action->setStatusTip(tip);
+    const QString keys = shortcut.toString(QKeySequence::NativeText);
+    action->setToolTip(keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, keys));
+    return action;
+}
+
+void makeFileActions(Actions& a, QMainWindow& window)
+{
+    a.openFolder = make(
+        window, Words::tr("&Open folder…"), QKeySequence::Open, Words::tr("Open a folder with dumps, logs or both"));
+    a.openFile = make(window, Words::tr("Open &file…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
+        Words::tr("Open one capture or a session file"));
+    a.openSample = make(window, Words::tr("Open the &sample run"), {},
+        Words::tr("A small run in which a kernel left a tile unwritten"));
+    a.rescan = make(window, Words::tr("&Rescan"), Qt::Key_F5, Words::tr("Look for new files and judge again"));
+    a.quit = make(window, Words::tr("&Quit"), QKeySequence::Quit, Words::tr("Close the window"));
+    a.recent = new QMenu(Words::tr("Open &recent"), &window);
+}
+
+void makeCaptureActions(Actions& a, QMainWindow& window)
+{
+    a.sweep = make(window, Words::tr("&Sweep"), Qt::CTRL | Qt::Key_R,
+        Words::tr("Replay the selected capture with every variant in five precisions"));
+    a.cancel = make(window, Words::tr("&Cancel"), Qt::CTRL | Qt::Key_Period, Words::tr("Stop what is running"));
+    a.exportReport = make(
+        window, Words::tr("&Export report…"), Qt::CTRL | Qt::Key_E, Words::tr("Write the report as Markdown or JSON"));
+    a.copyIssueText = make(window, Words::tr("&Copy as issue text"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
+        Words::tr("Put the report into the clipboard"));
+}
+
+void makeViewActions(Actions& a, QMainWindow& window)
+{
+    a.filter = make(window, Words::tr("&Filter captures"), QKeySequence::Find, Words::tr("Go to the filter box"));
+    a.fitView = make(window, Words::tr("Fit &heat maps"), Qt::CTRL | Qt::Key_0, Words::tr("Show both matrices whole"));
+    a.themeSystem = make(window, Words::tr("&System"), {}, Words::tr("Follow the desktop"));
+    a.themeLight = make(window, Words::tr("&Light"), {}, Words::tr("Light colours"));
+    a.themeDark = make(window, Words::tr("&Dark"), {}, Words::tr("Dark colours"));
+    auto* themes = new QActionGroup(&window);
+    for (QAction* action : {a.themeSystem, a.themeLight, a.themeDark}) {
+        action->setCheckable(true);
+        themes->addAction(action);
+    }
+    a.resetLayout = make(window, Words::tr("&Restore default layout"), {}, Words::tr("Give every pane its first size"));
+    a.shortcuts = make(window, Words::tr("&Keys and mouse"), QKeySequence::HelpContents,
+        Words::tr("What can be done without the menus"));
+    a.about = make(window, Words::tr("&About Nanscope"), {}, Words::tr("Version and licences"));
+}
+
+void fillMenus(const Actions& a, QMainWindow& window)
+{
+    QMenu* file = window.menuBar()->addMenu(Words::tr("&File"));
+    file->addActions({a.openFolder, a.openFile});
+    file->addMenu(a.recent);
+    file->addActions({a.openSample, a.rescan});
+    file->addSeparator();
+    file->addAction(a.exportReport);
+    file->addSeparator();
+    file->addAction(a.quit);
+    window.menuBar()->addMenu(Words::tr("&Edit"))->addActions({a.filter, a.copyIssueText});
+    QMenu* view = window.menuBar()->addMenu(Words::tr("&View"));
+    QMenu* theme = view->addMenu(Words::tr("&Theme"));
+    theme->addActions({a.themeSystem, a.themeLight, a.themeDark});
+    view->addActions({a.fitView, a.resetLayout});
+    window.menuBar()->addMenu(Words::tr("&Capture"))->addActions({a.sweep, a.cancel});
+    window.menuBar()->addMenu(Words::tr("&Help"))->addActions({a.shortcuts, a.about});
+}
+
+void fillToolBar(const Actions& a, QMainWindow& window)
+{
+    auto* bar = window.addToolBar(Words::tr("Tools"));
+    bar->setObjectName(QStringLiteral("tools"));
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    bar->addActions({a.openFolder, a.rescan, a.sweep, a.cancel, a.exportReport});
+    bar->widgetForAction(a.sweep)->setObjectName(QStringLiteral("primary"));
+}
+
+} // namespace
+
+Actions makeActions(QMainWindow& window)
+{
+    Actions actions;
+    makeFileActions(actions, window);
+    makeCaptureActions(actions, window);
+    makeViewActions(actions, window);
+    fillMenus(actions, window);
+    fillToolBar(actions, window);
+    return actions;
+}
+
+} // namespace nanscope

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+class QAction;
+class QMainWindow;
+class QMenu;
+
+namespace nanscope {
+
+/// Every command of the window, with its shortcut, in menus and tool bar.
+struct Actions
+{
+    QAction* openFolder = nullptr;
+    QAction* openFile = nullptr;
+    QAction* openSample = nullptr;
+    QAction* rescan = nullptr;
+    QAction* sweep = nullptr;
+    QAction* cancel = nullptr;
+    QAction* exportReport = nullptr;
+    QAction* copyIssueText = nullptr;
+    QAction* filter = nullptr;
+    QAction* fitView = nullptr;
+    QAction* themeSystem = nullptr;
+    QAction* themeLight = nullptr;
+    QAction* themeDark = nullptr;
+    QAction* resetLayout = nullptr;
+    QAction* shortcuts = nullptr;
+    QAction* about = nullptr;
+    QAction* quit = nullptr;
+    QMenu* recent = nullptr;
+};
+
+Actions makeActions(QMainWindow& window);
+
+} // namespace nanscope

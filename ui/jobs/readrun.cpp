@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/jobs/readrun.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "core/diagnose/diagnose.h"
+#include "core/ingest/ingest.h"
+#include "core/report/report.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool drawn(const Series& series)
+{
+    return series.name == "loss" || series.name == "grad_norm";
+}
+
+bool isSessionFile(const fs::path& path)
+{
+    std::error_code ignored;
+    return path.extension() == ".nanscope" && fs::is_regular_file(path, ignored);
+}
+
+Result<Session> openSession(const fs::path& path)
+{
+    if (!isSessionFile(path)) {
+        return Session::open(Session::defaultPath(path), OpenMode::create);
+    }
+    auto session = Session::open(path, OpenMode::readWrite);
+    return session ? std::move(session) : Session::open(path, OpenMode::readOnly);
+}
+
+/// A session that was mailed or shipped lies beside its captures, not where they were imported.
+void findMovedCaptures(RunData& run, const fs::path& folder)
+{
+    std::error_code ignored;
+    for (Capture& capture : run.captures) {
+        if (fs::exists(capture.path, ignored)) {
+            continue;
+        }
+        const fs::path moved = folder / fs::path(capture.path).lexically_relative(run.root);
+        if (fs::exists(moved, ignored)) {
+            capture.path = moved.string();
+        }
+    }
+}
+
+Result<void> addPoints(RunData& run, const Session& session)
+{
+    for (Series& series : run.series) {
+        if (!drawn(series)) {
+            continue;
+        }
+        auto points = session.points(series.id);
+        if (!points) {
+            return tl::make_unexpected(points.error());
+        }
+        series.points = std::move(*points);
+    }
+    return {};
+}
+
+std::int64_t sizeOfRun(const RunData& run)
+{
+    std::int64_t size = static_cast<std::int64_t>(run.captures.size() + run.events.size());
+    for (const Series& series : run.series) {
+        size += series.pointCount;
+    }
+    return size;
+}
+
+std::shared_ptr<const Diagnosis> storedDiagnosis(const Session& session)
+{
+    const auto text = session.diagnosis();
+    if (!text || text->empty()) {
+        return nullptr;
+    }
+    auto diagnosis = diagnosisFromJson(*text);
+    return diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr;
+}
+
+Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job)
+{
+    OpenedRun opened;
+    opened.loaded.opened = path;
+    opened.loaded.session = session.path();
+    const auto before = session.summary();
+    std::int64_t sizeBefore = before ? sizeOfRun(*before) : 0;
+    if (!isSessionFile(path)) {
+        if (auto imported = importRun(path, session, job); !imported) {
+            return tl::make_unexpected(imported.error());
+        }
+    }
+    auto run = session.summary();
+    if (!run) {
+        return tl::make_unexpected(run.error());
+    }
+    if (isSessionFile(path)) {
+        findMovedCaptures(*run, fs::absolute(path).parent_path());
+    }
+    if (auto added = addPoints(*run, session); !added) {
+        return tl::make_unexpected(added.error());
+    }
+    auto cells = session.cells();
+    if (!cells) {
+        return tl::make_unexpected(cells.error());
+    }
+    opened.loaded.cells = std::move(*cells);
+    opened.loaded.diagnosis = storedDiagnosis(session);
+    opened.changed = !opened.loaded.diagnosis || sizeOfRun(*run) != sizeBefore;
+    opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
+    return opened;
+}
+
+Result<OpenedRun> readWithoutSession(const fs::path& path, const Error& problem, const JobContext& job)
+{
+    auto run = readRun(path, job);
+    if (!run) {
+        return tl::make_unexpected(run.error());
+    }
+    OpenedRun opened;
+    opened.loaded.opened = path;
+    opened.loaded.sessionProblem = sentence(problem);
+    opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
+    opened.changed = true;
+    return opened;
+}
+
+Result<RunData> wholeRun(const LoadedRun& run)
+{
+    if (run.session.empty()) {
+        return *run.run;
+    }
+    auto session = Session::open(run.session, OpenMode::readOnly);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    auto whole = session->load();
+    if (whole) {
+        findMovedCaptures(*whole, run.session.parent_path());
+    }
+    return whole;
+}
+
+} // namespace
+
+Result<OpenedRun> openRun(const fs::path& path, const JobContext& job)
+{
+    auto session = openSession(path);
+    if (session) {
+        return readSession(path, *session, job);
+    }
+    // A damaged session file is the thing that was asked for; a folder can be read without one.
+    return isSessionFile(path) ? Result<OpenedRun>(tl::make_unexpected(session.error()))
+                               : readWithoutSession(path, session.error(), job);
+}
+
+Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job)
+{
+    auto whole = wholeRun(run);
+    if (!whole) {
+        return tl::make_unexpected(whole.error());
+    }
+    auto diagnosis = diagnose(*whole, {ran}, job);
+    if (diagnosis && !run.session.empty()) {
+        // A session that is read-only keeps its old diagnosis; the new one is shown all the same.
+        if (auto session = Session::open(run.session, OpenMode::readWrite)) {
+            (void)session->setDiagnosis(toJson(*diagnosis).dump());
+        }
+    }
+    return diagnosis;
+}
+
+} // namespace nanscope

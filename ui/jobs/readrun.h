@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+
+#include "ui/jobs/runloader.h"
+
+namespace nanscope {
+
+struct OpenedRun
+{
+    LoadedRun loaded;
+    bool changed = false; ///< the import brought something new, or there is no diagnosis yet
+};
+
+/// Opens the session of a folder (or a session file), imports what is new and reads it all. Where no session can be
+/// written, the run is read without one and `sessionProblem` says why.
+Result<OpenedRun> openRun(const std::filesystem::path& path, const JobContext& job);
+
+/// Judges a run and stores the diagnosis in its session, if it has one.
+Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job);
+
+} // namespace nanscope

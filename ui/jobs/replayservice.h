@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include <QObject>
+#include <QProcess>
+#include <QStringList>
+#include <QTimer>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// A process that can be started as replay service.
+struct ServiceProgram
+{
+    QString program;
+    QStringList arguments;
+    bool worker = false; ///< nanscope-worker rather than the command line's own CPU device
+};
+
+/// The worker named by NANSCOPE_WORKER, by the settings or beside this program; after it `nanscope serve`.
+std::deque<ServiceProgram> servicePrograms();
+
+struct SweepOrder
+{
+    QStringList captures; ///< paths
+    QStringList variants;
+    std::vector<Precision> precisions;
+    QString session; ///< where the service stores the cells, or empty
+};
+
+/// The replay process behind the window, spoken to in JSON lines (core/replay/serve.h). Its death is reported; the
+/// next sweep starts it again. cancel() answers at once, the process gets two seconds.
+class ReplayService : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit ReplayService(std::deque<ServiceProgram> programs, QObject* parent = nullptr);
+    ~ReplayService() override;
+
+    void start();
+    void sweep(const SweepOrder& order);
+    void cancel();
+
+    bool available() const { return !m_programs.empty(); }
+    bool running() const { return m_job != 0; }
+    bool alive() const { return m_process != nullptr; }
+    /// True once the process answered, or when there is none to wait for.
+    bool settled() const { return m_ready || !m_process; }
+    /// "Worker: torch 2.11.0 · CPU", or that there is none.
+    QString description() const;
+    QStringList notes() const { return m_notes; }
+
+    static constexpr int killAfterMs = 2000;
+
+Q_SIGNALS:
+    void stateChanged();
+    void progressed(const nanscope::Progress& progress);
+    void cellDone(const nanscope::Cell& cell);
+    void finished();
+    void cancelled();
+    void failed(const QString& sentence, const QStringList& details);
+
+private:
+    void startProcess();
+    void dropProcess();
+    void send(const nlohmann::ordered_json& request);
+    void readLines();
+    void handle(const nlohmann::ordered_json& answer);
+    void handleHello(const nlohmann::ordered_json& hello);
+    void handleJob(const nlohmann::ordered_json& answer);
+    void onEnded(const QString& how);
+    void sendOrder();
+    void endJob();
+
+    std::deque<ServiceProgram> m_programs;
+    std::unique_ptr<QProcess> m_process;
+    QTimer m_killTimer;
+    bool m_ready = false;
+    QString m_engine;
+    QStringList m_notes;
+    QString m_errors; ///< end of the process's stderr
+    std::optional<SweepOrder> m_order; ///< waits for the process to be ready
+    int m_lastId = 1;
+    int m_job = 0; ///< id of the running sweep, 0 when there is none
+    int m_cancelling = 0; ///< id of a sweep whose end is still awaited
+};
+
+} // namespace nanscope

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/jobs/reportjob.h"
+
+#include <span>
+
+#include "core/platform/platform.h"
+#include "core/report/report.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+namespace {
+
+Result<ReportInput> inputOf(const LoadedRun& loaded)
+{
+    ReportInput input {*loaded.run, loaded.diagnosis ? *loaded.diagnosis : Diagnosis {}, loaded.cells, {}};
+    input.commandLine = "nanscope report " + loaded.opened.string();
+    if (loaded.session.empty()) {
+        return input;
+    }
+    auto session = Session::open(loaded.session, OpenMode::readOnly);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    auto whole = session->load();
+    auto cells = session->cells();
+    if (!whole || !cells) {
+        return tl::make_unexpected(whole ? cells.error() : whole.error());
+    }
+    input.run = std::move(*whole);
+    input.cells = std::move(*cells);
+    return input;
+}
+
+} // namespace
+
+Result<std::string> reportText(const LoadedRun& run, bool json)
+{
+    const auto input = inputOf(run);
+    if (!input) {
+        return tl::make_unexpected(input.error());
+    }
+    return json ? jsonReport(*input) : markdownReport(*input);
+}
+
+Result<void> writeReport(const LoadedRun& run, const std::filesystem::path& path)
+{
+    const auto text = reportText(run, path.extension() == ".json");
+    if (!text) {
+        return tl::make_unexpected(text.error());
+    }
+    return writeFileAtomically(path, std::as_bytes(std::span<const char>(*text)));
+}
+
+} // namespace nanscope

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/jobs/runloader.h"
+
+#include <chrono>
+
+#include "ui/jobs/readrun.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Lets through a report every 50 ms and each change of phase: the event queue of the window is not a log.
+class ProgressGate
+{
+public:
+    bool opensFor(const Progress& progress)
+    {
+        const auto now = std::chrono::steady_clock::now();
+        if (progress.phase == m_phase && now - m_last < std::chrono::milliseconds(50)) {
+            return false;
+        }
+        m_phase = progress.phase;
+        m_last = now;
+        return true;
+    }
+
+private:
+    std::string m_phase;
+    std::chrono::steady_clock::time_point m_last;
+};
+
+} // namespace
+
+RunLoader::RunLoader(QObject* parent)
+    : QObject(parent)
+{
+    m_pool.setMaxThreadCount(1);
+}
+
+RunLoader::~RunLoader()
+{
+    m_cancel.cancel();
+    m_pool.waitForDone();
+}
+
+JobContext RunLoader::begin()
+{
+    m_cancel.cancel();
+    m_cancel = CancelToken();
+    m_job = m_jobs.begin();
+    m_busy = true;
+    JobContext context;
+    context.cancel = m_cancel;
+    context.progress = [this, job = m_job, gate = std::make_shared<ProgressGate>()](const Progress& progress) {
+        if (gate->opensFor(progress)) {
+            QMetaObject::invokeMethod(this, [this, job, progress] {
+                if (m_jobs.isCurrent(job)) {
+                    Q_EMIT progressed(progress);
+                }
+            });
+        }
+    };
+    return context;
+}
+
+void RunLoader::open(const std::filesystem::path& path, bool rescan)
+{
+    const JobContext context = begin();
+    background(
+        m_pool, this, [path, context] { return openRun(path, context); },
+        [this, job = m_job, rescan](Result<OpenedRun> opened) {
+            if (!m_jobs.isCurrent(job)) {
+                return;
+            }
+            if (!opened) {
+                finish(job);
+                Q_EMIT failed(opened.error());
+                return;
+            }
+            reportLoaded(job, opened->loaded, opened->changed || rescan);
+        });
+}
+
+void RunLoader::reportLoaded(int job, const LoadedRun& run, bool judging)
+{
+    judging = judging && !run.run->captures.empty();
+    Q_EMIT loaded(run, judging);
+    if (judging && m_jobs.isCurrent(job)) {
+        judge(run, {});
+    } else {
+        finish(job);
+    }
+}
+
+void RunLoader::judge(const LoadedRun& run, const std::vector<std::string>& ran)
+{
+    const JobContext context = begin();
+    background(
+        m_pool, this, [run, ran, context] { return judgeRun(run, ran, context); },
+        [this, job = m_job](Result<Diagnosis> diagnosis) { reportJudged(job, std::move(diagnosis)); });
+}
+
+void RunLoader::reportJudged(int job, Result<Diagnosis> diagnosis)
+{
+    if (!m_jobs.isCurrent(job)) {
+        return;
+    }
+    finish(job);
+    if (diagnosis) {
+        Q_EMIT judged(std::make_shared<const Diagnosis>(std::move(*diagnosis)));
+    } else {
+        Q_EMIT failed(diagnosis.error());
+    }
+}
+
+void RunLoader::finish(int job)
+{
+    if (m_jobs.isCurrent(job)) {
+        m_busy = false;
+        Q_EMIT idle();
+    }
+}
+
+void RunLoader::cancel()
+{
+    if (!m_busy) {
+        return;
+    }
+    m_cancel.cancel();
+    m_jobs.drop();
+    m_busy = false;
+    Q_EMIT cancelled();
+    Q_EMIT idle();
+}
+
+} // namespace nanscope

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <QObject>
+#include <QThreadPool>
+
+#include "core/model/model.h"
+#include "ui/jobs/background.h"
+
+namespace nanscope {
+
+/// A run as the window holds it: points only of the series that are drawn.
+struct LoadedRun
+{
+    std::shared_ptr<const RunData> run;
+    std::shared_ptr<const Diagnosis> diagnosis; ///< of an earlier visit, or none
+    std::vector<Cell> cells;
+    std::filesystem::path opened;
+    std::filesystem::path session; ///< empty where no session could be written
+    std::string sessionProblem;
+};
+
+/// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
+class RunLoader : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit RunLoader(QObject* parent = nullptr);
+    ~RunLoader() override;
+
+    /// A folder, a capture, or a session file. `rescan` judges again even if nothing is new.
+    void open(const std::filesystem::path& path, bool rescan = false);
+    void judge(const LoadedRun& run, const std::vector<std::string>& ran);
+    void cancel();
+    bool busy() const { return m_busy; }
+
+Q_SIGNALS:
+    void progressed(const nanscope::Progress& progress);
+    void loaded(const nanscope::LoadedRun& run, bool judging);
+    void judged(std::shared_ptr<const nanscope::Diagnosis> diagnosis);
+    void failed(const nanscope::Error& error);
+    void cancelled();
+    void idle();
+
+private:
+    JobContext begin();
+    void finish(int job);
+    void reportLoaded(int job, const LoadedRun& run, bool judging);
+    void reportJudged(int job, Result<Diagnosis> diagnosis);
+
+    JobTracker m_jobs;
+    int m_job = 0;
+    CancelToken m_cancel;
+    bool m_busy = false;
+    QThreadPool m_pool; ///< last member: its threads end before anything they use
+};
+
+} // namespace nanscope

@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/jobs/workspace.h"
+
+#include <algorithm>
+
+#include "core/replay/variant.h"
+#include "ui/jobs/reportjob.h"
+#include "ui/models/capturemodel.h"
+#include "ui/models/cellgridmodel.h"
+#include "ui/text.h"
+
+namespace nanscope {
+
+Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
+    : QObject(parent)
+    , m_service(std::move(programs))
+{
+    connectJobs();
+}
+
+Workspace::~Workspace()
+{
+    m_pool.waitForDone();
+}
+
+void Workspace::connectJobs()
+{
+    connect(&m_loader, &RunLoader::progressed, this, &Workspace::progressed);
+    connect(&m_loader, &RunLoader::loaded, this, &Workspace::onLoaded);
+    connect(&m_loader, &RunLoader::judged, this, &Workspace::onJudged);
+    connect(&m_loader, &RunLoader::idle, this, [this] {
+        m_judging = false;
+        Q_EMIT stateChanged();
+    });
+    connect(&m_loader, &RunLoader::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
+    connect(
+        &m_loader, &RunLoader::failed, this, [this](const Error& error) { Q_EMIT problem(qstr(sentence(error)), {}); });
+    connect(&m_tensors, &TensorLoader::loaded, this, &Workspace::picturesChanged);
+    connect(&m_tensors, &TensorLoader::failed, this, &Workspace::picturesMissing);
+    connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
+    connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
+    connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
+    connect(&m_service, &ReplayService::finished, this, [this] { Q_EMIT note(tr("Sweep done")); });
+    connect(&m_service, &ReplayService::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
+    connect(&m_service, &ReplayService::failed, this, &Workspace::problem);
+}
+
+void Workspace::open(const QString& path)
+{
+    m_service.cancel();
+    m_ran.clear();
+    m_loader.open(path.toStdString());
+    Q_EMIT stateChanged();
+}
+
+void Workspace::rescan()
+{
+    if (hasRun()) {
+        m_loader.open(m_loaded.opened, true);
+        Q_EMIT stateChanged();
+    }
+}
+
+void Workspace::setRan(const QStringList& ran)
+{
+    if (!hasRun()) {
+        return;
+    }
+    m_ran = ran;
+    std::vector<std::string> names;
+    for (const QString& name : ran) {
+        names.push_back(name.toStdString());
+    }
+    m_judging = true;
+    m_loader.judge(m_loaded, names);
+    Q_EMIT stateChanged();
+}
+
+void Workspace::onLoaded(const LoadedRun& run, bool judging)
+{
+    m_loaded = run;
+    m_judging = judging;
+    m_selected = -1;
+    m_tensors.drop();
+    Q_EMIT runChanged();
+    reportRejections();
+    Q_EMIT stateChanged();
+}
+
+void Workspace::reportRejections()
+{
+    if (!m_loaded.sessionProblem.empty()) {
+        Q_EMIT problem(tr("Nothing will be remembered of this run: %1").arg(qstr(m_loaded.sessionProblem)), {});
+    }
+    QStringList details;
+    for (const Rejection& rejection : m_loaded.run->rejected) {
+        details << QStringLiteral("%1: %2").arg(qstr(rejection.reason), qstr(rejection.path));
+    }
+    if (!details.isEmpty()) {
+        Q_EMIT problem(details.size() == 1
+                ? tr("1 file could not be used; everything else is open")
+                : tr("%1 files could not be used; everything else is open").arg(details.size()),
+            details);
+    }
+}
+
+void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
+{
+    m_loaded.diagnosis = std::move(diagnosis);
+    Q_EMIT runChanged();
+    Q_EMIT selectionChanged();
+}
+
+void Workspace::select(int capture)
+{
+    if (capture == m_selected) {
+        return;
+    }
+    m_selected = capture;
+    Q_EMIT selectionChanged();
+    const CaptureVerdict* judged = verdict();
+    loadPictures(judged ? judged->damage.batch : 0);
+}
+
+void Workspace::showBatch(std::int64_t batch)
+{
+    loadPictures(batch);
+}
+
+void Workspace::loadPictures(std::int64_t batch)
+{
+    if (const Capture* shown = capture()) {
+        m_tensors.load(shown->path, batch);
+    } else {
+        m_tensors.drop();
+        Q_EMIT picturesMissing(QString());
+    }
+}
+
+const Capture* Workspace::capture() const
+{
+    if (!m_loaded.run || m_selected < 0 || static_cast<std::size_t>(m_selected) >= m_loaded.run->captures.size()) {
+        return nullptr;
+    }
+    return &m_loaded.run->captures[static_cast<std::size_t>(m_selected)];
+}
+
+const CaptureVerdict* Workspace::verdict() const
+{
+    const Capture* shown = capture();
+    return shown && m_loaded.diagnosis ? verdictOf(*m_loaded.diagnosis, *shown) : nullptr;
+}
+
+int Workspace::causeOf(const CaptureVerdict& verdict) const
+{
+    const auto& captures = m_loaded.run->captures;
+    const auto found = std::ranges::find(captures, verdict.causedBy, &Capture::file);
+    return found == captures.end() ? -1 : static_cast<int>(found - captures.begin());
+}
+
+QStringList Workspace::variantsInOrder(int& identified) const
+{
+    QStringList names;
+    const CaptureVerdict* judged = verdict();
+    // A set of everything distinguishes nothing.
+    if (judged && judged->variant.names.size() < variants().size()) {
+        for (const std::string& variant : judged->variant.names) {
+            names << qstr(variant);
+        }
+    }
+    identified = static_cast<int>(names.size());
+    for (const Variant& variant : variants()) {
+        if (!names.contains(qstr(variant.name))) {
+            names << qstr(variant.name);
+        }
+    }
+    return names;
+}
+
+std::vector<const Cell*> Workspace::cells() const
+{
+    std::vector<const Cell*> own;
+    if (const Capture* shown = capture()) {
+        for (const Cell& cell : m_loaded.cells) {
+            if (cell.capture == shown->file) {
+                own.push_back(&cell);
+            }
+        }
+    }
+    return own;
+}
+
+void Workspace::sweepSelected()
+{
+    const Capture* shown = capture();
+    if (!shown || sweeping()) {
+        return;
+    }
+    int identified = 0;
+    SweepOrder order;
+    order.captures = {qstr(shown->path)};
+    order.variants = variantsInOrder(identified);
+    order.precisions = sweepPrecisions();
+    order.session = qstr(m_loaded.session.string());
+    m_swept = shown->file;
+    m_service.sweep(order);
+}
+
+bool Workspace::sweepingSelected() const
+{
+    const Capture* shown = capture();
+    return sweeping() && shown && shown->file == m_swept;
+}
+
+void Workspace::onCell(Cell cell)
+{
+    m_loaded.cells.push_back(std::move(cell));
+    Q_EMIT cellAdded(m_loaded.cells.back());
+}
+
+void Workspace::cancel()
+{
+    m_loader.cancel();
+    m_service.cancel();
+}
+
+void Workspace::startService()
+{
+    m_service.start();
+}
+
+bool Workspace::busy() const
+{
+    return m_loader.busy() || m_service.running();
+}
+
+bool Workspace::settled() const
+{
+    return !busy() && !m_tensors.busy() && m_service.settled() && m_reports == 0;
+}
+
+void Workspace::exportReport(const QString& path)
+{
+    ++m_reports;
+    background(
+        m_pool, this, [run = m_loaded, path] { return writeReport(run, path.toStdString()); },
+        [this, path](Result<void> written) {
+            --m_reports;
+            if (written) {
+                Q_EMIT reportWritten(path);
+            } else {
+                Q_EMIT problem(qstr(sentence(written.error())), {});
+            }
+        });
+}
+
+void Workspace::copyIssueText()
+{
+    ++m_reports;
+    background(
+        m_pool, this, [run = m_loaded] { return reportText(run, false); },
+        [this](Result<std::string> text) {
+            --m_reports;
+            if (text) {
+                Q_EMIT issueText(qstr(*text));
+            } else {
+                Q_EMIT problem(qstr(sentence(text.error())), {});
+            }
+        });
+}
+
+} // namespace nanscope

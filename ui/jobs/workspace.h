@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include <QObject>
+#include <QStringList>
+#include <QThreadPool>
+
+#include "ui/jobs/replayservice.h"
+#include "ui/jobs/runloader.h"
+#include "ui/jobs/tensorloader.h"
+
+namespace nanscope {
+
+/// What the window works on: the open run, the selected capture, and the jobs that fill them. No widgets.
+class Workspace : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit Workspace(std::deque<ServiceProgram> programs, QObject* parent = nullptr);
+    ~Workspace() override;
+
+    void open(const QString& path);
+    void rescan();
+    /// What the user says ran; empty for "I do not know". Judged again at once.
+    void setRan(const QStringList& ran);
+    void select(int capture);
+    void showBatch(std::int64_t batch);
+    void sweepSelected();
+    void cancel();
+    void startService();
+
+    /// Writes the report; the ending of the name chooses Markdown or JSON.
+    void exportReport(const QString& path);
+    void copyIssueText();
+
+    bool hasRun() const { return m_loaded.run != nullptr; }
+    const LoadedRun& loaded() const { return m_loaded; }
+    const Capture* capture() const;
+    const CaptureVerdict* verdict() const;
+    /// Index of the capture a verdict names as its cause, or -1.
+    int causeOf(const CaptureVerdict& verdict) const;
+    QStringList ran() const { return m_ran; }
+    /// All variants, those of the plausible set of the selected capture first; `identified` says how many those are.
+    QStringList variantsInOrder(int& identified) const;
+    /// Stored and fresh cells of the selected capture, oldest first.
+    std::vector<const Cell*> cells() const;
+
+    bool busy() const;
+    bool judging() const { return m_judging; }
+    bool sweeping() const { return m_service.running(); }
+    bool sweepingSelected() const;
+    /// Nothing is in flight that could still change what is shown.
+    bool settled() const;
+    const ReplayService& service() const { return m_service; }
+
+Q_SIGNALS:
+    void runChanged();
+    void selectionChanged();
+    void picturesChanged(const nanscope::TensorPictures& pictures);
+    void picturesMissing(const QString& sentence);
+    void cellAdded(const nanscope::Cell& cell);
+    void stateChanged();
+    void progressed(const nanscope::Progress& progress);
+    void note(const QString& text); ///< short lived, for the status bar
+    void problem(const QString& sentence, const QStringList& details);
+    void reportWritten(const QString& path);
+    void issueText(const QString& text);
+
+private:
+    void connectJobs();
+    void onLoaded(const LoadedRun& run, bool judging);
+    void onJudged(std::shared_ptr<const Diagnosis> diagnosis);
+    void reportRejections();
+    void loadPictures(std::int64_t batch);
+    void onCell(Cell cell);
+
+    LoadedRun m_loaded;
+    int m_selected = -1;
+    std::string m_swept; ///< capture of the last sweep
+    QStringList m_ran;
+    bool m_judging = false;
+    int m_reports = 0;
+    RunLoader m_loader;
+    TensorLoader m_tensors;
+    ReplayService m_service;
+    QThreadPool m_pool;
+};
+
+} // namespace nanscope

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <QAbstractTableModel>
+#include <QStringList>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+enum class CellState { notRun, pending, done, failed };
+
+/// Variants x precisions of one capture. A cell replaces an earlier one of the same variant and precision.
+class CellGridModel : public QAbstractTableModel
+{
+    Q_OBJECT
+
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// Clears all cells. The first `identified` variants are those of the plausible set.
+    void setGrid(QStringList variants, int identified, std::vector<Precision> precisions);
+    void putCell(const Cell& cell);
+    /// Marks the cells that are about to be computed; those already there stay visible until they are replaced.
+    void setPending(bool pending);
+
+    int doneCount() const;
+    int cellCount() const;
+    const Cell* cellAt(const QModelIndex& index) const;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+private:
+    struct Entry
+    {
+        std::optional<Cell> cell;
+        bool pending = false;
+    };
+
+    const Entry& entry(const QModelIndex& index) const;
+    static CellState stateOf(const Entry& entry);
+    static QString text(const Entry& entry);
+    static QString birthText(const Entry& entry);
+    QString toolTip(const QModelIndex& index) const;
+
+    QStringList m_variants;
+    int m_identified = 0;
+    std::vector<Precision> m_precisions;
+    std::vector<Entry> m_entries; ///< row-major
+};
+
+/// All formats a sweep replays in, widest first.
+const std::vector<Precision>& sweepPrecisions();
+
+} // namespace nanscope

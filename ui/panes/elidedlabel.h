@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QLabel>
+
+namespace nanscope {
+
+/// One line that ends in "…" instead of being cut; the whole text is its tool tip then.
+class ElidedLabel : public QLabel
+{
+    Q_OBJECT
+
+public:
+    explicit ElidedLabel(QWidget* parent = nullptr, Qt::TextElideMode mode = Qt::ElideRight);
+
+    void setFullText(const QString& text);
+    QString fullText() const { return m_text; }
+    QSize minimumSizeHint() const override;
+    QSize sizeHint() const override;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void elide();
+
+    QString m_text;
+    Qt::TextElideMode m_mode;
+};
+
+} // namespace nanscope

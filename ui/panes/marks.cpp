@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/marks.h"
+
+#include <QPainter>
+#include <QPolygonF>
+
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+void polygon(QPainter& painter, const QRectF& box, std::initializer_list<QPointF> corners)
+{
+    QPolygonF shape;
+    for (const QPointF& corner : corners) {
+        shape << QPointF(box.x() + corner.x() * box.width(), box.y() + corner.y() * box.height());
+    }
+    painter.drawPolygon(shape);
+}
+
+void ring(QPainter& painter, const QRectF& box, const QColor& color)
+{
+    painter.setPen(QPen(color, 1.4));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawEllipse(box.adjusted(1, 1, -1, -1));
+}
+
+void fill(QPainter& painter, const QColor& color)
+{
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+}
+
+} // namespace
+
+void drawRoleMark(QPainter& painter, const QRectF& box, int role)
+{
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    switch (role) {
+    case static_cast<int>(Role::birth):
+        fill(painter, theme().birth);
+        painter.drawEllipse(box);
+        break;
+    case static_cast<int>(Role::upstream):
+        fill(painter, theme().warning);
+        polygon(painter, box, {{0.5, 0}, {1, 1}, {0, 1}});
+        break;
+    case static_cast<int>(Role::downstream):
+        ring(painter, box, theme().muted);
+        break;
+    case static_cast<int>(Role::healthy):
+        drawOutcomeMark(painter, box, Outcome::finite);
+        break;
+    case static_cast<int>(Role::padding):
+        painter.setPen(QPen(theme().muted, 1.4));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(box.adjusted(1, 1, -1, -1));
+        break;
+    default:
+        break;
+    }
+    painter.restore();
+}
+
+void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome)
+{
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    switch (outcome) {
+    case Outcome::finite:
+        painter.setPen(QPen(theme().good, 1.6));
+        painter.drawPolyline(QPolygonF {QPointF(box.left(), box.center().y()),
+            QPointF(box.left() + 0.35 * box.width(), box.bottom() - 1), QPointF(box.right(), box.top() + 1)});
+        break;
+    case Outcome::degenerate:
+        fill(painter, theme().warning);
+        polygon(painter, box, {{0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}});
+        break;
+    case Outcome::zero:
+        ring(painter, box, theme().bad);
+        break;
+    case Outcome::inf:
+        fill(painter, theme().posInf);
+        polygon(painter, box, {{0.5, 0}, {1, 1}, {0, 1}});
+        break;
+    case Outcome::nan:
+        painter.setPen(QPen(theme().nan, 2));
+        painter.drawLine(box.topLeft() + QPointF(1, 1), box.bottomRight() - QPointF(1, 1));
+        painter.drawLine(box.topRight() + QPointF(-1, 1), box.bottomLeft() + QPointF(1, -1));
+        break;
+    }
+    painter.restore();
+}
+
+} // namespace nanscope

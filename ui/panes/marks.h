@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QRectF>
+
+#include "core/model/model.h"
+
+class QPainter;
+
+namespace nanscope {
+
+/// Mark of a role: a filled disc in the birth colour, a triangle for upstream, a ring for downstream, a square for
+/// padding. Told apart by shape as well as by colour. A role of -1 draws nothing.
+void drawRoleMark(QPainter& painter, const QRectF& box, int role);
+
+/// Mark of an outcome: tick, diamond, ring, triangle, cross.
+void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome);
+
+} // namespace nanscope

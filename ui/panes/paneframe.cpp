@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/paneframe.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+
+#include "ui/panes/elidedlabel.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+PaneFrame::PaneFrame(const QString& title, QWidget* parent)
+    : QFrame(parent)
+    , m_title(new QLabel(title, this))
+    , m_note(new ElidedLabel(this))
+    , m_header(new QHBoxLayout)
+    , m_body(new QVBoxLayout)
+{
+    setObjectName(QStringLiteral("pane"));
+    setAccessibleName(title);
+    m_title->setObjectName(QStringLiteral("paneTitle"));
+    m_note->setObjectName(QStringLiteral("paneNote"));
+    m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_header->setContentsMargins(grid(3), grid(2), grid(3), grid(1));
+    m_header->setSpacing(grid(2));
+    m_header->addWidget(m_title);
+    m_header->addWidget(m_note, 1);
+    m_body->setContentsMargins(0, 0, 0, 0);
+    m_body->setSpacing(0);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(1, 1, 1, 1);
+    layout->setSpacing(0);
+    layout->addLayout(m_header);
+    layout->addLayout(m_body, 1);
+}
+
+void PaneFrame::setTitle(const QString& title)
+{
+    m_title->setText(title);
+    setAccessibleName(title);
+}
+
+void PaneFrame::setNote(const QString& note)
+{
+    m_note->setFullText(note);
+}
+
+} // namespace nanscope

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <QImage>
+#include <QWidget>
+
+#include "ui/plots/heatrender.h"
+
+namespace nanscope {
+
+class HeatView;
+
+/// One matrix as colours of log10|x|. Wheel zooms at the cursor, drag pans, double click fits; arrows move the
+/// cursor, + - 0 zoom. Maps that share a HeatView move together.
+class HeatMap : public QWidget
+{
+    Q_OBJECT
+
+public:
+    struct Element
+    {
+        std::int64_t row = 0;
+        std::int64_t col = 0;
+    };
+
+    explicit HeatMap(HeatView* view, QWidget* parent = nullptr);
+
+    void setPicture(std::shared_ptr<const MatrixPicture> picture);
+    const MatrixPicture* picture() const { return m_picture.get(); }
+    const LogScale& scale() const { return m_scale; }
+
+    /// Draws the frame of a damaged area; `echo` only hints at the same place in the other matrix.
+    void setDamage(const std::optional<DamagePattern>& damage, bool echo);
+    /// Shown while there is no picture.
+    void setMessage(const QString& message);
+
+    std::optional<Element> cursorElement() const;
+    /// In widget coordinates.
+    QRectF elementRect(std::int64_t row, std::int64_t col) const;
+    QRectF damageRect() const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void wheelEvent(QWheelEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    HeatGeometry geometryFor(double devicePixelRatio) const;
+    QSizeF fittedElement() const;
+    QRectF rectOf(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t colBegin, std::int64_t colEnd) const;
+    QPointF fractionAt(QPointF position) const;
+    QPointF snapped(QPointF fraction) const;
+    void zoomAt(QPointF position, double factor);
+    void moveCursor(int rows, int cols);
+    const QImage& image();
+    void drawDamage(QPainter& painter) const;
+    void drawCursor(QPainter& painter) const;
+    void updateAccessibleText();
+
+    HeatView* m_view;
+    std::shared_ptr<const MatrixPicture> m_picture;
+    LogScale m_scale;
+    std::optional<DamagePattern> m_damage;
+    bool m_echo = false;
+    QString m_message;
+    std::optional<QPointF> m_dragFrom;
+    QImage m_image;
+    HeatGeometry m_imageGeometry;
+};
+
+} // namespace nanscope

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/matrixpicture.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nanscope {
+
+namespace {
+
+double smallestNormalOf(DType dtype)
+{
+    switch (dtype) {
+    case DType::float64:
+        return 0x1p-1022;
+    case DType::float16:
+    case DType::float8_e5m2:
+        return 0x1p-14;
+    case DType::float8_e5m2fnuz:
+        return 0x1p-15;
+    case DType::float8_e4m3fn:
+        return 0x1p-6;
+    case DType::float8_e4m3fnuz:
+        return 0x1p-7;
+    default:
+        return 0x1p-126;
+    }
+}
+
+} // namespace
+
+std::optional<double> MatrixPicture::elementAt(std::int64_t row, std::int64_t col) const
+{
+    if (row < 0 || col < 0 || row >= tiles.rows || col >= tiles.cols) {
+        return std::nullopt;
+    }
+    const auto at = static_cast<std::size_t>(row * tiles.cols + col);
+    if (at < doubles.size()) {
+        return doubles[at];
+    }
+    return at < floats.size() ? std::optional<double>(floats[at]) : std::nullopt;
+}
+
+ValueClass classOf(double value, DType dtype)
+{
+    if (std::isnan(value)) {
+        return ValueClass::nan;
+    }
+    if (std::isinf(value)) {
+        return value > 0 ? ValueClass::posInf : ValueClass::negInf;
+    }
+    if (value == 0) {
+        return ValueClass::zero;
+    }
+    return isFloating(dtype) && std::abs(value) < smallestNormalOf(dtype) ? ValueClass::subnormal : ValueClass::normal;
+}
+
+LogScale scaleOf(const TileMap& tiles)
+{
+    std::vector<double> logs;
+    logs.reserve(tiles.absmax.size());
+    for (const float magnitude : tiles.absmax) {
+        if (magnitude > 0 && std::isfinite(magnitude)) {
+            logs.push_back(std::log10(static_cast<double>(magnitude)));
+        }
+    }
+    if (logs.empty()) {
+        return {};
+    }
+    const double high = *std::ranges::max_element(logs);
+    const auto percentile = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 100);
+    std::ranges::nth_element(logs, percentile);
+    return {std::min(*percentile, high - 1), high};
+}
+
+} // namespace nanscope

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/ui.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QIcon>
+#include <QStyleFactory>
+
+#include "ui/mainwindow.h"
+#include "ui/screenshot.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int wrongUsage = 2;
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::CommandLine)
+};
+
+struct Options
+{
+    QStringList paths;
+    QString screenshot;
+    QSize size;
+    std::optional<ThemeChoice> theme;
+    bool sweep = false;
+    QString error;
+};
+
+void nameProgram()
+{
+    QCoreApplication::setApplicationName(QStringLiteral("nanscope"));
+    QCoreApplication::setOrganizationName(QStringLiteral("nanscope"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(NANSCOPE_VERSION));
+}
+
+void describe(QCommandLineParser& parser)
+{
+    parser.setApplicationDescription(
+        Words::tr("Opens a run: a folder with dumps and logs, a capture, or a .nanscope session."));
+    parser.addHelpOption();
+    parser.addVersionOption();
+    parser.addPositionalArgument(QStringLiteral("PATH"), Words::tr("What to open."), QStringLiteral("[PATH]"));
+    parser.addOptions({
+        {QStringLiteral("screenshot"), Words::tr("Load, judge, write a picture of the window, and exit."),
+            QStringLiteral("FILE.png")},
+        {QStringLiteral("size"), Words::tr("Size of the window, e.g. 1440x900."), QStringLiteral("WxH")},
+        {QStringLiteral("theme"), Words::tr("system, light or dark."), QStringLiteral("NAME")},
+        {QStringLiteral("sweep"), Words::tr("Sweep the first capture before the picture is taken.")},
+    });
+}
+
+QSize parseSize(const QString& text)
+{
+    const QStringList parts = text.split(QLatin1Char('x'));
+    return parts.size() == 2 ? QSize(parts[0].toInt(), parts[1].toInt()) : QSize();
+}
+
+Options readOptions(const QCommandLineParser& parser)
+{
+    Options options;
+    for (const QString& path : parser.positionalArguments()) {
+        if (!path.isEmpty()) {
+            options.paths << path;
+        }
+    }
+    options.screenshot = parser.value(QStringLiteral("screenshot"));
+    options.sweep = parser.isSet(QStringLiteral("sweep"));
+    if (parser.isSet(QStringLiteral("size"))) {
+        options.size = parseSize(parser.value(QStringLiteral("size")));
+        if (options.size.width() < 200 || options.size.height() < 200) {
+            options.error = Words::tr("--size takes width and height of at least 200, e.g. 1440x900");
+        }
+    }
+    if (parser.isSet(QStringLiteral("theme"))) {
+        options.theme = parseThemeChoice(parser.value(QStringLiteral("theme")));
+        if (!options.theme) {
+            options.error = Words::tr("--theme takes system, light or dark");
+        }
+    }
+    return options;
+}
+
+bool asksForText(int argc, char** argv)
+{
+    constexpr std::string_view asks[] = {"--help", "-h", "--help-all", "--version", "-v"};
+    return std::any_of(argv + 1, argv + argc,
+        [&](std::string_view argument) { return std::ranges::find(asks, argument) != std::end(asks); });
+}
+
+bool takesPicture(int argc, char** argv)
+{
+    return std::any_of(
+        argv + 1, argv + argc, [](std::string_view argument) { return argument.starts_with("--screenshot"); });
+}
+
+int printText(int argc, char** argv)
+{
+    QCoreApplication app(argc, argv);
+    nameProgram();
+    QCommandLineParser parser;
+    describe(parser);
+    parser.process(app);
+    return 0;
+}
+
+/// Qt aborts where it finds no display; a picture needs none, and everything else deserves a sentence.
+bool displayMissing(bool picture)
+{
+    const bool display = qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY")
+        || qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+#if defined(Q_OS_LINUX)
+    if (!display && picture) {
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+    return !display && !picture;
+#else
+    Q_UNUSED(display)
+    Q_UNUSED(picture)
+    return false;
+#endif
+}
+
+int show(const QApplication& app, const Options& options)
+{
+    WindowOptions windowOptions;
+    windowOptions.remember = options.screenshot.isEmpty();
+    windowOptions.theme = options.theme;
+    MainWindow window(windowOptions);
+    if (options.size.isValid()) {
+        window.resize(options.size);
+    }
+    window.show();
+    std::optional<Screenshot> screenshot;
+    if (!options.paths.isEmpty()) {
+        window.openPath(options.paths.constFirst());
+    }
+    QTimer::singleShot(0, &window, [&window] { window.workspace().startService(); });
+    if (!options.screenshot.isEmpty()) {
+        screenshot.emplace(window, options.screenshot, options.sweep);
+    }
+    return app.exec();
+}
+
+} // namespace
+
+int runWindow(int argc, char** argv)
+{
+    if (asksForText(argc, argv)) {
+        return printText(argc, argv);
+    }
+    if (displayMissing(takesPicture(argc, argv))) {
+        std::fputs(
+            "nanscope-gui: there is no display; use `nanscope diagnose PATH`, or --screenshot FILE.png\n", stderr);
+        return 1;
+    }
+    QApplication app(argc, argv);
+    nameProgram();
+    QGuiApplication::setApplicationDisplayName(QStringLiteral("Nanscope"));
+    QGuiApplication::setDesktopFileName(QStringLiteral("nanscope"));
+    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    QCommandLineParser parser;
+    describe(parser);
+    parser.process(app);
+    const Options options = readOptions(parser);
+    if (!options.error.isEmpty()) {
+        std::fprintf(stderr, "nanscope-gui: %s\n", qPrintable(options.error));
+        return wrongUsage;
+    }
+    return show(app, options);
+}
+
+} // namespace nanscope

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/settings.h"
+
+#include <QSettings>
+
+namespace nanscope {
+
+namespace {
+
+const QString themeKey = QStringLiteral("theme");
+const QString recentKey = QStringLiteral("recent");
+
+// Sizes of an older arrangement of the panes would only confuse a newer one.
+QString layoutKey(const char* name)
+{
+    return QStringLiteral("layout1/") + QLatin1String(name);
+}
+
+} // namespace
+
+ThemeChoice WindowSettings::theme() const
+{
+    const QString name = m_enabled ? QSettings().value(themeKey).toString() : QString();
+    return parseThemeChoice(name).value_or(ThemeChoice::system);
+}
+
+void WindowSettings::setTheme(ThemeChoice choice)
+{
+    if (m_enabled) {
+        QSettings().setValue(themeKey, themeName(choice));
+    }
+}
+
+QStringList WindowSettings::recent() const
+{
+    return m_enabled ? QSettings().value(recentKey).toStringList() : QStringList();
+}
+
+void WindowSettings::addRecent(const QString& path)
+{
+    if (!m_enabled) {
+        return;
+    }
+    constexpr qsizetype most = 10;
+    QStringList paths = recent();
+    paths.removeAll(path);
+    paths.prepend(path);
+    QSettings().setValue(recentKey, QStringList(paths.first(std::min(paths.size(), most))));
+}
+
+void WindowSettings::clearRecent()
+{
+    if (m_enabled) {
+        QSettings().remove(recentKey);
+    }
+}
+
+QByteArray WindowSettings::state(const char* name) const
+{
+    return m_enabled ? QSettings().value(layoutKey(name)).toByteArray() : QByteArray();
+}
+
+void WindowSettings::setState(const char* name, const QByteArray& state)
+{
+    if (m_enabled) {
+        QSettings().setValue(layoutKey(name), state);
+    }
+}
+
+void WindowSettings::forgetLayout()
+{
+    if (m_enabled) {
+        QSettings().remove(QStringLiteral("layout1"));
+    }
+}
+
+} // namespace nanscope

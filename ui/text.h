@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <QString>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+inline QString qstr(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+/// "1×160×96".
+QString shapeLabel(const Shape& shape);
+
+/// "5–6" where the line of step 5 and that of step 6 enclose the capture, "5" when both agree, "–" when unknown.
+QString stepLabel(const CaptureVerdict& verdict);
+
+/// "after the line of step 5, before that of step 6", with the source of that knowledge where it is weak.
+QString stepSentence(const CaptureVerdict& verdict);
+
+/// "rank 0 · 1×160×96 · after the line of step 5, …".
+QString placeSentence(const Capture& capture, const CaptureVerdict& verdict);
+
+QString roleWord(Role role);
+QString blameWord(Blame blame);
+
+/// "Implementation: kernel or launch order", "Numerics, marginal".
+QString blameHeadline(const CaptureVerdict& verdict);
+
+/// "gns-gram or gns-standard (fit 0.5 %, next 9.3 %)".
+QString identificationSentence(const Identification& identification);
+
+QString outcomeWord(Outcome outcome);
+
+/// "step 3 gram"; "input" or "normalize" where no step has begun.
+QString opLabel(const NonFinite& where);
+
+/// "NaN", "+Inf", "−Inf", "zero", "subnormal", "normal".
+QString classWord(ValueClass value);
+
+/// Shortest decimal that reads back as exactly this value; "NaN", "+Inf", "−Inf".
+QString exactNumber(double value);
+
+/// At most `digits` significant digits, for text that is read rather than copied.
+QString roundNumber(double value, int digits = 3);
+
+/// With the grouping of the user's locale.
+QString countLabel(std::int64_t count);
+
+/// A sentence that begins with a capital letter and has no final stop.
+QString sentenceCase(QString text);
+
+/// "33, 70".
+QString indexLabel(const std::vector<std::int64_t>& index);
+
+} // namespace nanscope

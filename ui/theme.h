@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include <QColor>
+#include <QString>
+
+class QEvent;
+
+namespace nanscope {
+
+enum class ThemeChoice { system, light, dark };
+
+QString themeName(ThemeChoice choice);
+std::optional<ThemeChoice> parseThemeChoice(const QString& name);
+
+/// Every colour of the window. `birth` means birth everywhere and nothing else.
+struct Theme
+{
+    bool dark = false;
+    QColor window;
+    QColor surface;
+    QColor sunken;
+    QColor line;
+    QColor text;
+    QColor muted;
+    QColor accent;
+    QColor accentText;
+    QColor selection;
+    QColor birth;
+    QColor good;
+    QColor warning;
+    QColor bad;
+    QColor goodTint;
+    QColor warningTint;
+    QColor badTint;
+    QColor nan;
+    QColor posInf;
+    QColor negInf;
+    QColor zero;
+    std::array<QColor, 6> ranks;
+};
+
+const Theme& lightTheme();
+const Theme& darkTheme();
+
+/// The theme in use; GUI thread only.
+const Theme& theme();
+
+/// Sets palette and style sheet of the application. `system` follows the palette the desktop gave at the start.
+void applyTheme(ThemeChoice choice);
+
+/// True for the events after which a widget that paints with theme() has to repaint.
+bool isThemeChange(const QEvent* event);
+
+/// One scale for all distances: multiples of 4 pixels.
+constexpr int grid(int steps)
+{
+    return 4 * steps;
+}
+
+} // namespace nanscope
