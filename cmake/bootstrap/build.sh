@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The Nanscope developers
+# SPDX-License-Identifier: Apache-2.0
+
+prepare() {
+  mkdir -p "$logs" "$deps"
+  find_python || set -- "$@" python3-venv
+  need_packages "${packages_build[@]}" "${packages_window[@]}" "$@"
+  have "${CXX:-g++}" || fail "no C++ compiler: ${CXX:-g++} is not installed."
+  have ninja || fail "ninja is not installed."
+  need_cmake
+}
+
+prepare_worker() {
+  [ "$worker" = yes ] || return 0
+  need_torch || return 1
+  need_nvcc
+}
+
+require_worker() {
+  prepare_worker || fail "no torch for the worker, $torch_reason; --no-worker does without."
+}
+
+# A compiler that reads torch's headers takes 2 GB: memory bounds the number of jobs as much as the cores do.
+jobs() {
+  awk -v cores="$(nproc)" '/^MemAvailable/ { n = int($2 / 2e6) + 1; print n < cores ? n : cores }' /proc/meminfo
+}
+
+# configure PRESET OPTIONS...: quiet; what is off, and why, is shown when it changes.
+configure() {
+  local log=$logs/configure-$1.log dir=$root/build/$1
+  if [ -e "$dir/CMakeCache.txt" ] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$dir/CMakeCache.txt"; then
+    say "build/$1 was made in another folder: starting it afresh"
+    rm -rf "$dir"
+  fi
+  if ! "$cmake" --preset "$@" >"$log" 2>&1; then
+    grep -A 12 'CMake Error' "$log" | head -n 24 >&2 || true
+    fail "the configure step failed, see $log."
+  fi
+  sed -n '/^-- The following features have been disabled/,/^-- /{ /^ [*]/p }' "$log" >"$log.new"
+  cmp -s "$log.new" "$log.shown" || sed 's/^ [*]/bootstrap:   off:/' "$log.new"
+  mv "$log.new" "$log.shown"
+}
+
+configure_release() {
+  local options=(-DNANSCOPE_WORKER=OFF)
+  if [ "$worker" = yes ]; then
+    options=(-DNANSCOPE_WORKER=ON "-DNANSCOPE_TORCH_PYTHON=$torch_python" "-DNANSCOPE_NVCC=${nvcc:-nvcc-NOTFOUND}")
+  fi
+  [ "${CI:-}" != true ] || options+=(-DNANSCOPE_WERROR=ON)
+  configure release "${options[@]}" "$@"
+}
+
+# compile DIR TARGETS...
+compile() {
+  "$cmake" --build "$1" --parallel "$(jobs)" --target "${@:2}" && return
+  [ "$(free_mb "$1")" -gt 50 ] || fail "the build stopped: the disk is full."
+  fail "the build stopped at the error above."
+}
+
+build_command() {
+  prepare
+  require_worker
+  configure_release -DBUILD_TESTING=OFF -DNANSCOPE_BENCH=OFF
+  compile "$build" all
+  say "the programs are in build/release/bin/"
+}
+
+bench_command() {
+  prepare "${packages_test[@]}" "${packages_bench[@]}"
+  require_worker
+  configure_release -DBUILD_TESTING=ON -DNANSCOPE_BENCH=ON
+  compile "$build" all
+  local program
+  for program in "$build"/bin/bench_*; do "$program"; done
+  [ "$worker" = no ] || "$torch_python" tests/bench/compare.py "$build/bin"
+}

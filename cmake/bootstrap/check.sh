@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: The Nanscope developers
+# SPDX-License-Identifier: Apache-2.0
+
+rooms=(app core gpu ui tests)
+
+# The tools of version 14: others format differently and find other things.
+pick() {
+  tool=$(command -v "$1-14" || command -v "$1" || true)
+  case $("${tool:-false}" --version 2>/dev/null) in
+    *'version 14.'*) ;;
+    *) say "$1 14 is not installed: not checked with it"; return 1 ;;
+  esac
+}
+
+check_format() {
+  local tool files
+  pick clang-format || return 0
+  mapfile -t files < <(find "${rooms[@]}" -regextype egrep -regex '.*\.(cpp|h|inl|cu|cuh)')
+  "$tool" --dry-run -Werror "${files[@]}" >"$logs/format.log" 2>&1 ||
+    fail "run $tool -i on: $(sed -n 's/^\([^ :]*\):[0-9].*/\1/p' "$logs/format.log" | sort -u | paste -sd' ')"
+  say "clang-format: ${#files[@]} files"
+}
+
+# C++ files that differ from the main branch or, on it, from the commit before.
+changed_files() {
+  local base
+  base=$(git merge-base HEAD origin/main 2>/dev/null || true)
+  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=HEAD~; fi
+  git diff --name-only --diff-filter=d "$base" -- '*.cpp' 2>/dev/null || true
+}
+
+check_tidy() {
+  local tool
+  pick clang-tidy || return 0
+  python3 cmake/tidy.py --tool "$tool" --build "$build" --jobs "$(jobs)" \
+    --cache "${XDG_CACHE_HOME:-$HOME/.cache}/nanscope/tidy" "$@" || fail "clang-tidy found the problems above."
+}
+
+core_only() {
+  configure core-only
+  compile "$root/build/core-only" all
+  "$ctest" --preset core-only -j "$(nproc)"
+}
+
+check_core_only() {
+  local log=$logs/core-only.log
+  (core_only) >"$log" 2>&1 || { tail -n 30 "$log" >&2; fail "core without Qt and torch fails, see $log."; }
+  say "core without Qt and torch: $(grep 'tests passed' "$log")"
+}
+
+# ctest lists skipped tests after its summary; here the summary comes last.
+summary_last() {
+  awk '/tests passed, / { held = 1 }
+    !held { print; fflush(); next }
+    /^The following tests did not run/ { early = 1 }
+    /^The following tests FAILED/ { early = 0 }
+    early { skipped = skipped $0 "\n"; next }
+    { summary = summary $0 "\n" }
+    END { sub(/\n+$/, "\n", summary); printf "%s%s", skipped (skipped ? "\n" : ""), summary }'
+}
+
+# build_and_check C++ FILES FOR CLANG-TIDY...
+build_and_check() {
+  prepare "${packages_test[@]}"
+  ctest=$(dirname "$cmake")/ctest
+  check_format
+  require_worker
+  configure_release -DBUILD_TESTING=ON
+  compile "$build" all
+  check_tidy "$@"
+}
+
+test_command() {
+  local files
+  mapfile -t files < <(find core app/nanscope -name '*.cpp'; changed_files)
+  build_and_check "${files[@]}"
+  check_core_only
+  QT_QPA_PLATFORM=offscreen "$ctest" --preset release -j "$(nproc)" 2>&1 | summary_last
+}
+
+lint_command() {
+  local files
+  mapfile -t files < <(find "${rooms[@]}" -name '*.cpp')
+  build_and_check "${files[@]}"
+}

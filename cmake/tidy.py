@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: The Nanscope developers
+# SPDX-License-Identifier: Apache-2.0
+"""Runs clang-tidy on files of a build; a file whose text, headers and flags were clean before is not read again."""
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# gcc's precompiled headers are no food for clang: their text is included instead.
+NOT_FOR_CLANG = re.compile(r"^-(Winvalid-pch|fno-gnu-unique|fconcepts.*)$")
+
+
+def own_headers(build):
+    """Per object file, the project's files it was made from, as ninja recorded them."""
+    text = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True).stdout
+    result, current = {}, []
+    for line in text.splitlines():
+        if line.startswith(" "):
+            path = os.path.normpath(os.path.join(build, line.strip()))
+            if path.startswith(ROOT + os.sep) and os.sep + ".deps" + os.sep not in path:
+                current.append(path)
+        elif ": #deps" in line:
+            current = result.setdefault(line.split(": #deps")[0], [])
+    return result
+
+
+def command_for_clang(entry, scratch):
+    words = [w for w in shlex.split(entry["command"]) if not NOT_FOR_CLANG.match(w)]
+    if os.path.basename(words[0]).startswith("ccache"):
+        words = words[1:]
+    for i, word in enumerate(words):
+        if word.endswith("cmake_pch.hxx"):
+            copy = os.path.join(scratch, hashlib.sha1(word.encode()).hexdigest() + ".hxx")
+            with open(word) as source, open(copy, "w") as target:
+                target.write(source.read())
+            words[i] = copy
+    return words
+
+
+def key_of(entry, words, deps, salt):
+    digest = hashlib.sha256(salt)
+    digest.update(" ".join(words).replace(ROOT, ".").encode())
+    for path in sorted(set(deps + [entry["file"]])):
+        digest.update(os.path.relpath(path, ROOT).encode())
+        with open(path, "rb") as file:
+            digest.update(hashlib.sha256(file.read()).digest())
+    return digest.hexdigest()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for option in ("--tool", "--build", "--cache"):
+        parser.add_argument(option, required=True)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("files", nargs="*")
+    args = parser.parse_args()
+    wanted = {os.path.abspath(f) for f in args.files}
+    scratch = os.path.join(args.build, "tidy")
+    os.makedirs(scratch, exist_ok=True)
+    os.makedirs(args.cache, exist_ok=True)
+    with open(os.path.join(args.build, "compile_commands.json")) as file:
+        entries = {e["file"]: e for e in json.load(file) if e["file"] in wanted}
+    with open(os.path.join(ROOT, ".clang-tidy"), "rb") as file:
+        salt = file.read() + subprocess.run([args.tool, "--version"], capture_output=True).stdout
+    headers = own_headers(args.build)
+    database, keys = [], {}
+    for path, entry in sorted(entries.items()):
+        words = command_for_clang(entry, scratch)
+        database.append({"directory": entry["directory"], "file": path, "command": shlex.join(words)})
+        key = key_of(entry, words, headers.get(entry.get("output", ""), []), salt)
+        if not os.path.exists(os.path.join(args.cache, key)):
+            keys[path] = key
+    with open(os.path.join(scratch, "compile_commands.json"), "w") as file:
+        json.dump(database, file)
+    started, bad = time.time(), 0
+
+    def check(path):
+        return path, subprocess.run([args.tool, "--quiet", "-p", scratch, path], capture_output=True, text=True)
+
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for done, (path, run) in enumerate(pool.map(check, keys), 1):
+            print("bootstrap:   clang-tidy %d/%d %s" % (done, len(keys), os.path.relpath(path, ROOT)), flush=True)
+            if run.returncode == 0:
+                open(os.path.join(args.cache, keys[path]), "w").close()
+            else:
+                bad += 1
+                print(run.stdout.replace(ROOT + "/", "") or run.stderr, flush=True)
+    print("bootstrap: clang-tidy: %d files, %d unchanged since they were clean, %d s"
+          % (len(entries), len(entries) - len(keys), time.time() - started))
+    return 1 if bad else 0
+
+
+sys.exit(main())
