@@ -243,6 +243,7 @@ private:
             }
         }
         cell.ops.clear();
+        ++m_last.done;
         m_terminal.cellDone(m_last, cell);
         m_cells.push_back(std::move(cell));
     }

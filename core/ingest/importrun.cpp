@@ -34,10 +34,23 @@ Rejection rejectionOf(const FoundFile& file, const Error& error)
     return {file.relative, error.what};
 }
 
-/// A file of tensors that is no capture, a checkpoint for example, is nothing to complain about.
+bool holdsTensor(const PickleValue& value)
+{
+    if (const auto* list = std::get_if<PickleList>(&value.value)) {
+        return std::any_of(list->begin(), list->end(), holdsTensor);
+    }
+    if (const auto* dict = std::get_if<PickleDict>(&value.value)) {
+        return std::any_of(dict->begin(), dict->end(), [](const auto& entry) { return holdsTensor(entry.second); });
+    }
+    return value.tensor() != nullptr;
+}
+
+/// A file of tensors that is no capture, a checkpoint for example, is nothing to complain about. One that holds
+/// nothing but objects we refuse to rebuild is.
 bool isOtherTensorFile(const FoundFile& file)
 {
-    return openTensorFile(file.path).has_value();
+    const auto opened = openTensorFile(file.path);
+    return opened && (opened->opaque.empty() || holdsTensor(opened->root));
 }
 
 class CaptureImport

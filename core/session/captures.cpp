@@ -32,7 +32,7 @@ std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
     return tensor ? std::optional(std::string(torchName(tensor->dtype))) : std::nullopt;
 }
 
-std::int64_t storeCapture(sqlite3* db, const Capture& c)
+std::int64_t storeCapture(sqlite3* db, const Capture& c, const std::string& path)
 {
     Statement upsert(db,
         "INSERT INTO captures (identity, file, path, rank, pid, timestamp_ms, timestamp_from_name, epsilon, "
@@ -40,7 +40,7 @@ std::int64_t storeCapture(sqlite3* db, const Capture& c)
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (identity) DO UPDATE SET file = excluded.file, path = excluded.path, variant = excluded.variant, "
         "step = excluded.step RETURNING id");
-    upsert.bind(c.identity, c.file, c.path, c.rank, c.pid, c.timestampMs, c.timestampFromName, c.epsilon,
+    upsert.bind(c.identity, c.file, path, c.rank, c.pid, c.timestampMs, c.timestampFromName, c.epsilon,
         shapeText(c.input.shape), std::string(torchName(c.input.dtype)), shapeOf(c.output), dtypeOf(c.output),
         c.variant, c.step);
     upsert.step();
@@ -143,9 +143,9 @@ Result<bool> Session::knowsCapture(const std::string& identity, const std::strin
         if (!find.bind(identity).step()) {
             return false;
         }
-        if (find.text(0) != path) {
+        if (const auto kept = m_impl->stored(path); find.text(0) != kept) {
             Statement(m_impl->raw(), "UPDATE captures SET path = ?, file = ? WHERE identity = ?")
-                .bind(path, std::filesystem::path(path).filename().string(), identity)
+                .bind(kept, std::filesystem::path(path).filename().string(), identity)
                 .run();
         }
         return true;
@@ -158,7 +158,7 @@ Result<void> Session::addCaptures(std::vector<Capture>& captures)
         std::vector<std::int64_t> ids;
         Transaction transaction(m_impl->raw());
         for (const auto& capture : captures) {
-            ids.push_back(storeCapture(m_impl->raw(), capture));
+            ids.push_back(storeCapture(m_impl->raw(), capture, m_impl->stored(capture.path)));
         }
         transaction.commit();
         for (std::size_t i = 0; i < captures.size(); ++i) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/session.h"
 
+#include <functional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -192,6 +193,15 @@ RunData readRunData(sqlite3* db)
     return run;
 }
 
+RunData withPaths(RunData run, const std::function<std::string(const std::string&)>& found)
+{
+    run.root = found(run.root);
+    for (auto& capture : run.captures) {
+        capture.path = found(capture.path);
+    }
+    return run;
+}
+
 } // namespace
 
 Session::Impl::~Impl()
@@ -201,6 +211,24 @@ Session::Impl::~Impl()
         sqlite3_busy_timeout(raw(), 0);
         sqlite3_exec(raw(), "PRAGMA journal_mode = DELETE", nullptr, nullptr, nullptr);
     }
+}
+
+std::string Session::Impl::stored(const std::string& given) const
+{
+    std::error_code error;
+    const auto folder = fs::weakly_canonical(fs::absolute(path, error), error).parent_path();
+    const auto relative = fs::weakly_canonical(fs::absolute(given, error), error).lexically_relative(folder);
+    const bool below = !error && !relative.empty() && *relative.begin() != "..";
+    return below ? relative.generic_string() : given;
+}
+
+std::string Session::Impl::found(const std::string& kept) const
+{
+    const fs::path place(kept);
+    if (kept.empty() || place.is_absolute()) {
+        return kept;
+    }
+    return (path.parent_path() / place).lexically_normal().string();
 }
 
 Session::Session(std::unique_ptr<Impl> impl)
@@ -251,7 +279,7 @@ Result<void> Session::setRun(const std::string& name, const std::string& root)
     return m_impl->attempt([&] {
         Transaction transaction(m_impl->raw());
         setFact(m_impl->raw(), "run_name", name);
-        setFact(m_impl->raw(), "run_root", root);
+        setFact(m_impl->raw(), "run_root", m_impl->stored(root));
         transaction.commit();
     });
 }
@@ -283,7 +311,7 @@ Result<RunData> Session::summary() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        return readRunData(m_impl->raw());
+        return withPaths(readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
     });
 }
 
@@ -291,7 +319,7 @@ Result<RunData> Session::load() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        auto run = readRunData(m_impl->raw());
+        auto run = withPaths(readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
         for (auto& series : run.series) {
             series.points = readPoints(m_impl->raw(), series.id);
         }

@@ -23,6 +23,11 @@ struct Session::Impl
 
     sqlite3* raw() const { return db.get(); }
 
+    /// Paths below the session's own folder are kept relative to it, so that a session beside its captures can be
+    /// moved and mailed together with them.
+    std::string stored(const std::string& given) const;
+    std::string found(const std::string& kept) const;
+
     template <class Work>
     auto attempt(Work&& work) const
     {

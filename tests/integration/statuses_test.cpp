@@ -86,12 +86,21 @@ TEST(Statuses, InterruptCancelsWithFiveAndKeepsWhatWasDone)
 {
     const WorkFolder folder;
     const auto capture = writeCapture(folder / "big.pt", {1024, 1024, false, true});
-    const auto done = run({"sweep", capture, "--variant", "all", "--lowering", "eager,fused", "--json"},
-        "timeout --preserve-status -k 20 -s INT 2");
-    EXPECT_EQ(done.status, 5) << done.err;
-    EXPECT_LT(done.seconds, 15);
-    EXPECT_EQ(done.json()["schema"], "nanscope.sweep/1");
-    EXPECT_LT(done.json()["cells"].size(), 70U);
+    const std::vector<std::string> sweep {
+        "sweep", capture, "--variant", "all", "--lowering", "eager,fused", "--json", "--progress", "jsonl"};
+    // On a busy machine the first signal may come before the first cell.
+    for (const auto* patience : {"1", "4", "16"}) {
+        const auto done = run(sweep, std::string("timeout --preserve-status -k 60 -s INT ") + patience);
+        ASSERT_EQ(done.status, 5) << done.err << done.seconds << " s";
+        if (done.err.find("\"cell\":{") == std::string::npos) {
+            continue;
+        }
+        EXPECT_EQ(done.json()["schema"], "nanscope.sweep/1");
+        EXPECT_GE(done.json()["cells"].size(), 1U);
+        EXPECT_LT(done.json()["cells"].size(), 90U);
+        return;
+    }
+    FAIL() << "no cell in 16 s";
 }
 
 TEST(Statuses, ProgressLinesAreJson)

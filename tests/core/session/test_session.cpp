@@ -473,3 +473,23 @@ TEST(Session, defaultPathIsKeyedByTheRealFolder)
     EXPECT_NE(path, Session::defaultPath(folder / "other/my run"));
     EXPECT_THAT(path.filename().string(), testing::MatchesRegex("my_run-[0-9a-f]+\\.nanscope"));
 }
+
+TEST(Session, besideItsCapturesItCanBeMovedWithThem)
+{
+    const TemporaryFolder folder;
+    const auto dump = folder.write("here/run/a.pt", "bytes");
+    {
+        auto session = Session::open(folder / "here/run.nanscope", OpenMode::create).value();
+        ASSERT_TRUE(session.setRun("run", (folder / "here/run").string()));
+        std::vector<Capture> captures {makeCapture("x")};
+        captures[0].path = dump.string();
+        ASSERT_TRUE(session.addCaptures(captures));
+    }
+    std::filesystem::rename(folder / "here", folder / "there");
+    auto moved = Session::open(folder / "there/run.nanscope", OpenMode::readWrite).value();
+    const auto run = moved.summary().value();
+    EXPECT_EQ(run.root, (folder / "there/run").string());
+    EXPECT_EQ(run.captures.at(0).path, (folder / "there/run/a.pt").string());
+    EXPECT_TRUE(std::filesystem::exists(run.captures.at(0).path));
+    EXPECT_TRUE(moved.knowsCapture("x", run.captures.at(0).path).value());
+}
