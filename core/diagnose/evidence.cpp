@@ -74,16 +74,14 @@ void damageLines(CaptureVerdict& v, const MatrixShape& shape)
 {
     const auto& d = v.damage;
     if (d.name == "rectangle") {
-        const auto height = d.rowEnd - d.rowBegin;
-        const auto width = d.colEnd - d.colBegin;
-        const bool tile =
-            powerOfTwo(height) && powerOfTwo(width) && d.rowBegin % height == 0 && d.colBegin % width == 0;
-        v.speaksFor.push_back({tile
-                ? fmt::format("the damage is one aligned {}x{} tile: the last write, or code after it; a fault inside "
-                              "the iteration would have spread",
-                    height, width)
-                : "the damage is a rectangle: the last write, or code after it; a fault inside the iteration would "
-                  "have spread",
+        const bool tile = tileSide(d.rowBegin, d.rowEnd, shape.rows) && tileSide(d.colBegin, d.colEnd, shape.cols);
+        const bool atEdge = d.rowEnd == shape.rows || d.colEnd == shape.cols;
+        const auto what = !tile ? std::string("a rectangle")
+                                : fmt::format("one aligned tile of {}x{}{}", d.rowEnd - d.rowBegin,
+                                    d.colEnd - d.colBegin, atEdge ? " or more, cut by the edge" : "");
+        v.speaksFor.push_back({fmt::format("the damage is {}: the last write, or code after it; a fault inside the "
+                                           "iteration would have spread",
+                                   what),
             "output"});
     } else if (d.name == "whole element") {
         v.notTestable.push_back(
