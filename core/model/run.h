@@ -42,7 +42,7 @@ struct Series
     bool stepInferred = false;
     std::vector<Point> points; ///< in the order of the source; empty when only the summary was asked for
 
-    std::int64_t pointCount = 0;
+    std::int64_t pointCount = 0; ///< with a value; `missing` counts the others
     std::int64_t firstStep = 0;
     std::int64_t lastStep = 0;
     std::int64_t nan = 0;

@@ -47,7 +47,8 @@ enum ClassBit : std::uint8_t {
 };
 
 /// A matrix reduced to at most 256 x 256 tiles that keep the extreme and the non-finite of what they cover.
-/// Arrays are row-major, height x width; a tile without a finite value has min = max = absmax = 0.
+/// Arrays are row-major, height x width; absmax is the larger of |min| and |max|, and a tile without a finite value has
+/// all three 0.
 struct TileMap
 {
     std::int64_t rows = 0; ///< of the matrix

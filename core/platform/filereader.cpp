@@ -52,6 +52,7 @@ FileReader::FileReader(FileReader&& other) noexcept
     : m_path(std::move(other.m_path))
     , m_descriptor(std::exchange(other.m_descriptor, -1))
     , m_stamp(other.m_stamp)
+    , m_edges(std::move(other.m_edges))
 { }
 
 FileReader& FileReader::operator=(FileReader&& other) noexcept
@@ -59,6 +60,7 @@ FileReader& FileReader::operator=(FileReader&& other) noexcept
     std::swap(m_path, other.m_path);
     std::swap(m_descriptor, other.m_descriptor);
     std::swap(m_stamp, other.m_stamp);
+    std::swap(m_edges, other.m_edges);
     return *this;
 }
 
@@ -69,9 +71,41 @@ FileReader::~FileReader()
     }
 }
 
+bool FileReader::readEdge(std::uint64_t offset, std::span<std::byte> out) const
+{
+    for (const auto& edge : m_edges) {
+        const auto end = edge.offset + edge.bytes.size();
+        if (offset >= edge.offset && offset <= end && out.size() <= end - offset) {
+            std::copy_n(
+                edge.bytes.begin() + static_cast<std::ptrdiff_t>(offset - edge.offset), out.size(), out.begin());
+            return true;
+        }
+    }
+    return false;
+}
+
+Result<void> FileReader::keepEdges(std::uint64_t size)
+{
+    Edge first {0, std::vector<std::byte>(std::min(size, m_stamp.size))};
+    Edge last {std::max(m_stamp.size, size) - size, {}};
+    // What both would hold is read once.
+    last.offset = std::max<std::uint64_t>(last.offset, first.bytes.size());
+    last.bytes.resize(m_stamp.size - last.offset);
+    for (auto* edge : {&first, &last}) {
+        if (auto read = readAt(edge->offset, edge->bytes); !read) {
+            return read;
+        }
+    }
+    m_edges = {std::move(first), std::move(last)};
+    return {};
+}
+
 Result<void> FileReader::readAt(std::uint64_t offset, std::span<std::byte> out) const
 {
     constexpr std::size_t largestRead = std::size_t {1} << 30;
+    if (readEdge(offset, out)) {
+        return {};
+    }
     std::size_t done = 0;
     while (done < out.size()) {
         const auto got = ::pread(m_descriptor, out.data() + done, std::min(out.size() - done, largestRead),

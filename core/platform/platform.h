@@ -4,12 +4,14 @@
 // The few things that differ between systems; POSIX calls are allowed here and nowhere else.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/model/result.h"
 
@@ -41,16 +43,29 @@ public:
     /// Fills all of `out` or fails.
     Result<void> readAt(std::uint64_t offset, std::span<std::byte> out) const;
 
+    /// Reads the first and the last `size` bytes now; readAt() then takes them from memory. For formats whose
+    /// headers are many small pieces at both ends.
+    Result<void> keepEdges(std::uint64_t size);
+
 private:
     friend class MappedFile;
+    struct Edge
+    {
+        std::uint64_t offset = 0;
+        std::vector<std::byte> bytes;
+    };
+
     FileReader(std::filesystem::path path, int descriptor)
         : m_path(std::move(path))
         , m_descriptor(descriptor)
     { }
 
+    bool readEdge(std::uint64_t offset, std::span<std::byte> out) const;
+
     std::filesystem::path m_path;
     int m_descriptor = -1;
     FileStamp m_stamp;
+    std::array<Edge, 2> m_edges;
 };
 
 /// A read-only mapping of a whole file. Empty files map to an empty span. Touching a part that was cut off the

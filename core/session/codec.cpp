@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/codec.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -104,6 +106,38 @@ void takeInto(std::span<const std::byte>& rest, std::vector<T>& values, std::siz
 constexpr std::size_t mostTiles = std::size_t {maxTiles} * maxTiles;
 constexpr std::size_t tileHeader = 6 * sizeof(std::int64_t);
 
+std::vector<std::uint32_t> bitsOf(const std::vector<float>& values)
+{
+    std::vector<std::uint32_t> bits;
+    for (const float value : values) {
+        bits.push_back(std::bit_cast<std::uint32_t>(value));
+    }
+    return bits;
+}
+
+// All first bytes, then all second ones: the low bytes of emulated 16-bit values are zero, and zstd sees it.
+void appendPlanes(std::vector<std::byte>& bytes, const std::vector<std::uint32_t>& words)
+{
+    for (int shift = 0; shift < 32; shift += 8) {
+        for (const auto word : words) {
+            bytes.push_back(static_cast<std::byte>((word >> shift) & 0xffU));
+        }
+    }
+}
+
+std::vector<std::uint32_t> takePlanes(std::span<const std::byte>& rest, std::size_t count)
+{
+    std::vector<std::uint32_t> words(count);
+    for (int shift = 0; shift < 32; shift += 8) {
+        std::vector<std::byte> plane;
+        takeInto(rest, plane, count);
+        for (std::size_t i = 0; i < count; ++i) {
+            words[i] |= std::to_integer<std::uint32_t>(plane[i]) << shift;
+        }
+    }
+    return words;
+}
+
 } // namespace
 
 std::vector<std::byte> packIntegers(std::span<const std::int64_t> values)
@@ -159,16 +193,20 @@ std::vector<std::byte> packTiles(const TileMap& tiles)
     const std::int64_t header[] {tiles.rows, tiles.cols, tiles.tileRows, tiles.tileCols, tiles.height, tiles.width};
     std::vector<std::byte> bytes;
     append(bytes, header, sizeof(header));
-    append(bytes, tiles.min.data(), tiles.min.size() * sizeof(float));
-    append(bytes, tiles.max.data(), tiles.max.size() * sizeof(float));
-    append(bytes, tiles.absmax.data(), tiles.absmax.size() * sizeof(float));
+    auto low = bitsOf(tiles.min);
+    auto difference = bitsOf(tiles.max);
+    for (std::size_t i = 0; i < low.size(); ++i) {
+        difference[i] ^= low[i];
+    }
+    appendPlanes(bytes, low);
+    appendPlanes(bytes, difference);
     append(bytes, tiles.classes.data(), tiles.classes.size());
     return compress(bytes);
 }
 
 TileMap unpackTiles(std::span<const std::byte> packed)
 {
-    const auto bytes = decompress(packed, tileHeader + mostTiles * (3 * sizeof(float) + 1));
+    const auto bytes = decompress(packed, tileHeader + mostTiles * (2 * sizeof(float) + 1));
     std::span<const std::byte> rest(bytes);
     std::vector<std::int64_t> header;
     takeInto(rest, header, 6);
@@ -178,9 +216,14 @@ TileMap unpackTiles(std::span<const std::byte> packed)
     TileMap tiles {header[0], header[1], header[2], header[3], static_cast<std::int32_t>(header[4]),
         static_cast<std::int32_t>(header[5]), {}, {}, {}, {}};
     const auto count = static_cast<std::size_t>(header[4] * header[5]);
-    takeInto(rest, tiles.min, count);
-    takeInto(rest, tiles.max, count);
-    takeInto(rest, tiles.absmax, count);
+    const auto low = takePlanes(rest, count);
+    auto high = takePlanes(rest, count);
+    for (std::size_t i = 0; i < count; ++i) {
+        high[i] ^= low[i];
+        tiles.min.push_back(std::bit_cast<float>(low[i]));
+        tiles.max.push_back(std::bit_cast<float>(high[i]));
+        tiles.absmax.push_back(std::max(std::abs(tiles.min.back()), std::abs(tiles.max.back())));
+    }
     takeInto(rest, tiles.classes, count);
     return tiles;
 }

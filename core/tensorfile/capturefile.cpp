@@ -156,9 +156,9 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     return result;
 }
 
-Result<std::vector<Scan>> scanChecked(const Tensor& tensor)
+Result<std::vector<Scan>> scanChecked(const Tensor& tensor, const std::shared_ptr<const FileReader>& file)
 {
-    auto scanned = scanVerifying(tensor);
+    auto scanned = scanVerifying(tensor, file);
     if (!scanned) {
         return tl::make_unexpected(scanned.error());
     }
@@ -178,13 +178,13 @@ Result<std::vector<Scan>> scanChecked(const Tensor& tensor)
 using PendingScan = std::future<Result<std::vector<Scan>>>;
 
 /// A second thread pays where scanning takes longer than starting one.
-PendingScan startOutputScan(const CaptureFile& file)
+PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const FileReader>& opened)
 {
     constexpr std::int64_t elementsPerThread = std::int64_t {1} << 20;
     if (!file.output) {
         return {};
     }
-    const auto scan = [tensor = *file.output] { return scanChecked(tensor); };
+    const auto scan = [tensor = *file.output, opened] { return scanChecked(tensor, opened); };
     if (std::min(file.input.elements(), file.output->elements()) >= elementsPerThread) {
         try {
             return std::async(std::launch::async, scan);
@@ -207,8 +207,16 @@ Result<CaptureFile> openCapture(const std::filesystem::path& path)
 Result<void> scanCapture(CaptureFile& file)
 {
     const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
-    auto outputScan = startOutputScan(file);
-    auto input = scanChecked(file.input).map_error(named);
+    if (file.input.source() == nullptr) {
+        return failure(ErrorKind::usage, "The capture was not opened from a file", file.capture.path);
+    }
+    auto reopened = file.input.source()->reopen();
+    if (!reopened) {
+        return tl::make_unexpected(reopened.error());
+    }
+    const auto opened = std::make_shared<const FileReader>(std::move(*reopened));
+    auto outputScan = startOutputScan(file, opened);
+    auto input = scanChecked(file.input, opened).map_error(named);
     auto output = file.output ? outputScan.get().map_error(named) : Result<std::vector<Scan>> {};
     if (!input || !output) {
         return tl::make_unexpected(input ? output.error() : input.error());

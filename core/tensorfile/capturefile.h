@@ -12,7 +12,8 @@
 namespace nanscope {
 
 /// A capture with its tensors within reach. Formats: the dion wrapper's dict (input, output, rank, shape, dtype,
-/// epsilon), any dict with a tensor `input` (also X, x, update, grad) and perhaps `output`, or a bare tensor.
+/// epsilon), any dict with a tensor `input` (also X, x, update, grad) and perhaps `output` (also Y, y), or a bare
+/// tensor.
 struct CaptureFile
 {
     Capture capture;
@@ -25,7 +26,8 @@ struct CaptureFile
 /// the same name beside it (x.pt -> x.json) may give "variant" and "step".
 Result<CaptureFile> openCapture(const std::filesystem::path& path);
 
-/// Fills the scans of `file.capture` from the contents; verifies checksums first.
+/// Fills the scans of `file.capture` from the contents and verifies checksums in the same pass; nothing is filled
+/// in where one does not match. Large captures are scanned by two threads.
 Result<void> scanCapture(CaptureFile& file);
 
 } // namespace nanscope

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <vector>
 
 #define XXH_STATIC_LINKING_ONLY // for the size of its state
@@ -91,11 +90,11 @@ std::string ContentHash::hex() const
 {
     XXH128_canonical_t canonical;
     XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&m_state->state));
+    constexpr std::string_view digits = "0123456789abcdef";
     std::string text;
     for (const auto byte : canonical.digest) {
-        std::array<char, 3> pair;
-        std::snprintf(pair.data(), pair.size(), "%02x", byte);
-        text += pair.data();
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
     }
     return text;
 }

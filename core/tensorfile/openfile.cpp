@@ -81,7 +81,9 @@ Result<TensorFile> dispatch(const std::filesystem::path& path, const FileReader&
 
 Result<TensorFile> openTensorFile(const std::filesystem::path& path)
 {
+    constexpr std::uint64_t edges = 4096; // holds all headers of a dump
     return FileReader::open(path)
+        .and_then([](FileReader file) { return file.keepEdges(edges).map([&] { return std::move(file); }); })
         .and_then([&](const FileReader& file) { return dispatch(path, file); })
         .map_error([&](Error error) { return withPath(std::move(error), path); });
 }

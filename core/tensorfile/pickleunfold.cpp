@@ -104,6 +104,7 @@ Result<PickleValue> Unfolding::dict(const Node& node, int depth)
     PickleDict dict;
     std::unordered_map<std::string, std::size_t> places;
     const auto entries = m_graph.items(node);
+    dict.reserve(std::min(entries.size() / 2, m_values));
     for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
         auto key = value(entries[i], depth + 1);
         auto held = value(entries[i + 1], depth + 1);

@@ -102,7 +102,7 @@ Scan scanMemory(std::span<const T> data, std::int64_t rows, std::int64_t cols, b
 
 } // namespace
 
-Result<ScannedTensor> scanVerifying(const Tensor& tensor)
+Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const FileReader> file)
 {
     if (!isReal(tensor.dtype())) {
         return failure(
@@ -113,7 +113,7 @@ Result<ScannedTensor> scanVerifying(const Tensor& tensor)
         return failure(ErrorKind::refused,
             "The tensor is a batch of more than 65,536 matrices, which no optimizer makes", pathOf(tensor));
     }
-    auto stream = TensorStream::open(tensor);
+    auto stream = TensorStream::open(tensor, std::move(file));
     if (!stream) {
         return tl::make_unexpected(stream.error());
     }

@@ -111,7 +111,9 @@ struct TensorFile
 {
     FileKind kind = FileKind::torchZip;
     PickleValue root; ///< a dict name -> tensor for safetensors, a tensor for .npy
-    std::string identity; ///< size, names, sizes and CRCs of the directory and the bytes of data.pkl, hashed
+    /// XXH3 (128 bits) of size, names, sizes and CRCs of the directory and the bytes of data.pkl. Where no checksums
+    /// are stated, which is so in .safetensors and .npy: of the contents, sampled beyond 64 MiB.
+    std::string identity;
     std::vector<std::string> opaque; ///< names of objects that were not rebuilt
 };
 

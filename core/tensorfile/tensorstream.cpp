@@ -25,7 +25,7 @@ std::int64_t extentFromEnd(const Shape& values, std::size_t place, std::int64_t 
 
 } // namespace
 
-TensorStream::TensorStream(Tensor tensor, FileReader file, std::uint64_t begin)
+TensorStream::TensorStream(Tensor tensor, std::shared_ptr<const FileReader> file, std::uint64_t begin)
     : m_tensor(std::move(tensor))
     , m_file(std::move(file))
     , m_begin(begin)
@@ -43,22 +43,27 @@ TensorStream::TensorStream(Tensor tensor, FileReader file, std::uint64_t begin)
     m_checksum = readsWholeStorage();
 }
 
-Result<TensorStream> TensorStream::open(const Tensor& tensor)
+Result<TensorStream> TensorStream::open(const Tensor& tensor, std::shared_ptr<const FileReader> file)
 {
     if (tensor.source() == nullptr) {
         return failure(ErrorKind::usage, "The tensor belongs to no file");
     }
     const auto* stored = tensor.source()->find(tensor.storageKey());
-    auto file = tensor.source()->reopen();
-    if (!file || stored == nullptr) {
-        return tl::make_unexpected(
-            file ? Error {ErrorKind::corrupt, "The tensor's contents are missing", {}} : file.error());
+    if (stored == nullptr) {
+        return failure(ErrorKind::corrupt, "The tensor's contents are missing from the file", pathOf(tensor));
+    }
+    if (file == nullptr) {
+        auto opened = tensor.source()->reopen();
+        if (!opened) {
+            return tl::make_unexpected(opened.error());
+        }
+        file = std::make_shared<const FileReader>(std::move(*opened));
     }
     const auto begin = tensor.source()->locate(*file, *stored);
     if (!begin) {
         return tl::make_unexpected(begin.error());
     }
-    return TensorStream(tensor, std::move(*file), *begin);
+    return TensorStream(tensor, std::move(file), *begin);
 }
 
 bool TensorStream::readsWholeStorage() const
@@ -88,7 +93,10 @@ Result<void> TensorStream::matrix(std::int64_t batch, const Sink& sink)
     if (shape.elements() == 0) {
         return {};
     }
-    m_buffer.resize(static_cast<std::size_t>(std::min(bufferSize, shape.elements() * m_item)));
+    if (m_buffer == nullptr) {
+        m_bufferSize = std::min(bufferSize, shape.elements() * m_item);
+        m_buffer = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(m_bufferSize));
+    }
     const bool rowsTouch = m_positionStride == 1 && (m_lines == 1 || m_lineStride == m_positions);
     const auto start = matrixOffset(batch);
     return rowsTouch ? dense(start, sink) : strided(start, sink);
@@ -107,7 +115,7 @@ void TensorStream::makeNative(std::byte* bits, std::size_t elements) const
 Result<void> TensorStream::readDense(std::int64_t start, std::int64_t count, std::byte* out)
 {
     const auto bytes = std::span(out, static_cast<std::size_t>(count * m_item));
-    auto read = m_file.readAt(m_begin + static_cast<std::uint64_t>(start * m_item), bytes);
+    auto read = m_file->readAt(m_begin + static_cast<std::uint64_t>(start * m_item), bytes);
     if (read && m_checksum) {
         m_crc = updateCrc32(m_crc, bytes);
     }
@@ -116,7 +124,7 @@ Result<void> TensorStream::readDense(std::int64_t start, std::int64_t count, std
 
 Result<void> TensorStream::dense(std::int64_t start, const Sink& sink)
 {
-    const auto room = static_cast<std::int64_t>(m_buffer.size()) / m_item;
+    const auto room = m_bufferSize / m_item;
     const auto linesAtOnce = std::max<std::int64_t>(room / m_positions, 1);
     const auto positionsAtOnce = std::min(room, m_positions);
     for (std::int64_t line = 0; line < m_lines; line += linesAtOnce) {
@@ -124,11 +132,11 @@ Result<void> TensorStream::dense(std::int64_t start, const Sink& sink)
         for (std::int64_t position = 0; position < m_positions; position += positionsAtOnce) {
             const auto positions = std::min(positionsAtOnce, m_positions - position);
             const auto from = start + line * m_positions + position;
-            if (auto read = readDense(from, lines * positions, m_buffer.data()); !read) {
+            if (auto read = readDense(from, lines * positions, m_buffer.get()); !read) {
                 return read;
             }
-            makeNative(m_buffer.data(), static_cast<std::size_t>(lines * positions));
-            sink({m_buffer.data(), line, lines, position, positions});
+            makeNative(m_buffer.get(), static_cast<std::size_t>(lines * positions));
+            sink({m_buffer.get(), line, lines, position, positions});
         }
     }
     return {};
@@ -136,7 +144,7 @@ Result<void> TensorStream::dense(std::int64_t start, const Sink& sink)
 
 Result<void> TensorStream::strided(std::int64_t start, const Sink& sink)
 {
-    const auto room = static_cast<std::int64_t>(m_buffer.size()) / m_item;
+    const auto room = m_bufferSize / m_item;
     const auto linesAtOnce = std::max<std::int64_t>(room / m_positions, 1);
     const auto positionsAtOnce = std::min(room, m_positions);
     for (std::int64_t line = 0; line < m_lines; line += linesAtOnce) {
@@ -145,13 +153,13 @@ Result<void> TensorStream::strided(std::int64_t start, const Sink& sink)
             const auto positions = std::min(positionsAtOnce, m_positions - position);
             for (std::int64_t i = 0; i < lines; ++i) {
                 const auto from = start + (line + i) * m_lineStride + position * m_positionStride;
-                auto* const out = m_buffer.data() + i * positions * m_item;
+                auto* const out = m_buffer.get() + i * positions * m_item;
                 if (auto read = readRun(from, positions, m_positionStride, out); !read) {
                     return read;
                 }
             }
-            makeNative(m_buffer.data(), static_cast<std::size_t>(lines * positions));
-            sink({m_buffer.data(), line, lines, position, positions});
+            makeNative(m_buffer.get(), static_cast<std::size_t>(lines * positions));
+            sink({m_buffer.get(), line, lines, position, positions});
         }
     }
     return {};
@@ -164,14 +172,16 @@ Result<void> TensorStream::readRun(std::int64_t start, std::int64_t count, std::
     }
     const auto step = stride * m_item;
     const auto perWindow = stride == 0 ? count : step > farApart ? 1 : (windowSize - m_item) / step + 1;
-    m_window.resize(static_cast<std::size_t>(windowSize));
+    if (m_window == nullptr) {
+        m_window = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(windowSize));
+    }
     for (std::int64_t done = 0; done < count; done += perWindow) {
         const auto here = std::min(perWindow, count - done);
-        if (auto read = readDense(start + done * stride, (here - 1) * stride + 1, m_window.data()); !read) {
+        if (auto read = readDense(start + done * stride, (here - 1) * stride + 1, m_window.get()); !read) {
             return read;
         }
         for (std::int64_t i = 0; i < here; ++i) {
-            std::memcpy(out + (done + i) * m_item, m_window.data() + i * step, static_cast<std::size_t>(m_item));
+            std::memcpy(out + (done + i) * m_item, m_window.get() + i * step, static_cast<std::size_t>(m_item));
         }
     }
     return {};

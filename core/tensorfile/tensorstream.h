@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
-#include <vector>
+#include <memory>
 
 #include "core/tensorfile/tensorsource.h"
 
@@ -31,7 +30,8 @@ class TensorStream
 public:
     using Sink = std::function<void(const TensorBlock&)>;
 
-    static Result<TensorStream> open(const Tensor& tensor);
+    /// `file` is the tensor's own, if it is open already.
+    static Result<TensorStream> open(const Tensor& tensor, std::shared_ptr<const FileReader> file = nullptr);
 
     /// Lines are columns where true, rows otherwise; whichever lie closer together in the file.
     bool transposed() const { return m_transposed; }
@@ -47,7 +47,7 @@ public:
     std::uint32_t crc() const { return m_crc; }
 
 private:
-    TensorStream(Tensor tensor, FileReader file, std::uint64_t begin);
+    TensorStream(Tensor tensor, std::shared_ptr<const FileReader> file, std::uint64_t begin);
 
     std::int64_t matrixOffset(std::int64_t batch) const;
     Result<void> dense(std::int64_t start, const Sink& sink);
@@ -57,7 +57,7 @@ private:
     void makeNative(std::byte* bits, std::size_t elements) const;
 
     Tensor m_tensor;
-    FileReader m_file;
+    std::shared_ptr<const FileReader> m_file;
     std::uint64_t m_begin = 0;
     std::int64_t m_item = 1;
     std::int64_t m_lines = 0;
@@ -68,8 +68,9 @@ private:
     bool m_swap = false;
     bool m_checksum = false;
     std::uint32_t m_crc = 0;
-    std::vector<std::byte> m_buffer;
-    std::vector<std::byte> m_window; ///< for elements that lie apart
+    std::int64_t m_bufferSize = 0;
+    std::unique_ptr<std::byte[]> m_buffer;
+    std::unique_ptr<std::byte[]> m_window; ///< for elements that lie apart
 };
 
 } // namespace nanscope

@@ -122,7 +122,8 @@ Result<void> checkPlace(const DirectoryPlace& place)
 
 bool staysInside(std::string_view name)
 {
-    if (name.empty() || name.front() == '/' || name.find_first_of(std::string_view("\\\0:", 3)) != name.npos) {
+    const auto foreign = [](char letter) { return letter == '\\' || letter == '\0' || letter == ':'; };
+    if (name.empty() || name.front() == '/' || std::any_of(name.begin(), name.end(), foreign)) {
         return false;
     }
     while (!name.empty()) {

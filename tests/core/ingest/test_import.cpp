@@ -198,6 +198,21 @@ TEST_F(Import, replacedOrCutLogIsReadAnew)
     EXPECT_EQ(run.series.at(0).pointCount, 482);
 }
 
+TEST_F(Import, logRewrittenAtItsStartIsReadAnew)
+{
+    auto text = dionLines(0, 300);
+    m_folder.write("run/console.log", text);
+    import();
+    text.replace(text.find("1.5000"), 6, "9.5000");
+    m_folder.write("run/console.log", text + dionLines(300, 301));
+    const auto run = m_session->load();
+    EXPECT_EQ(run->series.at(0).points.at(0).value, 1.5);
+    import();
+    const auto anew = m_session->load();
+    EXPECT_EQ(anew->series.at(0).points.at(0).value, 9.5);
+    EXPECT_EQ(anew->series.at(0).pointCount, 301);
+}
+
 TEST_F(Import, largeLogIsStoredInPieces)
 {
     m_folder.write("run/console.log", dionLines(0, 120'000));

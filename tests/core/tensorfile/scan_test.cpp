@@ -217,7 +217,9 @@ TEST_F(ScanTest, MatricesInMemoryAgreeWithAPlainLoop)
 {
     const std::vector<std::pair<std::int64_t, std::int64_t>> shapes {
         {1, 1}, {1, 5000}, {5000, 1}, {37, 53}, {129, 300}};
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& shape : shapes) {
+        const auto rows = shape.first;
+        const auto cols = shape.second;
         for (const bool nonFinite : {false, true}) {
             const auto data = mixture(static_cast<std::size_t>(rows * cols), 3, nonFinite);
             const std::vector<double> wide(data.begin(), data.end());

@@ -88,7 +88,9 @@ TEST(TileMatrix, AgreesWithAPlainLoopInBothOrientations)
 {
     const std::vector<std::pair<std::int64_t, std::int64_t>> shapes {
         {1, 1}, {7, 300}, {256, 256}, {257, 513}, {1000, 90}};
-    for (const auto& [rows, cols] : shapes) {
+    for (const auto& shape : shapes) {
+        const auto rows = shape.first;
+        const auto cols = shape.second;
         const auto data = mixture(rows * cols);
         const std::vector<double> wide(data.begin(), data.end());
         const auto at = [&](auto r, auto c) { return data[static_cast<std::size_t>(r * cols + c)]; };
