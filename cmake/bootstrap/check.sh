@@ -17,7 +17,7 @@ check_format() {
   pick clang-format || return 0
   mapfile -t files < <(find "${rooms[@]}" -regextype egrep -regex '.*\.(cpp|h|inl|cu|cuh)')
   "$tool" --dry-run -Werror "${files[@]}" >"$logs/format.log" 2>&1 ||
-    fail "run $tool -i on: $(sed -n 's/^\([^ :]*\):[0-9].*/\1/p' "$logs/format.log" | sort -u | paste -sd' ')"
+    fail "run ${tool##*/} -i on: $(sed -n 's/^\([^ :]*\):[0-9].*/\1/p' "$logs/format.log" | sort -u | paste -sd' ')"
   say "clang-format: ${#files[@]} files"
 }
 

@@ -8,8 +8,8 @@ without_display() {
   "$build/bin/nanscope" diagnose "${paths[@]}" || status=$?
   case $status in 0 | 3) ;; *) fail "nanscope diagnose ended with status $status." ;; esac
   "$build/bin/nanscope" report "${paths[@]}" -o build/nanscope-report.md || [ $? -eq 3 ] || fail "no report was written."
-  QT_QPA_PLATFORM=offscreen "$build/bin/nanscope-gui" "${paths[@]}" --screenshot build/nanscope.png ||
-    fail "no picture of the window could be made."
+  QT_QPA_PLATFORM=offscreen "$build/bin/nanscope-gui" "${paths[@]}" --screenshot build/nanscope.png \
+    >"$logs/picture.log" 2>&1 || { cat "$logs/picture.log" >&2; fail "no picture of the window could be made."; }
   say "the report is build/nanscope-report.md, a picture of the window is build/nanscope.png"
 }
 
@@ -25,9 +25,17 @@ build_worker() {
   fi
 }
 
+# The shipped session, beside its run, in a place that may be written to.
+copy_of_sample() {
+  mkdir -p "$root/build"
+  rm -rf "$root/build/sample"
+  cp -r "$root/resources/sample" "$root/build/sample"
+  echo "$root/build/sample/sample.nanscope"
+}
+
 run_command() {
   local wanted=$worker platform window=''
-  [ ${#paths[@]} -gt 0 ] || paths=("$root/resources/sample")
+  [ ${#paths[@]} -gt 0 ] || paths=("$(copy_of_sample)")
   prepare
   # The worker waits until the window is up, unless it was configured before.
   grep -qsx 'NANSCOPE_WORKER:BOOL=ON' "$build/CMakeCache.txt" || worker=no
