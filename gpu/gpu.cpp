@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <optional>
+#include <type_traits>
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -24,18 +25,35 @@ std::string engineName()
     return fmt::format("torch {}", TORCH_VERSION);
 }
 
+// Asked once: a device may lower the number for what is small.
+int torchThreads()
+{
+    static const int threads = at::get_num_threads();
+    return threads;
+}
+
 std::string_view onOff(bool value)
 {
     return value ? "on" : "off";
 }
 
+// A plain bool before torch 2.9, three states since.
+template <class T>
+std::string_view reduction(T allowed)
+{
+    if constexpr (std::is_same_v<T, bool>) {
+        return onOff(allowed);
+    } else {
+        return onOff(allowed == T::AllowReducedPrecisionWithSplitK);
+    }
+}
+
 // torch's own defaults are kept: they are what the training ran with. tf32 is switched on for its own products only.
 std::string cudaFlags()
 {
-    const auto allowed = at::CuBLASReductionOption::AllowReducedPrecisionWithSplitK;
     const auto& context = at::globalContext();
     return fmt::format("bf16_reduction={} fp16_reduction={} fp16_accumulation={} scan={}",
-        onOff(context.allowBF16ReductionCuBLAS() == allowed), onOff(context.allowFP16ReductionCuBLAS() == allowed),
+        reduction(context.allowBF16ReductionCuBLAS()), reduction(context.allowFP16ReductionCuBLAS()),
         onOff(context.allowFP16AccumulationCuBLAS()), NANSCOPE_SCAN_NAME);
 }
 
@@ -45,7 +63,7 @@ Environment cpuEnvironment()
     result.engine = engineName();
     result.device = "cpu";
     result.hardware = cpuDescription();
-    result.threads = at::get_num_threads();
+    result.threads = torchThreads();
     result.flags = fmt::format("isa={}", at::get_cpu_capability());
     return result;
 }
@@ -58,7 +76,7 @@ Environment cudaEnvironment(const CudaState& state, int index)
     result.device = fmt::format("cuda:{}", index);
     result.hardware = fmt::format("{} sm_{}{}", device.name, device.major, device.minor);
     result.cuda = fmt::format("runtime {}, driver {}", state.runtime, state.driver);
-    result.threads = at::get_num_threads();
+    result.threads = torchThreads();
     result.flags = cudaFlags();
     return result;
 }
@@ -125,7 +143,7 @@ TorchInfo torchInfo()
     info.cudaRuntime = state.runtime;
     info.cudaDriver = state.driver;
     info.scanKernel = NANSCOPE_SCAN_NAME;
-    info.threads = at::get_num_threads();
+    info.threads = torchThreads();
     info.devices.push_back({"cpu", cpuDescription(), at::get_cpu_capability(), 0});
     for (std::size_t i = 0; i < state.devices.size(); ++i) {
         const auto& device = state.devices[i];

@@ -3,7 +3,6 @@
 #include "gpu/torchdevice.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -16,20 +15,15 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
-#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
-#if defined(NANSCOPE_SCAN_KERNEL)
-#include <c10/cuda/CUDAStream.h>
-#endif
 
-#include "core/tensorfile/scantensor.h"
 #include "gpu/kernels/cudainfo.h"
+#include "gpu/torchguard.h"
 
 namespace nanscope {
 
@@ -37,6 +31,24 @@ namespace {
 
 // Enough to batch what is small; what is large runs one matrix at a time, so that the peak is one workspace.
 constexpr std::int64_t cpuBatchBytes = std::int64_t {64} << 20;
+
+// About a millisecond of one core. Below it a second thread gains nothing, and on a busy machine each wait for it
+// costs more than the product.
+constexpr double singleThreadFlops = 1e8;
+
+double largestProduct(const Program& program)
+{
+    double largest = 0;
+    for (const auto& in : program.code) {
+        if (in.code == Code::gemm) {
+            const auto& a = program.buffers[static_cast<std::size_t>(in.a)];
+            const auto& out = program.buffers[static_cast<std::size_t>(in.out)];
+            const auto inner = static_cast<double>(in.transposeA ? a.rows : a.cols);
+            largest = std::max(largest, 2.0 * static_cast<double>(out.rows) * static_cast<double>(out.cols) * inner);
+        }
+    }
+    return largest;
+}
 
 /// Lets cuBLAS round fp32 operands to tf32 as long as it lives.
 class Tf32Products
@@ -67,73 +79,14 @@ at::Tensor wrapped(double value)
     return at::native::wrapped_scalar_tensor(value);
 }
 
-std::string firstLine(const std::string& text)
-{
-    return text.substr(0, text.find('\n'));
-}
-
-void storeScans(const at::Tensor& matrices, const BufferPlan& layout, Scan* into)
-{
-    const auto smallest = smallestNormal(layout.format);
-    const auto elements = static_cast<std::size_t>(matrices.size(1) * matrices.size(2));
-    const auto scanAll = [&](const auto* data) {
-        at::parallel_for(0, matrices.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                const std::span matrix(data + static_cast<std::size_t>(i) * elements, elements);
-                into[i] = scanMatrix(matrix, matrices.size(1), matrices.size(2), layout.transposed, smallest);
-            }
-        });
-    };
-    if (matrices.scalar_type() == at::kDouble) {
-        scanAll(matrices.const_data_ptr<double>());
-    } else {
-        scanAll(matrices.const_data_ptr<float>());
-    }
-}
-
-#if defined(NANSCOPE_SCAN_KERNEL)
-scan::Format scanFormat(at::ScalarType type)
-{
-    switch (type) {
-    case at::kDouble:
-        return scan::Format::fp64;
-    case at::kBFloat16:
-        return scan::Format::bf16;
-    case at::kHalf:
-        return scan::Format::fp16;
-    default:
-        return scan::Format::fp32;
-    }
-}
-#endif
-
 } // namespace
 
 TorchDevice::TorchDevice(at::Device device, Environment environment, int computeCapability)
     : m_device(device)
     , m_environment(std::move(environment))
+    , m_threads(m_environment.threads)
     , m_capability(computeCapability)
 { }
-
-// Torch reports by exceptions; none leaves this room.
-template <class F>
-auto TorchDevice::guarded(F work) const -> decltype(work())
-{
-    try {
-        const c10::InferenceMode inference;
-        std::optional<c10::DeviceGuard> current;
-        if (onGpu()) {
-            current.emplace(m_device);
-        }
-        return work();
-    } catch (const c10::OutOfMemoryError&) {
-        return failure(ErrorKind::refused, fmt::format("{} has not enough memory for this replay", m_device.str()));
-    } catch (const c10::Error& error) {
-        return failure(ErrorKind::internal, fmt::format("torch: {}", firstLine(error.what_without_backtrace())));
-    } catch (const std::exception& error) {
-        return failure(ErrorKind::internal, fmt::format("torch: {}", firstLine(error.what())));
-    }
-}
 
 bool TorchDevice::native(Precision precision) const
 {
@@ -182,10 +135,20 @@ Result<void> TorchDevice::prepare(const Program& program, std::int64_t batch)
             fmt::format("{} does not compute in {}; replay it on 'cpu', which emulates it", m_device.str(),
                 name(program.precision)));
     }
-    return guarded([&]() -> Result<void> {
+    return guarded(m_device, [&]() -> Result<void> {
+        chooseThreads(program, batch);
         allocate(program, batch);
         return {};
     });
+}
+
+void TorchDevice::chooseThreads(const Program& program, std::int64_t batch)
+{
+    const bool single = !onGpu() && largestProduct(program) * static_cast<double>(batch) < singleThreadFlops;
+    m_environment.threads = single ? 1 : m_threads;
+    if (at::get_num_threads() != m_environment.threads) {
+        at::set_num_threads(m_environment.threads);
+    }
 }
 
 void TorchDevice::allocate(const Program& program, std::int64_t batch)
@@ -224,39 +187,9 @@ void TorchDevice::setLayout(BufferId id, bool columnMajor)
     target.view = columnMajor ? target.flat.view({m_batch, cols, rows}).mT() : target.flat.view({m_batch, rows, cols});
 }
 
-// What lies in memory, seen as row-major matrices.
-BufferPlan TorchDevice::memoryPlan(BufferId id) const
-{
-    auto result = plan(id);
-    if (m_buffers[static_cast<std::size_t>(id)].columnMajor) {
-        std::swap(result.rows, result.cols);
-        result.transposed = !result.transposed;
-    }
-    return result;
-}
-
-Result<void> TorchDevice::upload(std::span<const double> input)
-{
-    return guarded([&]() -> Result<void> {
-        setLayout(0, plan(0).transposed);
-        auto& into = buffer(0);
-        if (static_cast<std::int64_t>(input.size()) != into.numel()) {
-            return failure(
-                ErrorKind::internal, fmt::format("{} values for a buffer of {}", input.size(), into.numel()));
-        }
-        const auto rows = plan(0).transposed ? plan(0).cols : plan(0).rows;
-        const auto cols = plan(0).transposed ? plan(0).rows : plan(0).cols;
-        // from_blob() asks for a pointer it could write through; the view is only read.
-        auto* data = const_cast<double*>(input.data());
-        const auto view = at::from_blob(data, {m_batch, rows, cols}, at::TensorOptions().dtype(at::kDouble));
-        into.copy_(plan(0).transposed ? view.mT() : view);
-        return {};
-    });
-}
-
 Result<void> TorchDevice::run(const Instruction& instruction)
 {
-    return guarded([&]() -> Result<void> {
+    return guarded(m_device, [&]() -> Result<void> {
         execute(instruction);
         finish(instruction);
         if (instruction.scanSlot >= 0) {
@@ -384,89 +317,6 @@ void TorchDevice::finish(const Instruction& in)
     if (in.out >= 0 && buffer(in.out).scalar_type() == at::kFloat) {
         roundInPlace(held(in.out).flat, in.round, m_roundScratch);
     }
-}
-
-void TorchDevice::scanResult(const Instruction& in)
-{
-    const bool ofScalar = in.out < 0;
-    const auto layout = ofScalar ? BufferPlan {1, 1, false, in.round} : memoryPlan(in.out);
-    const auto matrices = ofScalar ? scalar(in) : held(in.out).flat.view({m_batch, layout.rows, layout.cols});
-    if (onGpu()) {
-        scanOnGpu(matrices, layout, in.scanSlot);
-    } else {
-        storeScans(matrices, layout, m_scans.data() + in.scanSlot * m_batch);
-    }
-}
-
-void TorchDevice::scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout, std::int64_t slot)
-{
-    m_slotElements[static_cast<std::size_t>(slot)] = layout.rows * layout.cols;
-    auto into = m_slots.select(0, slot);
-#if defined(NANSCOPE_SCAN_KERNEL)
-    scan::Job job;
-    job.data = matrices.const_data_ptr();
-    job.format = scanFormat(matrices.scalar_type());
-    job.batch = m_batch;
-    job.layout = {layout.rows, layout.cols, layout.transposed};
-    job.totals = reinterpret_cast<scan::Totals*>(into.mutable_data_ptr<std::int64_t>());
-    auto* stream = c10::cuda::getCurrentCUDAStream(m_device.index()).stream();
-    const char* problem = scan::launch(job, m_scanWorkspace.mutable_data_ptr(), stream);
-    TORCH_CHECK(problem == nullptr, "the scan kernel did not start: ", problem == nullptr ? "" : problem);
-#else
-    into.copy_(scanWithTorch(matrices, layout.transposed));
-#endif
-}
-
-Result<std::vector<Scan>> TorchDevice::scans()
-{
-    if (!onGpu()) {
-        return m_scans;
-    }
-    return guarded([&]() -> Result<std::vector<Scan>> {
-        const auto fetched = m_slots.cpu();
-        const auto* words = fetched.const_data_ptr<std::int64_t>();
-        std::vector<Scan> result;
-        for (std::size_t slot = 0; slot < m_slotElements.size(); ++slot) {
-            for (std::int64_t i = 0; i < m_batch; ++i, words += scan::totalsWords) {
-                scan::Totals totals;
-                std::memcpy(static_cast<void*>(&totals), words, sizeof totals);
-                result.push_back(scanFromTotals(totals, m_slotElements[slot]));
-            }
-        }
-        return result;
-    });
-}
-
-Result<void> TorchDevice::download(BufferId id, std::int64_t element, std::span<double> out)
-{
-    return guarded([&]() -> Result<void> {
-        const auto matrix = buffer(id).select(0, element);
-        const auto view = plan(id).transposed ? matrix.mT() : matrix;
-        if (static_cast<std::int64_t>(out.size()) != view.numel()) {
-            return failure(ErrorKind::internal, fmt::format("room for {} of {} values", out.size(), view.numel()));
-        }
-        auto target = at::from_blob(out.data(), view.sizes(), at::TensorOptions().dtype(at::kDouble));
-        target.copy_(view);
-        return {};
-    });
-}
-
-Result<TileMap> TorchDevice::tileMap(BufferId id, std::int64_t element)
-{
-    return guarded([&]() -> Result<TileMap> {
-        const auto layout = memoryPlan(id);
-        const auto matrix = held(id).flat.view({m_batch, -1}).select(0, element);
-        const auto count = static_cast<std::size_t>(matrix.numel());
-        const auto smallest = smallestNormal(layout.format);
-        if (matrix.scalar_type() == at::kDouble) {
-            const auto host = matrix.cpu();
-            return tileMatrix(
-                std::span(host.const_data_ptr<double>(), count), layout.rows, layout.cols, layout.transposed, smallest);
-        }
-        const auto host = matrix.to(at::kCPU, at::kFloat);
-        return tileMatrix(
-            std::span(host.const_data_ptr<float>(), count), layout.rows, layout.cols, layout.transposed, smallest);
-    });
 }
 
 } // namespace nanscope

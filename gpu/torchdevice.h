@@ -48,9 +48,7 @@ private:
     at::Tensor& scalar(const Instruction& in) { return m_scalars[static_cast<std::size_t>(in.scalar)]; }
     std::int64_t workspaceBytes(const Program& program) const;
 
-    template <class F>
-    auto guarded(F work) const -> decltype(work());
-
+    void chooseThreads(const Program& program, std::int64_t batch);
     void allocate(const Program& program, std::int64_t batch);
     void execute(const Instruction& in);
     void norm(const Instruction& in);
@@ -64,7 +62,8 @@ private:
     void scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout, std::int64_t slot);
 
     at::Device m_device;
-    Environment m_environment;
+    Environment m_environment; ///< its thread count is that of the program last prepared
+    int m_threads; ///< as many as torch would take
     int m_capability; ///< 10 * major + minor, 0 on the CPU
     std::int64_t m_batch = 0;
     std::vector<BufferPlan> m_plans;

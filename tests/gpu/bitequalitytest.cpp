@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -37,6 +36,8 @@ std::vector<Case> allCases()
             }
         }
     }
+    // Large enough for every thread.
+    cases.push_back({"keller-jordan", Precision::fp32, {1, 500, 400}, false});
     return cases;
 }
 
@@ -55,60 +56,76 @@ std::vector<double> readDoubles(const std::filesystem::path& path, std::size_t c
     return file ? values : std::vector<double>();
 }
 
-/// Eager torch runs once, in the very Python whose libraries this program is linked with.
-class BitEquality : public testing::Test
+struct Replayed
 {
-protected:
-    static void SetUpTestSuite()
-    {
-        s_folder = std::filesystem::path(testing::TempDir()) / fmt::format("nanscope-eager-{}", std::random_device()());
-        std::filesystem::create_directories(s_folder);
-        std::ofstream list(s_folder / "cases");
-        const auto cases = allCases();
-        for (std::size_t i = 0; i < cases.size(); ++i) {
-            const auto& [variant, precision, shape, batched] = cases[i];
-            const auto lead = batched ? fmt::format("{}x", shape.batch) : "";
-            list << fmt::format("{} {} {} {}{}x{}\n", i, variant, precision == Precision::fp64 ? "float64" : "float32",
-                lead, shape.rows, shape.cols);
-            writeDoubles(s_folder / fmt::format("{}.in", i), test::normalInput(shape, static_cast<std::uint32_t>(i)));
-        }
-        list.close();
-        const auto threads = makeTorchDevice("cpu").value()->environment().threads;
-        const auto command = fmt::format(
-            "\"{}\" \"{}\" \"{}\" {}", NANSCOPE_TORCH_PYTHON, NANSCOPE_EAGER_SCRIPT, s_folder.string(), threads);
-        s_status = std::system(command.c_str());
-    }
-
-    static void TearDownTestSuite() { std::filesystem::remove_all(s_folder); }
-
-    static inline std::filesystem::path s_folder;
-    static inline int s_status = -1;
+    std::vector<double> output;
+    int threads = 0;
 };
 
-TEST_F(BitEquality, replaysGiveTheBitsOfEagerTorch)
+Replayed replayed(const Case& test, const std::vector<double>& input)
 {
-    ASSERT_EQ(s_status, 0) << NANSCOPE_TORCH_PYTHON << " could not run the reference";
+    auto device = makeTorchDevice("cpu").value();
+    const auto& variant = test::variantNamed(test.variant);
+    ReplayOptions options;
+    options.precision = test.precision;
+    options.rounding.lowering = variant.lowering;
+    options.keepOutput = true;
+    const auto result = replay(variant, test.shape, input, *device, options);
+    EXPECT_TRUE(result) << (result ? "" : result.error().what);
+    Replayed all;
+    all.threads = device->environment().threads;
+    for (const auto& matrix : result->outputs) {
+        all.output.insert(all.output.end(), matrix.begin(), matrix.end());
+    }
+    return all;
+}
+
+std::string caseLine(std::size_t number, const Case& test, int threads)
+{
+    const auto lead = test.batched ? fmt::format("{}x", test.shape.batch) : "";
+    const auto* dtype = test.precision == Precision::fp64 ? "float64" : "float32";
+    return fmt::format(
+        "{} {} {} {}{}x{} {}\n", number, test.variant, dtype, lead, test.shape.rows, test.shape.cols, threads);
+}
+
+class Folder
+{
+public:
+    Folder()
+        : m_path(std::filesystem::path(testing::TempDir()) / fmt::format("nanscope-eager-{}", std::random_device()()))
+    {
+        std::filesystem::create_directories(m_path);
+    }
+    ~Folder() { std::filesystem::remove_all(m_path); }
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+    const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::filesystem::path m_path;
+};
+
+// Eager torch runs once for all cases, in the very Python whose libraries this program is linked with.
+TEST(BitEquality, replaysGiveTheBitsOfEagerTorch)
+{
+    const Folder folder;
     const auto cases = allCases();
+    std::vector<Replayed> ours;
+    std::ofstream list(folder.path() / "cases");
     for (std::size_t i = 0; i < cases.size(); ++i) {
-        const auto& test = cases[i];
-        SCOPED_TRACE(fmt::format(
-            "{} {} {}x{}x{}", test.variant, name(test.precision), test.shape.batch, test.shape.rows, test.shape.cols));
-        auto device = makeTorchDevice("cpu").value();
-        const auto& variant = test::variantNamed(test.variant);
-        ReplayOptions options;
-        options.precision = test.precision;
-        options.rounding.lowering = variant.lowering;
-        options.keepOutput = true;
-        const auto input = test::normalInput(test.shape, static_cast<std::uint32_t>(i));
-        const auto result = replay(variant, test.shape, input, *device, options);
-        ASSERT_TRUE(result) << result.error().what;
-        const auto expected = readDoubles(s_folder / fmt::format("{}.out", i), input.size());
-        ASSERT_EQ(expected.size(), input.size());
-        std::vector<double> output;
-        for (const auto& matrix : result->outputs) {
-            output.insert(output.end(), matrix.begin(), matrix.end());
-        }
-        EXPECT_TRUE(output == expected);
+        const auto input = test::normalInput(cases[i].shape, static_cast<std::uint32_t>(i));
+        writeDoubles(folder.path() / fmt::format("{}.in", i), input);
+        ours.push_back(replayed(cases[i], input));
+        list << caseLine(i, cases[i], ours.back().threads);
+    }
+    list.close();
+    const auto command =
+        fmt::format("\"{}\" \"{}\" \"{}\"", NANSCOPE_TORCH_PYTHON, NANSCOPE_EAGER_SCRIPT, folder.path().string());
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const auto expected = readDoubles(folder.path() / fmt::format("{}.out", i), ours[i].output.size());
+        EXPECT_FALSE(expected.empty());
+        EXPECT_TRUE(ours[i].output == expected) << caseLine(i, cases[i], ours[i].threads);
     }
 }
 

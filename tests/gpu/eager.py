@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain eager torch, written from the published formulas: what the device has to match bit for bit.
 
-usage: eager.py FOLDER THREADS    each line of FOLDER/cases is "name variant dtype shape"; inputs are name.in, as
+usage: eager.py FOLDER    each line of FOLDER/cases is "name variant dtype shape threads"; inputs are name.in, as
 fp64; results go to name.out, as fp64.
 """
+import ctypes
 import pathlib
 import sys
 
@@ -82,14 +83,14 @@ FUNCTIONS = {
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    torch.set_num_threads(int(sys.argv[2]))
     for line in (folder / "cases").read_text().splitlines():
-        name, variant, dtype, shape = line.split()
+        name, variant, dtype, shape, threads = line.split()
+        torch.set_num_threads(int(threads))
         sizes = [int(size) for size in shape.split("x")]
         raw = bytearray((folder / (name + ".in")).read_bytes())
         x = torch.frombuffer(raw, dtype=torch.float64).reshape(sizes).to(getattr(torch, dtype))
         result = FUNCTIONS[variant](x).to(torch.float64).contiguous()
-        (folder / (name + ".out")).write_bytes(bytes(result.untyped_storage()))
+        (folder / (name + ".out")).write_bytes(ctypes.string_at(result.data_ptr(), result.numel() * 8))
 
 
 with torch.no_grad():
