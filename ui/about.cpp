@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/about.h"
 
-#include <QCoreApplication>
+#include <QGuiApplication>
+#include <QIcon>
 #include <QMessageBox>
+
+#include "ui/theme.h"
 
 namespace nanscope {
 
@@ -37,7 +40,9 @@ void showAboutDialog(QWidget& parent)
                   "by whose fault, and what to do.</p><p>This window is free software: you may share and change it "
                   "under the GNU General Public License, version 3 or later. It comes without any warranty.</p>")
             .arg(QCoreApplication::applicationVersion());
-    QMessageBox::about(&parent, Words::tr("About Nanscope"), text + licences());
+    QMessageBox box(QMessageBox::NoIcon, Words::tr("About Nanscope"), text + licences(), QMessageBox::Close, &parent);
+    box.setIconPixmap(QGuiApplication::windowIcon().pixmap(grid(16)));
+    box.exec();
 }
 
 void showShortcutsDialog(QWidget& parent)

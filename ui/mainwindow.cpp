@@ -430,6 +430,9 @@ void MainWindow::onStateChanged()
         m_phaseLabel->clear();
     }
     m_progress->setVisible(busy);
+    if (run && !m_workspace.verdict()) {
+        fillVerdict();
+    }
 }
 
 void MainWindow::onProgress(const Progress& progress)

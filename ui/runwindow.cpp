@@ -16,6 +16,12 @@
 #include "ui/mainwindow.h"
 #include "ui/screenshot.h"
 
+// The macro declares a function in the namespace it is used in, and the resource lives in none.
+static void initialiseIcons()
+{
+    Q_INIT_RESOURCE(icons);
+}
+
 namespace nanscope {
 
 namespace {
@@ -131,6 +137,15 @@ bool displayMissing(bool picture)
 #endif
 }
 
+QIcon programIcon()
+{
+    QIcon icon;
+    for (const int size : {32, 64, 128, 256}) {
+        icon.addFile(QStringLiteral(":/icons/nanscope-%1.png").arg(size));
+    }
+    return icon;
+}
+
 int show(const QApplication& app, const Options& options)
 {
     WindowOptions windowOptions;
@@ -168,6 +183,8 @@ int runWindow(int argc, char** argv)
     nameProgram();
     QGuiApplication::setApplicationDisplayName(QStringLiteral("Nanscope"));
     QGuiApplication::setDesktopFileName(QStringLiteral("nanscope"));
+    initialiseIcons();
+    QApplication::setWindowIcon(programIcon());
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QCommandLineParser parser;
     describe(parser);

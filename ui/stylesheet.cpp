@@ -42,16 +42,16 @@ QLabel#question { background: @warningTint; border-radius: 4px; padding: 6px 8px
 QSplitter::handle { background: transparent; }
 QTableView, QTreeView, QListView { background: @surface; border: none; outline: none;
   selection-background-color: @selection; selection-color: @text; }
-QTableView::item { padding: 0 5px; border-bottom: 1px solid @hair; }
+QTableView::item { padding: 0 2px; border-bottom: 1px solid @hair; }
 QTableView::item:selected { background: @selection; color: @text; }
 QHeaderView { background: @surface; border: none; }
 QHeaderView::section { background: @surface; color: @muted; border: none; border-bottom: 1px solid @line;
   padding: 3px 6px; }
 QHeaderView::section:vertical { border: none; color: @text; padding: 0 8px; }
 QTableCornerButton::section { background: @surface; border: none; border-bottom: 1px solid @line; }
-QLineEdit, QSpinBox { background: @sunken; border: 1px solid @line; border-radius: 5px; padding: 3px 8px;
+QLineEdit { background: @sunken; border: 1px solid @line; border-radius: 5px; padding: 3px 8px;
   selection-background-color: @accent; selection-color: @accentText; }
-QLineEdit:focus, QSpinBox:focus { border-color: @accent; }
+QLineEdit:focus { border-color: @accent; }
 QTableView:focus, QTreeView:focus { border: none; }
 QToolButton#chip { background: transparent; border: 1px solid @line; border-radius: 11px; padding: 2px 10px;
   min-height: 16px; }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/serve.h"
 
-#include <iostream>
 
 #include "app/nanscope/command.h"
 
@@ -29,7 +28,7 @@ Result<int> Serve::run(Terminal&)
     const auto environment = (*device)->environment();
     ServiceInfo info {environment.engine, {{environment.device, environment.hardware}},
         {"this is nanscope's own CPU device; GPUs and torch need nanscope-worker"}};
-    return serve(std::cin, std::cout, info, makeCoreDevice);
+    return serveStandardStreams(info, makeCoreDevice);
 }
 
 } // namespace

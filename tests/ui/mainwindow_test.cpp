@@ -60,6 +60,9 @@ Json expected()
 class WindowTest : public testing::Test
 {
 protected:
+    // Sessions of one test are not seen by the next.
+    WindowTest() { qputenv("XDG_DATA_HOME", folder.filePath(QStringLiteral("home")).toUtf8()); }
+
     bool waitUntil(const std::function<bool()>& condition) { return QTest::qWaitFor(condition, patienceMs); }
     bool open(const QString& path)
     {
@@ -73,7 +76,7 @@ protected:
     MainWindow window {quietOptions()};
 };
 
-/// The golden run: one truth, seen through the window.
+/// The golden run: one truth, seen through the window. Without its shipped session, so that all of it is done here.
 class SampleWindow : public WindowTest
 {
 protected:
@@ -83,10 +86,13 @@ protected:
         if (!truth.is_object()) {
             GTEST_SKIP() << "no sample run at " NANSCOPE_SAMPLE;
         }
-        ASSERT_TRUE(open(QStringLiteral(NANSCOPE_SAMPLE)));
+        fs::copy(NANSCOPE_SAMPLE, sample, fs::copy_options::recursive);
+        fs::remove(sample / "sample.nanscope");
+        ASSERT_TRUE(open(qstr(sample.string())));
     }
 
     Json truth;
+    fs::path sample = fs::path(folder.path().toStdString()) / "sample";
 };
 
 QStringList rolesShown(QTableView& view)
@@ -137,6 +143,8 @@ TEST_F(WindowTest, RejectedFilesAreListedAndTheRestIsOpen)
     EXPECT_TRUE(window.messageBar()->sentence().startsWith(QStringLiteral("1 file could not be used")));
     EXPECT_EQ(window.timelinePane()->lossPlot()->marks().size(), 1U);
     EXPECT_EQ(window.verdictPane()->headline(), QStringLiteral("No captures here"));
+    EXPECT_TRUE(window.timelinePane()->lossPlot()->isVisible());
+    EXPECT_FALSE(window.timelinePane()->gradNormPlot()->isVisible()) << "no such series in the log";
     EXPECT_FALSE(window.actions().sweep->isEnabled());
 }
 
@@ -164,6 +172,10 @@ TEST_F(WindowTest, DropOpensAFolder)
     window.show();
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(folder.path())});
+    // QApplication delivers a drop only to what accepted the drag.
+    QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(&window, &enter);
+    EXPECT_TRUE(enter.isAccepted());
     QDropEvent drop({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QCoreApplication::sendEvent(&window, &drop);
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.workspace().hasRun(); }));
@@ -232,9 +244,30 @@ TEST_F(SampleWindow, SweepFillsTheGridAndIsThereAgainAfterwards)
     for (int row = 0; row < grid->rowCount(); ++row) {
         EXPECT_EQ(grid->index(row, 0).data().toString(), QStringLiteral("finite"));
     }
-    window.openPath(QStringLiteral(NANSCOPE_SAMPLE));
+    window.openPath(qstr(sample.string()));
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(grid->doneCount(), grid->cellCount()) << "the session kept the cells";
+}
+
+TEST_F(SampleWindow, CancelledJudgementIsNotShownAsOneGoingOn)
+{
+    const std::string before = window.workspace().verdict()->summary;
+    window.workspace().setRan({QStringLiteral("keller-jordan")});
+    EXPECT_TRUE(window.workspace().judging());
+    window.actions().cancel->trigger();
+    EXPECT_FALSE(window.workspace().busy());
+    EXPECT_EQ(window.workspace().verdict()->summary, before);
+}
+
+TEST_F(SampleWindow, SayingWhatRanJudgesAgain)
+{
+    window.workspace().setRan({QStringLiteral("keller-jordan")});
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_EQ(window.workspace().verdict()->variant.names, std::vector<std::string> {"keller-jordan"});
+    EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::given);
+    window.workspace().setRan({});
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::fit);
 }
 
 TEST_F(SampleWindow, CancelIsAnsweredWithin200Milliseconds)
@@ -284,21 +317,33 @@ TEST_F(SampleWindow, SecondVisitShowsTheStoredVerdictWithoutJudgingAgain)
     bool judgedAgain = true;
     QObject::connect(
         &window.workspace(), &Workspace::runChanged, &window, [&] { judgedAgain = window.workspace().judging(); });
-    window.openPath(QStringLiteral(NANSCOPE_SAMPLE));
+    window.openPath(qstr(sample.string()));
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_FALSE(judgedAgain);
     EXPECT_EQ(window.workspace().capture()->file, truth["birth"]["capture"].get<std::string>());
 }
 
+TEST_F(WindowTest, ShippedSessionIsTheStartOfTheUsersOwn)
+{
+    const fs::path shipped = fs::path(NANSCOPE_SAMPLE) / "sample.nanscope";
+    if (!fs::exists(shipped)) {
+        GTEST_SKIP() << "no session beside the sample run";
+    }
+    const auto written = fs::last_write_time(shipped);
+    ASSERT_TRUE(open(QStringLiteral(NANSCOPE_SAMPLE)));
+    EXPECT_NE(window.workspace().loaded().session, shipped);
+    EXPECT_EQ(fs::last_write_time(shipped), written);
+    EXPECT_EQ(window.workspace().loaded().run->captures.size(), expected()["triage"]["captures"].get<std::size_t>());
+    EXPECT_NE(window.workspace().verdict(), nullptr);
+    EXPECT_GT(window.sweepPane()->model()->doneCount(), 0);
+    EXPECT_EQ(window.messageBar()->sentence(), QString());
+}
+
 TEST_F(SampleWindow, MovedSessionFindsItsCapturesBesideItself)
 {
-    const fs::path copy = fs::path(folder.path().toStdString()) / "copy";
-    fs::copy(NANSCOPE_SAMPLE, copy, fs::copy_options::recursive);
-    const fs::path session = copy / "mailed.nanscope";
-    ASSERT_TRUE(open(qstr(copy.string())));
-    fs::copy_file(window.workspace().loaded().session, session);
-    const fs::path moved = fs::path(folder.path().toStdString()) / "moved";
-    fs::rename(copy, moved);
+    fs::copy_file(window.workspace().loaded().session, sample / "mailed.nanscope");
+    const fs::path moved = sample.parent_path() / "moved";
+    fs::rename(sample, moved);
     ASSERT_TRUE(open(qstr((moved / "mailed.nanscope").string())));
     EXPECT_EQ(window.workspace().loaded().run->captures.size(), truth["triage"]["captures"].get<std::size_t>());
     EXPECT_NE(window.tensorsPane()->outputMap()->picture(), nullptr);

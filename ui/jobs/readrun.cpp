@@ -28,10 +28,25 @@ bool isSessionFile(const fs::path& path)
     return path.extension() == ".nanscope" && fs::is_regular_file(path, ignored);
 }
 
+/// A run may come with a session that bears its folder's name, like the sample: the user's own starts as a copy of it.
+void takeOverShippedSession(const fs::path& folder, const fs::path& own)
+{
+    std::error_code ignored;
+    const fs::path absolute = fs::canonical(folder, ignored);
+    const fs::path shipped = absolute / (absolute.filename().string() + ".nanscope");
+    if (!fs::exists(own, ignored) && isSessionFile(shipped)) {
+        fs::create_directories(own.parent_path(), ignored);
+        fs::copy_file(shipped, own, ignored);
+        fs::permissions(own, fs::perms::owner_read | fs::perms::owner_write, ignored);
+    }
+}
+
 Result<Session> openSession(const fs::path& path)
 {
     if (!isSessionFile(path)) {
-        return Session::open(Session::defaultPath(path), OpenMode::create);
+        const fs::path own = Session::defaultPath(path);
+        takeOverShippedSession(path, own);
+        return Session::open(own, OpenMode::create);
     }
     auto session = Session::open(path, OpenMode::readWrite);
     return session ? std::move(session) : Session::open(path, OpenMode::readOnly);

@@ -31,34 +31,54 @@ QFont smaller(QFont font)
     return font;
 }
 
+/// Bold where it fits, else smaller and narrower: an outcome is never cut to "dege…" while there is another way.
+QFont wordFont(const QFont& font, const QString& word, bool bold, int width)
+{
+    QFont shown = font;
+    shown.setBold(bold);
+    if (QFontMetrics(shown).horizontalAdvance(word) > width) {
+        shown = smaller(font);
+        shown.setStretch(QFont::SemiCondensed);
+    }
+    return shown;
+}
+
+void drawLine(QPainter& painter, const QRect& place, const QFont& font, const QString& text)
+{
+    painter.setFont(font);
+    painter.drawText(
+        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(font).elidedText(text, Qt::ElideRight, place.width()));
+}
+
 void paintDone(QPainter& painter, const QRect& field, const QFont& font, const QModelIndex& index)
 {
-    const auto outcome = static_cast<Outcome>(index.data(OutcomeRole).toInt());
-    const QString birth = index.data(BirthTextRole).toString();
-    painter.fillRect(field, tintOf(outcome));
-    const QFontMetrics metrics(font);
-    const int lines = birth.isEmpty() ? 1 : 2;
-    const int top = field.top() + (field.height() - lines * metrics.height() + (lines - 1) * 3) / 2;
     constexpr int markSize = 8;
-    drawOutcomeMark(
-        painter, QRectF(field.left() + 6, top + (metrics.height() - markSize) / 2.0, markSize, markSize), outcome);
-    QFont word = font;
-    word.setBold(outcome != Outcome::finite);
-    painter.setFont(word);
-    painter.setPen(outcome == Outcome::finite ? theme().muted : theme().text);
-    const int left = field.left() + 6 + markSize + 5;
-    const QRect first(left, top, field.right() - left, metrics.height());
-    painter.drawText(first, Qt::AlignLeft | Qt::AlignVCenter,
-        QFontMetrics(word).elidedText(index.data().toString(), Qt::ElideRight, first.width()));
-    if (birth.isEmpty()) {
-        return;
+    constexpr int padding = 5;
+    const auto outcome = static_cast<Outcome>(index.data(OutcomeRole).toInt());
+    QString word = index.data().toString();
+    QString birth = index.data(BirthTextRole).toString();
+    // A long word without a birth below it has the second line to itself.
+    if (birth.isEmpty()
+        && QFontMetrics(smaller(font)).horizontalAdvance(word) > field.width() - 3 * padding - markSize) {
+        std::swap(word, birth);
     }
-    const QFont small = smaller(font);
-    const QRect second(field.left() + 6, top + metrics.height() - 3, field.width() - 8, metrics.height());
-    painter.setFont(small);
-    painter.setPen(theme().text);
-    painter.drawText(second, Qt::AlignLeft | Qt::AlignVCenter,
-        QFontMetrics(small).elidedText(birth, Qt::ElideRight, second.width()));
+    painter.fillRect(field, tintOf(outcome));
+    const int line = QFontMetrics(font).height();
+    const int overlap = 2;
+    const int top = birth.isEmpty() ? field.top() + (field.height() - line) / 2
+                                    : field.top() + (field.height() - 2 * line + overlap) / 2;
+    drawOutcomeMark(
+        painter, QRectF(field.left() + padding, top + (line - markSize) / 2.0, markSize, markSize), outcome);
+    const int left = field.left() + padding + markSize + padding;
+    const QRect first(left, top, field.right() - left, line);
+    painter.setPen(outcome == Outcome::finite ? theme().muted : theme().text);
+    drawLine(painter, first, wordFont(font, word, outcome != Outcome::finite, first.width()), word);
+    if (!birth.isEmpty()) {
+        const QRect second(field.left() + padding, top + line - overlap, field.width() - padding, line);
+        QFont small = smaller(font);
+        small.setStretch(QFont::SemiCondensed);
+        drawLine(painter, second, small, birth);
+    }
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 #include "ui/models/cellgridmodel.h"
 #include "ui/panes/celldelegate.h"
 #include "ui/panes/elidedlabel.h"
+#include "ui/panes/variantheader.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -22,6 +23,7 @@ namespace {
 void setUpView(QTableView& view)
 {
     view.setItemDelegate(new CellDelegate(&view));
+    view.setVerticalHeader(new VariantHeader(&view));
     view.setSelectionMode(QAbstractItemView::SingleSelection);
     view.setEditTriggers(QAbstractItemView::NoEditTriggers);
     view.setShowGrid(false);
@@ -35,9 +37,6 @@ void setUpView(QTableView& view)
     view.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     view.verticalHeader()->setDefaultSectionSize(std::max(grid(7), 2 * view.fontMetrics().height()));
     view.verticalHeader()->setHighlightSections(false);
-    view.verticalHeader()->setMaximumWidth(grid(36));
-    view.verticalHeader()->setTextElideMode(Qt::ElideMiddle);
-    view.verticalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     view.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 QString factsText(const MatrixPicture& picture)
 {
-    QStringList parts {qstr(shortName(picture.dtype))};
+    QStringList parts;
     const Scan& scan = picture.scan;
     const std::pair<std::int64_t, ValueClass> counts[] = {
         {scan.nan, ValueClass::nan}, {scan.posInf, ValueClass::posInf}, {scan.negInf, ValueClass::negInf}};
@@ -35,6 +35,7 @@ QString factsText(const MatrixPicture& picture)
     if (scan.absmax > 0) {
         parts << TensorsPane::tr("|x| ≤ %1").arg(roundNumber(scan.absmax));
     }
+    parts << qstr(shortName(picture.dtype));
     return parts.join(QStringLiteral(" · "));
 }
 

@@ -141,13 +141,12 @@ void TimelinePane::fill(Plot& plot, const RunData& run, std::string_view name)
     if (all > mostRanks) {
         note << tr("showing %1 of %2 ranks").arg(mostRanks).arg(all);
     }
-    if (all == 0) {
-        note << tr("not in the logs");
-    } else if (nonFinite > 0) {
+    if (nonFinite > 0) {
         note << (nonFinite == 1 ? tr("1 value is not finite") : tr("%1 values are not finite").arg(nonFinite));
     }
     plot.note = note.join(QStringLiteral(" · "));
     plot.frame->setNote(plot.note);
+    plot.frame->setVisible(all > 0);
     plot.plot->setTraces(std::move(traces));
     plot.plot->setAccessibleDescription(plot.note);
     updateLegend(plot);
@@ -181,6 +180,8 @@ void TimelinePane::setRun(const RunData* run, const Diagnosis* diagnosis)
         fill(m_plots[0], shown, "loss");
         fill(m_plots[1], shown, "grad_norm");
     }
+    // What the logs do not hold takes no room.
+    setVisible(std::ranges::any_of(m_plots, [](const Plot& plot) { return !plot.frame->isHidden(); }));
     const std::vector<TimelineEvent> events = eventsOf(shown, diagnosis);
     Interval whole {0, 1};
     for (std::size_t i = 0; i < m_plots.size(); ++i) {
