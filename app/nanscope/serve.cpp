@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/serve.h"
 
-
 #include "app/nanscope/command.h"
 
 namespace nanscope {
