@@ -59,6 +59,7 @@ def main():
     for option in ("--tool", "--build", "--cache"):
         parser.add_argument(option, required=True)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--fast", action="store_true", help="leave out the static analyzer, two thirds of the time")
     parser.add_argument("files", nargs="*")
     args = parser.parse_args()
     wanted = {os.path.abspath(f) for f in args.files}
@@ -69,6 +70,8 @@ def main():
         entries = {e["file"]: e for e in json.load(file) if e["file"] in wanted}
     with open(os.path.join(ROOT, ".clang-tidy"), "rb") as file:
         salt = file.read() + subprocess.run([args.tool, "--version"], capture_output=True).stdout
+    extra = ["--checks=-clang-analyzer-*"] if args.fast else []
+    salt += " ".join(extra).encode()
     headers = own_headers(args.build)
     database, keys = [], {}
     for path, entry in sorted(entries.items()):
@@ -82,7 +85,7 @@ def main():
     started, bad = time.time(), 0
 
     def check(path):
-        return path, subprocess.run([args.tool, "--quiet", "-p", scratch, path], capture_output=True, text=True)
+        return path, subprocess.run([args.tool, "--quiet", *extra, "-p", scratch, path], capture_output=True, text=True)
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for done, (path, run) in enumerate(pool.map(check, keys), 1):

@@ -59,7 +59,7 @@ summary_last() {
     END { sub(/\n+$/, "\n", summary); printf "%s%s", skipped (skipped ? "\n" : ""), summary }'
 }
 
-# build_and_check C++ FILES FOR CLANG-TIDY...
+# build_and_check [--fast] C++ FILES FOR CLANG-TIDY...
 build_and_check() {
   prepare "${packages_test[@]}"
   ctest=$(dirname "$cmake")/ctest
@@ -72,8 +72,8 @@ build_and_check() {
 
 test_command() {
   local files
-  mapfile -t files < <(find core app/nanscope -name '*.cpp'; changed_files)
-  build_and_check "${files[@]}"
+  mapfile -t files < <(find core -name '*.cpp'; changed_files)
+  build_and_check --fast "${files[@]}"
   check_core_only
   QT_QPA_PLATFORM=offscreen "$ctest" --preset release -j "$(nproc)" 2>&1 | summary_last
 }

@@ -219,7 +219,7 @@ Result<RunData> importRun(const std::filesystem::path& path, Session& session, c
     if (!found) {
         return tl::make_unexpected(found.error());
     }
-    const auto before = session.setRun(found->name, found->root).and_then([&] { return session.summary(); });
+    auto before = session.setRun(found->name, found->root).and_then([&] { return session.summary(); });
     if (!before) {
         return before;
     }

@@ -37,8 +37,9 @@ public:
         }
         const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
         const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
-        const auto aligned = begin & ~(page - 1);
-        ::madvise(reinterpret_cast<void*>(aligned), part.size() + (begin - aligned), MADV_WILLNEED);
+        const auto beyond = begin & (page - 1);
+        auto* aligned = const_cast<std::byte*>(part.data()) - beyond;
+        ::madvise(aligned, part.size() + beyond, MADV_WILLNEED);
     }
 };
 

@@ -18,10 +18,10 @@ constexpr int directionsLookedAt = 8;
 
 bool degenerate(const Replay& replay, const std::vector<SingularDirection>& directions, std::span<const double> output)
 {
-    const auto [low, high] = outputRange(replay.program.steps);
+    const auto range = outputRange(replay.program.steps);
     return std::any_of(directions.begin(), directions.end(), [&](const SingularDirection& direction) {
         const double gain = gainAlong(direction.left, output, replay.program.shape.cols);
-        return gain > degenerateFactor * high || gain < low / degenerateFactor;
+        return gain > degenerateFactor * range[1] || gain < range[0] / degenerateFactor;
     });
 }
 
