@@ -91,8 +91,10 @@ public:
         , m_job(job)
     { }
 
-    Result<void> judge(CaptureVerdict& verdict, const Capture& stored)
+    /// `done`: how many captures were judged before, for the progress.
+    Result<void> judge(CaptureVerdict& verdict, const Capture& stored, std::size_t done)
     {
+        m_done = static_cast<std::int64_t>(done);
         auto file = openCapture(stored.path);
         if (!file) {
             return tl::make_unexpected(file.error());
@@ -108,9 +110,8 @@ public:
                 return tl::make_unexpected(element.error());
             }
             auto pattern = (*patterns)[static_cast<std::size_t>(batch)];
-            auto done = judgeElement(verdict, stored, *element, std::move(pattern), settled);
-            if (!done) {
-                return done;
+            if (auto judged = judgeElement(verdict, stored, *element, std::move(pattern), settled); !judged) {
+                return judged;
             }
         }
         return {};
@@ -232,6 +233,7 @@ private:
         }
         std::vector<Member> kept;
         for (const auto& member : c.members) {
+            reportMember(member, stored);
             auto result = replayMember(member, element, stored.epsilon, m_device, m_job.cancel);
             if (!result) {
                 return tl::make_unexpected(result.error());
@@ -243,6 +245,18 @@ private:
         }
         c.members = std::move(kept);
         return {};
+    }
+
+    void reportMember(const Member& member, const Capture& stored) const
+    {
+        Progress progress;
+        progress.job = "diagnose";
+        progress.phase = "judge";
+        progress.done = m_done;
+        progress.total = static_cast<std::int64_t>(m_run.captures.size());
+        progress.unit = "captures";
+        progress.message = fmt::format("{} in {}, {}", member.variant->name, name(member.precision), stored.file);
+        m_job.progress(progress);
     }
 
     Result<void> measureWorstTile(Case& c, const Capture& stored)
@@ -297,6 +311,7 @@ private:
     const std::vector<Member>& m_given;
     Device& m_device;
     const JobContext& m_job;
+    std::int64_t m_done = 0;
 };
 
 // Xid, ECC or SDC lines meet the bar for naming the machine; nothing in a single capture does.
@@ -426,7 +441,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             verdict.next = verdict.role == Role::upstream ? nextExperiments(verdict) : verdict.next;
             continue;
         }
-        if (auto done = judge.judge(verdict, *capture); !done) {
+        if (auto done = judge.judge(verdict, *capture, i); !done) {
             if (done.error().kind == ErrorKind::cancelled) {
                 return tl::make_unexpected(done.error());
             }

@@ -338,8 +338,9 @@ Result<std::unique_ptr<Device>> makeCoreDevice(const std::string& name)
 {
     if (name != "cpu") {
         return failure(ErrorKind::usage,
-            fmt::format("device '{}' needs nanscope-worker, which './bootstrap build' makes; without it only 'cpu' is "
-                        "there",
+            fmt::format(
+                "there is no device '{}' here: nanscope itself replays on 'cpu' alone, other devices are reached "
+                "through nanscope-worker, which the window uses",
                 name));
     }
     return makeEigenDevice();
