@@ -85,7 +85,7 @@ def main():
     started, bad = time.time(), 0
 
     def check(path):
-        return path, subprocess.run([args.tool, "--quiet", *extra, "-p", scratch, path], capture_output=True, text=True)
+        return path, subprocess.run([args.tool, "--quiet", "--extra-arg=-Wno-unknown-warning-option", *extra, "-p", scratch, path], capture_output=True, text=True)
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for done, (path, run) in enumerate(pool.map(check, keys), 1):
