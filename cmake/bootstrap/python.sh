@@ -40,7 +40,8 @@ pip_install() {
   local what=$1 space=$2 size=$3 status=0
   shift 3
   need_venv
-  [ "$(free_mb "$deps")" -ge "$space" ] || fail "$what needs $space MB of free disk and $deps has $(free_mb "$deps")."
+  echo "no space left" >"$logs/pip.log"
+  [ "$(free_mb "$deps")" -ge "$space" ] || { say "$what needs $space MB, $(free_mb "$deps") are left in $deps"; return 1; }
   : >"$logs/pip.log"
   say "installing $what from PyPI ($size)"
   twice pip_run "$@" || status=1
@@ -92,7 +93,7 @@ need_torch() {
     "torch==$torch_default" numpy || { torch_reason=$(why_failed "$logs/pip.log"); return 1; }
   torch_python=$deps/venv/bin/python
   torch_reason="the one in .deps/venv is damaged, remove that folder"
-  torch_of "$torch_python"
+  torch_of "$torch_python" && echo "$torch_python" >"$deps/torch-python"
 }
 
 # The kernels are worth 105 MB but not a failed build: LibTorch's own operations do the same work, slower.

@@ -13,15 +13,15 @@ without_display() {
   say "the report is build/nanscope-report.md, a picture of the window is build/nanscope.png"
 }
 
+# build_worker CONFIGURED(yes|no)
 build_worker() {
-  if ! prepare_worker; then
-    say "no worker, torch could not be installed: $torch_reason; replay runs on the built-in CPU device."
-    return
+  if [ "$1" = no ]; then
+    prepare_worker || { say "no worker, torch could not be installed: $torch_reason; $without_worker"; return; }
   fi
-  if (configure_release; compile "$build" nanscope-worker); then
-    say "the worker is ready: replay now runs on torch $torch_version"
+  if ([ "$1" = yes ] || configure_release; compile "$build" nanscope-worker); then
+    say "the worker is ready: replay runs on torch $torch_version"
   else
-    say "the worker did not build; replay runs on the built-in CPU device."
+    say "the worker did not build; $without_worker"
   fi
 }
 
@@ -34,12 +34,17 @@ copy_of_sample() {
 }
 
 run_command() {
-  local wanted=$worker platform window=''
+  local wanted=$worker configured=no platform window='' without_worker="replay runs on the built-in CPU device"
   [ ${#paths[@]} -gt 0 ] || paths=("$(copy_of_sample)")
   prepare
-  # The worker waits until the window is up, unless it was configured before.
-  grep -qsx 'NANSCOPE_WORKER:BOOL=ON' "$build/CMakeCache.txt" || worker=no
-  (offline=yes prepare_worker) >/dev/null 2>&1 && prepare_worker || worker=no
+  # What would have to be installed for the worker waits until the window is up.
+  [ -z "$torch_python" ] || require_worker
+  if [ "$worker" = yes ] && (offline=yes prepare_worker) >/dev/null 2>&1; then
+    prepare_worker
+    configured=yes
+  else
+    worker=no
+  fi
   configure_release -DBUILD_TESTING=OFF -DNANSCOPE_BENCH=OFF
   compile "$build" nanscope nanscope-gui
   worker=$wanted
@@ -50,6 +55,7 @@ run_command() {
   else
     without_display "${platform:-the display server does not answer}"
   fi
-  [ "$worker" = no ] || build_worker
+  # In a shell of its own: whatever ends it, the window stays.
+  [ "$worker" = no ] || (build_worker $configured) || true
   [ -z "$window" ] || wait "$window"
 }
