@@ -187,8 +187,26 @@ private:
             c.members = allMembers();
             id.names = namesOf(c.members);
         }
-        const bool told = id.how == IdentifiedBy::sidecar || id.how == IdentifiedBy::given;
-        id.matchesNone = id.matchesNone && !told;
+        if (id.how == IdentifiedBy::sidecar || id.how == IdentifiedBy::given) {
+            id.matchesNone = false;
+            refit(id);
+        }
+    }
+
+    // Fit and runner-up of what was said to have run, which need not be what fits best.
+    static void refit(Identification& id)
+    {
+        id.fit.reset();
+        id.runnerUp.reset();
+        id.runnerUpName.clear();
+        for (const auto& [variant, fit] : id.all) {
+            const bool named = std::find(id.names.begin(), id.names.end(), variant) != id.names.end();
+            auto& slot = named ? id.fit : id.runnerUp;
+            if (!slot) {
+                slot = fit;
+                id.runnerUpName = named ? id.runnerUpName : variant;
+            }
+        }
     }
 
     // Forms that nobody recommends fit whenever their published sibling does. They are replayed all the same, and

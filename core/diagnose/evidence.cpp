@@ -34,6 +34,20 @@ void replayLines(CaptureVerdict& v, const Case& c)
     }
 }
 
+// What was said to have run may contradict the dump; then the dump speaks.
+void contradictionLine(CaptureVerdict& v, const Identification& id)
+{
+    constexpr double clearly = 3;
+    const bool contradicted = id.fit && id.runnerUp && *id.runnerUp <= 0.05 && *id.fit > clearly * *id.runnerUp;
+    if (contradicted) {
+        v.speaksAgainst.push_back(
+            {fmt::format("the finite part of the output is {:.2g} % off from that, and {:.2g} % from {}: perhaps "
+                         "something else ran",
+                 100 * *id.fit, 100 * *id.runnerUp, id.runnerUpName),
+                "output"});
+    }
+}
+
 void identificationLine(CaptureVerdict& v, const Case& c)
 {
     const auto& id = c.identification;
@@ -46,8 +60,10 @@ void identificationLine(CaptureVerdict& v, const Case& c)
             "output"});
     } else if (id.how == IdentifiedBy::given) {
         v.speaksFor.push_back({fmt::format("you said that {} ran", fmt::join(id.names, " or ")), "--ran"});
+        contradictionLine(v, id);
     } else if (id.how == IdentifiedBy::sidecar) {
         v.speaksFor.push_back({fmt::format("the sidecar says that {} ran", fmt::join(id.names, " or ")), "sidecar"});
+        contradictionLine(v, id);
     } else {
         v.speaksAgainst.push_back(
             {"which function ran is not known: the output is too damaged to tell, so every variant stays plausible",

@@ -197,6 +197,21 @@ TEST_F(Dump, HealthyControlIsNotAccused)
     EXPECT_EQ(v.kind, "healthy") << v.summary;
 }
 
+TEST_F(Dump, WhatTheUserSaysIsHeldAgainstTheDump)
+{
+    const auto input = gaussian(8);
+    auto output = outputOf("gns-gram", input);
+    plantTile(output, NAN);
+    const auto told = judge(input, output, {{"keller-jordan"}});
+    EXPECT_EQ(told.variant.how, IdentifiedBy::given);
+    EXPECT_GT(*told.variant.fit, 0.05);
+    ASSERT_FALSE(told.speaksAgainst.empty());
+    EXPECT_NE(told.speaksAgainst.front().text.find("perhaps something else ran"), std::string::npos);
+
+    const auto right = judge(input, output, {{"gns-gram"}});
+    EXPECT_TRUE(right.speaksAgainst.empty());
+}
+
 TEST_F(Dump, UnknownVariantGivenByTheUserIsRefused)
 {
     RunData run;
