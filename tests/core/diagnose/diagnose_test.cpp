@@ -70,7 +70,7 @@ protected:
     void TearDown() override { std::filesystem::remove_all(m_folder); }
 
     CaptureVerdict judge(
-        const std::vector<double>& input, const std::vector<double>& output, DiagnoseOptions options = {})
+        const std::vector<double>& input, const std::vector<double>& output, const DiagnoseOptions& options = {})
     {
         const auto path = m_folder / "dion_nan_capture_rank0_shape1x48x80_pid1_1000.pt";
         EXPECT_TRUE(writePt(path,
