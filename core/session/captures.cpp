@@ -9,19 +9,6 @@ namespace nanscope {
 
 namespace {
 
-void insertScans(sqlite3* db, std::int64_t captureId, const char* side, const std::vector<Scan>& batches)
-{
-    Statement insert(db, "INSERT INTO scans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    for (std::size_t batch = 0; batch < batches.size(); ++batch) {
-        const auto& s = batches[batch];
-        insert
-            .bind(captureId, side, static_cast<std::int64_t>(batch), s.count, s.nan, s.posInf, s.negInf, s.zero,
-                s.subnormal, s.absmax, s.minNonzero, s.sumSquares, s.trace, s.firstNonFinite,
-                static_cast<int>(s.firstClass))
-            .run();
-    }
-}
-
 std::optional<std::string> shapeOf(const std::optional<CaptureTensor>& tensor)
 {
     return tensor ? std::optional(shapeText(tensor->shape)) : std::nullopt;
@@ -32,27 +19,54 @@ std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
     return tensor ? std::optional(std::string(torchName(tensor->dtype))) : std::nullopt;
 }
 
-std::int64_t storeCapture(sqlite3* db, const Capture& c, const std::string& path)
+/// Stores captures one after the other with statements that are prepared once.
+class CaptureStore
 {
-    Statement upsert(db,
-        "INSERT INTO captures (identity, file, path, rank, pid, timestamp_ms, timestamp_from_name, epsilon, "
-        "input_shape, input_dtype, output_shape, output_dtype, variant, step) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (identity) DO UPDATE SET file = excluded.file, path = excluded.path, variant = excluded.variant, "
-        "step = excluded.step RETURNING id");
-    upsert.bind(c.identity, c.file, path, c.rank, c.pid, c.timestampMs, c.timestampFromName, c.epsilon,
-        shapeText(c.input.shape), std::string(torchName(c.input.dtype)), shapeOf(c.output), dtypeOf(c.output),
-        c.variant, c.step);
-    upsert.step();
-    const auto id = upsert.integer(0);
-    while (upsert.step()) { }
-    Statement(db, "DELETE FROM scans WHERE capture_id = ?").bind(id).run();
-    insertScans(db, id, "input", c.input.batches);
-    if (c.output) {
-        insertScans(db, id, "output", c.output->batches);
+public:
+    explicit CaptureStore(sqlite3* db)
+        : m_upsert(db,
+            "INSERT INTO captures (identity, file, path, rank, pid, timestamp_ms, timestamp_from_name, epsilon, "
+            "input_shape, input_dtype, output_shape, output_dtype, variant, step) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (identity) DO UPDATE SET file = excluded.file, path = excluded.path, "
+            "variant = excluded.variant, step = excluded.step RETURNING id")
+        , m_dropScans(db, "DELETE FROM scans WHERE capture_id = ?")
+        , m_insertScan(db, "INSERT INTO scans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    { }
+
+    std::int64_t add(const Capture& c, const std::string& path)
+    {
+        m_upsert.bind(c.identity, c.file, path, c.rank, c.pid, c.timestampMs, c.timestampFromName, c.epsilon,
+            shapeText(c.input.shape), std::string(torchName(c.input.dtype)), shapeOf(c.output), dtypeOf(c.output),
+            c.variant, c.step);
+        m_upsert.step();
+        const auto id = m_upsert.integer(0);
+        while (m_upsert.step()) { }
+        m_dropScans.bind(id).run();
+        addScans(id, "input", c.input.batches);
+        if (c.output) {
+            addScans(id, "output", c.output->batches);
+        }
+        return id;
     }
-    return id;
-}
+
+private:
+    void addScans(std::int64_t captureId, const char* side, const std::vector<Scan>& batches)
+    {
+        for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+            const auto& s = batches[batch];
+            m_insertScan
+                .bind(captureId, side, static_cast<std::int64_t>(batch), s.count, s.nan, s.posInf, s.negInf, s.zero,
+                    s.subnormal, s.absmax, s.minNonzero, s.sumSquares, s.trace, s.firstNonFinite,
+                    static_cast<int>(s.firstClass))
+                .run();
+        }
+    }
+
+    Statement m_upsert;
+    Statement m_dropScans;
+    Statement m_insertScan;
+};
 
 CaptureTensor readTensor(const Statement& row, int shapeColumn)
 {
@@ -136,6 +150,18 @@ std::vector<Capture> readCaptures(sqlite3* db)
     return captures;
 }
 
+Result<std::unordered_set<std::string>> Session::knownCaptures() const
+{
+    return m_impl->attempt([&] {
+        std::unordered_set<std::string> known;
+        Statement all(m_impl->raw(), "SELECT identity FROM captures");
+        while (all.step()) {
+            known.insert(all.text(0));
+        }
+        return known;
+    });
+}
+
 Result<bool> Session::knowsCapture(const std::string& identity, const std::string& path)
 {
     return m_impl->attempt([&] {
@@ -157,8 +183,9 @@ Result<void> Session::addCaptures(std::vector<Capture>& captures)
     return m_impl->attempt([&] {
         std::vector<std::int64_t> ids;
         Transaction transaction(m_impl->raw());
+        CaptureStore store(m_impl->raw());
         for (const auto& capture : captures) {
-            ids.push_back(storeCapture(m_impl->raw(), capture, m_impl->stored(capture.path)));
+            ids.push_back(store.add(capture, m_impl->stored(capture.path)));
         }
         transaction.commit();
         for (std::size_t i = 0; i < captures.size(); ++i) {

@@ -155,6 +155,13 @@ Result<void> prepareFile(const fs::path& path, OpenMode mode)
     return {};
 }
 
+fs::path realPath(const fs::path& path)
+{
+    std::error_code error;
+    auto real = fs::weakly_canonical(fs::absolute(path, error), error);
+    return error ? path : real;
+}
+
 std::string readableName(const fs::path& folder)
 {
     std::string name;
@@ -213,13 +220,26 @@ Session::Impl::~Impl()
     }
 }
 
-std::string Session::Impl::stored(const std::string& given) const
+const fs::path& Session::Impl::resolved(const fs::path& folder)
 {
-    std::error_code error;
-    const auto folder = fs::weakly_canonical(fs::absolute(path, error), error).parent_path();
-    const auto relative = fs::weakly_canonical(fs::absolute(given, error), error).lexically_relative(folder);
-    const bool below = !error && !relative.empty() && *relative.begin() != "..";
-    return below ? relative.generic_string() : given;
+    if (resolvedTo.empty() || folder != resolvedFolder) {
+        resolvedTo = realPath(folder.empty() ? "." : folder);
+        resolvedFolder = folder;
+    }
+    return resolvedTo;
+}
+
+std::string Session::Impl::stored(const std::string& given)
+{
+    const fs::path place(given);
+    return belowOwnFolder(resolved(place.parent_path()) / place.filename()).value_or(given);
+}
+
+std::optional<std::string> Session::Impl::belowOwnFolder(const fs::path& real) const
+{
+    const auto relative = real.lexically_relative(ownFolder);
+    const bool below = !relative.empty() && *relative.begin() != "..";
+    return below ? std::optional(relative.generic_string()) : std::nullopt;
 }
 
 std::string Session::Impl::found(const std::string& kept) const
@@ -246,6 +266,7 @@ Result<Session> Session::open(const fs::path& path, OpenMode mode)
     }
     auto impl = std::make_unique<Impl>();
     impl->path = path;
+    impl->ownFolder = realPath(path).parent_path();
     impl->writable = mode != OpenMode::readOnly;
     auto db = impl->attempt([&] { return openDatabase(path, mode); });
     if (!db) {
@@ -279,7 +300,7 @@ Result<void> Session::setRun(const std::string& name, const std::string& root)
     return m_impl->attempt([&] {
         Transaction transaction(m_impl->raw());
         setFact(m_impl->raw(), "run_name", name);
-        setFact(m_impl->raw(), "run_root", m_impl->stored(root));
+        setFact(m_impl->raw(), "run_root", m_impl->belowOwnFolder(realPath(root)).value_or(root));
         transaction.commit();
     });
 }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "core/model/model.h"
@@ -51,6 +52,8 @@ public:
 
     Result<void> setRun(const std::string& name, const std::string& root);
 
+    /// Identities of all captures that are stored.
+    Result<std::unordered_set<std::string>> knownCaptures() const;
     /// True if a capture with this identity is stored already; its path is brought up to date then.
     Result<bool> knowsCapture(const std::string& identity, const std::string& path);
     /// All or nothing, in one transaction. Ids are filled in.

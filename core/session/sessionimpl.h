@@ -13,6 +13,7 @@ namespace nanscope {
 struct Session::Impl
 {
     std::filesystem::path path;
+    std::filesystem::path ownFolder; ///< real path of the folder the session lies in
     Database db;
     bool writable = false;
 
@@ -23,9 +24,16 @@ struct Session::Impl
 
     sqlite3* raw() const { return db.get(); }
 
+    /// The folder that was asked for last and its real path: captures come from few folders, and asking the system
+    /// about each part of a path costs more than storing a capture.
+    std::filesystem::path resolvedFolder;
+    std::filesystem::path resolvedTo;
+    const std::filesystem::path& resolved(const std::filesystem::path& folder);
+
     /// Paths below the session's own folder are kept relative to it, so that a session beside its captures can be
     /// moved and mailed together with them.
-    std::string stored(const std::string& given) const;
+    std::string stored(const std::string& given);
+    std::optional<std::string> belowOwnFolder(const std::filesystem::path& real) const;
     std::string found(const std::string& kept) const;
 
     template <class Work>

@@ -13,6 +13,7 @@
 
 #include <simdjson.h>
 
+#include "core/tensorfile/openers.h"
 #include "core/tensorfile/scanstream.h"
 #include "core/tensorfile/tensorsource.h"
 
@@ -180,7 +181,7 @@ using PendingScan = std::future<Result<std::vector<Scan>>>;
 /// A second thread pays where scanning takes longer than starting one.
 PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const FileReader>& opened)
 {
-    constexpr std::int64_t elementsPerThread = std::int64_t {1} << 20;
+    constexpr std::int64_t elementsPerThread = std::int64_t {1} << 22;
     if (!file.output) {
         return {};
     }
@@ -195,26 +196,9 @@ PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const
     return std::async(std::launch::deferred, scan);
 }
 
-} // namespace
-
-Result<CaptureFile> openCapture(const std::filesystem::path& path)
-{
-    return openTensorFile(path)
-        .and_then([&](const TensorFile& file) { return collect(path, file); })
-        .map_error([&](Error error) { return withPath(std::move(error), path); });
-}
-
-Result<void> scanCapture(CaptureFile& file)
+Result<void> scanOpened(CaptureFile& file, const std::shared_ptr<const FileReader>& opened)
 {
     const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
-    if (file.input.source() == nullptr) {
-        return failure(ErrorKind::usage, "The capture was not opened from a file", file.capture.path);
-    }
-    auto reopened = file.input.source()->reopen();
-    if (!reopened) {
-        return tl::make_unexpected(reopened.error());
-    }
-    const auto opened = std::make_shared<const FileReader>(std::move(*reopened));
     auto outputScan = startOutputScan(file, opened);
     auto input = scanChecked(file.input, opened).map_error(named);
     auto output = file.output ? outputScan.get().map_error(named) : Result<std::vector<Scan>> {};
@@ -226,6 +210,39 @@ Result<void> scanCapture(CaptureFile& file)
         file.capture.output->batches = std::move(*output);
     }
     return {};
+}
+
+} // namespace
+
+Result<CaptureFile> openCapture(const std::filesystem::path& path)
+{
+    return openTensorFile(path)
+        .and_then([&](const TensorFile& file) { return collect(path, file); })
+        .map_error([&](Error error) { return withPath(std::move(error), path); });
+}
+
+Result<void> scanCapture(CaptureFile& file)
+{
+    if (file.input.source() == nullptr) {
+        return failure(ErrorKind::usage, "The capture was not opened from a file", file.capture.path);
+    }
+    auto reopened = file.input.source()->reopen();
+    if (!reopened) {
+        return tl::make_unexpected(reopened.error());
+    }
+    return scanOpened(file, std::make_shared<const FileReader>(std::move(*reopened)));
+}
+
+Result<CaptureFile> readCapture(const std::filesystem::path& path, const std::function<bool(const Capture&)>& known)
+{
+    std::shared_ptr<const FileReader> opened;
+    auto file = openTensorFile(path, opened)
+                    .and_then([&](const TensorFile& tensors) { return collect(path, tensors); })
+                    .map_error([&](Error error) { return withPath(std::move(error), path); });
+    if (!file || (known && known(file->capture))) {
+        return file;
+    }
+    return scanOpened(*file, opened).map([&] { return std::move(*file); });
 }
 
 } // namespace nanscope

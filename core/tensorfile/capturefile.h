@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "core/model/capture.h"
@@ -29,5 +30,9 @@ Result<CaptureFile> openCapture(const std::filesystem::path& path);
 /// Fills the scans of `file.capture` from the contents and verifies checksums in the same pass; nothing is filled
 /// in where one does not match. Large captures are scanned by two threads.
 Result<void> scanCapture(CaptureFile& file);
+
+/// Both with one opening of the file; only the headers are read where `known` recognises the capture by them.
+Result<CaptureFile> readCapture(
+    const std::filesystem::path& path, const std::function<bool(const Capture&)>& known = {});
 
 } // namespace nanscope

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 
@@ -11,5 +13,8 @@ namespace nanscope {
 Result<TensorFile> openTorchZip(const std::filesystem::path& path, const FileReader& file);
 Result<TensorFile> openSafetensors(const std::filesystem::path& path, const FileReader& file);
 Result<TensorFile> openNpy(const std::filesystem::path& path, const FileReader& file);
+
+/// openTensorFile() for who will read contents at once: `opened` is left holding the file.
+Result<TensorFile> openTensorFile(const std::filesystem::path& path, std::shared_ptr<const FileReader>& opened);
 
 } // namespace nanscope

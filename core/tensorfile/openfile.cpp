@@ -79,13 +79,22 @@ Result<TensorFile> dispatch(const std::filesystem::path& path, const FileReader&
 
 } // namespace
 
-Result<TensorFile> openTensorFile(const std::filesystem::path& path)
+Result<TensorFile> openTensorFile(const std::filesystem::path& path, std::shared_ptr<const FileReader>& opened)
 {
     constexpr std::uint64_t edges = 4096; // holds all headers of a dump
     return FileReader::open(path)
         .and_then([](FileReader file) { return file.keepEdges(edges).map([&] { return std::move(file); }); })
-        .and_then([&](const FileReader& file) { return dispatch(path, file); })
+        .and_then([&](FileReader file) {
+            opened = std::make_shared<const FileReader>(std::move(file));
+            return dispatch(path, *opened);
+        })
         .map_error([&](Error error) { return withPath(std::move(error), path); });
+}
+
+Result<TensorFile> openTensorFile(const std::filesystem::path& path)
+{
+    std::shared_ptr<const FileReader> opened;
+    return openTensorFile(path, opened);
 }
 
 bool looksLikeTensorFile(const std::filesystem::path& path)

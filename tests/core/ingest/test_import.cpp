@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -269,6 +271,45 @@ TEST_F(Import, capturesAreScannedOnceAndBadOnesRejected)
     ASSERT_TRUE(direct);
     EXPECT_EQ(direct->captures.size(), 2U);
     EXPECT_EQ(direct->rejected.size(), 1U);
+}
+
+TEST_F(Import, manyCapturesArriveInTheOrderOfTheirNames)
+{
+    std::vector<std::string> expected;
+    for (int i = 0; i < 700; ++i) {
+        const auto name = "c" + std::to_string(1000 + i) + ".pt";
+        writeCapture(m_folder / "run" / name, static_cast<float>(i));
+        expected.push_back(name);
+    }
+    const auto run = import();
+    ASSERT_EQ(run.captures.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(run.captures[i].file, expected[i]);
+        EXPECT_EQ(run.captures[i].input.total().absmax, static_cast<double>(i));
+    }
+}
+
+TEST_F(Import, onlyTheHeadersOfAKnownCaptureAreReadAgain)
+{
+    const auto path = m_folder / "run/a.pt";
+    writeCapture(path, 3);
+    EXPECT_EQ(import().captures.size(), 1U);
+    // Bytes of a tensor turned over behind an unchanged directory: whoever scanned it would see the wrong checksum.
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    std::string contents(std::istreambuf_iterator<char>(file), {});
+    const std::string three("\0\0\x40\x40\0\0\x40\x40", 8);
+    file.seekp(static_cast<std::streamoff>(contents.find(three)));
+    file.write("\1\1\1\1", 4);
+    file.close();
+    std::filesystem::rename(path, m_folder / "run/moved.pt");
+    const auto again = import();
+    ASSERT_EQ(again.captures.size(), 1U);
+    EXPECT_THAT(again.rejected, IsEmpty());
+    EXPECT_EQ(again.captures[0].file, "moved.pt");
+    EXPECT_EQ(again.captures[0].input.total().absmax, 3);
+    Session::open(m_folder / "fresh.nanscope", OpenMode::create).map([&](Session fresh) {
+        EXPECT_THAT(importRun(m_folder / "run", fresh)->rejected, testing::SizeIs(1));
+    });
 }
 
 TEST(SharedRun, ddpTileIsReadWhole)
