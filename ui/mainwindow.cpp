@@ -342,8 +342,8 @@ void MainWindow::onRunChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     m_stack->setCurrentWidget(m_columns);
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
-    m_timeline->setRun(loaded.run.get(), loaded.diagnosis.get());
-    m_captures->setRun(loaded.run, loaded.diagnosis);
+    m_timeline->setRun(loaded.run.get(), loaded.known().get());
+    m_captures->setRun(loaded.run, loaded.known());
     m_sessionLabel->setText(loaded.session.empty() ? tr("No session") : tr("Session saved"));
     m_sessionLabel->setToolTip(qstr(loaded.session.string()));
     if (loaded.run->captures.empty()) {
@@ -368,10 +368,10 @@ void MainWindow::fillVerdict()
         m_verdict->showMessage(tr("No captures here"),
             tr("The logs are shown below. Captures are .pt, .safetensors or .npy files that hold "
                "the input and output of a Newton-Schulz call."));
-    } else if (!verdict) {
+    } else if (!verdict || verdict->summary.empty()) {
         m_verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
-            tr("Every plausible variant is replayed under several roundings; this takes a few seconds. Rescan (F5) "
-               "judges again."));
+            tr("Every plausible variant is replayed under several roundings: seconds for a small matrix, minutes for "
+               "a large one. Rescan (F5) judges again."));
     } else {
         m_verdict->showVerdict(*capture, *verdict);
     }

@@ -23,7 +23,10 @@ struct DiagnoseOptions
 /// Judges every capture of a run. Only births are replayed.
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
 
-/// Triage alone, from scans and logs: cheap, no replay.
+/// Roles, steps, counts and findings, from scans and logs: cheap, no replay. Verdicts that take one have no summary.
+Diagnosis triageRun(const RunData& run);
+
+/// The roles alone.
 std::vector<CaptureVerdict> triage(const RunData& run);
 
 /// What the damage of a captured output looks like. `batch` elements in which nothing is wrong give "none".

@@ -7,13 +7,12 @@
 #include <limits>
 
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/fits.h"
 #include "core/replay/spectrum.h"
 
 namespace nanscope {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Above this nothing that ran can be one of ours: measured fits of the right variant lie below 2 %, of the nearest
 // wrong family above 9 % (user_view.md, result C).
@@ -24,144 +23,120 @@ constexpr double decisiveRatio = 3;
 constexpr double fitFloor = 0x1p-9;
 // Share of an output that must be finite before its fit is worth anything.
 constexpr double finiteShare = 0.05;
-constexpr std::int64_t tileSide = 16;
+// An epsilon this far below the norm moves the singular values by less than any fit can show.
+constexpr double negligibleEpsilon = 1e-5;
 constexpr int signalDirections = 8;
 
-/// Sums of squares of one tile, over the positions where the captured output is finite.
-struct TileError
+Fits better(const Fits& a, const Fits& b)
 {
-    double difference = 0;
-    double reference = 0;
-};
-
-bool comparable(double captured)
-{
-    return std::isfinite(captured);
+    return {std::min(a.plain, b.plain), std::min(a.typical, b.typical), std::min(a.signal, b.signal)};
 }
 
-double plainFit(const Element& element, const std::vector<double>& reference)
+double best(const Fits& fits)
 {
-    double difference = 0;
-    double total = 0;
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        if (comparable(element.output[i])) {
-            const double d = element.output[i] - reference[i];
-            difference += d * d;
-            total += reference[i] * reference[i];
-        }
+    return std::min({fits.plain, fits.typical, fits.signal});
+}
+
+using VariantFits = std::vector<std::pair<const Variant*, Fits>>;
+
+class Comparison
+{
+public:
+    Comparison(const Element& element, std::optional<double> epsilon, Device& device, const CancelToken& cancel,
+        const ReplayWatch& watch)
+        : m_element(element)
+        , m_epsilon(epsilon)
+        , m_device(device)
+        , m_cancel(cancel)
+        , m_watch(watch)
+        , m_signal(leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
+    { }
+
+    Result<VariantFits> compare() const
+    {
+        auto fits = exactFits();
+        return fits ? addFaithful(std::move(*fits)) : fits;
     }
-    return total > 0 ? std::sqrt(difference / total) : infinity;
-}
 
-std::vector<TileError> tileErrors(const Element& element, const std::vector<double>& reference)
-{
-    const auto across = (element.shape.cols + tileSide - 1) / tileSide;
-    const auto down = (element.shape.rows + tileSide - 1) / tileSide;
-    std::vector<TileError> tiles(static_cast<std::size_t>(across * down));
-    for (std::int64_t r = 0; r < element.shape.rows; ++r) {
-        for (std::int64_t c = 0; c < element.shape.cols; ++c) {
-            const auto i = static_cast<std::size_t>(r * element.shape.cols + c);
-            if (comparable(element.output[i])) {
-                auto& tile = tiles[static_cast<std::size_t>((r / tileSide) * across + c / tileSide)];
-                const double d = element.output[i] - reference[i];
-                tile.difference += d * d;
-                tile.reference += reference[i] * reference[i];
+private:
+    Result<VariantFits> exactFits() const
+    {
+        VariantFits fits;
+        for (const auto& variant : variants()) {
+            const auto same = std::find_if(
+                fits.begin(), fits.end(), [&](const auto& known) { return sameExactly(*known.first, variant); });
+            auto fit = same != fits.end() ? Result<Fits>(same->second) : replayed(variant, Precision::fp64);
+            if (!fit) {
+                return tl::make_unexpected(fit.error());
             }
+            fits.emplace_back(&variant, *fit);
         }
+        return fits;
     }
-    return tiles;
-}
 
-// Low-rank inputs fill the null space with amplified noise; along the directions that carry signal every rounding of
-// the right variant still agrees.
-double signalFit(
-    const Element& element, const std::vector<double>& reference, const std::vector<SingularDirection>& directions)
-{
-    std::vector<double> masked(reference.size());
-    std::vector<double> difference(reference.size());
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        const bool use = comparable(element.output[i]);
-        masked[i] = use ? reference[i] : 0;
-        difference[i] = use ? element.output[i] - reference[i] : 0;
+    // One replay in fp64 stands for both: only the schedule matters, and epsilon where the norm is that small.
+    bool sameExactly(const Variant& a, const Variant& b) const
+    {
+        const bool sameEpsilon = a.epsilonRule == b.epsilonRule && epsilonOf(a) == epsilonOf(b);
+        const double norm = std::sqrt(m_element.inputScan.sumSquares);
+        const bool negligible = std::max(epsilonOf(a), epsilonOf(b)) < negligibleEpsilon * norm;
+        return a.steps == b.steps && a.normFactor == b.normFactor && (sameEpsilon || negligible);
     }
-    double wrong = 0;
-    double total = 0;
-    for (const auto& direction : directions) {
-        const double d = gainAlong(direction.left, difference, element.shape.cols);
-        const double r = gainAlong(direction.left, masked, element.shape.cols);
-        wrong += d * d;
-        total += r * r;
+
+    double epsilonOf(const Variant& variant) const
+    {
+        return variant.ignoresCallerEpsilon ? variant.epsilon : m_epsilon.value_or(variant.epsilon);
     }
-    return total > 0 ? std::sqrt(wrong / total) : infinity;
-}
 
-struct Fits
-{
-    double plain = infinity;
-    double typical = infinity; ///< of the median tile: blind to damage of less than half the tiles
-    double signal = infinity;
-};
-
-bool allFinite(const std::vector<double>& values)
-{
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
-}
-
-double medianTile(const std::vector<TileError>& tiles)
-{
-    std::vector<double> ratios;
-    for (const auto& tile : tiles) {
-        if (tile.reference > 0) {
-            ratios.push_back(std::sqrt(tile.difference / tile.reference));
+    // What a variant's own roundings add is far below the distance between schedules, so where one schedule fits, the
+    // others need no second look. Where none does, roundings may have made the difference: all are tried.
+    Result<VariantFits> addFaithful(VariantFits fits) const
+    {
+        double nearest = std::numeric_limits<double>::infinity();
+        for (const auto& [variant, fit] : fits) {
+            nearest = std::min(nearest, best(fit));
         }
+        const double bound =
+            nearest <= plausibleFit ? decisiveRatio * plausibleFit : std::numeric_limits<double>::infinity();
+        for (auto& [variant, fit] : fits) {
+            if (best(fit) > bound) {
+                continue;
+            }
+            const auto own = replayed(*variant, variant->precision);
+            if (!own) {
+                return tl::make_unexpected(own.error());
+            }
+            fit = better(fit, *own);
+        }
+        return fits;
     }
-    if (ratios.empty()) {
-        return infinity;
-    }
-    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-    std::nth_element(ratios.begin(), middle, ratios.end());
-    return *middle;
-}
 
-Fits fitsOf(const Element& element, const std::vector<double>& reference, const std::vector<SingularDirection>& signal)
-{
-    if (!allFinite(reference)) {
-        return {};
-    }
-    return {plainFit(element, reference), medianTile(tileErrors(element, reference)),
-        signalFit(element, reference, signal)};
-}
-
-void keepBetter(Fits& best, const Fits& fits)
-{
-    best.plain = std::min(best.plain, fits.plain);
-    best.typical = std::min(best.typical, fits.typical);
-    best.signal = std::min(best.signal, fits.signal);
-}
-
-Result<Fits> fitVariant(const Variant& variant, const Element& element, std::optional<double> epsilon, Device& device,
-    const std::vector<SingularDirection>& signal, const CancelToken& cancel)
-{
-    Fits best;
-    for (const auto precision : {Precision::fp64, variant.precision}) {
+    Result<Fits> replayed(const Variant& variant, Precision precision) const
+    {
+        if (m_watch) {
+            m_watch(variant, precision);
+        }
         ReplayOptions options;
         options.precision = precision;
         options.rounding.lowering = variant.lowering;
-        options.epsilon = epsilon;
+        options.epsilon = m_epsilon;
         options.keepOutput = true;
-        const auto replayed = replay(variant, element.shape, element.input, device, options, cancel);
-        if (!replayed) {
-            return tl::make_unexpected(replayed.error());
-        }
-        keepBetter(best, fitsOf(element, replayed->outputs[0], signal));
+        return replay(variant, m_element.shape, m_element.input, m_device, options, m_cancel)
+            .map([&](const Replay& done) { return fitsOf(m_element, done.outputs[0], m_signal); });
     }
-    return best;
-}
+
+    const Element& m_element;
+    std::optional<double> m_epsilon;
+    Device& m_device;
+    const CancelToken& m_cancel;
+    const ReplayWatch& m_watch;
+    std::vector<SingularDirection> m_signal;
+};
 
 using Measure = double Fits::*;
 
 // Fills the set from one measure; false if that measure does not single out anything.
-bool chooseBy(Measure measure, const std::vector<std::pair<const Variant*, Fits>>& fits, Identification& result)
+bool chooseBy(Measure measure, const VariantFits& fits, Identification& result)
 {
     auto ranked = fits;
     std::stable_sort(ranked.begin(), ranked.end(),
@@ -192,8 +167,8 @@ bool chooseBy(Measure measure, const std::vector<std::pair<const Variant*, Fits>
 
 } // namespace
 
-Result<ElementFit> identifyElement(
-    const Element& element, std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, Device& device,
+    const CancelToken& cancel, const ReplayWatch& watch)
 {
     ElementFit result;
     const auto finite = element.outputScan.count - element.outputScan.nonFinite();
@@ -201,16 +176,11 @@ Result<ElementFit> identifyElement(
     if (!worthwhile || !element.inputScan.finite() || element.inputScan.allZero()) {
         return result;
     }
-    const auto signal =
-        leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections);
-    std::vector<std::pair<const Variant*, Fits>> fits;
-    for (const auto& variant : variants()) {
-        const auto fit = fitVariant(variant, element, epsilon, device, signal, cancel);
-        if (!fit) {
-            return tl::make_unexpected(fit.error());
-        }
-        fits.emplace_back(&variant, *fit);
+    const auto compared = Comparison(element, epsilon, device, cancel, watch).compare();
+    if (!compared) {
+        return tl::make_unexpected(compared.error());
     }
+    const auto& fits = *compared;
     result.compared = true;
     auto& identification = result.identification;
     if (chooseBy(&Fits::plain, fits, identification)) {
@@ -227,22 +197,6 @@ Result<ElementFit> identifyElement(
     chooseBy(&Fits::plain, fits, identification);
     identification.matchesNone = true;
     return result;
-}
-
-double worstTile(const Element& element, const std::vector<double>& reference, std::int64_t& row, std::int64_t& col)
-{
-    const auto across = (element.shape.cols + tileSide - 1) / tileSide;
-    const auto tiles = tileErrors(element, reference);
-    double worst = 0;
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        const double error = tiles[i].reference > 0 ? std::sqrt(tiles[i].difference / tiles[i].reference) : 0;
-        if (error > worst) {
-            worst = error;
-            row = static_cast<std::int64_t>(i) / across * tileSide;
-            col = static_cast<std::int64_t>(i) % across * tileSide;
-        }
-    }
-    return worst;
 }
 
 Result<Identification> identify(const CaptureFile& capture, Device& device, const CancelToken& cancel)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -19,10 +20,12 @@ struct ElementFit
     bool signalOnly = false; ///< only the directions that carry signal fit: a low-rank input
 };
 
-Result<ElementFit> identifyElement(
-    const Element& element, std::optional<double> epsilon, Device& device, const CancelToken& cancel);
+/// Told of every replay before it starts.
+using ReplayWatch = std::function<void(const Variant& variant, Precision precision)>;
 
-/// Relative error of the tile that fits worst, and where it starts.
-double worstTile(const Element& element, const std::vector<double>& reference, std::int64_t& row, std::int64_t& col);
+/// Compares the finite part of the output with what every variant gives: once per schedule in fp64, then in the
+/// variant's own format where that can still matter.
+Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, Device& device,
+    const CancelToken& cancel, const ReplayWatch& watch = {});
 
 } // namespace nanscope

@@ -339,6 +339,30 @@ TEST_F(WindowTest, ShippedSessionIsTheStartOfTheUsersOwn)
     EXPECT_EQ(window.messageBar()->sentence(), QString());
 }
 
+TEST_F(WindowTest, RolesAreShownBeforeAnyReplay)
+{
+    const fs::path sample = fs::path(folder.path().toStdString()) / "fresh";
+    fs::copy(NANSCOPE_SAMPLE, sample, fs::copy_options::recursive);
+    fs::remove(sample / "sample.nanscope");
+    QStringList early;
+    QString earlyHeadline;
+    QString earlyVerdict;
+    QObject::connect(&window.workspace(), &Workspace::runChanged, &window, [&] {
+        if (early.isEmpty()) {
+            QTableView& view = *window.capturesPane()->view();
+            early = rolesShown(view);
+            earlyVerdict = view.model()->index(0, 4).data().toString();
+            earlyHeadline = window.verdictPane()->headline();
+            EXPECT_TRUE(window.workspace().judging());
+        }
+    });
+    ASSERT_TRUE(open(qstr(sample.string())));
+    EXPECT_EQ(early, rolesShown(*window.capturesPane()->view()));
+    EXPECT_EQ(earlyVerdict, QStringLiteral("…"));
+    EXPECT_EQ(earlyHeadline, QStringLiteral("Judging…"));
+    EXPECT_NE(window.verdictPane()->headline(), earlyHeadline);
+}
+
 TEST_F(SampleWindow, MovedSessionFindsItsCapturesBesideItself)
 {
     fs::copy_file(window.workspace().loaded().session, sample / "mailed.nanscope");

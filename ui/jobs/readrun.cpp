@@ -128,6 +128,7 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
         return tl::make_unexpected(cells.error());
     }
     opened.loaded.cells = std::move(*cells);
+    opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
     opened.loaded.diagnosis = storedDiagnosis(session);
     opened.changed = !opened.loaded.diagnosis || sizeOfRun(*run) != sizeBefore;
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
@@ -143,6 +144,7 @@ Result<OpenedRun> readWithoutSession(const fs::path& path, const Error& problem,
     OpenedRun opened;
     opened.loaded.opened = path;
     opened.loaded.sessionProblem = sentence(problem);
+    opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
     opened.changed = true;
     return opened;

@@ -12,9 +12,21 @@ namespace nanscope {
 
 namespace {
 
+/// What is known now; a report written while the replays still run says which captures wait for them.
+Diagnosis diagnosisOf(const LoadedRun& loaded)
+{
+    auto diagnosis = loaded.known() ? *loaded.known() : Diagnosis {};
+    for (auto& verdict : diagnosis.captures) {
+        if (verdict.summary.empty()) {
+            verdict.summary = "not judged yet: this was written before its replays were done";
+        }
+    }
+    return diagnosis;
+}
+
 Result<ReportInput> inputOf(const LoadedRun& loaded)
 {
-    ReportInput input {*loaded.run, loaded.diagnosis ? *loaded.diagnosis : Diagnosis {}, loaded.cells, {}};
+    ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}};
     input.commandLine = "nanscope report " + loaded.opened.string();
     if (loaded.session.empty()) {
         return input;

@@ -20,7 +20,10 @@ namespace nanscope {
 struct LoadedRun
 {
     std::shared_ptr<const RunData> run;
+    std::shared_ptr<const Diagnosis> triage; ///< what is known before any replay
     std::shared_ptr<const Diagnosis> diagnosis; ///< of an earlier visit, or none
+    /// The best that is known by now.
+    const std::shared_ptr<const Diagnosis>& known() const { return diagnosis ? diagnosis : triage; }
     std::vector<Cell> cells;
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written

@@ -149,7 +149,7 @@ const Capture* Workspace::capture() const
 const CaptureVerdict* Workspace::verdict() const
 {
     const Capture* shown = capture();
-    return shown && m_loaded.diagnosis ? verdictOf(*m_loaded.diagnosis, *shown) : nullptr;
+    return shown && m_loaded.known() ? verdictOf(*m_loaded.known(), *shown) : nullptr;
 }
 
 int Workspace::causeOf(const CaptureVerdict& verdict) const

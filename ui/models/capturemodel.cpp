@@ -108,7 +108,7 @@ QString CaptureModel::text(const Row& row, int column) const
 
 QString CaptureModel::verdictText(const Row& row) const
 {
-    if (!row.verdict) {
+    if (!row.verdict || row.verdict->summary.empty()) {
         return QStringLiteral("…");
     }
     if (row.verdict->blame != Blame::downstream || row.verdict->causedBy.empty()) {

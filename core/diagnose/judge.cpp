@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/damage.h"
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/evidence.h"
+#include "core/diagnose/fits.h"
+#include "core/diagnose/identify.h"
+#include "core/diagnose/plausible.h"
+#include "core/diagnose/rules.h"
+#include "core/tensorfile/capturefile.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Judges one capture; holds what stays the same over its matrices.
+class Judge
+{
+public:
+    explicit Judge(const JudgeContext& context)
+        : m_run(context.run)
+        , m_given(context.given)
+        , m_device(context.device)
+        , m_job(context.job)
+        , m_done(static_cast<std::int64_t>(context.done))
+    { }
+
+    Result<void> judge(CaptureVerdict& verdict, const Capture& stored)
+    {
+        auto file = openCapture(stored.path);
+        if (!file) {
+            return tl::make_unexpected(file.error());
+        }
+        auto patterns = damagePatterns(*file);
+        if (!patterns) {
+            return tl::make_unexpected(patterns.error());
+        }
+        bool settled = false;
+        for (const auto batch : interesting(verdict.role, *patterns, stored)) {
+            auto element = loadElement(*file, batch);
+            if (!element) {
+                return tl::make_unexpected(element.error());
+            }
+            auto pattern = (*patterns)[static_cast<std::size_t>(batch)];
+            if (auto judged = judgeElement(verdict, stored, *element, std::move(pattern), settled); !judged) {
+                return judged;
+            }
+        }
+        return {};
+    }
+
+private:
+    // The matrices of a batch worth replaying: damaged ones with a finite input, or all of a finite capture.
+    static std::vector<std::int64_t> interesting(
+        Role role, const std::vector<DamagePattern>& patterns, const Capture& capture)
+    {
+        constexpr std::size_t most = 4;
+        std::vector<std::int64_t> chosen;
+        for (std::size_t i = 0; i < patterns.size() && chosen.size() < most; ++i) {
+            const auto& in = capture.input.batches[i];
+            const bool zeroBroken = in.allZero() && !capture.output->batches[i].allZero();
+            const bool wanted = role == Role::healthy || patterns[i].count > 0 || zeroBroken;
+            if (wanted && in.finite()) {
+                chosen.push_back(static_cast<std::int64_t>(i));
+            }
+        }
+        return chosen;
+    }
+
+    Result<void> judgeElement(
+        CaptureVerdict& verdict, const Capture& stored, const Element& element, DamagePattern pattern, bool& settled)
+    {
+        Case c;
+        c.element = &element;
+        c.damage = std::move(pattern);
+        const auto watch = [&](const Variant& variant, Precision precision) { report(variant, precision, stored); };
+        auto fit = identifyElement(element, stored.epsilon, m_device, m_job.cancel, watch);
+        if (!fit) {
+            return tl::make_unexpected(fit.error());
+        }
+        c.identification = std::move(fit->identification);
+        c.compared = fit->compared;
+        c.localDamage = fit->localDamage;
+        choosePlausible(c, stored, m_given);
+        if (auto done = measure(c, stored); !done) {
+            return done;
+        }
+        const bool finite = element.outputScan.finite();
+        auto judgement = finite ? judgeFinite(c) : judgeDamage(c);
+        if (settled && !outranks(judgement, verdict)) {
+            return {};
+        }
+        settled = true;
+        adopt(verdict, c, std::move(judgement));
+        return {};
+    }
+
+    // Proof in one matrix of a batch outweighs an open question in another.
+    static bool outranks(const Judgement& judgement, const CaptureVerdict& verdict)
+    {
+        return verdict.blame == Blame::undecided && judgement.blame != Blame::undecided;
+    }
+
+    Result<void> measure(Case& c, const Capture& stored)
+    {
+        const auto& element = *c.element;
+        if (element.outputScan.finite() && !element.inputScan.allZero()) {
+            return measureWorstTile(c, stored);
+        }
+        if (element.inputScan.allZero() && c.damage.name == "whole element") {
+            addHalfPrecision(c.members, c.identification);
+        }
+        std::vector<Member> kept;
+        for (const auto& member : c.members) {
+            report(*member.variant, member.precision, stored);
+            auto result = replayMember(member, element, stored.epsilon, m_device, m_job.cancel);
+            if (!result) {
+                return tl::make_unexpected(result.error());
+            }
+            if (counts(*result, c.identification)) {
+                kept.push_back(member);
+                c.results.push_back(std::move(*result));
+            }
+        }
+        c.members = std::move(kept);
+        return {};
+    }
+
+    void report(const Variant& variant, Precision precision, const Capture& stored) const
+    {
+        Progress progress;
+        progress.job = "diagnose";
+        progress.phase = "judge";
+        progress.done = m_done;
+        progress.total = static_cast<std::int64_t>(m_run.captures.size());
+        progress.unit = "captures";
+        progress.message = fmt::format("{} in {}, {}", variant.name, name(precision), stored.file);
+        m_job.progress(progress);
+    }
+
+    Result<void> measureWorstTile(Case& c, const Capture& stored)
+    {
+        if (c.members.empty() || !c.localDamage) {
+            return {};
+        }
+        const auto& member = c.members.front();
+        ReplayOptions options;
+        options.precision = member.precision;
+        options.rounding.lowering = member.variant->lowering;
+        options.epsilon = stored.epsilon;
+        options.keepOutput = true;
+        const auto replayed =
+            replay(*member.variant, c.element->shape, c.element->input, m_device, options, m_job.cancel);
+        if (!replayed) {
+            return tl::make_unexpected(replayed.error());
+        }
+        c.worstTileError = worstTile(*c.element, replayed->outputs[0], c.worstRow, c.worstCol);
+        return {};
+    }
+
+    void adopt(CaptureVerdict& verdict, const Case& c, Judgement judgement) const
+    {
+        const auto old = std::move(verdict);
+        verdict = {};
+        verdict.captureId = old.captureId;
+        verdict.capture = old.capture;
+        verdict.role = old.role;
+        verdict.rank = old.rank;
+        verdict.step = old.step;
+        verdict.stepSource = old.stepSource;
+        verdict.blame = judgement.blame;
+        verdict.marginal = judgement.marginal;
+        verdict.kind = std::move(judgement.kind);
+        verdict.summary = std::move(judgement.summary);
+        verdict.question = std::move(judgement.question);
+        verdict.variant = c.identification;
+        verdict.members = c.results;
+        verdict.damage = c.damage;
+        const bool healthy = verdict.role == Role::healthy && verdict.blame == Blame::undecided;
+        if (!healthy) {
+            argue(verdict, c, m_run);
+            verdict.next = nextExperiments(verdict);
+        }
+        if (verdict.role == Role::healthy && verdict.blame == Blame::implementation) {
+            verdict.role = Role::birth;
+        }
+    }
+
+    const RunData& m_run;
+    const std::vector<Member>& m_given;
+    Device& m_device;
+    const JobContext& m_job;
+    std::int64_t m_done;
+};
+
+} // namespace
+
+Result<void> judgeCapture(CaptureVerdict& verdict, const Capture& stored, const JudgeContext& context)
+{
+    return Judge(context).judge(verdict, stored);
+}
+
+} // namespace nanscope

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/diagnose/envelope.h"
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// What stays the same over the captures of a run.
+struct JudgeContext
+{
+    const RunData& run;
+    const std::vector<Member>& given; ///< what the user says ran
+    Device& device;
+    const JobContext& job;
+    std::size_t done = 0; ///< captures judged before, for the progress
+};
+
+/// Replays a capture that triage could not settle and fills in its verdict. A batch is settled by its first damaged
+/// matrix, unless another one proves more.
+Result<void> judgeCapture(CaptureVerdict& verdict, const Capture& stored, const JudgeContext& context);
+
+} // namespace nanscope

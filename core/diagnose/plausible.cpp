@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/plausible.h"
+
+#include <algorithm>
+
+#include "core/replay/variant.h"
+
+namespace nanscope {
+
+namespace {
+
+std::vector<Member> membersNamed(const std::vector<std::string>& names)
+{
+    std::vector<Member> members;
+    for (const auto& name : names) {
+        if (const auto variant = findVariant(name)) {
+            members.push_back({*variant, (*variant)->precision});
+        }
+    }
+    return members;
+}
+
+std::vector<Member> allMembers()
+{
+    std::vector<Member> members;
+    for (const auto& variant : variants()) {
+        members.push_back({&variant, variant.precision});
+    }
+    return members;
+}
+
+std::vector<std::string> namesOf(const std::vector<Member>& members)
+{
+    std::vector<std::string> names;
+    for (const auto& member : members) {
+        names.emplace_back(member.variant->name);
+    }
+    return names;
+}
+
+// Fit and runner-up of what was said to have run, which need not be what fits best.
+void refit(Identification& id)
+{
+    id.fit.reset();
+    id.runnerUp.reset();
+    id.runnerUpName.clear();
+    for (const auto& [variant, fit] : id.all) {
+        const bool named = std::find(id.names.begin(), id.names.end(), variant) != id.names.end();
+        auto& slot = named ? id.fit : id.runnerUp;
+        if (!slot) {
+            slot = fit;
+            id.runnerUpName = named ? id.runnerUpName : variant;
+        }
+    }
+}
+
+// Forms that nobody recommends fit whenever their published sibling does. They are replayed all the same, and
+// count if they explain the dump.
+void keepPublished(std::vector<std::string>& names)
+{
+    const auto unpublished = [](const std::string& name) { return !(*findVariant(name))->published; };
+    if (!std::all_of(names.begin(), names.end(), unpublished)) {
+        std::erase_if(names, unpublished);
+    }
+}
+
+} // namespace
+
+void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& given)
+{
+    auto& id = c.identification;
+    if (stored.variant && findVariant(*stored.variant)) {
+        id.how = IdentifiedBy::sidecar;
+        id.names = {*stored.variant};
+        c.members = membersNamed(id.names);
+    } else if (!given.empty()) {
+        id.how = IdentifiedBy::given;
+        id.names = namesOf(given);
+        c.members = given;
+    } else if (id.how == IdentifiedBy::fit) {
+        c.members = membersNamed(id.names);
+        keepPublished(id.names);
+    } else {
+        id.how = IdentifiedBy::unknown;
+        c.members = allMembers();
+        id.names = namesOf(c.members);
+    }
+    if (id.how == IdentifiedBy::sidecar || id.how == IdentifiedBy::given) {
+        id.matchesNone = false;
+        refit(id);
+    }
+}
+
+void addHalfPrecision(std::vector<Member>& members, const Identification& id)
+{
+    if (id.how == IdentifiedBy::given) {
+        return;
+    }
+    const auto own = members;
+    for (const auto& member : own) {
+        if (member.precision != Precision::fp16) {
+            members.push_back({member.variant, Precision::fp16});
+        }
+    }
+}
+
+bool counts(const MemberResult& result, const Identification& id)
+{
+    const bool named = std::find(id.names.begin(), id.names.end(), result.variant) != id.names.end();
+    return named || result.reproducing > 0;
+}
+
+} // namespace nanscope
