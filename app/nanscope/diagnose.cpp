@@ -59,7 +59,7 @@ void store(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
         return;
     }
     if (auto stored = source.session->setDiagnosis(jsonText(toJson(diagnosis))); !stored) {
-        terminal.say(LogLevel::warning, "the diagnosis was not stored: " + sentence(stored.error()));
+        terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
     }
 }
 

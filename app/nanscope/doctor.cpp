@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/facts.h"
 #include "app/nanscope/words.h"
+#include "app/nanscope/worker.h"
 #include "core/platform/platform.h"
 #include "core/replay/device.h"
 #include "core/session/session.h"
@@ -29,14 +29,6 @@ public:
 
     Result<int> run(Terminal& terminal) override;
 };
-
-fs::path workerPath()
-{
-    if (const char* named = std::getenv("NANSCOPE_WORKER"); named != nullptr && *named != '\0') {
-        return named;
-    }
-    return programFolder() / "nanscope-worker";
-}
 
 std::string workerText()
 {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <new>
 #include <string>
@@ -23,11 +25,21 @@ CancelToken& interruptToken()
     return token;
 }
 
-/// A second signal ends the program at once: whoever asks twice does not want to wait for the next op.
+/// A second signal ends the program at once: whoever asks twice does not want to wait for the next op. One that comes
+/// right behind the first is no second: `timeout` signals the program and then its group.
 extern "C" void onInterrupt(int signal)
 {
-    interruptToken().cancel();
-    std::signal(signal, SIG_DFL);
+    using Clock = std::chrono::steady_clock;
+    static std::atomic<Clock::duration> first {};
+    static_assert(std::atomic<Clock::duration>::is_always_lock_free, "a handler may only touch lock-free atomics");
+    const auto now = Clock::now().time_since_epoch();
+    if (!interruptToken().cancelled()) {
+        first = now;
+        interruptToken().cancel();
+    } else if (now - first.load() > std::chrono::milliseconds(500)) {
+        std::signal(signal, SIG_DFL);
+        std::raise(signal);
+    }
 }
 
 CommandList makeCommands(CLI::App& root)
@@ -127,6 +139,7 @@ int run(std::vector<std::string> arguments)
 
 int main(int argc, char** argv)
 {
+    nanscope::interruptToken(); // made before a handler needs it
     std::signal(SIGINT, nanscope::onInterrupt);
     std::signal(SIGTERM, nanscope::onInterrupt);
     try {

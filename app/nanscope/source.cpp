@@ -98,7 +98,7 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
             path.string());
     }
     terminal.say(LogLevel::info,
-        fmt::format("read {}, {}, {}", counted(sizeOf(run.captures), "capture"), counted(sizeOf(run.series), "series"),
+        fmt::format("Read {}, {}, {}", counted(sizeOf(run.captures), "capture"), counted(sizeOf(run.series), "series"),
             counted(sizeOf(run.events), "event")));
     return source;
 }

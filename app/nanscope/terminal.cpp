@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/platform/platform.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 
@@ -17,23 +18,6 @@ namespace nanscope {
 namespace {
 
 constexpr auto refresh = std::chrono::milliseconds(100);
-
-/// Where the system has no /proc, nobody is taken to watch: a missing progress line harms less than one in a file.
-bool watchedStderr()
-{
-    std::error_code error;
-    const auto target = std::filesystem::read_symlink("/proc/self/fd/2", error).string();
-    return !error && (target.starts_with("/dev/pts/") || target.starts_with("/dev/tty") || target == "/dev/console");
-}
-
-/// The rooms differ in how they begin a sentence; here all begin alike.
-std::string capitalized(std::string text)
-{
-    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
-        text.front() = static_cast<char>(text.front() - 'a' + 'A');
-    }
-    return text;
-}
 
 void writeTo(std::FILE* stream, std::string_view text)
 {
@@ -59,7 +43,7 @@ ExitStatus exitStatusOf(ErrorKind kind)
 Terminal::Terminal(TerminalOptions options, CancelToken cancel)
     : m_options(options)
     , m_cancel(std::move(cancel))
-    , m_watched(options.progressLine && options.level != LogLevel::error && watchedStderr())
+    , m_watched(options.progressLine && options.level != LogLevel::error && errorsAreWatched())
 { }
 
 Terminal::~Terminal()
@@ -89,14 +73,14 @@ void Terminal::say(LogLevel level, const std::string& text)
 
 void Terminal::error(const Error& error)
 {
-    say(LogLevel::error, capitalized(sentence(error)));
+    say(LogLevel::error, sentence(error));
 }
 
 void Terminal::rejected(const RunData& run)
 {
     for (const auto& rejection : run.rejected) {
         const auto path = (std::filesystem::path(run.root) / rejection.path).string();
-        say(LogLevel::warning, capitalized(sentence({ErrorKind::format, rejection.reason, path})));
+        say(LogLevel::warning, sentence({ErrorKind::format, rejection.reason, path}));
     }
 }
 

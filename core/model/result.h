@@ -30,10 +30,17 @@ struct Error
     std::string path;
 };
 
-/// "what: path", the form every error takes on stderr and in the window.
+/// "What: path", the form every error takes on stderr and in the window. The rooms differ in how they begin; here a
+/// plain word gets its capital, while a name ("cuda:0", "a.pt", "gns-gram") keeps its own letters.
 inline std::string sentence(const Error& error)
 {
-    return error.path.empty() ? error.what : error.what + ": " + error.path;
+    const auto words = error.what + ' ';
+    const auto end = words.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
+    auto text = error.path.empty() ? error.what : error.what + ": " + error.path;
+    if (end > 0 && words.find_first_of(" ,;") == end) {
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    }
+    return text;
 }
 
 template <class T>

@@ -124,6 +124,12 @@ bool isNetworkFileSystem(const std::filesystem::path& path);
 /// Writes beside the target, flushes to disk, renames over it.
 Result<void> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
+/// True where a person looks at what goes to standard error.
+bool errorsAreWatched();
+
+/// From now on a reader that went away shows as a failed write rather than as a signal that ends the program.
+void ignoreBrokenPipes();
+
 /// Folder of the running program.
 std::filesystem::path programFolder();
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 
@@ -116,6 +117,16 @@ bool isNetworkFileSystem(const std::filesystem::path& path)
     }
     const auto magic = static_cast<std::uint32_t>(info.f_type);
     return std::find(networkFileSystems.begin(), networkFileSystems.end(), magic) != networkFileSystems.end();
+}
+
+bool errorsAreWatched()
+{
+    return ::isatty(STDERR_FILENO) == 1;
+}
+
+void ignoreBrokenPipes()
+{
+    std::signal(SIGPIPE, SIG_IGN);
 }
 
 std::filesystem::path programFolder()

@@ -3,22 +3,20 @@
 #include "core/replay/serve.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
-#include <iostream>
+#include <istream>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <streambuf>
+#include <ostream>
 #include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/replay/replay.h"
+#include "core/replay/serverequest.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 
@@ -29,7 +27,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t maxWaiting = 1000;
-constexpr int maxDepth = 8;
 
 struct Job
 {
@@ -38,116 +35,6 @@ struct Job
     std::string session;
     CancelToken cancel;
 };
-
-enum class Line { text, tooLong, end };
-
-Line readLine(std::istream& in, std::string& line)
-{
-    line.clear();
-    auto* buffer = in.rdbuf();
-    bool tooLong = false;
-    for (auto c = buffer->sbumpc(); c != std::char_traits<char>::eof(); c = buffer->sbumpc()) {
-        if (c == '\n') {
-            return tooLong ? Line::tooLong : Line::text;
-        }
-        tooLong = tooLong || line.size() == maxRequestBytes;
-        if (!tooLong) {
-            line.push_back(static_cast<char>(c));
-        }
-    }
-    return tooLong ? Line::tooLong : line.empty() ? Line::end : Line::text;
-}
-
-// Nothing a request means lies deep; what does is dropped before it takes memory.
-Json parseLine(const std::string& line)
-{
-    const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth < maxDepth; };
-    return Json::parse(line, shallow, false);
-}
-
-tl::unexpected<Error> usage(std::string what)
-{
-    return failure(ErrorKind::usage, std::move(what));
-}
-
-Result<std::vector<std::string>> strings(const Json& request, const char* key)
-{
-    std::vector<std::string> result;
-    const auto found = request.find(key);
-    if (found == request.end() || found->is_null()) {
-        return result;
-    }
-    if (!found->is_array()) {
-        return usage(fmt::format("\"{}\" is not a list of strings", key));
-    }
-    for (const auto& item : *found) {
-        if (!item.is_string()) {
-            return usage(fmt::format("\"{}\" is not a list of strings", key));
-        }
-        result.push_back(item.get<std::string>());
-    }
-    return result;
-}
-
-template <class T, class Parse>
-Result<std::vector<T>> words(const Json& request, const char* key, Parse parse)
-{
-    const auto names = strings(request, key);
-    if (!names) {
-        return tl::make_unexpected(names.error());
-    }
-    std::vector<T> result;
-    for (const auto& name : *names) {
-        const auto value = parse(name);
-        if (!value) {
-            return usage(fmt::format("'{}' in \"{}\" is not known", name, key));
-        }
-        result.push_back(*value);
-    }
-    return result;
-}
-
-Result<void> readNumbers(const Json& request, SweepRequest& sweep)
-{
-    const auto epsilon = request.value("epsilon", Json());
-    if (epsilon.is_number()) {
-        sweep.epsilon = epsilon.get<double>();
-    } else if (!epsilon.is_null()) {
-        return usage("\"epsilon\" is not a number");
-    }
-    const auto steps = request.value("steps", Json());
-    if (steps.is_number_integer() && steps.get<std::int64_t>() >= 1 && steps.get<std::int64_t>() <= 100) {
-        sweep.steps = steps.get<int>();
-    } else if (!steps.is_null()) {
-        return usage("\"steps\" is not a whole number from 1 to 100");
-    }
-    return {};
-}
-
-Result<SweepRequest> sweepRequest(const Json& request)
-{
-    SweepRequest sweep;
-    const auto captures = strings(request, "captures");
-    const auto variants = strings(request, "variants");
-    const auto devices = strings(request, "devices");
-    const auto precisions = words<Precision>(request, "precisions", parsePrecision);
-    const auto lowerings = words<Lowering>(request, "lowerings", parseLowering);
-    const auto numbers = readNumbers(request, sweep);
-    for (const auto* part : {&captures, &variants, &devices}) {
-        if (!*part) {
-            return tl::make_unexpected(part->error());
-        }
-    }
-    if (!precisions || !lowerings || !numbers) {
-        return tl::make_unexpected(!precisions ? precisions.error() : !lowerings ? lowerings.error() : numbers.error());
-    }
-    sweep.captures = *captures;
-    sweep.variants = *variants;
-    sweep.precisions = *precisions;
-    sweep.lowerings = lowerings->empty() ? sweep.lowerings : *lowerings;
-    sweep.devices = devices->empty() ? sweep.devices : *devices;
-    return sweep;
-}
 
 /// Lines are taken by the caller's thread, jobs run on the service's own.
 class Service
@@ -178,7 +65,7 @@ public:
 
     void take(const std::string& line)
     {
-        const auto request = parseLine(line);
+        const auto request = parseServiceLine(line);
         if (!request.is_object()) {
             return refuse(Json(), "a request is one JSON object per line");
         }
@@ -237,7 +124,7 @@ private:
 
     void addJob(const Json& id, const Json& request)
     {
-        auto sweep = sweepRequest(request);
+        auto sweep = sweepFromJson(request);
         if (!sweep) {
             return refuse(id, sentence(sweep.error()));
         }
@@ -349,103 +236,21 @@ private:
     std::thread m_thread; ///< last: it uses everything above
 };
 
-std::atomic<bool> signalled = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
-
-extern "C" void onSignal(int)
-{
-    signalled = true;
-}
-
-/// What a thread that may block for ever has read so far.
-struct Pump
-{
-    std::mutex mutex;
-    std::condition_variable wake;
-    std::deque<std::string> blocks;
-    bool ended = false;
-
-    void add(std::string block, bool last)
-    {
-        const std::lock_guard lock(mutex);
-        blocks.push_back(std::move(block));
-        ended = last;
-        wake.notify_one();
-    }
-};
-
-void readStandardInput(const std::shared_ptr<Pump>& pump)
-{
-    auto* input = std::cin.rdbuf();
-    while (input->sgetc() != std::char_traits<char>::eof()) {
-        std::string block(static_cast<std::size_t>(std::max<std::streamsize>(1, input->in_avail())), '\0');
-        block.resize(static_cast<std::size_t>(input->sgetn(block.data(), static_cast<std::streamsize>(block.size()))));
-        pump->add(std::move(block), false);
-    }
-    pump->add({}, true);
-}
-
-/// Standard input that ends when a signal arrives.
-class InterruptibleInput : public std::streambuf
-{
-public:
-    InterruptibleInput() { std::thread(readStandardInput, m_pump).detach(); }
-
-protected:
-    int_type underflow() override
-    {
-        using namespace std::chrono_literals;
-        std::unique_lock lock(m_pump->mutex);
-        for (;;) {
-            while (!m_pump->blocks.empty()) {
-                m_current = std::move(m_pump->blocks.front());
-                m_pump->blocks.pop_front();
-                if (!m_current.empty()) {
-                    setg(m_current.data(), m_current.data(), m_current.data() + m_current.size());
-                    return traits_type::to_int_type(m_current.front());
-                }
-            }
-            if (m_pump->ended || signalled) {
-                return traits_type::eof();
-            }
-            // A handler cannot notify a condition variable, so the flag is looked at.
-            m_pump->wake.wait_for(lock, 50ms);
-        }
-    }
-
-private:
-    std::shared_ptr<Pump> m_pump = std::make_shared<Pump>();
-    std::string m_current;
-};
-
 } // namespace
 
 int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const DeviceFactory& devices)
 {
     Service service(out, info, devices);
     std::string line;
-    for (auto kind = readLine(in, line); kind != Line::end && service.heard(); kind = readLine(in, line)) {
-        if (kind == Line::tooLong) {
+    for (auto kind = readRequestLine(in, line); kind != RequestLine::end && service.heard();
+         kind = readRequestLine(in, line)) {
+        if (kind == RequestLine::tooLong) {
             service.refuse(Json(), fmt::format("a request of more than {} bytes is not read", maxRequestBytes));
         } else if (line.find_first_not_of(" \t\r") != std::string::npos) {
             service.take(line);
         }
     }
     return 0;
-}
-
-int serveStandardStreams(const ServiceInfo& info, const DeviceFactory& devices)
-{
-    // Unsynchronised, std::cin reads what is there instead of waiting for a full buffer, and holds no lock at exit.
-    std::ios::sync_with_stdio(false);
-    std::signal(SIGINT, onSignal);
-    std::signal(SIGTERM, onSignal);
-#if defined(SIGPIPE)
-    std::signal(SIGPIPE, SIG_IGN);
-#endif
-    InterruptibleInput buffer;
-    std::istream in(&buffer);
-    return serve(in, std::cout, info, devices);
 }
 
 } // namespace nanscope

@@ -104,9 +104,8 @@ TEST_F(BadInputs, PickleThatWouldRunACommandRunsNothing)
     const auto witness = m_folder / "ran";
     writeArchive(m_folder / "evil.pt", "cposix\nsystem\n(S'touch " + witness + "'\ntR.");
     expectOneSentenceAbout("evil.pt");
-    writeArchive(m_folder / "evil.pt",
-        "\x80\x02"
-        "cos\nsystem\nX\x04\0\0\0true\x85R.");
+    const std::string call("cos\nsystem\nX\x04\0\0\0true\x85R.", 23);
+    writeArchive(m_folder / "evil.pt", "\x80\x02" + call);
     EXPECT_NE(run({"explain", m_folder / "evil.pt"}).status, 0);
     EXPECT_FALSE(fs::exists(witness));
 }

@@ -14,7 +14,6 @@
 using namespace nanscope::testing;
 using Json = nlohmann::ordered_json;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 namespace {
 

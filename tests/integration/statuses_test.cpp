@@ -6,7 +6,6 @@
 #include "workfolder.h"
 
 using namespace nanscope::testing;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 

@@ -115,7 +115,7 @@ void writeArchive(const fs::path& path, const std::string& pickle)
         put(directory, file.size(), 4);
         directory += name;
         put(file, 0x04034b50, 4);
-        file += fields + name + data;
+        file.append(fields).append(name).append(data);
     }
     const auto start = file.size();
     file += directory;

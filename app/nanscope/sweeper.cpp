@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/sweeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/nanscope/sweepchoice.h"
+#include "app/nanscope/words.h"
+
+namespace nanscope {
+
+Sweeper::Sweeper(SweepRequest request, SweepDevices devices, Source& source, Terminal& terminal)
+    : m_request(std::move(request))
+    , m_devices(std::move(devices))
+    , m_source(source)
+    , m_terminal(terminal)
+{ }
+
+Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
+{
+    const bool named = !m_request.variants.empty();
+    for (const auto* capture : captures) {
+        if (!named) {
+            auto variants = plausibleVariants(*capture, m_terminal.cancelToken());
+            if (!variants) {
+                return tl::make_unexpected(variants.error());
+            }
+            m_request.variants = std::move(*variants);
+        }
+        if (auto done = runCapture(*capture); !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+Result<void> Sweeper::runCapture(const Capture& capture)
+{
+    m_request.captures = {capture.path};
+    sayMemory(capture);
+    if (!m_devices.own.empty()) {
+        m_request.devices = m_devices.own;
+        const auto onCell = [this](Cell cell) {
+            store(cell);
+            take(cell);
+        };
+        if (auto done = sweep(m_request, makeCoreDevice, job(), onCell); !done) {
+            return done;
+        }
+    }
+    return m_devices.worker ? runInWorker() : Result<void>();
+}
+
+/// A worker that fails is said once and then done without: what the others computed is as true as before.
+Result<void> Sweeper::runInWorker()
+{
+    m_request.devices = m_devices.ofWorker;
+    const auto session = m_source.session && m_source.writable ? m_source.session->path().string() : std::string();
+    auto done = m_devices.worker->sweep(m_request, session, job(), [this](Cell cell) { take(cell); });
+    if (done || done.error().kind == ErrorKind::cancelled) {
+        return done;
+    }
+    m_devices.worker.reset();
+    m_devices.complete = false;
+    if (m_devices.own.empty() && m_cells.empty()) {
+        return done;
+    }
+    m_terminal.error(done.error());
+    return {};
+}
+
+JobContext Sweeper::job()
+{
+    return {[this](const Progress& update) {
+                m_last = update;
+                m_terminal.progress(update);
+            },
+        m_terminal.cancelToken()};
+}
+
+void Sweeper::sayMemory(const Capture& capture)
+{
+    std::int64_t most = 0;
+    for (const auto& name : m_request.variants) {
+        if (const auto variant = findVariant(name)) {
+            most = std::max(most, peakBytes(**variant, matrixShape(capture.input.shape)));
+        }
+    }
+    m_terminal.say(LogLevel::info,
+        fmt::format("{}: {}, at most {} at a time", capture.file,
+            counted(static_cast<std::int64_t>(m_request.variants.size()), "variant"), bytesText(most)));
+}
+
+void Sweeper::store(Cell& cell)
+{
+    if (!m_source.session || !m_source.writable) {
+        return;
+    }
+    if (const auto stored = m_source.session->addCell(cell); !stored) {
+        m_terminal.say(LogLevel::warning, "The cell was not stored: " + sentence(stored.error()));
+    }
+}
+
+void Sweeper::take(Cell& cell)
+{
+    cell.ops.clear();
+    ++m_last.done;
+    m_terminal.cellDone(m_last, cell);
+    m_cells.push_back(std::move(cell));
+}
+
+} // namespace nanscope

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/model/result.h"
+
+#include <gtest/gtest.h>
+
+namespace nanscope {
+
+namespace {
+
+std::string said(const std::string& what, const std::string& path = {})
+{
+    return sentence({ErrorKind::format, what, path});
+}
+
+} // namespace
+
+TEST(Sentence, BeginsWithACapitalHoweverTheRoomWroteIt)
+{
+    EXPECT_EQ(said("the sweep names no capture"), "The sweep names no capture");
+    EXPECT_EQ(said("The file is empty"), "The file is empty");
+    EXPECT_EQ(said("cancelled"), "Cancelled");
+    EXPECT_EQ(said("cancelled; what was imported is kept"), "Cancelled; what was imported is kept");
+    EXPECT_EQ(said("a report is one file"), "A report is one file");
+}
+
+TEST(Sentence, LeavesNamesAndQuotesAsTheyAre)
+{
+    for (const auto* what : {"cuda:0 is not there", "gns-gram has no limit", "a.pt is empty", "fp16 overflows",
+             "'x' is not known", "torch's library is not loaded", "3 files are cut off", "é", ""}) {
+        EXPECT_EQ(said(what), what);
+    }
+}
+
+TEST(Sentence, EndsWithThePathUnchanged)
+{
+    EXPECT_EQ(said("no such file", "/runs/a b.pt"), "No such file: /runs/a b.pt");
+    EXPECT_EQ(said("a", "b"), "A: b");
+    EXPECT_EQ(said("", "b"), ": b");
+}
+
+} // namespace nanscope

@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstring>
+
+#include <gmock/gmock.h>
+
+#include "core/replay/outcome.h"
+#include "core/replay/replay.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TensorToWrite doubles(const Shape& shape, const std::vector<double>& values)
+{
+    TensorToWrite tensor {"input", DType::float64, shape, std::vector<std::byte>(values.size() * sizeof(double))};
+    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    return tensor;
+}
+
+/// Full rank, without random numbers.
+std::vector<double> waves(std::size_t count)
+{
+    std::vector<double> values;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto x = static_cast<double>(i);
+        values.push_back(std::sin(1.7 * x) + 0.5 * std::cos(0.013 * x * x));
+    }
+    return values;
+}
+
+class Cells : public testing::Test
+{
+protected:
+    std::string write(const std::string& name, const Shape& shape, const std::vector<double>& values)
+    {
+        const auto path = m_folder / name;
+        EXPECT_TRUE(writePt(path, {{"input", doubles(shape, values)}, {"epsilon", 1e-3}}));
+        return path.string();
+    }
+
+    Cell cellOf(const std::string& path, const CellRequest& request)
+    {
+        const auto cell = replayCell(*openCapture(path), request, *m_device);
+        EXPECT_TRUE(cell) << (cell ? "" : sentence(cell.error()));
+        return cell.value_or(Cell {});
+    }
+
+    std::vector<Cell> swept(const SweepRequest& request)
+    {
+        std::vector<Cell> cells;
+        const auto done = sweep(request, makeCoreDevice, {}, [&](Cell cell) { cells.push_back(std::move(cell)); });
+        EXPECT_TRUE(done) << (done ? "" : sentence(done.error()));
+        return cells;
+    }
+
+    TemporaryFolder m_folder;
+    std::unique_ptr<Device> m_device = makeEigenDevice(1);
+};
+
+std::vector<std::string> labels(const std::vector<Cell>& cells)
+{
+    std::vector<std::string> all;
+    for (const auto& cell : cells) {
+        all.push_back(cell.variant + " " + std::string(name(cell.precision)) + " " + std::string(name(cell.lowering)));
+    }
+    return all;
+}
+
+TEST_F(Cells, SayWhatWasReplayedWhereAndHow)
+{
+    const auto path = write("x.pt", {8, 12}, waves(96));
+    const auto cell = cellOf(path, {"dion-ns5", Precision::bf16, Lowering::fused, {}, {}, "cpu", false});
+    EXPECT_EQ(cell.capture, "x.pt");
+    EXPECT_EQ(cell.variant, "dion-ns5");
+    EXPECT_EQ(cell.precision, Precision::bf16);
+    EXPECT_EQ(cell.lowering, Lowering::fused);
+    EXPECT_EQ(cell.device, "cpu");
+    EXPECT_FALSE(cell.native) << "core emulates bf16";
+    EXPECT_EQ(cell.outcome, Outcome::finite);
+    EXPECT_FALSE(cell.firstNonFinite);
+    EXPECT_EQ(cell.environment, m_device->environment());
+    EXPECT_THAT(cell.environment.engine, testing::StartsWith("eigen 3."));
+    EXPECT_EQ(cell.environment.threads, 1);
+    EXPECT_EQ(cell.gauges.size(), 5U);
+    EXPECT_TRUE(cell.error.empty());
+    EXPECT_TRUE(cellOf(path, {"dion-ns5", Precision::fp32, Lowering::eager, {}, {}, "cpu", false}).native);
+}
+
+TEST_F(Cells, TheCapturesEpsilonIsUsedUnlessTheVariantIgnoresItOrTheUserInsists)
+{
+    const auto path = write("x.pt", {8, 12}, waves(96));
+    const auto epsilon = [&](const std::string& variant, std::optional<double> given) {
+        return cellOf(path, {variant, Precision::fp32, Lowering::eager, given, {}, "cpu", false}).epsilon;
+    };
+    EXPECT_EQ(epsilon("dion-ns5", {}), 1e-3);
+    EXPECT_EQ(epsilon("gns-gram", {}), 1e-7);
+    EXPECT_EQ(epsilon("gns-gram", 0.5), 0.5);
+}
+
+TEST_F(Cells, IndexLeadsWithTheBatchOnlyWhereTheCaptureHasOne)
+{
+    auto values = waves(96);
+    values[3 * 12 + 5] = 70000;
+    const CellRequest request {"deepspeed-gram", Precision::fp16, Lowering::eager, {}, {}, "cpu", false};
+    const auto flat = cellOf(write("flat.pt", {8, 12}, values), request);
+    EXPECT_THAT(flat.birth->index, ElementsAre(3, 5));
+    const auto batched = cellOf(write("batched.pt", {1, 8, 12}, values), request);
+    EXPECT_THAT(batched.birth->index, ElementsAre(0, 3, 5));
+    EXPECT_EQ(batched.birth->op, OpName::cast);
+}
+
+TEST_F(Cells, TheWorstElementDecidesAndTheEarliestBirthIsTold)
+{
+    auto values = waves(3 * 96);
+    values[1 * 96 + 7] = 70000; // overflows in the cast
+    for (std::size_t i = 2 * 96; i < 3 * 96; ++i) {
+        values[i] = 20000; // only its norm overflows: a silent zero
+    }
+    const auto cell = cellOf(
+        write("x.pt", {3, 8, 12}, values), {"deepspeed-gram", Precision::fp16, Lowering::eager, {}, {}, "cpu", false});
+    ASSERT_EQ(cell.batches.size(), 3U);
+    EXPECT_EQ(cell.batches[0].outcome, Outcome::finite);
+    EXPECT_EQ(cell.batches[1].outcome, Outcome::nan);
+    EXPECT_EQ(cell.batches[2].outcome, Outcome::zero);
+    EXPECT_EQ(cell.outcome, Outcome::nan);
+    EXPECT_EQ(cell.firstNonFinite->op, OpName::cast);
+    EXPECT_THAT(cell.firstNonFinite->index, ElementsAre(1, 0, 7));
+    EXPECT_EQ(cell.batches[2].firstNonFinite->op, OpName::norm);
+    EXPECT_EQ(cell.batches[2].batch, 2);
+}
+
+TEST_F(Cells, DamageInTheInputIsNoBirth)
+{
+    auto values = waves(96);
+    values[4] = -INFINITY;
+    const auto cell =
+        cellOf(write("x.pt", {8, 12}, values), {"dion-ns5", Precision::bf16, Lowering::eager, {}, {}, "cpu", false});
+    EXPECT_EQ(cell.firstNonFinite->op, OpName::input);
+    EXPECT_EQ(cell.firstNonFinite->kind, ValueClass::negInf);
+    EXPECT_EQ(cell.firstNonFinite->count, 1);
+    EXPECT_FALSE(cell.birth);
+}
+
+TEST_F(Cells, TileMapsAreMadeOnRequestInTheCapturesOrientation)
+{
+    const auto path = write("x.pt", {12, 8}, waves(96));
+    CellRequest request {"dion-ns5", Precision::fp32, Lowering::eager, {}, {}, "cpu", true};
+    const auto cell = cellOf(path, request);
+    EXPECT_EQ(cell.ops.front().tiles.at(0).rows, 12);
+    EXPECT_EQ(cell.ops.front().tiles.at(0).cols, 8);
+    EXPECT_EQ(cell.ops.back().op, OpName::output);
+    EXPECT_EQ(cell.ops.back().tiles.size(), 1U);
+    request.tileMaps = false;
+    EXPECT_TRUE(cellOf(path, request).ops.front().tiles.empty());
+}
+
+TEST_F(Cells, SweepTakesFp64FirstAndTellsEveryDistanceFromIt)
+{
+    SweepRequest request;
+    request.captures = {write("x.pt", {8, 12}, waves(96))};
+    request.variants = {"dion-ns5", "gns-gram"};
+    request.precisions = {Precision::fp16, Precision::fp64, Precision::fp32};
+    const auto cells = swept(request);
+    EXPECT_THAT(labels(cells),
+        ElementsAre("dion-ns5 fp64 eager", "dion-ns5 fp32 eager", "dion-ns5 fp16 eager", "gns-gram fp64 fused",
+            "gns-gram fp32 fused", "gns-gram fp16 fused"));
+    EXPECT_FALSE(cells[0].gauges.back().distanceToFp64);
+    ASSERT_TRUE(cells[1].gauges.back().distanceToFp64 && cells[2].gauges.back().distanceToFp64);
+    EXPECT_GT(*cells[2].gauges.back().distanceToFp64, 100 * *cells[1].gauges.back().distanceToFp64);
+    EXPECT_LT(*cells[1].gauges.back().distanceToFp64, 1e-4);
+    EXPECT_FALSE(cells[1].gauges.front().distanceToFp64) << "of the output only";
+}
+
+TEST_F(Cells, SweepOverLoweringsReplaysBoth)
+{
+    SweepRequest request;
+    request.captures = {write("x.pt", {8, 12}, waves(96))};
+    request.variants = {"dion-ns5"};
+    request.precisions = {Precision::bf16};
+    request.lowerings = {Lowering::fused, Lowering::eager};
+    EXPECT_THAT(labels(swept(request)), ElementsAre("dion-ns5 bf16 fused", "dion-ns5 bf16 eager"));
+}
+
+TEST_F(Cells, ADeviceThatDoesNotExistFailsItsCellsOnly)
+{
+    SweepRequest request;
+    request.captures = {write("x.pt", {8, 12}, waves(96))};
+    request.variants = {"dion-ns5"};
+    request.precisions = {Precision::fp32};
+    request.devices = {"cuda:7", "cpu"};
+    const auto cells = swept(request);
+    ASSERT_EQ(cells.size(), 2U);
+    EXPECT_THAT(cells[0].error, HasSubstr("no device 'cuda:7'"));
+    EXPECT_EQ(cells[0].device, "cuda:7");
+    EXPECT_EQ(cells[0].capture, "x.pt");
+    EXPECT_TRUE(cells[1].error.empty());
+}
+
+TEST_F(Cells, AFileThatCannotBeReadFailsEachOfItsCellsAndTheNextIsSwept)
+{
+    SweepRequest request;
+    request.captures = {(m_folder / "none.pt").string(), write("x.pt", {8, 12}, waves(96))};
+    request.variants = {"dion-ns5", "gns-gram"};
+    request.precisions = {Precision::fp32};
+    const auto cells = swept(request);
+    ASSERT_EQ(cells.size(), 4U);
+    EXPECT_EQ(cells[0].capture, "none.pt");
+    EXPECT_FALSE(cells[0].error.empty());
+    EXPECT_FALSE(cells[1].error.empty());
+    EXPECT_TRUE(cells[2].error.empty());
+    EXPECT_TRUE(cells[3].error.empty());
+}
+
+TEST_F(Cells, RequestsThatNameNothingAreUsageErrors)
+{
+    const auto path = write("x.pt", {8, 12}, waves(96));
+    const SweepRequest good {{path}, {"dion-ns5"}, {Precision::fp32}, {}, {"cpu"}, {}, {}, false};
+    const auto refused = [](const SweepRequest& request) {
+        const auto done = sweep(request, makeCoreDevice, {}, [](const Cell&) { ADD_FAILURE() << "no cell"; });
+        return done ? ErrorKind::internal : done.error().kind;
+    };
+    auto request = good;
+    request.captures.clear();
+    EXPECT_EQ(refused(request), ErrorKind::usage);
+    request = good;
+    request.variants.clear();
+    EXPECT_EQ(refused(request), ErrorKind::usage);
+    request = good;
+    request.precisions.clear();
+    EXPECT_EQ(refused(request), ErrorKind::usage);
+    request = good;
+    request.variants.push_back("dion-ns6");
+    EXPECT_EQ(refused(request), ErrorKind::usage) << "before anything is replayed";
+}
+
+TEST_F(Cells, CancelEndsTheSweepBetweenCells)
+{
+    SweepRequest request;
+    request.captures = {write("x.pt", {8, 12}, waves(96))};
+    request.variants = {"dion-ns5"};
+    request.precisions = {Precision::fp64, Precision::fp32, Precision::bf16};
+    JobContext job;
+    int cells = 0;
+    const auto done = sweep(request, makeCoreDevice, job, [&](const Cell&) {
+        ++cells;
+        job.cancel.cancel();
+    });
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(cells, 1);
+}
+
+TEST_F(Cells, ProgressCountsCellsOfAllCaptures)
+{
+    const auto path = write("x.pt", {8, 12}, waves(96));
+    SweepRequest request;
+    request.captures = {path, path};
+    request.variants = {"dion-ns5"};
+    request.precisions = {Precision::fp64, Precision::fp32};
+    std::vector<std::int64_t> done;
+    JobContext job;
+    job.progress = [&](const Progress& p) {
+        EXPECT_EQ(p.total, 4);
+        EXPECT_EQ(p.unit, "cells");
+        done.push_back(p.done);
+    };
+    ASSERT_TRUE(sweep(request, makeCoreDevice, job, [](const Cell&) {}));
+    EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
+}
+
+} // namespace
+} // namespace nanscope

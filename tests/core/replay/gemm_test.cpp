@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "core/replay/gemm.h"
+
+namespace nanscope {
+namespace {
+
+/// Small whole numbers, so that every order of summation gives the same exact result.
+template <class T>
+std::vector<T> wholeNumbers(std::int64_t count, std::uint32_t seed)
+{
+    std::vector<T> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+        seed = seed * 1664525U + 1013904223U;
+        values.push_back(static_cast<T>(static_cast<int>(seed >> 28U) - 8));
+    }
+    return values;
+}
+
+template <class T>
+T at(const std::vector<T>& matrix, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols, bool flip)
+{
+    return matrix[static_cast<std::size_t>(flip ? col * rows + row : row * cols + col)];
+}
+
+template <class T>
+void expectExact(std::int64_t rows, std::int64_t cols, std::int64_t inner, int threads)
+{
+    const auto a = wholeNumbers<T>(rows * inner, 1);
+    const auto b = wholeNumbers<T>(inner * cols, 2);
+    for (const bool transposeA : {false, true}) {
+        for (const bool transposeB : {false, true}) {
+            std::vector<T> out(static_cast<std::size_t>(rows * cols), T {-1});
+            gemm(GemmShape<T> {a.data(), b.data(), out.data(), rows, cols, inner, transposeA, transposeB}, threads);
+            for (std::int64_t r = 0; r < rows; ++r) {
+                for (std::int64_t c = 0; c < cols; ++c) {
+                    T sum = 0;
+                    for (std::int64_t k = 0; k < inner; ++k) {
+                        sum += at(a, r, k, rows, inner, transposeA) * at(b, k, c, inner, cols, transposeB);
+                    }
+                    ASSERT_EQ(out[static_cast<std::size_t>(r * cols + c)], sum)
+                        << rows << "x" << inner << "x" << cols << " at " << r << "," << c << " " << transposeA
+                        << transposeB;
+                }
+            }
+        }
+    }
+}
+
+TEST(Gemm, IsExactOnWholeNumbersOfEveryShapeAndTransposition)
+{
+    for (const std::int64_t rows : {1, 3, 17}) {
+        for (const std::int64_t cols : {1, 7, 33}) {
+            for (const std::int64_t inner : {1, 5, 40}) {
+                expectExact<float>(rows, cols, inner, 1);
+                expectExact<double>(rows, cols, inner, 1);
+            }
+        }
+    }
+}
+
+TEST(Gemm, SharesLargeProductsOverThreadsWithoutLosingRows)
+{
+    // Beyond ten million operations rows are shared out; five do not divide 161.
+    expectExact<float>(161, 170, 190, 5);
+    expectExact<double>(161, 170, 190, 2);
+}
+
+TEST(Gemm, EqualInputsAndThreadsGiveEqualBits)
+{
+    auto a = wholeNumbers<float>(180 * 200, 3);
+    auto b = wholeNumbers<float>(200 * 190, 4);
+    for (auto& x : a) {
+        x = std::sin(x * 1.7F);
+    }
+    for (auto& x : b) {
+        x = std::cos(x * 0.3F);
+    }
+    const auto product = [&](int threads) {
+        std::vector<float> out(180 * 190);
+        gemm(GemmShape<float> {a.data(), b.data(), out.data(), 180, 190, 200, false, false}, threads);
+        return out;
+    };
+    EXPECT_EQ(product(2), product(2));
+    EXPECT_EQ(product(1), product(1));
+}
+
+TEST(Gemm, NonFiniteOperandsSpreadAsInArithmetic)
+{
+    const std::vector<double> a {1, NAN, 2, 3};
+    const std::vector<double> b {1, 2, 3, 4};
+    std::vector<double> out(4);
+    gemm(GemmShape<double> {a.data(), b.data(), out.data(), 2, 2, 2, false, false}, 1);
+    EXPECT_TRUE(std::isnan(out[0]));
+    EXPECT_TRUE(std::isnan(out[1]));
+    EXPECT_EQ(out[2], 11);
+    EXPECT_EQ(out[3], 16);
+
+    const std::vector<double> zeroAndInf {0, INFINITY};
+    gemm(GemmShape<double> {zeroAndInf.data(), zeroAndInf.data(), out.data(), 1, 1, 2, false, true}, 1);
+    EXPECT_TRUE(std::isinf(out[0]));
+    gemm(GemmShape<double> {zeroAndInf.data() + 1, zeroAndInf.data(), out.data(), 1, 1, 1, false, false}, 1);
+    EXPECT_TRUE(std::isnan(out[0])) << "inf times zero is not skipped";
+}
+
+TEST(Gemm, NamesWhatItUses)
+{
+    const auto set = gemmInstructionSet();
+    EXPECT_TRUE(set == "avx512" || set == "avx2" || set == "baseline") << set;
+}
+
+} // namespace
+} // namespace nanscope

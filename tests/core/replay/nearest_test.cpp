@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "core/replay/nearest.h"
+
+namespace nanscope {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Nearest, CountsInsertionsDeletionsAndReplacements)
+{
+    EXPECT_THAT(nearest("gns-grm", {"dion-ns5", "gns-standard", "gns-gram"}, 1), ElementsAre("gns-gram"));
+    EXPECT_THAT(nearest("bf61", {"fp16", "bf16", "fp64"}, 1), ElementsAre("bf16"));
+    EXPECT_THAT(nearest("kitten", {"sitting", "kitchen", "mitten"}, 3), ElementsAre("mitten", "kitchen", "sitting"));
+}
+
+TEST(Nearest, EquallyNearOnesKeepTheirOrder)
+{
+    EXPECT_THAT(nearest("x", {"b", "a", "c"}, 2), ElementsAre("b", "a"));
+}
+
+TEST(Nearest, GivesNoMoreThanThereAre)
+{
+    EXPECT_THAT(nearest("a", {"b"}, 3), ElementsAre("b"));
+    EXPECT_TRUE(nearest("a", {}, 3).empty());
+    EXPECT_TRUE(nearest("a", {"b"}, 0).empty());
+    EXPECT_THAT(nearest("", {"abc", "a"}, 1), ElementsAre("a"));
+}
+
+TEST(Nearest, AVeryLongWordIsCutNotMeasuredWhole)
+{
+    const std::string word = std::string(64, 'a') + std::string(100'000, 'b');
+    const std::string same(64, 'a');
+    EXPECT_THAT(nearest(word, {"b", same}, 1), ElementsAre(same));
+}
+
+} // namespace
+} // namespace nanscope
