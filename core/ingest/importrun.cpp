@@ -108,12 +108,14 @@ private:
     ReadFile read(std::size_t index) const
     {
         const auto& file = *m_files[index];
+        bool isCapture = false;
         bool known = false;
         auto capture = readCapture(file.path, [&](const Capture& headers) {
+            isCapture = true;
             known = m_destination.known.contains(headers.identity);
             return known;
         });
-        const bool reject = !capture && (m_found.files.size() == 1 || !isOtherTensorFile(file));
+        const bool reject = !capture && (isCapture || m_found.files.size() == 1 || !isOtherTensorFile(file));
         return {std::move(capture), known, reject};
     }
 

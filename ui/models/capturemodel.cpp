@@ -108,7 +108,7 @@ QString CaptureModel::text(const Row& row, int column) const
 
 QString CaptureModel::verdictText(const Row& row) const
 {
-    if (!row.verdict || row.verdict->summary.empty()) {
+    if (!row.verdict || (row.verdict->summary.empty() && row.verdict->blame == Blame::undecided)) {
         return QStringLiteral("…");
     }
     if (row.verdict->blame != Blame::downstream || row.verdict->causedBy.empty()) {
