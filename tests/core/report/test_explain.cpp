@@ -26,10 +26,10 @@ std::vector<std::string> lines(const std::string& text)
 TileMap damagedMap()
 {
     auto map = handmade::flatMap(160, 96, 0.5F);
-    for (int row = 32; row < 64; ++row) {
-        for (int col = 64; col < 96; ++col) {
-            map.classes[static_cast<std::size_t>(row * 96 + col)] = classNan;
-            map.absmax[static_cast<std::size_t>(row * 96 + col)] = 0;
+    for (std::size_t row = 32; row < 64; ++row) {
+        for (std::size_t col = 64; col < 96; ++col) {
+            map.classes[row * 96 + col] = classNan;
+            map.absmax[row * 96 + col] = 0;
         }
     }
     return map;

@@ -32,7 +32,7 @@ public:
 
     std::filesystem::path write(const std::string& name, const std::string& contents, bool append = false) const
     {
-        const auto path = m_path / name;
+        auto path = m_path / name;
         std::filesystem::create_directories(path.parent_path());
         std::ofstream(path, append ? std::ios::binary | std::ios::app : std::ios::binary) << contents;
         return path;

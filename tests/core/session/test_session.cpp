@@ -14,7 +14,6 @@
 
 using namespace nanscope;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 namespace {
 

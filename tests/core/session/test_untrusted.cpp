@@ -38,7 +38,7 @@ Series someLoss()
 
 std::filesystem::path makeSession(const TemporaryFolder& folder)
 {
-    const auto path = folder / "a.nanscope";
+    auto path = folder / "a.nanscope";
     auto session = Session::open(path, OpenMode::create);
     EXPECT_TRUE(session && session->setRun("run", "/run"));
     EXPECT_TRUE(session->addLog("console.log", "dion", {}, {someLoss()}, {}));

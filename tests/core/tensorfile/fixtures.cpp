@@ -25,7 +25,7 @@ TempFolder::~TempFolder()
 
 std::filesystem::path TempFolder::write(const std::string& name, const std::string& bytes) const
 {
-    const auto file = m_path / name;
+    auto file = m_path / name;
     std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return file;
 }

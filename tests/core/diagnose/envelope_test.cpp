@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "core/diagnose/envelope.h"
+
+namespace nanscope {
+namespace {
+
+Member memberOf(std::string_view variant)
+{
+    const auto* found = *findVariant(variant);
+    return {found, found->precision};
+}
+
+/// `value` times the first rows of an identity: every singular value of the normalised input is the same.
+Element diagonal(std::int64_t rows, std::int64_t cols, double value)
+{
+    Element element;
+    element.shape = {1, rows, cols};
+    element.input.assign(static_cast<std::size_t>(rows * cols), 0);
+    for (std::int64_t i = 0; i < rows; ++i) {
+        element.input[static_cast<std::size_t>(i * cols + i)] = value;
+    }
+    element.output.assign(element.input.size(), NAN);
+    element.outputScan.count = rows * cols;
+    element.outputScan.nan = rows * cols;
+    return element;
+}
+
+MemberResult measured(const Member& member, const Element& element, std::optional<double> epsilon = 1e-8)
+{
+    const auto device = makeEigenDevice(1);
+    const auto result = replayMember(member, element, epsilon, *device, {});
+    EXPECT_TRUE(result) << (result ? "" : result.error().what);
+    return result.value_or(MemberResult {});
+}
+
+using Key = std::tuple<Lowering, bool, bool, int, int, bool>;
+
+Key keyOf(const Rounding& r)
+{
+    return {r.lowering, r.fuseElementwise, r.fp32Norm, r.normUlps, r.inputUlps, r.otherSide};
+}
+
+TEST(Envelope, HoldsEightDifferentRoundingsTheOwnOneFirst)
+{
+    for (const auto& variant : variants()) {
+        const auto all = envelopeOf({&variant, variant.precision});
+        std::set<Key> different;
+        for (const auto& rounding : all) {
+            different.insert(keyOf(rounding));
+        }
+        EXPECT_EQ(all.size(), 8U);
+        EXPECT_EQ(different.size(), 8U) << variant.name;
+        Rounding own;
+        own.lowering = variant.lowering;
+        EXPECT_EQ(keyOf(all.front()), keyOf(own)) << variant.name;
+    }
+}
+
+TEST(Envelope, MovesEachKnobBothWaysWhereItHasTwo)
+{
+    int up = 0;
+    int down = 0;
+    std::set<Lowering> lowerings;
+    for (const auto& rounding : envelopeOf(memberOf("dion-ns5"))) {
+        up += rounding.normUlps > 0 ? 1 : 0;
+        down += rounding.normUlps < 0 ? 1 : 0;
+        lowerings.insert(rounding.lowering);
+    }
+    EXPECT_EQ(up, 1);
+    EXPECT_EQ(down, 1);
+    EXPECT_EQ(lowerings.size(), 2U);
+}
+
+TEST(Envelope, AHealthyInputStaysFiniteUnderAllOfIt)
+{
+    const auto result = measured(memberOf("dion-ns5"), diagonal(8, 12, 0.5));
+    EXPECT_EQ(result.variant, "dion-ns5");
+    EXPECT_EQ(result.precision, "bf16");
+    EXPECT_EQ(result.roundings, 8);
+    EXPECT_EQ(result.finite, 8);
+    EXPECT_EQ(result.reproducing, 0);
+    EXPECT_TRUE(result.firstBad.empty());
+    // bf16 reaches 2^128, and nothing of a normalised iteration exceeds the norm of the input by much.
+    EXPECT_GT(result.headroomBinades, 120);
+    EXPECT_LT(result.headroomBinades, 128);
+    // The input's norm is sqrt(8)/2; every singular value of what enters step 1 is 1/sqrt(8), far from the limit.
+    ASSERT_TRUE(result.slackPercent);
+    EXPECT_GT(*result.slackPercent, 0);
+}
+
+TEST(Envelope, SlackIsTheDistanceOfTheSpectralNormToTheLimit)
+{
+    // One direction alone has singular value 1 after the division, so the first step's slack is its limit less one.
+    const auto member = memberOf("gns-standard");
+    const auto limits = divergenceLimits(member.variant->steps);
+    auto expected = 100 * (limits[0] - 1);
+    double sigma = 1;
+    for (std::size_t k = 1; k < limits.size(); ++k) {
+        sigma = applySchedule(std::span(member.variant->steps).subspan(k - 1, 1), sigma);
+        expected = std::min(expected, 100 * (limits[k] / sigma - 1));
+    }
+    const auto result = measured({member.variant, Precision::fp64}, diagonal(1, 12, 0.5));
+    ASSERT_TRUE(result.slackPercent);
+    // One ulp of bf16 on the input and of fp64 on the norm are part of the envelope.
+    EXPECT_NEAR(*result.slackPercent, expected, 0.01);
+}
+
+TEST(Envelope, HeadroomIsThatOfTheComputeFormatOnly)
+{
+    // 60,000 fits fp16, barely: gns takes norm and division in fp32, DeepSpeed's form casts first.
+    const auto big = diagonal(1, 4, 60000);
+    EXPECT_GT(measured(memberOf("gns-standard"), big).headroomBinades, 10);
+    const auto castFirst = measured(memberOf("deepspeed-gram"), big);
+    EXPECT_LT(castFirst.headroomBinades, 1);
+    EXPECT_EQ(castFirst.finite, 8);
+}
+
+TEST(Envelope, AnOverflowingCastIsCountedNamedAndReproducesTheDump)
+{
+    auto element = diagonal(8, 12, 70000);
+    element.input[1] = 0.5;
+    const auto result = measured(memberOf("deepspeed-gram"), element);
+    EXPECT_EQ(result.finite, 0);
+    EXPECT_EQ(result.firstBad, "cast");
+    EXPECT_EQ(result.headroomBinades, 0);
+    EXPECT_EQ(result.reproducing, 8) << "inf / inf leaves no element that is not NaN";
+}
+
+TEST(Envelope, AnotherPatternIsNotReproduced)
+{
+    auto element = diagonal(8, 12, 70000);
+    element.output[5] = INFINITY;
+    EXPECT_EQ(measured(memberOf("deepspeed-gram"), element).reproducing, 0);
+    element.output[5] = 0.25;
+    EXPECT_EQ(measured(memberOf("deepspeed-gram"), element).reproducing, 0) << "one finite value is enough";
+}
+
+TEST(Envelope, AFiniteDumpIsNeverReproduced)
+{
+    auto element = diagonal(8, 12, 0.5);
+    element.output.assign(element.output.size(), 0.5);
+    element.outputScan.nan = 0;
+    EXPECT_EQ(measured(memberOf("dion-ns5"), element).reproducing, 0);
+}
+
+TEST(Envelope, QIsMeasuredInTheGramFormOnly)
+{
+    const auto input = diagonal(8, 12, 0.5);
+    EXPECT_FALSE(measured(memberOf("gns-standard"), input).absmaxQ);
+    EXPECT_TRUE(measured(memberOf("gns-gram"), input).absmaxQ);
+}
+
+TEST(Envelope, CancelIsAnError)
+{
+    const auto device = makeEigenDevice(1);
+    CancelToken cancel;
+    cancel.cancel();
+    const auto result = replayMember(memberOf("dion-ns5"), diagonal(2, 3, 1), {}, *device, cancel);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind, ErrorKind::cancelled);
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "core/diagnose/evidence.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A verdict on a matrix of 64x96 with its replays, to which lines of evidence are added.
+class Trial
+{
+public:
+    Trial()
+    {
+        element.shape = {1, 64, 96};
+        element.inputScan.count = 64 * 96;
+        element.inputScan.absmax = 0.25;
+        c.element = &element;
+        c.results = {{"gns-gram", "fp16", 8, 8, 0, 5.1, std::nullopt, 11, ""}};
+        c.identification.names = {"gns-gram"};
+        c.identification.how = IdentifiedBy::fit;
+        c.identification.fit = 0.004;
+        verdict.blame = Blame::implementation;
+        rectangle(32, 48, 64, 96);
+    }
+
+    Trial& rectangle(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t colBegin, std::int64_t colEnd)
+    {
+        verdict.damage = {"rectangle", "", 0, rowBegin, rowEnd, colBegin, colEnd,
+            (rowEnd - rowBegin) * (colEnd - colBegin), {{0x7fc0, 512}}};
+        return *this;
+    }
+
+    CaptureVerdict argued() const
+    {
+        auto v = verdict;
+        argue(v, c, logLinesOf(run, v));
+        return v;
+    }
+
+    Element element;
+    Case c;
+    CaptureVerdict verdict;
+    RunData run;
+};
+
+std::string joined(const std::vector<EvidenceLine>& lines)
+{
+    std::string text;
+    for (const auto& line : lines) {
+        text += line.text + " <" + line.source + ">\n";
+    }
+    return text;
+}
+
+Series norms(const std::vector<double>& values, const std::string& name = "grad_norm")
+{
+    Series series;
+    series.name = name;
+    series.source = "console.log";
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto number = static_cast<std::int64_t>(i);
+        series.points.push_back({number, values[i], stateOf(values[i]), number + 1});
+    }
+    return series;
+}
+
+TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
+{
+    Trial t;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("8 of 8 finite, slack 5.1 %"));
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("0 of 8 replays end with exactly the dump's damage <replay>"));
+    t.verdict.blame = Blame::numerics;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("8 of 8 finite"));
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("0 of 8 replays end with"));
+}
+
+TEST(Evidence, ReplaysThatReproduceTheDumpSpeakForTheNumbers)
+{
+    Trial t;
+    t.verdict.blame = Blame::numerics;
+    t.c.results = {{"deepspeed-gram", "fp16", 8, 0, 6, std::nullopt, std::nullopt, 0, "cast"}};
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("6 of 8 replays end with exactly the dump's damage"));
+    EXPECT_THAT(joined(t.argued().speaksAgainst), Not(HasSubstr("replays end with")));
+}
+
+TEST(Evidence, AlignedTilesAreToldFromOtherRectangles)
+{
+    Trial t;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("one aligned tile of 16x32 or more, cut by the edge"));
+    t.rectangle(16, 32, 32, 64);
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("one aligned tile of 16x32: the last write"));
+    // Starts off its own grid.
+    t.rectangle(8, 24, 32, 64);
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("the damage is a rectangle"));
+    // Neither a power of two nor cut by the edge.
+    t.rectangle(16, 32, 32, 56);
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("the damage is a rectangle"));
+}
+
+TEST(Evidence, ATileCutByTheEdgeIsStillOne)
+{
+    Trial t;
+    t.element.shape = {1, 40, 90};
+    t.rectangle(32, 40, 64, 90);
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("one aligned tile of 8x26 or more, cut by the edge"));
+    // 48 is a multiple of 16 only, so nothing that begins there can be 42 wide.
+    t.rectangle(32, 40, 48, 90);
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("the damage is a rectangle"));
+}
+
+TEST(Evidence, AMuteMapIsSaidToBeMute)
+{
+    Trial t;
+    t.verdict.damage = {"whole element", "every value is NaN", 0, 0, 64, 0, 96, 64 * 96, {{0x7fc0, 64 * 96}}};
+    const auto v = t.argued();
+    EXPECT_THAT(joined(v.notTestable), HasSubstr("the map says nothing about where it began"));
+    EXPECT_THAT(joined(v.speaksFor), Not(HasSubstr("a constant that was stored")));
+}
+
+TEST(Evidence, OneNanPatternIsAConstantSeveralAreNot)
+{
+    Trial t;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("every NaN has the bits 0x7fc0: a constant"));
+    t.verdict.damage.nanBits = {{0x7fc0, 500}, {0xffc0, 12}};
+    EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("a constant")));
+    t.verdict.damage.nanBits = {{0x7fc0, 1}};
+    t.verdict.damage.count = 1;
+    EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("a constant"))) << "one value has one pattern by nature";
+}
+
+TEST(Evidence, HowTheVariantIsKnownIsSaidWithItsSource)
+{
+    Trial t;
+    t.c.identification.runnerUp = 0.09;
+    t.c.identification.runnerUpName = "dion-ns5";
+    EXPECT_THAT(joined(t.argued().speaksFor),
+        HasSubstr("what gns-gram gives, to 0.4 %; the next, dion-ns5, is 9 % off <output>"));
+    t.c.identification.how = IdentifiedBy::given;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("you said that gns-gram ran <--ran>"));
+    t.c.identification.how = IdentifiedBy::sidecar;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("the sidecar says that gns-gram ran <sidecar>"));
+    t.c.identification.how = IdentifiedBy::unknown;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("which function ran is not known"));
+}
+
+TEST(Evidence, ASidecarThatContradictsTheDumpSpeaksAgainst)
+{
+    Trial t;
+    auto& id = t.c.identification;
+    id.how = IdentifiedBy::sidecar;
+    id.fit = 0.4;
+    id.runnerUp = 0.004;
+    id.runnerUpName = "dion-ns5";
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("40 % off from that, and 0.4 % from dion-ns5"));
+    // Not clearly better, or nothing that fits well itself: no contradiction.
+    id.fit = 0.011;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), Not(HasSubstr("perhaps something else ran")));
+    id.fit = 0.9;
+    id.runnerUp = 0.2;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), Not(HasSubstr("perhaps something else ran")));
+}
+
+TEST(Evidence, LogsVoteOnTheSideTheyBelongTo)
+{
+    Trial t;
+    std::vector<double> climbing;
+    for (int i = 0; i < 10; ++i) {
+        climbing.push_back(std::pow(2, i));
+    }
+    t.run.series = {norms(climbing)};
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("grad_norm climbs 512-fold"));
+    t.verdict.blame = Blame::numerics;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("grad_norm climbs 512-fold"));
+
+    t.run.series = {norms({1, 1, 1, 1, 1}), norms({65536, 65536, 65536, 65536}, "loss_scale")};
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("grad_norm is calm"));
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("loss_scale is calm"));
+    t.verdict.blame = Blame::implementation;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("grad_norm is calm"));
+}
+
+TEST(Evidence, AFiniteInputExcludesUpstreamButAccusesNobody)
+{
+    Trial t;
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("the input is finite: absmax 0.25"));
+    for (const auto blame : {Blame::undecided, Blame::numerics}) {
+        t.verdict.blame = blame;
+        EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("the input is finite")));
+        EXPECT_THAT(joined(t.argued().notTestable), HasSubstr("the input is finite: absmax 0.25"));
+    }
+}
+
+TEST(Evidence, WhatACaptureCannotShowIsAlwaysSaid)
+{
+    for (const auto blame : {Blame::undecided, Blame::numerics, Blame::implementation}) {
+        Trial t;
+        t.verdict.blame = blame;
+        const auto v = t.argued();
+        EXPECT_THAT(joined(v.notTestable), HasSubstr("a race that the capture's own synchronisation hides"));
+        EXPECT_THAT(joined(v.notTestable), HasSubstr("the snapshot is not what the kernel read"));
+        EXPECT_THAT(joined(v.notTestable), HasSubstr("on another GPU"));
+        for (const auto& line : v.notTestable) {
+            EXPECT_FALSE(line.source.empty()) << line.text;
+        }
+    }
+}
+
+TEST(NextExperiments, FitTheVerdict)
+{
+    CaptureVerdict v;
+    v.blame = Blame::undecided;
+    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("--ran VARIANT[:PRECISION]"));
+    EXPECT_THAT(nextExperiments(v), testing::Contains(HasSubstr("use_triton=False")));
+    v.blame = Blame::implementation;
+    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("use_triton=False"));
+    EXPECT_THAT(nextExperiments(v), Not(testing::Contains(HasSubstr("--ran"))));
+    v.blame = Blame::numerics;
+    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("normalise in fp32"));
+    EXPECT_THAT(nextExperiments(v), Not(testing::Contains(HasSubstr("use_triton"))));
+    v.blame = Blame::upstream;
+    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("gradient and momentum"));
+    v.blame = Blame::downstream;
+    EXPECT_TRUE(nextExperiments(v).empty()) << "a victim needs no experiment of its own";
+}
+
+} // namespace
+} // namespace nanscope

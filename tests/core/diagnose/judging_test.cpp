@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs through diagnose(): what the rules are given, and what is made of their answers.
+#include <cmath>
+#include <cstring>
+
+#include <gmock/gmock.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/element.h"
+#include "core/replay/formats.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 16;
+constexpr std::int64_t cols = 24;
+constexpr std::size_t size = rows * cols;
+
+using Matrix = std::vector<double>;
+
+/// Waves of several lengths: full rank, spread singular values, no random numbers.
+Matrix waves(double phase = 0)
+{
+    Matrix values(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto x = static_cast<double>(i);
+        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x));
+    }
+    return values;
+}
+
+Matrix outputOf(std::string_view variantName, const Matrix& input)
+{
+    const auto& variant = **findVariant(variantName);
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = variant.precision;
+    options.rounding.lowering = variant.lowering;
+    options.epsilon = 1e-8;
+    options.keepOutput = true;
+    return replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+}
+
+TensorToWrite floats(const std::vector<Matrix>& batches)
+{
+    TensorToWrite tensor;
+    tensor.shape = {static_cast<std::int64_t>(batches.size()), rows, cols};
+    for (const auto& batch : batches) {
+        for (const double x : batch) {
+            const auto value = static_cast<float>(x);
+            std::byte bytes[sizeof value];
+            std::memcpy(bytes, &value, sizeof value);
+            tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
+        }
+    }
+    return tensor;
+}
+
+class Judging : public testing::Test
+{
+protected:
+    void add(const std::string& name, const std::vector<Matrix>& input, const std::vector<Matrix>& output)
+    {
+        const auto path = m_folder / name;
+        EXPECT_TRUE(writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        auto file = openCapture(path);
+        ASSERT_TRUE(file && scanCapture(*file));
+        file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
+        file->capture.timestampMs = file->capture.id;
+        m_run.captures.push_back(file->capture);
+    }
+
+    /// A capture whose output lacks the last row: NaN where a healthy iteration had values.
+    void addUnwritten(const std::string& name)
+    {
+        auto output = outputOf("gns-gram", waves());
+        std::fill(output.end() - cols, output.end(), NAN);
+        add(name, {waves()}, {output});
+    }
+
+    Diagnosis diagnosed(const DiagnoseOptions& options = {})
+    {
+        const auto diagnosis = diagnose(m_run, options);
+        EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
+        return diagnosis.value_or(Diagnosis {});
+    }
+
+    TemporaryFolder m_folder;
+    RunData m_run;
+};
+
+TEST_F(Judging, AHardwareErrorInTheLogTurnsTheKernelsFaultIntoTheMachines)
+{
+    addUnwritten("x.pt");
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << diagnosed().captures[0].summary;
+    Event xid;
+    xid.kind = EventKind::machine;
+    xid.text = "NVRM: Xid 79";
+    xid.source = "kern.log";
+    xid.line = 12;
+    m_run.events = {xid};
+    const auto diagnosis = diagnosed();
+    const auto& v = diagnosis.captures[0];
+    EXPECT_EQ(v.blame, Blame::machine);
+    EXPECT_EQ(v.kind, "hardware error in the log");
+    EXPECT_EQ(v.speaksFor.front().text, "NVRM: Xid 79");
+    EXPECT_EQ(v.speaksFor.front().source, "kern.log:12");
+    ASSERT_EQ(diagnosis.findings.size(), 1U);
+}
+
+TEST_F(Judging, AHardwareErrorDoesNotTurnNumbersIntoTheMachine)
+{
+    auto input = waves();
+    input[0] = 70000;
+    add("x.pt", {input}, {Matrix(size, NAN)});
+    Event xid;
+    xid.kind = EventKind::machine;
+    m_run.events = {xid};
+    EXPECT_EQ(diagnosed({{"deepspeed-gram"}}).captures[0].blame, Blame::numerics);
+    EXPECT_EQ(diagnosed({{"deepspeed-gram"}}).captures[0].kind, "overflow in the cast");
+}
+
+TEST_F(Judging, APrecisionSaidByTheUserIsTheOneReplayed)
+{
+    auto input = waves();
+    input[0] = 70000;
+    add("x.pt", {input}, {Matrix(size, NAN)});
+    const auto v = diagnosed({{"deepspeed-gram:bf16"}}).captures[0];
+    ASSERT_EQ(v.members.size(), 1U);
+    EXPECT_EQ(v.members[0].precision, "bf16");
+    EXPECT_EQ(v.members[0].finite, 8) << "70,000 fits bf16";
+    EXPECT_NE(v.blame, Blame::numerics);
+}
+
+TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
+{
+    addUnwritten("x.pt");
+    m_run.captures[0].variant = "gns-gram";
+    const auto v = diagnosed({{"keller-jordan"}}).captures[0];
+    EXPECT_EQ(v.variant.how, IdentifiedBy::sidecar);
+    EXPECT_EQ(v.variant.names, std::vector<std::string> {"gns-gram"});
+    m_run.captures[0].variant = "no-such-variant";
+    EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].variant.how, IdentifiedBy::given);
+}
+
+TEST_F(Judging, ProofInOneMatrixOutweighsAnOpenQuestionInAnother)
+{
+    auto damaged = outputOf("gns-gram", waves());
+    damaged[0] = NAN;
+    const Matrix allNan(size, NAN);
+    auto large = waves();
+    large[0] = 70000;
+    // Element 0 depends on where its function casts; element 1 is a zero matrix that came back as not zero.
+    add("x.pt", {large, Matrix(size, 0)}, {allNan, damaged});
+    const auto v = diagnosed().captures[0];
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.damage.batch, 1);
+}
+
+TEST_F(Judging, AFileThatWentAwayIsSaidAndTheOthersAreJudged)
+{
+    addUnwritten("gone.pt");
+    addUnwritten("here.pt");
+    std::filesystem::remove(m_folder / "gone.pt");
+    const auto diagnosis = diagnosed();
+    ASSERT_EQ(diagnosis.captures.size(), 2U);
+    EXPECT_THAT(diagnosis.captures[0].summary, HasSubstr("could not be judged"));
+    EXPECT_EQ(diagnosis.captures[0].blame, Blame::undecided);
+    EXPECT_EQ(diagnosis.captures[1].blame, Blame::implementation);
+}
+
+TEST_F(Judging, HeadlineCountsAndPlacesTheFirstBirth)
+{
+    EXPECT_EQ(diagnosed().headline, "no captures");
+    addUnwritten("a.pt");
+    EXPECT_EQ(diagnosed().headline, "1 capture, 1 birth: at an unknown step");
+    m_run.captures[0].rank = 3;
+    m_run.captures[0].step = 7;
+    EXPECT_EQ(diagnosed().headline, "1 capture, 1 birth: rank 3, at step 7");
+    addUnwritten("b.pt");
+    EXPECT_EQ(diagnosed().headline, "2 captures, 2 births: rank 3, at step 7 and 1 more");
+}
+
+TEST_F(Judging, ARunWithoutABirthNamesItsUpstream)
+{
+    auto input = waves();
+    input[3] = NAN;
+    add("a.pt", {input}, {Matrix(size, NAN)});
+    m_run.captures[0].step = 2;
+    const auto diagnosis = diagnosed();
+    EXPECT_EQ(diagnosis.headline, "1 capture, 0 births, 1 upstream: at step 2");
+    EXPECT_EQ(diagnosis.triage.upstream, 1);
+    EXPECT_EQ(diagnosis.captures[0].damage.name, "whole element");
+    EXPECT_THAT(diagnosis.captures[0].next, testing::Contains(HasSubstr("gradient and momentum")));
+}
+
+TEST_F(Judging, CancelStopsAndSaysSo)
+{
+    addUnwritten("a.pt");
+    JobContext job;
+    job.cancel.cancel();
+    const auto before = diagnose(m_run, {}, job);
+    ASSERT_FALSE(before);
+    EXPECT_EQ(before.error().kind, ErrorKind::cancelled);
+
+    JobContext later;
+    later.progress = [&](const Progress& p) {
+        if (!p.message.starts_with("a.pt")) {
+            later.cancel.cancel();
+        }
+    };
+    const auto within = diagnose(m_run, {}, later);
+    ASSERT_FALSE(within) << "a cancel between two members of the plausible set";
+    EXPECT_EQ(within.error().kind, ErrorKind::cancelled);
+}
+
+TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
+{
+    addUnwritten("a.pt");
+    addUnwritten("b.pt");
+    std::vector<std::int64_t> done;
+    JobContext job;
+    job.progress = [&](const Progress& p) {
+        EXPECT_EQ(p.job, "diagnose");
+        EXPECT_EQ(p.total, 2);
+        EXPECT_EQ(p.unit, "captures");
+        done.push_back(p.done);
+    };
+    ASSERT_TRUE(diagnose(m_run, {}, job));
+    EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+    EXPECT_EQ(done.front(), 0);
+    EXPECT_EQ(done.back(), 1);
+}
+
+TEST_F(Judging, NanBitsAreCountedInTheDumpsOwnWidth)
+{
+    auto output = waves();
+    output[7] = NAN;
+    output[9] = NAN;
+    output[11] = INFINITY;
+    add("x.pt", {waves()}, {output});
+    const auto patterns = damagePatterns(*openCapture(m_folder / "x.pt"));
+    ASSERT_TRUE(patterns);
+    ASSERT_EQ(patterns->size(), 1U);
+    using Bits = std::vector<std::pair<std::uint64_t, std::int64_t>>;
+    EXPECT_EQ(patterns->front().nanBits, (Bits {{0x7fc00000, 2}})) << "Inf is no NaN";
+    EXPECT_EQ(patterns->front().count, 3);
+}
+
+TEST_F(Judging, AnElementNeedsAnOutputOfTheInputsShape)
+{
+    TensorToWrite small = floats({waves()});
+    small.shape = {1, cols, rows};
+    ASSERT_TRUE(writePt(m_folder / "x.pt", {{"input", floats({waves()})}, {"output", small}}));
+    const auto element = loadElement(*openCapture(m_folder / "x.pt"), 0);
+    ASSERT_FALSE(element);
+    EXPECT_THAT(element.error().what, HasSubstr("another shape than the input"));
+}
+
+} // namespace
+} // namespace nanscope

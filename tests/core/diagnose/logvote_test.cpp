@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "core/diagnose/logvote.h"
+
+namespace nanscope {
+namespace {
+
+Series seriesOf(const std::vector<double>& values, std::optional<int> rank = 0, const std::string& source = "a.log")
+{
+    Series series;
+    series.name = "grad_norm";
+    series.rank = rank;
+    series.source = source;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto number = static_cast<std::int64_t>(i);
+        series.points.push_back({number, values[i], stateOf(values[i]), 100 + number});
+    }
+    return series;
+}
+
+LogVote vote(const std::vector<Series>& series, const CaptureVerdict& verdict = {})
+{
+    RunData run;
+    run.series = series;
+    return voteOf(run, "grad_norm", verdict);
+}
+
+/// Ten values, rising in all but `falls` places, from 1 to `last`.
+std::vector<double> climb(std::size_t falls, double last)
+{
+    std::vector<double> values;
+    for (int i = 0; i < 10; ++i) {
+        values.push_back(std::pow(last, i / 9.0));
+    }
+    for (std::size_t i = 0; i < falls; ++i) {
+        values[2 * i + 1] = values[2 * i] * 0.999;
+    }
+    return values;
+}
+
+TEST(LogVoteRule, EightRisesOfTenAndAFactorOfFourAreAClimb)
+{
+    EXPECT_EQ(vote({seriesOf(climb(0, 4))}).kind, LogVote::Kind::climbing);
+    EXPECT_EQ(vote({seriesOf(climb(1, 100))}).kind, LogVote::Kind::climbing);
+    EXPECT_NE(vote({seriesOf(climb(2, 100))}).kind, LogVote::Kind::climbing) << "seven rises of nine are noise";
+    EXPECT_NE(vote({seriesOf(climb(0, 3.99))}).kind, LogVote::Kind::climbing);
+}
+
+TEST(LogVoteRule, FewerThanTenPointsCannotClimb)
+{
+    EXPECT_EQ(vote({seriesOf({1, 2, 4, 8, 16, 32, 64, 128, 256})}).kind, LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 2, 4, 8, 16, 32, 64, 128, 256, 512})}).kind, LogVote::Kind::climbing);
+}
+
+TEST(LogVoteRule, OnlyTheLastTenCount)
+{
+    std::vector<double> values(1000, 1e6);
+    values.insert(values.end(), 10, 1.0);
+    const auto calm = vote({seriesOf(values)});
+    EXPECT_EQ(calm.kind, LogVote::Kind::calm);
+    EXPECT_NE(calm.line.text.find("over the 10 steps up to 1009"), std::string::npos) << calm.line.text;
+    EXPECT_EQ(calm.line.source, "a.log:1109");
+}
+
+TEST(LogVoteRule, CalmMeansWithinTwiceTheMedianEitherWay)
+{
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 2, 0.5})}).kind, LogVote::Kind::calm);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 2.01})}).kind, LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 0.49})}).kind, LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1})}).kind, LogVote::Kind::silent) << "three points say nothing";
+}
+
+TEST(LogVoteRule, NonFinitePointsAreNotPartOfTheTrend)
+{
+    EXPECT_EQ(vote({seriesOf({1, NAN, 1, INFINITY, 1, 1})}).kind, LogVote::Kind::calm);
+    EXPECT_EQ(vote({seriesOf({1, NAN, NAN, INFINITY, 1, 1})}).kind, LogVote::Kind::silent);
+}
+
+TEST(LogVoteRule, AnotherRanksTraceDoesNotVote)
+{
+    CaptureVerdict verdict;
+    verdict.rank = 0;
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, 1)}, verdict).kind, LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, std::nullopt)}, verdict).kind, LogVote::Kind::calm)
+        << "a trace without a rank is everybody's";
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, 1)}).kind, LogVote::Kind::calm) << "a capture without a rank takes any";
+}
+
+TEST(LogVoteRule, TheSourceWithMostPointsSpeaks)
+{
+    const auto some = seriesOf({1, 1, 1, 1}, 0, "short.log");
+    const auto more = seriesOf({1, 1, 1, 1, 1}, 0, "long.log");
+    EXPECT_EQ(vote({some, more}).line.source, "long.log:104");
+    EXPECT_EQ(vote({more, some}).line.source, "long.log:104");
+}
+
+TEST(LogVoteRule, TheStepOfTheBirthStillCountsTheNextDoesNot)
+{
+    CaptureVerdict verdict;
+    verdict.step = std::pair(std::int64_t {3}, std::int64_t {4});
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1, 1e9})}, verdict).kind, LogVote::Kind::calm);
+    verdict.step = std::pair(std::int64_t {4}, std::int64_t {5});
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1, 1e9})}, verdict).kind, LogVote::Kind::silent);
+}
+
+TEST(LogVoteRule, ASentenceNamesFactorSpanAndLastValue)
+{
+    const auto line = vote({seriesOf(climb(0, 512))}).line;
+    EXPECT_EQ(line.text, "grad_norm climbs 512-fold over the 10 steps up to 9, to 512");
+    EXPECT_EQ(line.source, "a.log:109");
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,470 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// A verdict judged again over fewer members must be what a new diagnosis would say, without a replay.
+#include <cmath>
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/rejudge.h"
+#include "core/diagnose/rules.h"
+#include "core/ingest/ingest.h"
+#include "core/replay/formats.h"
+#include "core/report/report.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 16;
+constexpr std::int64_t cols = 24;
+constexpr std::size_t size = rows * cols;
+
+using Matrix = std::vector<double>;
+using Names = std::vector<std::string>;
+
+/// The whole verdict as text: equal texts are equal verdicts.
+std::string textOf(const CaptureVerdict& verdict)
+{
+    Diagnosis diagnosis;
+    diagnosis.captures = {verdict};
+    return jsonText(toJson(diagnosis), 1);
+}
+
+CaptureVerdict storedAndRead(const CaptureVerdict& verdict)
+{
+    const auto back = diagnosisFromJson(textOf(verdict));
+    EXPECT_TRUE(back);
+    return back->captures.front();
+}
+
+Names namesOf(const std::vector<Tick>& ticks)
+{
+    Names names;
+    for (const auto& tick : ticks) {
+        names.push_back(tick.name);
+    }
+    return names;
+}
+
+CaptureVerdict rejudged(const CaptureVerdict& judged, const Names& ticked)
+{
+    const auto verdict = rejudge(judged, ticked);
+    EXPECT_TRUE(verdict) << (verdict ? "" : sentence(verdict.error()));
+    return verdict.value_or(CaptureVerdict {});
+}
+
+std::string refusal(const CaptureVerdict& judged, const Names& ticked)
+{
+    const auto verdict = rejudge(judged, ticked);
+    return verdict ? "judged: " + verdict->summary : sentence(verdict.error());
+}
+
+/// Every subset of the ticks but the empty one.
+std::vector<Names> subsets(const Names& ticks)
+{
+    std::vector<Names> all;
+    for (std::size_t mask = 1; mask < (std::size_t {1} << ticks.size()); ++mask) {
+        Names subset;
+        for (std::size_t i = 0; i < ticks.size(); ++i) {
+            if ((mask >> i & 1U) != 0) {
+                subset.push_back(ticks[i]);
+            }
+        }
+        all.push_back(std::move(subset));
+    }
+    return all;
+}
+
+Matrix waves(double largest = 0)
+{
+    Matrix values(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto x = static_cast<double>(i);
+        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x) + 0.5 * std::cos(0.013 * x * x));
+    }
+    values[0] = largest > 0 ? largest : values[0];
+    return values;
+}
+
+Matrix outputOf(std::string_view variantName, const Matrix& input)
+{
+    const auto& variant = **findVariant(variantName);
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = variant.precision;
+    options.rounding.lowering = variant.lowering;
+    options.epsilon = 1e-8;
+    options.keepOutput = true;
+    return replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+}
+
+TensorToWrite floats(const Matrix& values)
+{
+    TensorToWrite tensor;
+    tensor.shape = {1, rows, cols};
+    for (const double x : values) {
+        const auto value = static_cast<float>(x);
+        std::byte bytes[sizeof value];
+        std::memcpy(bytes, &value, sizeof value);
+        tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
+    }
+    return tensor;
+}
+
+/// A run of one capture, diagnosed afresh as often as wanted.
+class Rejudging : public testing::Test
+{
+protected:
+    void dump(const Matrix& input, const Matrix& output)
+    {
+        const auto path = m_folder / "x.pt";
+        EXPECT_TRUE(writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        auto file = openCapture(path);
+        ASSERT_TRUE(file && scanCapture(*file));
+        m_run.captures = {file->capture};
+    }
+
+    /// NaN where a healthy iteration had values: the last row was never written.
+    void dumpUnwritten(const std::string& variant)
+    {
+        auto output = outputOf(variant, waves());
+        std::fill(output.end() - cols, output.end(), NAN);
+        dump(waves(), output);
+    }
+
+    CaptureVerdict diagnosed(const Names& ran = {})
+    {
+        const auto diagnosis = diagnose(m_run, {ran});
+        EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
+        return diagnosis ? diagnosis->captures.front() : CaptureVerdict {};
+    }
+
+    void expectLikeRan(const CaptureVerdict& judged, const Names& ticked)
+    {
+        EXPECT_EQ(textOf(rejudged(judged, ticked)), textOf(diagnosed(ticked))) << testing::PrintToString(ticked);
+    }
+
+    TemporaryFolder m_folder;
+    RunData m_run;
+};
+
+TEST(RejudgingTheSample, AllTicksAndNoneGiveTheVerdictItself)
+{
+    const auto run = readRun(NANSCOPE_SAMPLE);
+    ASSERT_TRUE(run);
+    const auto diagnosis = diagnose(*run);
+    ASSERT_TRUE(diagnosis);
+    int asked = 0;
+    for (const auto& verdict : diagnosis->captures) {
+        const auto judged = storedAndRead(verdict);
+        EXPECT_EQ(textOf(judged), textOf(verdict)) << "nothing is lost on the way through the session";
+        if (judged.weighed) {
+            ++asked;
+            EXPECT_EQ(textOf(rejudged(judged, namesOf(ticksOf(judged)))), textOf(verdict));
+            EXPECT_EQ(textOf(rejudged(judged, {})), textOf(verdict));
+        }
+    }
+    EXPECT_EQ(asked, diagnosis->triage.births);
+}
+
+TEST(RejudgingTheSample, EverySubsetIsWhatANewDiagnosisSays)
+{
+    const auto run = readRun(NANSCOPE_SAMPLE);
+    ASSERT_TRUE(run);
+    const auto judged = storedAndRead(diagnose(*run)->captures.front());
+    const auto all = namesOf(ticksOf(judged));
+    EXPECT_EQ(all, (Names {"gns-gram", "gns-standard"}));
+    for (const auto& ticked : subsets(all)) {
+        const auto expected = ticked == all ? judged : diagnose(*run, {ticked})->captures.front();
+        EXPECT_EQ(textOf(rejudged(judged, ticked)), textOf(expected)) << testing::PrintToString(ticked);
+    }
+}
+
+TEST_F(Rejudging, AnOverflowInTheCastIsDecidedByEitherAnswer)
+{
+    dump(waves(70000), Matrix(size, NAN));
+    const auto open = storedAndRead(diagnosed());
+    ASSERT_EQ(open.blame, Blame::undecided) << open.summary;
+    EXPECT_EQ(rejudged(open, {"deepspeed-gram"}).blame, Blame::numerics);
+    EXPECT_EQ(rejudged(open, {"gns-gram"}).blame, Blame::implementation);
+    expectLikeRan(open, {"deepspeed-gram"});
+    expectLikeRan(open, {"gns-gram"});
+    expectLikeRan(open, {"keller-jordan", "deepspeed-gram"});
+    expectLikeRan(open, {"keller-jordan", "dion-ns5", "gns-standard"});
+}
+
+TEST_F(Rejudging, NoSubsetIsAccusedThatHoldsAMemberWhichCouldHaveDoneIt)
+{
+    dump(waves(70000), Matrix(size, NAN));
+    const auto open = diagnosed();
+    int accused = 0;
+    for (const auto& ticked : subsets(namesOf(ticksOf(open)))) {
+        const auto verdict = rejudged(open, ticked);
+        const bool accuses = verdict.blame == Blame::implementation || verdict.blame == Blame::machine;
+        accused += accuses ? 1 : 0;
+        for (const auto& m : verdict.members) {
+            EXPECT_FALSE(accuses && (m.reproducing > 0 || m.finite < m.roundings)) << testing::PrintToString(ticked);
+        }
+        EXPECT_EQ(verdict.members.size(), ticked.size());
+    }
+    EXPECT_GT(accused, 0);
+}
+
+TEST_F(Rejudging, LogsAndHardwareErrorsAreHeardAgain)
+{
+    dumpUnwritten("gns-gram");
+    Series norms;
+    norms.name = "grad_norm";
+    norms.source = "console.log";
+    for (std::int64_t i = 0; i < 12; ++i) {
+        norms.points.push_back({i, std::pow(2.0, i), PointState::finite, i + 1});
+    }
+    m_run.series = {norms};
+    Event xid;
+    xid.kind = EventKind::machine;
+    xid.text = "NVRM: Xid 79";
+    xid.source = "kern.log";
+    xid.line = 12;
+    m_run.events = {xid};
+    const auto judged = storedAndRead(diagnosed());
+    ASSERT_GT(ticksOf(judged).size(), 1U);
+    EXPECT_EQ(rejudged(judged, {"gns-gram"}).blame, Blame::machine);
+    expectLikeRan(judged, {"gns-gram"});
+    m_run.events.clear();
+    EXPECT_EQ(rejudged(diagnosed(), {"gns-gram"}).blame, Blame::implementation);
+}
+
+TEST_F(Rejudging, ATickThatWasNotReplayedMustBeReplayed)
+{
+    dumpUnwritten("gns-gram");
+    const auto judged = diagnosed();
+    EXPECT_THAT(refusal(judged, {"gns-gram", "keller-jordan"}), HasSubstr("keller-jordan was not replayed"));
+    EXPECT_THAT(refusal(judged, {"gns-gram:fp32"}), HasSubstr("gns-gram:fp32 was not replayed"));
+    EXPECT_THAT(refusal(judged, {"no-such-variant"}), HasSubstr("not replayed"));
+}
+
+TEST_F(Rejudging, WithoutTheUsersWordTheRestMustBeReplayed)
+{
+    dumpUnwritten("gns-gram");
+    const auto told = diagnosed({"gns-gram", "keller-jordan"});
+    EXPECT_THAT(refusal(told, {}), HasSubstr("judge again without --ran"));
+    expectLikeRan(told, {"gns-gram"});
+}
+
+TEST_F(Rejudging, TheSidecarOutweighsATick)
+{
+    dumpUnwritten("gns-gram");
+    m_run.captures[0].variant = "gns-gram";
+    const auto judged = diagnosed();
+    EXPECT_EQ(textOf(rejudged(judged, {"gns-gram"})), textOf(judged));
+    EXPECT_EQ(textOf(rejudged(judged, {})), textOf(judged));
+}
+
+TEST_F(Rejudging, AVerdictOfAnOlderVersionMustBeJudgedAgain)
+{
+    dumpUnwritten("gns-gram");
+    auto judged = diagnosed();
+    judged.weighed.reset();
+    EXPECT_TRUE(ticksOf(judged).empty());
+    EXPECT_TRUE(answersOf(judged).empty());
+    EXPECT_THAT(refusal(judged, {"gns-gram"}), HasSubstr("judge it again"));
+}
+
+TEST_F(Rejudging, AZeroMatrixIsTickedByFormat)
+{
+    dump(Matrix(size, 0), Matrix(size, NAN));
+    const auto open = diagnosed();
+    const auto ticks = namesOf(ticksOf(open));
+    EXPECT_THAT(ticks, testing::IsSupersetOf({"dion-ns5:bf16", "dion-ns5:fp16", "gns-gram"}));
+    EXPECT_EQ(rejudged(open, ticks).blame, open.blame);
+    expectLikeRan(open, {"dion-ns5:bf16"});
+    expectLikeRan(open, {"dion-ns5:fp16"});
+    // The name alone says nothing of the format, so both stay: a bare name must not turn 0 / 0 into a fault.
+    EXPECT_EQ(rejudged(open, {"dion-ns5"}).members.size(), 2U);
+    EXPECT_NE(rejudged(open, {"dion-ns5"}).blame, Blame::implementation);
+}
+
+TEST_F(Rejudging, RulingOutDoesNotMakeAnUnknownFunctionKnown)
+{
+    auto output = waves();
+    output[0] = NAN;
+    dump(waves(), output);
+    const auto open = storedAndRead(diagnosed());
+    ASSERT_TRUE(open.variant.matchesNone);
+    auto fewer = namesOf(ticksOf(open));
+    fewer.pop_back();
+    EXPECT_EQ(rejudged(open, fewer).blame, Blame::undecided);
+    EXPECT_EQ(rejudged(open, fewer).kind, "matches no known variant");
+    EXPECT_TRUE(rejudged(open, fewer).variant.matchesNone);
+    expectLikeRan(open, {"gns-gram"});
+    EXPECT_TRUE(answersOf(open).empty());
+}
+
+/// Verdicts with members made up to reach every rule.
+class Made
+{
+public:
+    Made()
+    {
+        verdict.weighed = Weighed {};
+        verdict.weighed->rows = verdict.weighed->cols = 4;
+        verdict.weighed->inputAbsmax = 1;
+        verdict.damage = {"single element", "[1, 1] is NaN", 0, 1, 2, 1, 2, 1, {}};
+        verdict.variant.how = IdentifiedBy::unknown;
+    }
+
+    Made& member(const std::string& variant, int finite, int reproducing, double slack = 5)
+    {
+        const auto precision = std::string(name((*findVariant(variant))->precision));
+        verdict.members.push_back({variant, precision, 8, finite, reproducing, slack, std::nullopt, 11, ""});
+        verdict.variant.names.push_back(variant);
+        return *this;
+    }
+
+    /// What the rules say of some of the members, asked directly.
+    Judgement asked(const Names& ticked) const
+    {
+        Element element;
+        element.inputScan.count = element.outputScan.count = 16;
+        element.inputScan.absmax = verdict.weighed->inputAbsmax;
+        element.inputScan.zero = verdict.weighed->inputZero ? 16 : 0;
+        element.outputScan.nan = 1;
+        Case c;
+        c.element = &element;
+        c.damage = verdict.damage;
+        for (const auto& result : verdict.members) {
+            if (std::find(ticked.begin(), ticked.end(), result.variant) != ticked.end()) {
+                c.members.push_back({*findVariant(result.variant), *parsePrecision(result.precision)});
+                c.results.push_back(result);
+            }
+        }
+        return judgeDamage(c);
+    }
+
+    void expectTheRules() const
+    {
+        for (const auto& ticked : subsets(verdict.variant.names)) {
+            if (ticked.size() == verdict.members.size()) {
+                continue;
+            }
+            const auto expected = asked(ticked);
+            const auto found = rejudged(verdict, ticked);
+            EXPECT_EQ(found.blame, expected.blame) << testing::PrintToString(ticked);
+            EXPECT_EQ(found.marginal, expected.marginal);
+            EXPECT_EQ(found.kind, expected.kind);
+            EXPECT_EQ(found.summary, expected.summary);
+            EXPECT_EQ(found.question, expected.question);
+        }
+    }
+
+    CaptureVerdict verdict;
+};
+
+TEST(RejudgingMadeUpMembers, IsWhatTheRulesSayOfEverySubset)
+{
+    Made()
+        .member("gns-gram", 8, 0)
+        .member("deepspeed-gram", 0, 8)
+        .member("keller-jordan", 3, 5)
+        .member("polar-express-unprotected", 5, 0)
+        .member("dion-ns5", 8, 0, 0.5)
+        .expectTheRules();
+    Made zero;
+    zero.verdict.weighed->inputZero = true;
+    zero.member("gns-gram", 8, 0).member("dion-ns5", 0, 8).member("torch-muon", 8, 0).expectTheRules();
+}
+
+TEST(RejudgingMadeUpMembers, AFormThatOnlyExplainsIsATickToo)
+{
+    Made made;
+    made.member("gns-gram", 8, 0).member("gram-no-restart", 0, 8);
+    made.verdict.variant.names = {"gns-gram"};
+    made.verdict.variant.how = IdentifiedBy::fit;
+    EXPECT_EQ(namesOf(ticksOf(made.verdict)), (Names {"gns-gram", "gram-no-restart"}));
+    EXPECT_EQ(rejudged(made.verdict, {"gns-gram"}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.verdict, {"gram-no-restart"}).blame, Blame::numerics);
+}
+
+TEST(RejudgingMadeUpMembers, FiniteCorruptionHangsOnTheVariantItWasMeasuredAgainst)
+{
+    Made made;
+    auto& judged = made.verdict;
+    judged.role = Role::birth;
+    judged.variant.names = {"gns-gram", "gns-standard"};
+    judged.variant.all = {{"gns-gram", 0.004}, {"gns-standard", 0.005}};
+    judged.variant.how = IdentifiedBy::fit;
+    judged.variant.fit = 0.004;
+    judged.weighed->outputFinite = judged.weighed->compared = judged.weighed->localDamage = true;
+    judged.weighed->worstTileError = 1;
+    judged.weighed->measured = "gns-gram";
+    EXPECT_EQ(namesOf(ticksOf(judged)), (Names {"gns-gram", "gns-standard"}));
+    const auto kept = rejudged(judged, {"gns-gram"});
+    EXPECT_EQ(kept.kind, "finite corruption");
+    EXPECT_EQ(kept.role, Role::birth);
+    EXPECT_THAT(refusal(judged, {"gns-standard"}), HasSubstr("measured against gns-gram only"));
+    // Without the damage nothing is left to accuse, and the capture is no birth any more.
+    judged.weighed->localDamage = false;
+    EXPECT_EQ(rejudged(judged, {"gns-gram"}).role, Role::healthy);
+    EXPECT_TRUE(rejudged(judged, {"gns-gram"}).next.empty());
+}
+
+TEST(RejudgingMadeUpMembers, TicksCarryTheirFit)
+{
+    Made made;
+    made.member("gns-gram", 8, 0).member("dion-ns5", 8, 0);
+    made.verdict.variant.all = {{"gns-gram", 0.004}};
+    EXPECT_EQ(ticksOf(made.verdict)[0].fit, 0.004);
+    EXPECT_EQ(ticksOf(made.verdict)[1].fit, std::nullopt);
+    EXPECT_EQ(ticksOf(made.verdict)[1].precision, "bf16");
+}
+
+TEST(Answers, TheCastIsAskedByOrderAndFormat)
+{
+    Made made;
+    made.verdict.weighed->inputAbsmax = 80384;
+    made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("keller-jordan", 8, 0);
+    made.member("gns-standard", 8, 0);
+    const auto answers = answersOf(made.verdict);
+    ASSERT_EQ(answers.size(), 3U);
+    EXPECT_EQ(answers[0].kind, Answer::Kind::castsFirst);
+    EXPECT_EQ(answers[0].precision, "fp16");
+    EXPECT_TRUE(answers[0].numbers);
+    EXPECT_EQ(answers[0].ticks, Names {"deepspeed-gram"});
+    EXPECT_EQ(answers[1].kind, Answer::Kind::normalizesFirst);
+    EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "gns-standard"}));
+    EXPECT_EQ(answers[2].kind, Answer::Kind::castsFirst);
+    EXPECT_EQ(answers[2].precision, "bf16");
+    EXPECT_EQ(rejudged(made.verdict, answers[0].ticks).blame, Blame::numerics);
+    EXPECT_EQ(rejudged(made.verdict, answers[1].ticks).blame, Blame::implementation);
+}
+
+TEST(Answers, OtherQuestionsAreAskedByName)
+{
+    Made made;
+    made.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0).member("dion-ns5", 8, 0);
+    const auto answers = answersOf(made.verdict);
+    ASSERT_EQ(answers.size(), 2U);
+    EXPECT_EQ(answers[0].kind, Answer::Kind::oneOf);
+    EXPECT_EQ(answers[0].ticks, Names {"polar-express-unprotected"});
+    EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "dion-ns5"}));
+    EXPECT_FALSE(answers[1].numbers);
+    EXPECT_TRUE(answersOf(rejudged(made.verdict, answers[0].ticks)).empty()) << "naming one of one settles nothing";
+    EXPECT_TRUE(answersOf(rejudged(made.verdict, answers[1].ticks)).empty()) << "a decided verdict asks nothing";
+}
+
+TEST(Answers, AMemberThisVersionDoesNotKnowIsNotGuessed)
+{
+    Made made;
+    made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("dion-ns5", 8, 0);
+    made.verdict.members[1].variant = "of-the-future";
+    EXPECT_TRUE(answersOf(made.verdict).empty());
+    EXPECT_THAT(refusal(made.verdict, {"gns-gram", "of-the-future:fp16"}), HasSubstr("not known to this version"));
+}
+
+} // namespace
+} // namespace nanscope

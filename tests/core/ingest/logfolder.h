@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes a log, reads it back, and looks for what was found in it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "core/ingest/ingest.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+
+class LogFolder : public testing::Test
+{
+protected:
+    LogContents read(const std::string& name, const std::string& text)
+    {
+        const auto contents = readLog(m_folder.write(name, text), name);
+        EXPECT_TRUE(contents) << (contents ? "" : contents.error().what);
+        return contents.value_or(LogContents {});
+    }
+
+    static Series find(
+        const LogContents& contents, const std::string& name, std::optional<int> rank = {}, int segment = 0)
+    {
+        for (const auto& series : contents.series) {
+            if (series.name == name && series.rank == rank && series.segment == segment) {
+                return series;
+            }
+        }
+        ADD_FAILURE() << "no series " << name;
+        return {};
+    }
+
+    static std::vector<std::int64_t> steps(const Series& series)
+    {
+        std::vector<std::int64_t> result;
+        for (const auto& point : series.points) {
+            result.push_back(point.step);
+        }
+        return result;
+    }
+
+    static std::vector<double> values(const Series& series)
+    {
+        std::vector<double> result;
+        for (const auto& point : series.points) {
+            result.push_back(point.value);
+        }
+        return result;
+    }
+
+    static std::vector<PointState> states(const Series& series)
+    {
+        std::vector<PointState> result;
+        for (const auto& point : series.points) {
+            result.push_back(point.state);
+        }
+        return result;
+    }
+
+    TemporaryFolder m_folder;
+};
+
+} // namespace nanscope

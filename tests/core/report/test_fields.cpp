@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// Every field of what is written as JSON comes back, one by one.
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "handmade.h"
+
+using namespace nanscope;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Cell returned(const Cell& cell)
+{
+    const auto back = cellFromJson(Json::parse(jsonText(toJson(cell))));
+    EXPECT_TRUE(back) << (back ? "" : back.error().what);
+    return back.value_or(Cell {});
+}
+
+Diagnosis returned(const Diagnosis& diagnosis)
+{
+    const auto back = diagnosisFromJson(jsonText(toJson(diagnosis)));
+    EXPECT_TRUE(back) << (back ? "" : back.error().what);
+    return back.value_or(Diagnosis {});
+}
+
+CaptureVerdict returned(const CaptureVerdict& verdict)
+{
+    Diagnosis diagnosis;
+    diagnosis.captures = {verdict};
+    return returned(diagnosis).captures.at(0);
+}
+
+void expectSame(const std::vector<EvidenceLine>& a, const std::vector<EvidenceLine>& b)
+{
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        EXPECT_EQ(a[i].text, b[i].text);
+        EXPECT_EQ(a[i].source, b[i].source);
+    }
+}
+
+/// Equal bits, so that NaN equals NaN.
+void expectSame(const std::optional<double>& a, const std::optional<double>& b)
+{
+    ASSERT_EQ(a.has_value(), b.has_value());
+    if (a) {
+        EXPECT_TRUE(*a == *b || (std::isnan(*a) && std::isnan(*b))) << *a << " " << *b;
+    }
+}
+
+} // namespace
+
+TEST(Fields, OfACell)
+{
+    auto cell = handmade::failingCell();
+    cell.native = true;
+    cell.birth = NonFinite {0, OpName::cast, {1, 2, 3}, ValueClass::negInf, 9};
+    cell.batches.push_back({1, Outcome::zero, std::nullopt});
+    cell.error = "out of memory";
+    const auto back = returned(cell);
+    EXPECT_EQ(back.id, 12);
+    EXPECT_EQ(back.capture, cell.capture);
+    EXPECT_EQ(back.variant, cell.variant);
+    EXPECT_EQ(back.device, "cpu");
+    EXPECT_TRUE(back.native);
+    EXPECT_EQ(back.epsilon, 1e-7);
+    EXPECT_EQ(back.birth, cell.birth);
+    EXPECT_EQ(back.seconds, 0.25);
+    EXPECT_EQ(back.error, "out of memory");
+    ASSERT_EQ(back.batches.size(), 2U);
+    EXPECT_EQ(back.batches[1].batch, 1);
+    EXPECT_EQ(back.batches[1].outcome, Outcome::zero);
+    EXPECT_FALSE(back.batches[1].firstNonFinite);
+    EXPECT_EQ(back.batches[0].firstNonFinite, cell.batches[0].firstNonFinite);
+}
+
+TEST(Fields, OfAGauge)
+{
+    Cell cell;
+    cell.variant = "x";
+    cell.gauges = {{1, infinity, 1.05, 2.5, 0.3, 4.5, 1e-300}, {2, {}, {}, {}, {}, 0, {}},
+        {3, std::nan(""), -infinity, 1e308, -0.0, infinity, 0.1}};
+    const auto back = returned(cell).gauges;
+    ASSERT_EQ(back.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto& a = cell.gauges[i];
+        EXPECT_EQ(back[i].iteration, a.iteration);
+        expectSame(a.spectralBound, back[i].spectralBound);
+        expectSame(a.spectralLimit, back[i].spectralLimit);
+        expectSame(a.absmaxQ, back[i].absmaxQ);
+        expectSame(a.orthogonality, back[i].orthogonality);
+        expectSame(a.distanceToFp64, back[i].distanceToFp64);
+        EXPECT_EQ(back[i].absmaxX, a.absmaxX);
+    }
+}
+
+TEST(Fields, OfEveryNameThatACellMayCarry)
+{
+    Cell cell;
+    cell.variant = "x";
+    for (int i = 0; i <= static_cast<int>(Precision::fp16); ++i) {
+        cell.precision = static_cast<Precision>(i);
+        EXPECT_EQ(returned(cell).precision, cell.precision);
+    }
+    for (int i = 0; i <= static_cast<int>(Outcome::nan); ++i) {
+        cell.outcome = static_cast<Outcome>(i);
+        EXPECT_EQ(returned(cell).outcome, cell.outcome);
+    }
+    for (int i = 0; i <= static_cast<int>(OpName::restart); ++i) {
+        cell.firstNonFinite = NonFinite {1, static_cast<OpName>(i), {0, 0}, ValueClass::posInf, 1};
+        EXPECT_EQ(returned(cell).firstNonFinite, cell.firstNonFinite);
+    }
+    for (const auto kind : {ValueClass::nan, ValueClass::posInf, ValueClass::negInf}) {
+        cell.firstNonFinite->kind = kind;
+        EXPECT_EQ(returned(cell).firstNonFinite->kind, kind);
+    }
+    for (const auto lowering : {Lowering::eager, Lowering::fused}) {
+        cell.lowering = lowering;
+        EXPECT_EQ(returned(cell).lowering, lowering);
+    }
+}
+
+TEST(Fields, OfAVerdict)
+{
+    auto verdict = handmade::birthVerdict();
+    verdict.marginal = true;
+    verdict.question = "which function ran?";
+    verdict.causedBy = "first.pt";
+    verdict.stepSource = StepSource::sidecar;
+    const auto back = returned(verdict);
+    EXPECT_EQ(back.captureId, 3);
+    EXPECT_EQ(back.capture, verdict.capture);
+    EXPECT_EQ(back.rank, 0);
+    EXPECT_EQ(back.step, verdict.step);
+    EXPECT_EQ(back.stepSource, StepSource::sidecar);
+    EXPECT_EQ(back.kind, verdict.kind);
+    EXPECT_EQ(back.summary, verdict.summary);
+    EXPECT_TRUE(back.marginal);
+    EXPECT_EQ(back.question, verdict.question);
+    EXPECT_EQ(back.causedBy, "first.pt");
+    EXPECT_EQ(back.next, verdict.next);
+    expectSame(back.speaksFor, verdict.speaksFor);
+    expectSame(back.speaksAgainst, verdict.speaksAgainst);
+    expectSame(back.notTestable, verdict.notTestable);
+}
+
+TEST(Fields, OfTheIdentificationAndItsMembers)
+{
+    auto verdict = handmade::birthVerdict();
+    verdict.variant.matchesNone = true;
+    const auto back = returned(verdict);
+    EXPECT_EQ(back.variant.names, verdict.variant.names);
+    EXPECT_EQ(back.variant.fit, 0.005);
+    EXPECT_EQ(back.variant.runnerUp, 0.093);
+    EXPECT_EQ(back.variant.runnerUpName, "dion-ns5");
+    EXPECT_TRUE(back.variant.matchesNone);
+    ASSERT_EQ(back.variant.all.size(), 3U);
+    EXPECT_EQ(back.variant.all[1].variant, "dion-ns5");
+    EXPECT_EQ(back.variant.all[1].fit, 0.093);
+    ASSERT_EQ(back.members.size(), 2U);
+    EXPECT_EQ(back.members[0].variant, "gns-gram");
+    EXPECT_EQ(back.members[0].precision, "bf16");
+    EXPECT_EQ(back.members[0].roundings, 8);
+    EXPECT_EQ(back.members[1].finite, 2);
+    EXPECT_EQ(back.members[1].reproducing, 1);
+    EXPECT_EQ(back.members[0].slackPercent, 5.1);
+    EXPECT_FALSE(back.members[1].slackPercent);
+    EXPECT_EQ(back.members[0].absmaxQ, 0.8);
+    EXPECT_EQ(back.members[1].firstBad, "step 3 gram");
+}
+
+TEST(Fields, OfADamagePattern)
+{
+    auto verdict = handmade::birthVerdict();
+    verdict.damage.batch = 2;
+    verdict.damage.nanBits = {{0xfff8'0000'0000'0001ULL, 3}, {0x7fc0, 1}};
+    const auto back = returned(verdict).damage;
+    EXPECT_EQ(back.name, "rectangle");
+    EXPECT_EQ(back.text, verdict.damage.text);
+    EXPECT_EQ(back.batch, 2);
+    EXPECT_EQ(back.rowBegin, 32);
+    EXPECT_EQ(back.rowEnd, 64);
+    EXPECT_EQ(back.colBegin, 64);
+    EXPECT_EQ(back.colEnd, 96);
+    EXPECT_EQ(back.count, 1024);
+    EXPECT_EQ(back.nanBits, verdict.damage.nanBits) << "all 64 bits of a double's NaN";
+}
+
+TEST(Fields, OfEveryRoleAndBlame)
+{
+    CaptureVerdict verdict;
+    for (int i = 0; i <= static_cast<int>(Role::healthy); ++i) {
+        verdict.role = static_cast<Role>(i);
+        EXPECT_EQ(returned(verdict).role, verdict.role);
+    }
+    for (int i = 0; i <= static_cast<int>(Blame::machine); ++i) {
+        verdict.blame = static_cast<Blame>(i);
+        EXPECT_EQ(returned(verdict).blame, verdict.blame);
+    }
+    for (int i = 0; i <= static_cast<int>(IdentifiedBy::unknown); ++i) {
+        verdict.variant.how = static_cast<IdentifiedBy>(i);
+        EXPECT_EQ(returned(verdict).variant.how, verdict.variant.how);
+    }
+}
+
+TEST(Fields, OfAFindingAndTheRun)
+{
+    const auto diagnosis = handmade::diagnosis();
+    const auto back = returned(diagnosis);
+    EXPECT_EQ(back.run, "tile");
+    EXPECT_EQ(back.headline, diagnosis.headline);
+    EXPECT_EQ(back.triage.captures, 25);
+    EXPECT_EQ(back.triage.births, 1);
+    EXPECT_EQ(back.triage.downstream, 24);
+    ASSERT_EQ(back.findings.size(), 1U);
+    EXPECT_EQ(back.findings[0].id, "P1");
+    EXPECT_EQ(back.findings[0].state, "fired");
+    EXPECT_EQ(back.findings[0].title, "Loss is NaN");
+    EXPECT_EQ(back.findings[0].severity, "error");
+    EXPECT_EQ(back.findings[0].step, 6);
+    EXPECT_EQ(back.findings[0].rank, 0);
+    EXPECT_EQ(back.findings[0].evidence[0].file, "console.log");
+    EXPECT_EQ(back.findings[0].evidence[0].text, "loss=nan");
+    EXPECT_EQ(back.findings[0].advice, std::vector<std::string> {"stop"});
+}
+
+TEST(Fields, OfListsNameWhatWasRejected)
+{
+    auto run = handmade::run();
+    run.rejected = {{"b.pt", "the file is cut off"}};
+    for (const auto& json : {capturesJson(run), seriesJson(run), eventsJson(run), runsJson(run)}) {
+        EXPECT_EQ(json["rejected"].dump(), R"([{"path":"b.pt","reason":"the file is cut off"}])");
+    }
+    EXPECT_EQ(rejectedJson(run.rejected).size(), 1U);
+    const auto counts = runsJson(run)["runs"][0];
+    EXPECT_EQ(counts["captures"], 1);
+    EXPECT_EQ(counts["series"], 1);
+    EXPECT_EQ(counts["events"], 1);
+    EXPECT_EQ(counts["rejected"], 1);
+    EXPECT_EQ(counts["root"], run.root);
+}
+
+TEST(Fields, OfAnEvent)
+{
+    const auto event = eventsJson(handmade::run())["events"][0];
+    EXPECT_EQ(event["kind"], "capture_dumped");
+    EXPECT_EQ(event["rank"], 0);
+    EXPECT_TRUE(event["step"].is_null());
+    EXPECT_EQ(event["capture"], handmade::birthCapture().file);
+    EXPECT_EQ(event["source"], "console.log");
+    EXPECT_EQ(event["line"], 22);
+}
+
+TEST(Fields, OfEachMatrixOfABatchHaveTheirOwnIndex)
+{
+    auto capture = handmade::birthCapture();
+    capture.output->shape = {2, 160, 96};
+    capture.output->batches.insert(capture.output->batches.begin(), handmade::finiteScan(15360, 1, 1));
+    const auto output = toJson(capture)["output"];
+    EXPECT_EQ(output["first_nonfinite"].dump(), "[1,32,64]");
+    ASSERT_EQ(output["batches"].size(), 2U);
+    EXPECT_TRUE(output["batches"][0]["first_nonfinite"].is_null());
+    EXPECT_EQ(output["batches"][1]["first_nonfinite"].dump(), "[32,64]");
+    EXPECT_EQ(output["nan"], 1024);
+    EXPECT_EQ(output["count"], 30720);
+}
+
+TEST(Fields, OfATensorThatWasNotScannedAreAbsentNotZero)
+{
+    auto capture = handmade::birthCapture();
+    capture.input.batches.clear();
+    const auto input = toJson(capture)["input"];
+    EXPECT_FALSE(input.contains("nan"));
+    EXPECT_FALSE(input.contains("absmax"));
+    EXPECT_EQ(input["shape"].dump(), "[1,160,96]");
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// Names that are harder to find than alice's, and everyday text that must not be torn apart.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "core/report/redaction.h"
+#include "handmade.h"
+
+using namespace nanscope;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace {
+
+/// Sets HOME for one test.
+class HomeFolder
+{
+public:
+    explicit HomeFolder(const char* path)
+        : m_before(std::getenv("HOME") != nullptr ? std::getenv("HOME") : "")
+    {
+        setenv("HOME", path, 1);
+    }
+    ~HomeFolder() { setenv("HOME", m_before.c_str(), 1); }
+    HomeFolder(const HomeFolder&) = delete;
+    HomeFolder& operator=(const HomeFolder&) = delete;
+
+private:
+    std::string m_before;
+};
+
+RedactionCounts countsOf(const std::string& text)
+{
+    RedactionCounts counts;
+    redact(text, counts);
+    return counts;
+}
+
+} // namespace
+
+TEST(Privacy, TheReportersOwnHomeIsFoundWhereverItLies)
+{
+    const HomeFolder home("/data/people/mx-4711");
+    EXPECT_EQ(redact("dumped to /data/people/mx-4711/run/x.pt"), "dumped to <home>/run/x.pt");
+    EXPECT_EQ(redact("HOME=/data/people/mx-4711"), "HOME=<home>");
+    EXPECT_EQ(redact("/data/people/mx-4711:/data/people/mx-4711/b"), "<home>:<home>/b");
+    EXPECT_EQ(redact("/data/people/mx-47112/x"), "/data/people/mx-47112/x") << "somebody else, and no rule knows them";
+}
+
+TEST(Privacy, AHomeOfOneSlashHidesNothing)
+{
+    const HomeFolder home("/");
+    EXPECT_EQ(redact("/opt/x"), "/opt/x");
+}
+
+TEST(Privacy, ARelativeHomeHidesNothing)
+{
+    const HomeFolder home("run");
+    EXPECT_EQ(redact("run 5 of run"), "run 5 of run");
+}
+
+TEST(Privacy, HomesOfEveryKindOfName)
+{
+    EXPECT_EQ(redact("/home/j.o'neil/x"), "<home>'neil/x") << "a quote ends a path, as it does in a shell";
+    EXPECT_EQ(redact("/home/müller/x"), "<home>/x");
+    EXPECT_EQ(redact("/home/山田/x"), "<home>/x");
+    EXPECT_THAT(redact("/home/ford+42@lab/x"), Not(testing::ContainsRegex("ford|lab")));
+    EXPECT_EQ(redact("/Users/a-b_c/Library"), "<home>/Library");
+    EXPECT_EQ(redact("file:///home/bob/x"), "file://<home>/x");
+    EXPECT_EQ(redact("\"/home/bob\",\"/home/carol\""), "\"<home>\",\"<home>\"");
+    EXPECT_EQ(redact("/lustre/fs1/home/bob/x"), "<home>/x");
+    EXPECT_EQ(redact("cd /root"), "cd <home>");
+    EXPECT_EQ(redact("/root/.cache"), "<home>/.cache");
+}
+
+TEST(Privacy, WordsThatOnlyLookLikeHomesStay)
+{
+    for (const auto* text : {"/rootfs/x", "the root of it", "/opt/homebrew/bin", "home/alice", "/usr/share/users.txt",
+             "chroot /srv", "at /roots"}) {
+        EXPECT_EQ(redact(text), text);
+    }
+}
+
+TEST(Privacy, HostsInEveryVariableOfALauncher)
+{
+    EXPECT_EQ(redact("SLURM_NODELIST=gpu[01-04]"), "SLURM_NODELIST=<host>");
+    EXPECT_EQ(redact("SLURMD_NODENAME: trainbox"), "SLURMD_NODENAME: <host>");
+    EXPECT_EQ(redact("hostname=trainbox"), "hostname=<host>");
+    EXPECT_EQ(redact("rdzv_endpoint=trainbox:29500"), "rdzv_endpoint=<host>:29500");
+    EXPECT_EQ(redact("[default0]:trainbox:411:502 [0] NCCL INFO x"), "[default0]:<host>:411:502 [0] NCCL INFO x");
+    EXPECT_EQ(
+        redact("2026-11-21T04:13:16+00:00 trainbox kernel: NVRM"), "2026-11-21T04:13:16+00:00 <host> kernel: NVRM");
+    EXPECT_EQ(redact("ip-10-0-3-7: loss 3"), "<host>: loss 3");
+    EXPECT_EQ(redact("nccl://trainbox:1"), "nccl://<host>:1");
+}
+
+TEST(Privacy, EveryLineOfALongTextIsSearched)
+{
+    std::string text;
+    for (int i = 0; i < 1000; ++i) {
+        text += "node-" + std::to_string(i) + ": step " + std::to_string(i) + "\n";
+    }
+    EXPECT_EQ(countsOf(text).hosts, 1000);
+}
+
+TEST(Privacy, CountsAreKeptByKind)
+{
+    const auto counts = countsOf("alice.b@uni.example.org /home/bob/x /scratch/carol 10.0.0.7 tcp://trainbox:1");
+    EXPECT_EQ(counts.emails, 1);
+    EXPECT_EQ(counts.homes, 1);
+    EXPECT_EQ(counts.users, 1);
+    EXPECT_EQ(counts.addresses, 1);
+    EXPECT_EQ(counts.hosts, 1);
+    EXPECT_EQ(counts.total(), 5);
+}
+
+TEST(Privacy, RedactingTwiceChangesNothingMore)
+{
+    for (const auto* text : {"/home/alice/x on trainbox7.internal", "USER=bob MASTER_ADDR=trainbox", "bob@node12:~$ x",
+             "peer 10.12.0.3:29500", "Nov 21 04:12:58 login7 kernel: x"}) {
+        const auto once = redact(text);
+        EXPECT_EQ(redact(once), once);
+        EXPECT_NE(once, text);
+    }
+}
+
+TEST(Privacy, TextThatIsNotUtf8IsNotLost)
+{
+    EXPECT_EQ(redact("a\xff\xfe /home/alice/x"), "a\xff\xfe <home>/x");
+}
+
+TEST(Privacy, AReportHidesNamesInEveryFieldItShows)
+{
+    auto input = handmade::reportInput();
+    const std::string secret = "/home/zaphod/run";
+    auto& verdict = input.diagnosis.captures[0];
+    verdict.summary = secret;
+    verdict.kind = secret;
+    verdict.question = secret;
+    verdict.speaksFor = {{secret, secret}};
+    verdict.speaksAgainst = {{secret, secret}};
+    verdict.notTestable = {{secret, secret}};
+    verdict.next = {secret};
+    verdict.damage.text = secret;
+    verdict.members[0].firstBad = secret;
+    input.diagnosis.headline = secret;
+    input.run.rejected = {{secret, secret}};
+    input.run.series[0].source = secret;
+    input.run.events[0].source = secret;
+    input.cells[0].error = secret;
+    input.cells[0].environment.engine = secret;
+    input.commandLine = secret;
+    for (const auto& report : {markdownReport(input), jsonReport(input)}) {
+        EXPECT_THAT(report, Not(HasSubstr("zaphod")));
+        EXPECT_THAT(report, HasSubstr("home"));
+    }
+    for (const auto& report : {markdownReport(input, {false}), jsonReport(input, {false})}) {
+        EXPECT_THAT(report, HasSubstr("zaphod"));
+    }
+}

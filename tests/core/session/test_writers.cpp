@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// Several sessions open on one file, and files that are not quite sessions.
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include "core/session/session.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+
+Series lossOf(const std::vector<double>& values, std::int64_t firstStep = 0)
+{
+    Series series;
+    series.name = "loss";
+    for (const double value : values) {
+        series.points.push_back({firstStep, value, stateOf(value), firstStep + 1});
+        ++firstStep;
+    }
+    return series;
+}
+
+void change(const std::filesystem::path& path, const char* sql)
+{
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    sqlite3_close(db);
+}
+
+TEST(Writers, ThreadsThatWriteAtOnceAllSucceed)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    constexpr int writers = 4;
+    constexpr int each = 15;
+    std::atomic<int> failures = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int writer = 0; writer < writers; ++writer) {
+            threads.emplace_back([&, writer] {
+                auto session = Session::open(path, OpenMode::readWrite);
+                for (int i = 0; session && i < each; ++i) {
+                    const auto source = "rank" + std::to_string(writer) + "/" + std::to_string(i) + ".log";
+                    failures += session->addLog(source, "dion", {}, {lossOf({1, 2, 3})}, {}) ? 0 : 1;
+                    Cell cell;
+                    cell.variant = source;
+                    failures += session->addCell(cell) ? 0 : 1;
+                }
+                failures += session ? 0 : 1;
+            });
+        }
+    }
+    EXPECT_EQ(failures, 0);
+    const auto session = Session::open(path, OpenMode::readOnly);
+    ASSERT_TRUE(session);
+    EXPECT_EQ(session->summary()->series.size(), static_cast<std::size_t>(writers * each));
+    EXPECT_EQ(session->cells()->size(), static_cast<std::size_t>(writers * each));
+}
+
+TEST(Writers, AReaderSeesOneMomentWhileAWriterGoesOn)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    auto writer = Session::open(path, OpenMode::create);
+    ASSERT_TRUE(writer);
+    auto reader = Session::open(path, OpenMode::readWrite);
+    ASSERT_TRUE(reader);
+    LogMark mark;
+    for (int i = 0; i < 30; ++i) {
+        mark.from = mark.offset;
+        mark.offset += 10;
+        ASSERT_TRUE(writer->addLog("c.log", "dion", mark, {lossOf({1, 2, 3}, 3 * i)}, {}));
+        const auto run = reader->load();
+        ASSERT_TRUE(run);
+        ASSERT_EQ(run->series.size(), 1U);
+        EXPECT_EQ(static_cast<std::int64_t>(run->series[0].points.size()), run->series[0].pointCount);
+        EXPECT_EQ(run->series[0].pointCount, 3 * (i + 1));
+    }
+}
+
+TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
+{
+    const TemporaryFolder folder;
+    auto one = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
+    ASSERT_TRUE(one && two);
+    LogMark mark;
+    mark.from = 0;
+    mark.offset = 100;
+    ASSERT_TRUE(one->addLog("c.log", "dion", mark, {lossOf({1, 2})}, {}));
+    const auto refused = two->addLog("c.log", "dion", mark, {lossOf({1, 2})}, {});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::refused);
+    EXPECT_THAT(refused.error().what, HasSubstr("run the import again"));
+    EXPECT_EQ(two->summary()->series.at(0).pointCount, 2);
+    const auto known = two->logMark("c.log");
+    ASSERT_TRUE(known && *known);
+    EXPECT_EQ((*known)->offset, 100);
+    EXPECT_EQ((*known)->from, 100) << "where the next addition has to begin";
+}
+
+TEST(Writers, ACaptureAddedTwiceIsOneCapture)
+{
+    const TemporaryFolder folder;
+    auto one = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
+    ASSERT_TRUE(one && two);
+    Capture capture;
+    capture.identity = "same";
+    capture.file = "a.pt";
+    capture.path = "/runs/a.pt";
+    capture.input = {{2, 2}, DType::float32, {Scan {}}};
+    std::vector first {capture};
+    capture.path = "/elsewhere/a.pt";
+    std::vector second {capture};
+    ASSERT_TRUE(one->addCaptures(first));
+    ASSERT_TRUE(two->addCaptures(second));
+    EXPECT_EQ(first[0].id, second[0].id);
+    ASSERT_EQ(one->load()->captures.size(), 1U);
+    EXPECT_EQ(one->load()->captures[0].path, "/elsewhere/a.pt");
+    EXPECT_EQ(one->load()->captures[0].input.batches.size(), 1U);
+}
+
+TEST(Writers, AnUnknownLogHasNoMarkAndDroppingItIsNoError)
+{
+    const TemporaryFolder folder;
+    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    EXPECT_EQ(session->logMark("none.log").value(), std::nullopt);
+    EXPECT_TRUE(session->dropLog("none.log"));
+}
+
+TEST(Migrations, AnOlderFileIsNotTouchedReadOnlyAndItsVersionIsNamed)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    change(path, "PRAGMA user_version = 0");
+    const auto before = contentsOf(path);
+    const auto refused = Session::open(path, OpenMode::readOnly);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
+    EXPECT_THAT(refused.error().what, HasSubstr("old version 0"));
+    EXPECT_EQ(contentsOf(path), before);
+}
+
+TEST(Migrations, ThatFailLeaveTheFileAsItWas)
+{
+    // Version 0 promises an empty file; this one has tables, so the first migration cannot run.
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    {
+        auto session = Session::open(path, OpenMode::create);
+        ASSERT_TRUE(session && session->setRun("kept", "/kept"));
+    }
+    change(path, "PRAGMA user_version = 0");
+    EXPECT_FALSE(Session::open(path, OpenMode::readWrite));
+    change(path, ("PRAGMA user_version = " + std::to_string(sessionSchemaVersion)).c_str());
+    const auto session = Session::open(path, OpenMode::readWrite);
+    ASSERT_TRUE(session);
+    EXPECT_EQ(session->summary()->name, "kept");
+}
+
+TEST(Migrations, AnotherProgramsDatabaseIsNeverMigrated)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "other.db";
+    change(path, "CREATE TABLE facts (a); PRAGMA application_id = 252006674");
+    const auto before = contentsOf(path);
+    for (const auto mode : {OpenMode::create, OpenMode::readWrite, OpenMode::readOnly}) {
+        const auto refused = Session::open(path, mode);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().kind, ErrorKind::format);
+    }
+    EXPECT_EQ(contentsOf(path), before);
+}
+
+TEST(Migrations, AnEmptyFileBecomesASessionOnlyWhereOneMayBeMade)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.write("a.nanscope", "");
+    EXPECT_FALSE(Session::open(path, OpenMode::readWrite));
+    EXPECT_FALSE(Session::open(path, OpenMode::readOnly));
+    EXPECT_EQ(std::filesystem::file_size(path), 0U);
+    EXPECT_TRUE(Session::open(path, OpenMode::create));
+    EXPECT_TRUE(Session::open(path, OpenMode::readOnly));
+}
+
+TEST(Query, ShowsEveryTypeAsText)
+{
+    const TemporaryFolder folder;
+    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    const auto table =
+        session->query("SELECT 9223372036854775807 AS big, -0.5 AS real, 1e300 * 1e300 AS inf, NULL AS gap,"
+                       " 'µ' AS text, x'' AS none, x'00ff' AS blob");
+    ASSERT_TRUE(table);
+    EXPECT_THAT(table->columns, testing::ElementsAre("big", "real", "inf", "gap", "text", "none", "blob"));
+    EXPECT_THAT(
+        table->rows.at(0), testing::ElementsAre("9223372036854775807", "-0.5", "inf", std::nullopt, "µ", "", "00ff"));
+    EXPECT_TRUE(session->query("SELECT 1 WHERE 0")->rows.empty());
+    EXPECT_EQ(session->query("SELECT 1 AS a, 2 AS a WHERE 0")->columns.size(), 2U);
+}
+
+TEST(Query, RefusesEveryWayToWriteAndSaysWhy)
+{
+    const TemporaryFolder folder;
+    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    ASSERT_TRUE(session && session->setRun("x", "/x"));
+    for (const auto* sql : {"WITH t AS (SELECT 1) DELETE FROM facts", "UPDATE facts SET value = ''",
+             "REPLACE INTO facts VALUES ('run_name', 'y')", "DROP TABLE facts", "ALTER TABLE facts RENAME TO f",
+             "PRAGMA user_version = 9", "SELECT 1; SELECT 2", "REINDEX", "ANALYZE", "DETACH main",
+             "SELECT * FROM pragma_user_version", "EXPLAIN DELETE FROM facts"}) {
+        const auto refused = session->query(sql);
+        ASSERT_FALSE(refused) << sql;
+        EXPECT_EQ(refused.error().kind, ErrorKind::usage) << sql;
+        EXPECT_FALSE(refused.error().what.empty()) << sql;
+    }
+    EXPECT_EQ(session->summary()->name, "x");
+    EXPECT_FALSE(session->query("SELECT nothing FROM facts"));
+    EXPECT_THAT(session->query("SELECT nothing FROM facts").error().what, HasSubstr("nothing"));
+}
+
+TEST(HashText, IsTheOfficialFnv1a)
+{
+    // Reference values of the FNV authors for 64 bits.
+    EXPECT_EQ(hashText(""), "cbf29ce484222325");
+    EXPECT_EQ(hashText("a"), "af63dc4c8601ec8c");
+    EXPECT_EQ(hashText("foobar"), "85944171f73967e8");
+}
+
+} // namespace
+} // namespace nanscope
