@@ -66,6 +66,7 @@ void makeViewActions(Actions& a, QMainWindow& window)
         action->setCheckable(true);
         themes->addAction(action);
     }
+    a.panes = new QMenu(Words::tr("&Panes"), &window);
     a.resetLayout = make(window, Words::tr("&Restore default layout"), {}, Words::tr("Give every pane its first size"));
     a.shortcuts = make(window, Words::tr("&Keys and mouse"), QKeySequence::HelpContents,
         Words::tr("What can be done without the menus"));
@@ -86,6 +87,7 @@ void fillMenus(const Actions& a, QMainWindow& window)
     QMenu* view = window.menuBar()->addMenu(Words::tr("&View"));
     QMenu* theme = view->addMenu(Words::tr("&Theme"));
     theme->addActions({a.themeSystem, a.themeLight, a.themeDark});
+    view->addMenu(a.panes);
     view->addActions({a.fitView, a.resetLayout});
     window.menuBar()->addMenu(Words::tr("&Capture"))->addActions({a.sweep, a.cancel});
     window.menuBar()->addMenu(Words::tr("&Help"))->addActions({a.shortcuts, a.about});

@@ -29,6 +29,7 @@ struct Actions
     QAction* about = nullptr;
     QAction* quit = nullptr;
     QMenu* recent = nullptr;
+    QMenu* panes = nullptr; ///< filled by who makes the panes
 };
 
 Actions makeActions(QMainWindow& window);

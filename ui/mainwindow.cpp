@@ -12,9 +12,9 @@
 #include <QMenu>
 #include <QMimeData>
 #include <QProgressBar>
-#include <QSplitter>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTabWidget>
 #include <QVBoxLayout>
 
 #include "core/platform/platform.h"
@@ -22,27 +22,22 @@
 #include "ui/about.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/elidedlabel.h"
+#include "ui/panes/filmpane.h"
+#include "ui/panes/framepane.h"
+#include "ui/panes/gaugespane.h"
 #include "ui/panes/messagebar.h"
 #include "ui/panes/startpage.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/verdictpane.h"
+#include "ui/plots/filmstrip.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
 
 namespace nanscope {
 
 namespace {
-
-QSplitter* makeSplitter(Qt::Orientation orientation, const char* name)
-{
-    auto* splitter = new QSplitter(orientation);
-    splitter->setObjectName(QLatin1String(name));
-    splitter->setHandleWidth(grid(2));
-    splitter->setChildrenCollapsible(false);
-    return splitter;
-}
 
 QString progressText(const Progress& progress)
 {
@@ -96,37 +91,38 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
 
 MainWindow::~MainWindow() = default;
 
+QWidget* MainWindow::buildCentre()
+{
+    m_frameView = new HeatView(this);
+    m_verdict = new VerdictPane;
+    m_film = new FilmPane(m_frameView);
+    m_film->setTitle({});
+    m_tensors = new TensorsPane;
+    m_tensors->setTitle({});
+    m_tabs = new QTabWidget;
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(m_film, tr("Film strip"));
+    m_tabs->addTab(m_tensors, tr("Input and output"));
+    auto* centre = new QWidget;
+    auto* layout = new QVBoxLayout(centre);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(2));
+    layout->addWidget(m_verdict);
+    layout->addWidget(m_tabs, 1);
+    return centre;
+}
+
 QWidget* MainWindow::buildContents()
 {
-    m_captures = new CapturesPane;
-    m_verdict = new VerdictPane;
-    m_tensors = new TensorsPane;
-    m_sweep = new SweepPane;
-    m_timeline = new TimelinePane;
-    m_messages = new MessageBar;
-    m_details = makeSplitter(Qt::Horizontal, "details");
-    m_details->addWidget(m_tensors);
-    m_details->addWidget(m_sweep);
-    m_details->setStretchFactor(0, 3);
-    m_details->setStretchFactor(1, 2);
-    m_rows = makeSplitter(Qt::Vertical, "rows");
-    m_rows->addWidget(m_details);
-    m_rows->addWidget(m_timeline);
-    m_rows->setStretchFactor(0, 1);
-    auto* right = new QWidget;
-    auto* rightLayout = new QVBoxLayout(right);
-    rightLayout->setContentsMargins(0, 0, 0, 0);
-    rightLayout->setSpacing(grid(2));
-    rightLayout->addWidget(m_verdict);
-    rightLayout->addWidget(m_rows, 1);
-    m_columns = makeSplitter(Qt::Horizontal, "columns");
-    m_columns->addWidget(m_captures);
-    m_columns->addWidget(right);
-    m_columns->setStretchFactor(1, 1);
+    m_area = new QMainWindow;
+    m_area->setWindowFlags(Qt::Widget);
+    m_area->setCentralWidget(buildCentre());
+    buildDocks();
     m_start = new StartPage;
+    m_messages = new MessageBar;
     m_stack = new QStackedWidget;
     m_stack->addWidget(m_start);
-    m_stack->addWidget(m_columns);
+    m_stack->addWidget(m_area);
     auto* contents = new QWidget;
     auto* layout = new QVBoxLayout(contents);
     layout->setContentsMargins(grid(2), grid(2), grid(2), grid(2));
@@ -134,6 +130,22 @@ QWidget* MainWindow::buildContents()
     layout->addWidget(m_messages);
     layout->addWidget(m_stack, 1);
     return contents;
+}
+
+void MainWindow::buildDocks()
+{
+    m_docks.emplace(*m_area);
+    m_captures = new CapturesPane;
+    m_frame = new FramePane(m_frameView);
+    m_sweep = new SweepPane;
+    m_gauges = new GaugesPane;
+    m_timeline = new TimelinePane;
+    m_docks->add("captures", tr("Captures"), m_captures, Qt::LeftDockWidgetArea);
+    m_docks->add("frame", tr("Frame"), m_frame, Qt::RightDockWidgetArea);
+    m_docks->add("sweep", tr("Sweep"), m_sweep, Qt::RightDockWidgetArea);
+    m_docks->add("gauges", tr("Gauges"), m_gauges, Qt::BottomDockWidgetArea);
+    m_docks->add("timeline", tr("Timeline"), m_timeline, Qt::BottomDockWidgetArea);
+    m_docks->fillMenu(*m_actions.panes);
 }
 
 void MainWindow::buildStatusBar()
@@ -167,13 +179,16 @@ void MainWindow::connectActions()
     on(m_actions.exportReport, &MainWindow::chooseReport);
     on(m_actions.copyIssueText, [this] { m_workspace.copyIssueText(); });
     on(m_actions.filter, [this] { m_captures->focusFilter(); });
-    on(m_actions.fitView, [this] { m_tensors->view()->fit(); });
+    on(m_actions.fitView, [this] {
+        m_tensors->view()->fit();
+        m_frameView->fit();
+    });
     on(m_actions.themeSystem, [this] { setTheme(ThemeChoice::system); });
     on(m_actions.themeLight, [this] { setTheme(ThemeChoice::light); });
     on(m_actions.themeDark, [this] { setTheme(ThemeChoice::dark); });
     on(m_actions.resetLayout, [this] {
         m_settings.forgetLayout();
-        defaultLayout();
+        m_docks->reset();
     });
     on(m_actions.shortcuts, [this] { showShortcuts(); });
     on(m_actions.about, [this] { showAbout(); });
@@ -199,6 +214,11 @@ void MainWindow::connectPanes()
     connect(m_tensors, &TensorsPane::readoutChanged, m_cursorLabel, &ElidedLabel::setFullText);
     connect(m_sweep, &SweepPane::sweepRequested, m_actions.sweep, &QAction::trigger);
     connect(m_sweep, &SweepPane::cancelRequested, m_actions.cancel, &QAction::trigger);
+    connect(m_sweep, &SweepPane::cellSelected, this, [this](const Cell& cell) { m_workspace.showCell(cell); });
+    connect(m_film, &FilmPane::frameChanged, this, &MainWindow::onFrame);
+    connect(m_film, &FilmPane::batchRequested, &m_workspace, &Workspace::showFilmBatch);
+    connect(m_frame, &FramePane::readoutChanged, m_cursorLabel, &ElidedLabel::setFullText);
+    connect(m_gauges->plot(), &GaugePlot::iterationActivated, m_film, &FilmPane::goToIteration);
 }
 
 void MainWindow::connectWorkspace()
@@ -214,6 +234,8 @@ void MainWindow::connectWorkspace()
             m_sweep->putCell(cell);
         }
     });
+    connect(&m_workspace, &Workspace::filmChanged, this, &MainWindow::onFilm);
+    connect(&m_workspace, &Workspace::filmMissing, this, &MainWindow::onFilmMissing);
     connect(&m_workspace, &Workspace::note, this, [this](const QString& text) { m_phaseLabel->setText(text); });
     connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
     connect(&m_workspace, &Workspace::reportWritten, this,
@@ -233,34 +255,32 @@ void MainWindow::setTheme(ThemeChoice choice)
     m_actions.themeDark->setChecked(choice == ThemeChoice::dark);
 }
 
-void MainWindow::defaultLayout()
-{
-    const int wide = std::max(width(), 1024);
-    constexpr int left = 396;
-    m_columns->setSizes({left, wide - left});
-    const int sweep = std::clamp((wide - left) / 2, 400, 640);
-    m_details->setSizes({wide - left - sweep, sweep});
-    const int tall = std::max(height(), 600);
-    m_rows->setSizes({tall - tall * 22 / 100, tall * 22 / 100});
-}
-
 void MainWindow::restoreLayout()
 {
     resize(1440, 900);
-    defaultLayout();
     restoreGeometry(m_settings.state("geometry"));
-    m_columns->restoreState(m_settings.state("columns"));
-    m_details->restoreState(m_settings.state("details"));
-    m_rows->restoreState(m_settings.state("rows"));
+}
+
+void MainWindow::showRun()
+{
+    m_stack->setCurrentWidget(m_area);
+    if (m_laidOut) {
+        return;
+    }
+    // Shares can only be given once the area has its size.
+    m_laidOut = true;
+    layout()->activate();
+    m_docks->reset();
+    m_docks->restore(m_settings.state("docks"));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     m_workspace.cancel();
     m_settings.setState("geometry", saveGeometry());
-    m_settings.setState("columns", m_columns->saveState());
-    m_settings.setState("details", m_details->saveState());
-    m_settings.setState("rows", m_rows->saveState());
+    if (m_laidOut) {
+        m_settings.setState("docks", m_docks->save());
+    }
     QMainWindow::closeEvent(event);
 }
 
@@ -340,7 +360,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 void MainWindow::onRunChanged()
 {
     const LoadedRun& loaded = m_workspace.loaded();
-    m_stack->setCurrentWidget(m_columns);
+    showRun();
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
     m_timeline->setRun(loaded.run.get(), loaded.known().get());
     m_captures->setRun(loaded.run, loaded.known());
@@ -406,6 +426,27 @@ void MainWindow::onPictures(const TensorPictures& pictures)
     const bool here =
         verdict && verdict->damage.rowEnd > verdict->damage.rowBegin && verdict->damage.batch == pictures.batch;
     m_tensors->setDamage(here ? std::optional<DamagePattern>(verdict->damage) : std::nullopt);
+}
+
+void MainWindow::onFilm(std::shared_ptr<const Film> film)
+{
+    m_shownFilm = std::move(film);
+    m_gauges->setCell(&m_shownFilm->cell);
+    m_film->setFilm(m_shownFilm);
+}
+
+void MainWindow::onFilmMissing(const QString& sentence)
+{
+    m_shownFilm = nullptr;
+    m_gauges->setCell(nullptr);
+    m_film->showMessage(sentence);
+}
+
+void MainWindow::onFrame(int frame)
+{
+    m_frame->setFrame(m_shownFilm, frame);
+    const bool there = m_shownFilm && frame >= 0 && frame < static_cast<int>(m_shownFilm->frames.size());
+    m_gauges->setIteration(there ? m_shownFilm->frames[static_cast<std::size_t>(frame)].iteration : -1);
 }
 
 void MainWindow::onStateChanged()

@@ -7,17 +7,22 @@
 #include <QMainWindow>
 
 #include "ui/actions.h"
+#include "ui/docks.h"
 #include "ui/jobs/workspace.h"
 #include "ui/settings.h"
 
 class QLabel;
 class QProgressBar;
-class QSplitter;
+class QTabWidget;
 class QStackedWidget;
 
 namespace nanscope {
 
 class CapturesPane;
+class FilmPane;
+class FramePane;
+class GaugesPane;
+class HeatView;
 class ElidedLabel;
 class MessageBar;
 class StartPage;
@@ -51,6 +56,9 @@ public:
     TensorsPane* tensorsPane() { return m_tensors; }
     SweepPane* sweepPane() { return m_sweep; }
     TimelinePane* timelinePane() { return m_timeline; }
+    FilmPane* filmPane() { return m_film; }
+    FramePane* framePane() { return m_frame; }
+    GaugesPane* gaugesPane() { return m_gauges; }
     MessageBar* messageBar() { return m_messages; }
     const Actions& actions() const { return m_actions; }
 
@@ -61,13 +69,15 @@ protected:
 
 private:
     QWidget* buildContents();
+    QWidget* buildCentre();
+    void buildDocks();
     void buildStatusBar();
     void connectActions();
     void connectPanes();
     void connectWorkspace();
     void setTheme(ThemeChoice choice);
     void restoreLayout();
-    void defaultLayout();
+    void showRun();
     void chooseFolder();
     void chooseFile();
     void chooseReport();
@@ -80,6 +90,9 @@ private:
     void onStateChanged();
     void onProgress(const Progress& progress);
     void onPictures(const TensorPictures& pictures);
+    void onFilm(std::shared_ptr<const Film> film);
+    void onFilmMissing(const QString& sentence);
+    void onFrame(int frame);
     void fillVerdict();
     void fillSweep();
 
@@ -94,9 +107,15 @@ private:
     TensorsPane* m_tensors = nullptr;
     SweepPane* m_sweep = nullptr;
     TimelinePane* m_timeline = nullptr;
-    QSplitter* m_columns = nullptr;
-    QSplitter* m_rows = nullptr;
-    QSplitter* m_details = nullptr;
+    FilmPane* m_film = nullptr;
+    FramePane* m_frame = nullptr;
+    GaugesPane* m_gauges = nullptr;
+    HeatView* m_frameView = nullptr; ///< shared by the strip and the large frame
+    QMainWindow* m_area = nullptr; ///< holds the docks
+    QTabWidget* m_tabs = nullptr;
+    std::optional<Docks> m_docks;
+    bool m_laidOut = false;
+    std::shared_ptr<const Film> m_shownFilm;
     QLabel* m_workerLabel = nullptr;
     QLabel* m_sessionLabel = nullptr;
     QLabel* m_phaseLabel = nullptr;

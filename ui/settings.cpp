@@ -14,7 +14,7 @@ const QString recentKey = QStringLiteral("recent");
 // Sizes of an older arrangement of the panes would only confuse a newer one.
 QString layoutKey(const char* name)
 {
-    return QStringLiteral("layout1/") + QLatin1String(name);
+    return QStringLiteral("layout2/") + QLatin1String(name);
 }
 
 } // namespace
@@ -71,7 +71,7 @@ void WindowSettings::setState(const char* name, const QByteArray& state)
 void WindowSettings::forgetLayout()
 {
     if (m_enabled) {
-        QSettings().remove(QStringLiteral("layout1"));
+        QSettings().remove(QStringLiteral("layout2"));
     }
 }
 

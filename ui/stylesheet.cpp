@@ -34,6 +34,19 @@ QStatusBar { background: @surface; border-top: 1px solid @line; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: @muted; padding: 2px 8px; }
 QFrame#pane { background: @surface; border: 1px solid @line; border-radius: 6px; }
+QWidget#dockHeader { background: @surface; border: 1px solid @line; border-bottom: none;
+  border-top-left-radius: 6px; border-top-right-radius: 6px; }
+QFrame#dockBody { background: @surface; border: 1px solid @line; border-top: none;
+  border-bottom-left-radius: 6px; border-bottom-right-radius: 6px; }
+QMainWindow::separator { background: @window; width: 8px; height: 8px; }
+QMainWindow::separator:hover { background: @line; }
+QTabWidget::pane { background: @surface; border: 1px solid @line; border-radius: 6px; top: -1px; }
+QTabBar { qproperty-drawBase: 0; }
+QTabBar::tab { background: transparent; color: @muted; padding: 5px 12px; border: none;
+  border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
+QTabBar::tab:hover { color: @text; }
+QTabBar::tab:focus { color: @accent; }
 QFrame#messageBar { background: @warningTint; border: 1px solid @line; border-radius: 6px; }
 QLabel#paneTitle { font-weight: 600; }
 QLabel#muted, QLabel#paneNote { color: @muted; }

@@ -97,7 +97,7 @@ void deleteCell(sqlite3* db, std::int64_t id)
     }
 }
 
-void deleteSameCell(sqlite3* db, const Cell& c)
+std::optional<std::int64_t> sameCell(sqlite3* db, const Cell& c)
 {
     const auto& e = c.environment;
     Statement find(db,
@@ -106,11 +106,7 @@ void deleteSameCell(sqlite3* db, const Cell& c)
         "flags = ?");
     find.bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, e.engine, e.device,
         e.hardware, e.cuda, e.threads, e.flags);
-    if (find.step()) {
-        const auto id = find.integer(0);
-        find.bind();
-        deleteCell(db, id);
-    }
+    return find.step() ? std::optional(find.integer(0)) : std::nullopt;
 }
 
 std::int64_t insertCell(sqlite3* db, const Cell& c)
@@ -241,7 +237,9 @@ Result<void> Session::addCell(Cell& cell)
         sqlite3* db = m_impl->raw();
         const auto packed = packAll(cell.ops);
         Transaction transaction(db);
-        deleteSameCell(db, cell);
+        if (const auto old = sameCell(db, cell)) {
+            deleteCell(db, *old);
+        }
         const auto id = insertCell(db, cell);
         insertNonFinite(db, id, wholeCell, std::nullopt, cell.firstNonFinite);
         insertNonFinite(db, id, birthOfCell, std::nullopt, cell.birth);
@@ -271,6 +269,11 @@ Result<std::vector<Cell>> Session::cells() const
         }
         return all;
     });
+}
+
+Result<std::optional<std::int64_t>> Session::findCell(const Cell& cell) const
+{
+    return m_impl->attempt([&] { return sameCell(m_impl->raw(), cell); });
 }
 
 Result<std::vector<OpTrace>> Session::opTraces(std::int64_t cellId) const

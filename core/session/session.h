@@ -71,6 +71,8 @@ public:
     Result<void> addCell(Cell& cell);
     /// Without op traces.
     Result<std::vector<Cell>> cells() const;
+    /// Id of the stored cell that addCell() would replace with this one.
+    Result<std::optional<std::int64_t>> findCell(const Cell& cell) const;
     Result<std::vector<OpTrace>> opTraces(std::int64_t cellId) const;
 
     /// JSON of the last diagnosis, as core/report writes it; empty when there is none.

@@ -40,7 +40,7 @@ Json requestOf(const SweepOrder& order, int id)
         precisions.push_back(std::string(name(precision)));
     }
     return {{"id", id}, {"do", "sweep"}, {"captures", namesOf(order.captures)}, {"variants", namesOf(order.variants)},
-        {"precisions", precisions}, {"lowerings", {"eager"}}, {"devices", {"cpu"}}, {"epsilon", nullptr},
+        {"precisions", precisions}, {"lowerings", Json::array()}, {"devices", {"cpu"}}, {"epsilon", nullptr},
         {"steps", nullptr}, {"session", order.session.toStdString()}};
 }
 

@@ -3,6 +3,7 @@
 #include "ui/jobs/workspace.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/replay/variant.h"
 #include "ui/jobs/reportjob.h"
@@ -38,10 +39,18 @@ void Workspace::connectJobs()
         &m_loader, &RunLoader::failed, this, [this](const Error& error) { Q_EMIT problem(qstr(sentence(error)), {}); });
     connect(&m_tensors, &TensorLoader::loaded, this, &Workspace::picturesChanged);
     connect(&m_tensors, &TensorLoader::failed, this, &Workspace::picturesMissing);
+    connect(&m_films, &FilmLoader::loaded, this, &Workspace::filmChanged);
+    connect(&m_films, &FilmLoader::failed, this, &Workspace::filmMissing);
+    connect(&m_films, &FilmLoader::unpictured, this, &Workspace::replayFilmed);
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
-    connect(&m_service, &ReplayService::finished, this, [this] { Q_EMIT note(tr("Sweep done")); });
+    connect(&m_service, &ReplayService::finished, this, [this] {
+        Q_EMIT note(tr("Sweep done"));
+        if (!m_filmed) {
+            showDefaultCell();
+        }
+    });
     connect(&m_service, &ReplayService::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
     connect(&m_service, &ReplayService::failed, this, &Workspace::problem);
 }
@@ -83,6 +92,9 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     m_judging = judging;
     m_selected = -1;
     m_tensors.drop();
+    m_films.drop();
+    m_filmed.reset();
+    m_replayingFilm = false;
     Q_EMIT runChanged();
     reportRejections();
     Q_EMIT stateChanged();
@@ -121,6 +133,73 @@ void Workspace::select(int capture)
     Q_EMIT selectionChanged();
     const CaptureVerdict* judged = verdict();
     loadPictures(judged ? judged->damage.batch : 0);
+    showDefaultCell();
+}
+
+void Workspace::showDefaultCell()
+{
+    m_filmed.reset();
+    m_films.drop();
+    if (const Cell* cell = defaultCell()) {
+        const CaptureVerdict* judged = verdict();
+        showCell(*cell, judged ? judged->damage.batch : 0);
+    } else {
+        Q_EMIT filmMissing(tr("Sweep this capture to see every step of its replay"));
+    }
+}
+
+void Workspace::showCell(const Cell& cell, int batch)
+{
+    if (m_loaded.session.empty()) {
+        Q_EMIT filmMissing(tr("Pictures of the steps are kept in the session, and this run has none"));
+        return;
+    }
+    m_filmed = cell;
+    m_films.load(m_loaded.session, cell, batch);
+}
+
+void Workspace::replayFilmed()
+{
+    const Capture* shown = capture();
+    if (!shown || !m_filmed || m_service.running() || !m_service.available()) {
+        Q_EMIT filmMissing(tr("There are no pictures of this cell; sweep it to see its steps"));
+        return;
+    }
+    SweepOrder order;
+    order.captures = {qstr(shown->path)};
+    order.variants = {qstr(m_filmed->variant)};
+    order.precisions = {m_filmed->precision};
+    order.session = qstr(m_loaded.session.string());
+    m_swept.clear();
+    m_replayingFilm = true;
+    m_service.sweep(order);
+    Q_EMIT filmMissing(
+        tr("Replaying %1 in %2 for its pictures…").arg(qstr(m_filmed->variant), qstr(name(m_filmed->precision))));
+}
+
+void Workspace::showFilmBatch(int batch)
+{
+    if (m_filmed) {
+        showCell(*m_filmed, batch);
+    }
+}
+
+const Cell* Workspace::defaultCell() const
+{
+    int identified = 0;
+    const QStringList names = variantsInOrder(identified);
+    const std::vector<const Cell*> own = cells();
+    for (const QString& name : names) {
+        const auto variant = findVariant(name.toStdString());
+        const auto found = std::find_if(own.rbegin(), own.rend(), [&](const Cell* cell) {
+            return variant && cell->error.empty() && cell->variant == (*variant)->name
+                && cell->precision == (*variant)->precision;
+        });
+        if (found != own.rend()) {
+            return *found;
+        }
+    }
+    return own.empty() || !own.back()->error.empty() ? nullptr : own.back();
 }
 
 void Workspace::showBatch(std::int64_t batch)
@@ -216,7 +295,13 @@ bool Workspace::sweepingSelected() const
 void Workspace::onCell(Cell cell)
 {
     m_loaded.cells.push_back(std::move(cell));
-    Q_EMIT cellAdded(m_loaded.cells.back());
+    const Cell& added = m_loaded.cells.back();
+    Q_EMIT cellAdded(added);
+    if (std::exchange(m_replayingFilm, false) && m_filmed && added.variant == m_filmed->variant
+        && added.precision == m_filmed->precision) {
+        const CaptureVerdict* judged = verdict();
+        showCell(added, judged ? judged->damage.batch : 0);
+    }
 }
 
 void Workspace::cancel()
@@ -237,7 +322,7 @@ bool Workspace::busy() const
 
 bool Workspace::settled() const
 {
-    return !busy() && !m_tensors.busy() && m_service.settled() && m_reports == 0;
+    return !busy() && !m_tensors.busy() && !m_films.busy() && m_service.settled() && m_reports == 0;
 }
 
 void Workspace::exportReport(const QString& path)

@@ -9,6 +9,7 @@
 #include <QStringList>
 #include <QThreadPool>
 
+#include "ui/jobs/filmloader.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/tensorloader.h"
@@ -30,6 +31,9 @@ public:
     void setRan(const QStringList& ran);
     void select(int capture);
     void showBatch(std::int64_t batch);
+    /// Loads the film of a cell of the selected capture; `batch` as in the capture.
+    void showCell(const Cell& cell, int batch = 0);
+    void showFilmBatch(int batch);
     void sweepSelected();
     void cancel();
     void startService();
@@ -50,6 +54,9 @@ public:
     /// Stored and fresh cells of the selected capture, oldest first.
     std::vector<const Cell*> cells() const;
 
+    /// The stored cell most worth seeing first: what ran, as far as that is known, in its own precision.
+    const Cell* defaultCell() const;
+
     bool busy() const;
     bool judging() const { return m_judging; }
     bool sweeping() const { return m_service.running(); }
@@ -64,6 +71,8 @@ Q_SIGNALS:
     void picturesChanged(const nanscope::TensorPictures& pictures);
     void picturesMissing(const QString& sentence);
     void cellAdded(const nanscope::Cell& cell);
+    void filmChanged(std::shared_ptr<const nanscope::Film> film);
+    void filmMissing(const QString& sentence);
     void stateChanged();
     void progressed(const nanscope::Progress& progress);
     void note(const QString& text); ///< short lived, for the status bar
@@ -78,6 +87,8 @@ private:
     void reportRejections();
     void loadPictures(std::int64_t batch);
     void onCell(Cell cell);
+    void showDefaultCell();
+    void replayFilmed();
 
     LoadedRun m_loaded;
     int m_selected = -1;
@@ -87,6 +98,9 @@ private:
     int m_reports = 0;
     RunLoader m_loader;
     TensorLoader m_tensors;
+    FilmLoader m_films;
+    std::optional<Cell> m_filmed; ///< the cell whose film is shown or loading
+    bool m_replayingFilm = false; ///< the running sweep is of that cell alone
     ReplayService m_service;
     QThreadPool m_pool;
 };

@@ -15,7 +15,8 @@ PaneFrame::PaneFrame(const QString& title, QWidget* parent)
     : QFrame(parent)
     , m_title(new QLabel(title, this))
     , m_note(new ElidedLabel(this))
-    , m_header(new QHBoxLayout)
+    , m_headerBar(new QWidget(this))
+    , m_header(new QHBoxLayout(m_headerBar))
     , m_body(new QVBoxLayout)
 {
     setObjectName(QStringLiteral("pane"));
@@ -32,14 +33,27 @@ PaneFrame::PaneFrame(const QString& title, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(1, 1, 1, 1);
     layout->setSpacing(0);
-    layout->addLayout(m_header);
+    layout->addWidget(m_headerBar);
     layout->addLayout(m_body, 1);
+}
+
+QWidget* PaneFrame::takeHeader()
+{
+    layout()->removeWidget(m_headerBar);
+    m_headerBar->setObjectName(QStringLiteral("dockHeader"));
+    m_headerBar->setAttribute(Qt::WA_StyledBackground);
+    setObjectName(QStringLiteral("dockBody"));
+    return m_headerBar;
 }
 
 void PaneFrame::setTitle(const QString& title)
 {
     m_title->setText(title);
-    setAccessibleName(title);
+    m_title->setVisible(!title.isEmpty());
+    m_note->setAlignment(Qt::AlignVCenter | (title.isEmpty() ? Qt::AlignLeft : Qt::AlignRight));
+    if (!title.isEmpty()) {
+        setAccessibleName(title);
+    }
 }
 
 void PaneFrame::setNote(const QString& note)

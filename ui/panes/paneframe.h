@@ -20,14 +20,18 @@ class PaneFrame : public QFrame
 public:
     PaneFrame(const QString& title, QWidget* parent = nullptr);
 
+    /// Empty where something else names the pane, a tab for example; the note moves to the left then.
     void setTitle(const QString& title);
     void setNote(const QString& note);
     QHBoxLayout* header() { return m_header; }
+    /// The heading as a widget of its own, for who puts it elsewhere: the title bar of a dock.
+    QWidget* takeHeader();
     QVBoxLayout* body() { return m_body; }
 
 private:
     QLabel* m_title;
     ElidedLabel* m_note;
+    QWidget* m_headerBar;
     QHBoxLayout* m_header;
     QVBoxLayout* m_body;
 };

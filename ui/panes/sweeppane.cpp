@@ -65,7 +65,12 @@ SweepPane::SweepPane(QWidget* parent)
     body()->addLayout(footer);
     connect(m_button, &QPushButton::clicked, this,
         [this] { m_running ? Q_EMIT cancelRequested() : Q_EMIT sweepRequested(); });
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &SweepPane::showDetail);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
+        showDetail(index);
+        if (const Cell* cell = m_model->cellAt(index)) {
+            Q_EMIT cellSelected(*cell);
+        }
+    });
     updateState();
 }
 

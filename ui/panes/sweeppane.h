@@ -36,6 +36,8 @@ public:
 Q_SIGNALS:
     void sweepRequested();
     void cancelRequested();
+    /// A computed cell was selected by the user.
+    void cellSelected(const nanscope::Cell& cell);
 
 private:
     void updateState();

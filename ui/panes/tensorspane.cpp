@@ -7,6 +7,7 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
+#include "ui/panes/elementtext.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/plots/heatlegend.h"
 #include "ui/plots/heatmap.h"
@@ -37,35 +38,6 @@ QString factsText(const MatrixPicture& picture)
     }
     parts << qstr(shortName(picture.dtype));
     return parts.join(QStringLiteral(" · "));
-}
-
-QString tileClasses(std::uint8_t classes)
-{
-    constexpr std::pair<ClassBit, ValueClass> bits[] = {{classNan, ValueClass::nan}, {classPosInf, ValueClass::posInf},
-        {classNegInf, ValueClass::negInf}, {classZero, ValueClass::zero}, {classSubnormal, ValueClass::subnormal},
-        {classNormal, ValueClass::normal}};
-    QStringList words;
-    for (const auto& [bit, value] : bits) {
-        if (classes & bit) {
-            words << classWord(value);
-        }
-    }
-    return words.join(QStringLiteral(", "));
-}
-
-/// For matrices too large to hold: what the tile under the cursor contains.
-QString tileText(const MatrixPicture& picture, const HeatMap::Element& at)
-{
-    const TileMap& tiles = picture.tiles;
-    const std::int64_t tileRow = at.row / tiles.tileRows;
-    const std::int64_t tileCol = at.col / tiles.tileCols;
-    const auto index = static_cast<std::size_t>(tileRow * tiles.width + tileCol);
-    return TensorsPane::tr("rows %1–%2, columns %3–%4: %5, |x| ≤ %6")
-        .arg(tileRow * tiles.tileRows)
-        .arg(std::min(tiles.rows, (tileRow + 1) * tiles.tileRows) - 1)
-        .arg(tileCol * tiles.tileCols)
-        .arg(std::min(tiles.cols, (tileCol + 1) * tiles.tileCols) - 1)
-        .arg(tileClasses(tiles.classes[index]), roundNumber(static_cast<double>(tiles.absmax[index])));
 }
 
 } // namespace
@@ -177,18 +149,7 @@ void TensorsPane::setDamage(const std::optional<DamagePattern>& damage)
 QString TensorsPane::valueText(const Side& side) const
 {
     const auto at = side.map->cursorElement();
-    if (!at) {
-        return {};
-    }
-    const MatrixPicture& picture = *side.map->picture();
-    const auto value = picture.elementAt(at->row, at->col);
-    if (!value) {
-        return tileText(picture, *at);
-    }
-    const ValueClass shown = classOf(*value, picture.dtype);
-    const QString number = exactNumber(*value);
-    const QString place = QStringLiteral("[%1, %2] = %3").arg(at->row).arg(at->col).arg(number);
-    return number == classWord(shown) ? place : tr("%1, %2").arg(place, classWord(shown));
+    return at ? elementText(*side.map->picture(), at->row, at->col) : QString();
 }
 
 void TensorsPane::updateReadout()

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <cmath>
+#include <limits>
+
+#include <QImage>
+#include <QSignalSpy>
+#include <QSlider>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+#include "core/tensorfile/scantensor.h"
+#include "ui/panes/filmpane.h"
+#include "ui/panes/framepane.h"
+#include "ui/panes/gaugespane.h"
+#include "ui/plots/filmstrip.h"
+#include "ui/plots/heatview.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+namespace {
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+OpTrace trace(int iteration, OpName op, std::int64_t rows, std::int64_t cols, const std::vector<float>& values)
+{
+    OpTrace made;
+    made.iteration = iteration;
+    made.op = op;
+    made.rows = rows;
+    made.cols = cols;
+    made.batches.push_back(scanMatrix(values, rows, cols, false, 0x1p-14));
+    made.tiles.push_back(tileMatrix(values, rows, cols, false, 0x1p-14));
+    return made;
+}
+
+std::vector<float> filled(std::int64_t count, float value)
+{
+    return std::vector<float>(static_cast<std::size_t>(count), value);
+}
+
+/// A Gram form of two steps with a restart before the second, in which q of step 2 overflows at [1, 2].
+std::vector<OpTrace> ops()
+{
+    auto broken = filled(9, 40000);
+    broken[5] = inf;
+    auto after = filled(12, 1);
+    after[5] = nan;
+    return {trace(0, OpName::input, 3, 4, filled(12, 0.5F)), trace(0, OpName::norm, 1, 1, {1.7F}),
+        trace(0, OpName::cast, 3, 4, filled(12, 0.25F)), trace(1, OpName::gram, 3, 3, filled(9, 1)),
+        trace(1, OpName::z, 3, 3, filled(9, -2)), trace(1, OpName::q, 3, 3, filled(9, 8)),
+        trace(2, OpName::restart, 3, 4, filled(12, 2)), trace(2, OpName::gram, 3, 3, filled(9, 1)),
+        trace(2, OpName::z, 3, 3, filled(9, -2)), trace(2, OpName::q, 3, 3, broken),
+        trace(2, OpName::update, 3, 4, after), trace(2, OpName::output, 3, 4, after)};
+}
+
+Cell cell()
+{
+    Cell made;
+    made.variant = "gns-gram";
+    made.precision = Precision::fp16;
+    made.environment.engine = "eigen";
+    for (int step = 1; step <= 2; ++step) {
+        Gauge gauge;
+        gauge.iteration = step;
+        gauge.spectralBound = step == 1 ? 0.5 : 3;
+        gauge.spectralLimit = 1.05;
+        gauge.absmaxQ = step == 1 ? 8 : 40000;
+        gauge.absmaxX = 40000;
+        made.gauges.push_back(gauge);
+    }
+    return made;
+}
+
+std::shared_ptr<const Film> film()
+{
+    return std::make_shared<const Film>(makeFilm(cell(), ops(), 0));
+}
+
+} // namespace
+
+TEST(FilmTest, ScalarsHaveNoFrameAndTheBirthIsTheFirstNonFiniteOp)
+{
+    const auto made = film();
+    ASSERT_EQ(made->frames.size(), 11U);
+    EXPECT_EQ(made->frames[1].name, OpName::cast);
+    EXPECT_EQ(made->frames[1].op, 2) << "ops are counted as the cell does, the norm included";
+    ASSERT_GE(made->birth, 0);
+    EXPECT_EQ(made->frames[static_cast<std::size_t>(made->birth)].name, OpName::q);
+    EXPECT_EQ(made->frames[static_cast<std::size_t>(made->birth)].iteration, 2);
+}
+
+TEST(FilmTest, ABadInputIsNoBirth)
+{
+    auto all = ops();
+    auto bad = filled(12, 1);
+    bad[0] = nan;
+    all[0] = trace(0, OpName::input, 3, 4, bad);
+    const auto made = makeFilm(cell(), all, 0);
+    EXPECT_EQ(made.firstNonFinite, 0);
+    EXPECT_EQ(made.birth, -1);
+}
+
+TEST(FilmTest, ElementsOfASmallMatrixAreExact)
+{
+    const auto made = film();
+    const MatrixPicture& picture = *made->frames[static_cast<std::size_t>(made->birth)].picture;
+    ASSERT_TRUE(picture.hasElements());
+    EXPECT_EQ(picture.elementAt(0, 0), 40000);
+    EXPECT_EQ(picture.elementAt(1, 2), std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(std::isnan(*made->frames.back().picture->elementAt(1, 1)));
+}
+
+TEST(FilmTest, RowsKeepTheOrderInWhichAStepRunsItsOps)
+{
+    const auto places = gridOf(*film());
+    EXPECT_EQ(places.columns, 3);
+    EXPECT_EQ(places.prologue, 2);
+    const std::vector<OpName> expected {
+        OpName::restart, OpName::gram, OpName::z, OpName::q, OpName::update, OpName::output};
+    EXPECT_EQ(places.rows, expected);
+    EXPECT_EQ(places.frameNear(1, 0), 2) << "gram of step 1 is nearest to where step 2 has its restart";
+    EXPECT_EQ(places.frameNear(7, 0), -1);
+}
+
+TEST(FilmStripTest, ArrowsMoveBetweenStepsAndOps)
+{
+    HeatView view;
+    FilmStrip strip(&view);
+    strip.resize(900, 500);
+    strip.setFilm(film());
+    EXPECT_EQ(strip.current(), strip.film()->birth) << "what broke is shown first";
+    QTest::keyClick(&strip, Qt::Key_Left);
+    EXPECT_EQ(strip.film()->frames[static_cast<std::size_t>(strip.current())].iteration, 1);
+    EXPECT_EQ(strip.film()->frames[static_cast<std::size_t>(strip.current())].name, OpName::q);
+    QTest::keyClick(&strip, Qt::Key_Down);
+    EXPECT_EQ(strip.film()->frames[static_cast<std::size_t>(strip.current())].name, OpName::restart);
+    QTest::keyClick(&strip, Qt::Key_Home);
+    EXPECT_EQ(strip.current(), 0);
+    QTest::keyClick(&strip, Qt::Key_Up);
+    EXPECT_EQ(strip.current(), 0);
+    QTest::keyClick(&strip, Qt::Key_B);
+    EXPECT_EQ(strip.current(), strip.film()->birth);
+    QTest::keyClick(&strip, Qt::Key_End);
+    EXPECT_EQ(strip.current(), 10);
+}
+
+TEST(FilmStripTest, TheBirthIsFramedInItsColourAndNothingElseIs)
+{
+    applyTheme(ThemeChoice::light);
+    HeatView view;
+    FilmStrip strip(&view);
+    strip.resize(900, 500);
+    strip.setFilm(film());
+    strip.setCurrent(0);
+    const QImage image = strip.grab().toImage();
+    const auto hasBirthColour = [&](int frame) {
+        const QRect rect = strip.frameRect(frame).adjusted(-3, -3, 3, 3);
+        int pixels = 0;
+        for (int x = rect.left(); x <= rect.right(); ++x) {
+            pixels += image.pixelColor(x, rect.top() + 1) == theme().birth ? 1 : 0;
+        }
+        return pixels > rect.width() / 2;
+    };
+    EXPECT_TRUE(hasBirthColour(strip.film()->birth));
+    EXPECT_FALSE(hasBirthColour(2));
+    EXPECT_FALSE(hasBirthColour(strip.film()->birth - 1));
+}
+
+TEST(FilmStripTest, ANonFiniteElementKeepsItsColourInTheSmallestPicture)
+{
+    applyTheme(ThemeChoice::light);
+    HeatView view;
+    FilmStrip strip(&view);
+    strip.resize(strip.minimumSizeHint());
+    std::vector<float> values(std::size_t {200} * 200, 1);
+    values[200 * 100 + 50] = inf;
+    strip.setFilm(std::make_shared<const Film>(makeFilm(
+        cell(), {trace(0, OpName::input, 200, 200, filled(40000, 1)), trace(1, OpName::gram, 200, 200, values)}, 0)));
+    const QImage image = strip.grab(strip.frameRect(1)).toImage();
+    int marked = 0;
+    for (int y = 0; y < image.height() - 20; ++y) {
+        for (int x = 0; x < image.width(); ++x) {
+            const QColor color = image.pixelColor(x, y);
+            marked += color == theme().posInf ? 1 : 0;
+        }
+    }
+    EXPECT_GE(marked, 1);
+}
+
+TEST(FilmPaneTest, SliderAndStripStayTogether)
+{
+    HeatView view;
+    FilmPane pane(&view);
+    QSignalSpy frames(&pane, &FilmPane::frameChanged);
+    pane.setFilm(film());
+    EXPECT_EQ(pane.slider()->maximum(), 10);
+    EXPECT_EQ(pane.slider()->value(), pane.strip()->current());
+    pane.slider()->setValue(3);
+    EXPECT_EQ(pane.strip()->current(), 3);
+    EXPECT_EQ(frames.back().at(0).toInt(), 3);
+    pane.goToIteration(2);
+    EXPECT_EQ(pane.strip()->film()->frames[static_cast<std::size_t>(pane.strip()->current())].iteration, 2);
+    pane.showMessage(QStringLiteral("none"));
+    EXPECT_FALSE(pane.slider()->isEnabled());
+    EXPECT_EQ(pane.strip()->current(), -1);
+}
+
+TEST(FramePaneTest, SaysWhatIsInTheFrameAndUnderTheCursor)
+{
+    HeatView view;
+    FramePane pane(&view);
+    pane.resize(300, 600);
+    const auto made = film();
+    pane.setFrame(made, made->birth);
+    EXPECT_TRUE(pane.factsText().contains(QStringLiteral("NaN · +Inf · −Inf: 0 · 1 · 0")))
+        << qPrintable(pane.factsText());
+    EXPECT_TRUE(pane.factsText().contains(QStringLiteral("First non-finite: [1, 2] +Inf")));
+    EXPECT_TRUE(pane.factsText().contains(QStringLiteral("40000 = 0.611 × the largest fp16")));
+    view.setCursor({2.5 / 3, 1.5 / 3});
+    EXPECT_TRUE(pane.factsText().contains(QStringLiteral("Under cursor: [1, 2] = +Inf")))
+        << qPrintable(pane.factsText());
+    pane.setFrame(made, -1);
+    EXPECT_TRUE(pane.factsText().contains(QStringLiteral("Under cursor: –")));
+}
+
+TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
+{
+    GaugesPane pane;
+    const Cell shown = cell();
+    pane.setCell(&shown);
+    const auto& rows = pane.plot()->rows();
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_NEAR(*rows[0].slackPercent, 110, 1e-9);
+    const QString text = pane.plot()->accessibleDescription();
+    EXPECT_TRUE(text.contains(QStringLiteral("slack at least 110 %"))) << qPrintable(text);
+    EXPECT_EQ(text.count(QStringLiteral("slack")), 1) << "a bound of 3 beyond the limit proves nothing";
+    EXPECT_TRUE(pane.plot()->legendText().contains(QStringLiteral("largest fp16 65504")))
+        << qPrintable(pane.plot()->legendText());
+    pane.setCell(nullptr);
+    EXPECT_TRUE(pane.plot()->rows().empty());
+}
+
+} // namespace nanscope

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/docks.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QMenu>
+
+#include "ui/panes/paneframe.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int layoutVersion = 2;
+
+} // namespace
+
+Docks::Docks(QMainWindow& area)
+    : m_area(area)
+{
+    m_area.setDockNestingEnabled(true);
+    m_area.setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    m_area.setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+}
+
+QDockWidget* Docks::add(const char* name, const QString& title, QWidget* pane, Qt::DockWidgetArea area)
+{
+    auto* dock = new QDockWidget(title, &m_area);
+    dock->setObjectName(QLatin1String(name));
+    dock->setWidget(pane);
+    // A pane's own heading is what one drags it by; a second line with the same words above it would be noise.
+    if (auto* frame = qobject_cast<PaneFrame*>(pane)) {
+        dock->setTitleBarWidget(frame->takeHeader());
+    }
+    m_area.addDockWidget(area, dock);
+    m_docks.push_back({dock, area});
+    return dock;
+}
+
+void Docks::fillMenu(QMenu& menu) const
+{
+    for (const Dock& dock : m_docks) {
+        menu.addAction(dock.widget->toggleViewAction());
+    }
+}
+
+QByteArray Docks::save() const
+{
+    return m_area.saveState(layoutVersion);
+}
+
+bool Docks::restore(const QByteArray& state)
+{
+    return m_area.restoreState(state, layoutVersion);
+}
+
+void Docks::share(Qt::DockWidgetArea area, double part)
+{
+    const bool beside = area != Qt::BottomDockWidgetArea;
+    const int whole = beside ? m_area.width() : m_area.height();
+    QList<QDockWidget*> docks;
+    QList<int> sizes;
+    for (const Dock& dock : m_docks) {
+        if (dock.area == area) {
+            docks << dock.widget;
+            sizes << static_cast<int>(whole * part);
+        }
+    }
+    m_area.resizeDocks(docks, sizes, beside ? Qt::Horizontal : Qt::Vertical);
+}
+
+void Docks::reset()
+{
+    for (const Dock& dock : m_docks) {
+        dock.widget->setFloating(false);
+        m_area.removeDockWidget(dock.widget);
+    }
+    for (const Dock& dock : m_docks) {
+        m_area.addDockWidget(dock.area, dock.widget);
+        dock.widget->show();
+    }
+    share(Qt::LeftDockWidgetArea, 0.24);
+    share(Qt::RightDockWidgetArea, 0.27);
+    share(Qt::BottomDockWidgetArea, 0.26);
+}
+
+} // namespace nanscope

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QByteArray>
+#include <QString>
+
+class QDockWidget;
+class QMainWindow;
+class QMenu;
+class QWidget;
+
+namespace nanscope {
+
+/// The panes around the centre of the window: they can be dragged, floated, stacked and closed. Their state is saved
+/// with a version, so that a layout of an older window is not forced onto a newer one.
+class Docks
+{
+public:
+    /// `area` is a main window inside the window, so that panes keep a margin to its edges.
+    explicit Docks(QMainWindow& area);
+
+    QDockWidget* add(const char* name, const QString& title, QWidget* pane, Qt::DockWidgetArea area);
+
+    /// Actions that show and hide each pane.
+    void fillMenu(QMenu& menu) const;
+
+    QByteArray save() const;
+    /// False where the state is of another version or damaged; nothing is changed then.
+    bool restore(const QByteArray& state);
+    /// Every pane where it was made for, with its share of the area.
+    void reset();
+
+private:
+    struct Dock
+    {
+        QDockWidget* widget;
+        Qt::DockWidgetArea area;
+    };
+
+    void share(Qt::DockWidgetArea area, double part);
+
+    QMainWindow& m_area;
+    std::vector<Dock> m_docks;
+};
+
+} // namespace nanscope

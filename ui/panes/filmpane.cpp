@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/filmpane.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QSignalBlocker>
+#include <QSlider>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+#include "ui/plots/filmstrip.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+QString cellLabel(const Cell& cell)
+{
+    const QString arithmetic = cell.native ? QString() : FilmPane::tr(" emulated");
+    return QStringLiteral("%1 · %2%3 · %4 · %5")
+        .arg(qstr(cell.variant), qstr(name(cell.precision)), arithmetic, qstr(name(cell.lowering)),
+            qstr(cell.environment.engine));
+}
+
+FilmPane::FilmPane(HeatView* view, QWidget* parent)
+    : PaneFrame(tr("Film strip"), parent)
+    , m_strip(new FilmStrip(view, this))
+    , m_slider(new QSlider(Qt::Horizontal, this))
+    , m_batch(new QSpinBox(this))
+    , m_batchLabel(new QLabel(tr("matrix"), this))
+{
+    m_batch->setAccessibleName(tr("Matrix of the batch"));
+    m_batchLabel->setBuddy(m_batch);
+    header()->addWidget(m_batchLabel);
+    header()->addWidget(m_batch);
+    m_slider->setAccessibleName(tr("Frame"));
+    m_slider->setToolTip(tr("Frames in the order they were computed; arrow keys in the strip move by step and op, B "
+                            "goes to the birth"));
+    m_slider->setPageStep(1);
+    auto* inner = new QVBoxLayout;
+    inner->setContentsMargins(grid(3), 0, grid(3), grid(2));
+    inner->setSpacing(grid(1));
+    inner->addWidget(m_strip, 1);
+    inner->addWidget(m_slider);
+    body()->addLayout(inner, 1);
+    connect(m_strip, &FilmStrip::currentChanged, this, &FilmPane::onCurrent);
+    connect(m_slider, &QSlider::valueChanged, m_strip, &FilmStrip::setCurrent);
+    connect(m_batch, &QSpinBox::valueChanged, this, [this](int number) { Q_EMIT batchRequested(number - 1); });
+    setFilm(nullptr);
+}
+
+void FilmPane::setFilm(std::shared_ptr<const Film> film)
+{
+    const int frames = film ? static_cast<int>(film->frames.size()) : 0;
+    {
+        const QSignalBlocker quietly(m_slider);
+        m_slider->setRange(0, std::max(0, frames - 1));
+        m_slider->setEnabled(frames > 1);
+    }
+    const bool several = film && film->batches > 1;
+    {
+        const QSignalBlocker quietly(m_batch);
+        m_batch->setRange(1, several ? film->batches : 1);
+        m_batch->setValue(film ? film->batch + 1 : 1);
+        m_batch->setSuffix(several ? tr(" of %1").arg(film->batches) : QString());
+    }
+    m_batch->setVisible(several);
+    m_batchLabel->setVisible(several);
+    m_strip->setFilm(std::move(film));
+    updateNote();
+}
+
+void FilmPane::goToIteration(int iteration)
+{
+    const FilmGrid& places = m_strip->frameGrid();
+    const int current = m_strip->current();
+    if (current >= 0) {
+        m_strip->setCurrent(places.frameNear(iteration, places.places[static_cast<std::size_t>(current)].row));
+    }
+}
+
+void FilmPane::showMessage(const QString& message)
+{
+    setFilm(nullptr);
+    m_strip->setMessage(message);
+}
+
+void FilmPane::updateNote()
+{
+    const Film* film = m_strip->film();
+    if (!film) {
+        setNote({});
+        return;
+    }
+    QString note = cellLabel(film->cell);
+    if (film->birth >= 0) {
+        note += tr(" · birth: %1").arg(frameLabel(film->frames[static_cast<std::size_t>(film->birth)]));
+    } else if (film->firstNonFinite >= 0) {
+        note += tr(" · the input was not finite");
+    } else {
+        note += tr(" · finite throughout");
+    }
+    setNote(note);
+}
+
+void FilmPane::onCurrent(int frame)
+{
+    const QSignalBlocker quietly(m_slider);
+    m_slider->setValue(std::max(0, frame));
+    Q_EMIT frameChanged(frame);
+}
+
+} // namespace nanscope

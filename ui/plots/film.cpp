@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/film.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace nanscope {
+
+namespace {
+
+float elementOfTile(const TileMap& tiles, std::size_t at)
+{
+    if (tiles.classes[at] & classNan) {
+        return std::numeric_limits<float>::quiet_NaN();
+    }
+    if (tiles.classes[at] & (classPosInf | classNegInf)) {
+        const auto infinity = std::numeric_limits<float>::infinity();
+        return tiles.classes[at] & classPosInf ? infinity : -infinity;
+    }
+    return tiles.max[at];
+}
+
+/// A matrix of at most 256 x 256 has a tile per element, which then are its values; tiles hold floats, so those of
+/// fp64 are rounded and stay out.
+std::vector<float> elementsOf(const TileMap& tiles, DType dtype)
+{
+    if (tiles.tileRows != 1 || tiles.tileCols != 1 || dtype == DType::float64) {
+        return {};
+    }
+    std::vector<float> elements(tiles.classes.size());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        elements[i] = elementOfTile(tiles, i);
+    }
+    return elements;
+}
+
+std::shared_ptr<const MatrixPicture> pictureOf(const OpTrace& op, std::size_t batch, DType dtype)
+{
+    MatrixPicture picture;
+    picture.tiles = op.tiles[batch];
+    picture.dtype = dtype;
+    picture.floats = elementsOf(picture.tiles, dtype);
+    picture.scan = op.batches[batch];
+    return std::make_shared<const MatrixPicture>(std::move(picture));
+}
+
+bool isMatrix(const OpTrace& op)
+{
+    return op.op != OpName::norm;
+}
+
+/// Adds the ops of one step to the rows: each before the next one that has a row, else at the end.
+void mergeRows(std::vector<OpName>& rows, const std::vector<OpName>& step)
+{
+    auto before = rows.end();
+    for (auto op = step.rbegin(); op != step.rend(); ++op) {
+        const auto found = std::find(rows.begin(), rows.end(), *op);
+        before = found != rows.end() ? found : rows.insert(before, *op);
+    }
+}
+
+int rowOf(const std::vector<OpName>& rows, OpName op)
+{
+    return static_cast<int>(std::find(rows.begin(), rows.end(), op) - rows.begin());
+}
+
+std::vector<OpName> opsOfStep(const Film& film, int iteration)
+{
+    std::vector<OpName> ops;
+    for (const FilmFrame& frame : film.frames) {
+        if (frame.iteration == iteration) {
+            ops.push_back(frame.name);
+        }
+    }
+    return ops;
+}
+
+} // namespace
+
+DType elementType(Precision precision)
+{
+    switch (precision) {
+    case Precision::fp64:
+        return DType::float64;
+    case Precision::bf16:
+        return DType::bfloat16;
+    case Precision::fp16:
+        return DType::float16;
+    case Precision::fp32:
+    case Precision::tf32:
+        break;
+    }
+    return DType::float32;
+}
+
+Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch)
+{
+    Film film;
+    film.cell = cell;
+    film.cell.ops.clear();
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+        const OpTrace& op = ops[i];
+        film.batches = std::max(film.batches, static_cast<int>(op.batches.size()));
+        film.batch = std::clamp(batch, 0, film.batches - 1);
+        const auto shown = static_cast<std::size_t>(film.batch);
+        if (!isMatrix(op) || shown >= op.tiles.size() || shown >= op.batches.size()) {
+            continue;
+        }
+        if (!op.batches[shown].finite() && film.firstNonFinite < 0) {
+            film.firstNonFinite = static_cast<int>(film.frames.size());
+            film.birth = op.op == OpName::input ? -1 : film.firstNonFinite;
+        }
+        const DType dtype = op.op == OpName::input ? DType::float32 : elementType(cell.precision);
+        film.frames.push_back({static_cast<int>(i), op.iteration, op.op, pictureOf(op, shown, dtype)});
+    }
+    return film;
+}
+
+FilmGrid gridOf(const Film& film)
+{
+    FilmGrid grid;
+    for (const FilmFrame& frame : film.frames) {
+        grid.columns = std::max(grid.columns, frame.iteration + 1);
+    }
+    for (int iteration = 1; iteration < grid.columns; ++iteration) {
+        mergeRows(grid.rows, opsOfStep(film, iteration));
+    }
+    for (const FilmFrame& frame : film.frames) {
+        const int row = frame.iteration == 0 ? grid.prologue++ : rowOf(grid.rows, frame.name);
+        grid.places.push_back({frame.iteration, row});
+    }
+    return grid;
+}
+
+int FilmGrid::frameNear(int column, int row) const
+{
+    int nearest = -1;
+    int distance = std::numeric_limits<int>::max();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const int away = std::abs(places[i].row - row);
+        if (places[i].column == column && away < distance) {
+            nearest = static_cast<int>(i);
+            distance = away;
+        }
+    }
+    return nearest;
+}
+
+} // namespace nanscope

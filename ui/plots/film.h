@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <QSizeF>
+
+#include "core/model/model.h"
+#include "ui/plots/matrixpicture.h"
+
+namespace nanscope {
+
+/// One op of a replay as a picture. `op` counts the ops of the cell in the order they ran.
+struct FilmFrame
+{
+    int op = 0;
+    int iteration = 0;
+    OpName name = OpName::input;
+    std::shared_ptr<const MatrixPicture> picture;
+};
+
+/// A cell's replay of one matrix of the batch, op by op. Scalars (the norm) have no frame.
+struct Film
+{
+    Cell cell; ///< without ops
+    int batch = 0;
+    int batches = 1;
+    std::vector<FilmFrame> frames; ///< in the order they ran
+    int birth = -1; ///< frame in which values first went non-finite; -1 where none did, or the input was
+    int firstNonFinite = -1; ///< the same, the input included
+};
+
+Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch);
+
+/// Where the frames lie on a grid of iterations (columns) and ops (rows, in the order a step runs them). Frames of
+/// iteration 0 come before the first step and share the first column, `row` counting them.
+struct FilmGrid
+{
+    struct Place
+    {
+        int column = 0;
+        int row = 0;
+    };
+
+    std::vector<OpName> rows; ///< of the steps
+    int columns = 1; ///< 1 for what comes before the first step, and one per step
+    int prologue = 0; ///< frames in the first column
+    std::vector<Place> places; ///< one per frame
+
+    /// The frame at a place, or the one nearest to it in the same column; -1 in an empty column.
+    int frameNear(int column, int row) const;
+};
+
+FilmGrid gridOf(const Film& film);
+
+/// Element type that a precision's results are numbers of, for telling subnormals.
+DType elementType(Precision precision);
+
+} // namespace nanscope

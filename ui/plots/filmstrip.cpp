@@ -1,0 +1,417 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/filmstrip.h"
+
+#include <algorithm>
+#include <map>
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+
+#include "ui/plots/heatrender.h"
+#include "ui/plots/heatview.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int gap = grid(2);
+constexpr int labelWidth = grid(25);
+constexpr int headerHeight = grid(5);
+constexpr int smallestFrame = grid(6);
+
+/// Frames that may be compared by their colours: those of one row of steps, or one of the prologue.
+std::pair<bool, int> scaleGroup(const FilmGrid::Place& place)
+{
+    return {place.column > 0, place.row};
+}
+
+std::vector<LogScale> scalesOf(const Film& film, const FilmGrid& grid)
+{
+    std::map<std::pair<bool, int>, LogScale> groups;
+    for (std::size_t i = 0; i < film.frames.size(); ++i) {
+        const LogScale own = scaleOf(film.frames[i].picture->tiles);
+        const auto [at, isNew] = groups.try_emplace(scaleGroup(grid.places[i]), own);
+        if (!isNew) {
+            at->second.low = std::min(at->second.low, own.low);
+            at->second.high = std::max(at->second.high, own.high);
+        }
+    }
+    std::vector<LogScale> scales;
+    for (const auto& place : grid.places) {
+        scales.push_back(groups.at(scaleGroup(place)));
+    }
+    return scales;
+}
+
+QRect fitted(const QRect& slot, const TileMap& tiles)
+{
+    const QSize matrix(static_cast<int>(std::min<std::int64_t>(tiles.cols, 1 << 20)),
+        static_cast<int>(std::min<std::int64_t>(tiles.rows, 1 << 20)));
+    QSize size = matrix.scaled(slot.size(), Qt::KeepAspectRatio);
+    size = size.expandedTo({std::min(slot.width(), grid(3)), std::min(slot.height(), grid(3))});
+    QRect rect(QPoint(), size);
+    rect.moveCenter(slot.center());
+    return rect;
+}
+
+QString badgeText(const Scan& scan)
+{
+    QStringList parts;
+    if (scan.nan > 0) {
+        parts << FilmStrip::tr("%1 NaN").arg(countLabel(scan.nan));
+    }
+    if (const auto infinities = scan.posInf + scan.negInf; infinities > 0) {
+        parts << FilmStrip::tr("%1 Inf").arg(countLabel(infinities));
+    }
+    return parts.join(QStringLiteral(" · "));
+}
+
+void drawBadge(QPainter& painter, const QRect& frame, const QString& text)
+{
+    if (text.isEmpty()) {
+        return;
+    }
+    const QFontMetrics metrics(painter.font());
+    const QString shown = metrics.elidedText(text, Qt::ElideRight, frame.width() - grid(2));
+    QRect box(0, 0, metrics.horizontalAdvance(shown) + grid(2), metrics.height());
+    box.moveBottomRight(frame.bottomRight() - QPoint(1, 1));
+    painter.fillRect(box, QColor(0, 0, 0, 200));
+    painter.setPen(Qt::white);
+    painter.drawText(box, Qt::AlignCenter, shown);
+}
+
+QFont smallFont(const QFont& font)
+{
+    QFont small(font);
+    small.setPointSizeF(font.pointSizeF() * 0.88);
+    return small;
+}
+
+} // namespace
+
+QString opFormula(OpName op)
+{
+    switch (op) {
+    case OpName::gram:
+        return QStringLiteral("R = X Xᵀ");
+    case OpName::polynomial:
+        return QStringLiteral("B = bR + cR²");
+    case OpName::update:
+        return QStringLiteral("X ← aX + BX");
+    case OpName::z:
+        return QStringLiteral("Z = bR + cR²");
+    case OpName::q:
+        return QStringLiteral("Q ← Q(Z + aI)");
+    case OpName::r:
+        return QStringLiteral("R ← (Z+aI) R (Z+aI)");
+    case OpName::restart:
+        return QStringLiteral("X ← Q X");
+    default:
+        return qstr(name(op));
+    }
+}
+
+QString frameLabel(const FilmFrame& frame)
+{
+    const QString op = qstr(name(frame.name));
+    return frame.iteration == 0 ? op : FilmStrip::tr("step %1 %2").arg(frame.iteration).arg(op);
+}
+
+FilmStrip::FilmStrip(HeatView* view, QWidget* parent)
+    : QWidget(parent)
+    , m_view(view)
+    , m_message(tr("Sweep this capture, then select a cell to see every step of its replay"))
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Film strip"));
+    connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
+    updateAccessibleText();
+}
+
+void FilmStrip::setFilm(std::shared_ptr<const Film> film)
+{
+    m_film = std::move(film);
+    m_grid = m_film ? gridOf(*m_film) : FilmGrid {};
+    m_scales = m_film ? scalesOf(*m_film, m_grid) : std::vector<LogScale> {};
+    const int frames = m_film ? static_cast<int>(m_film->frames.size()) : 0;
+    m_current = frames == 0 ? -1 : m_film->firstNonFinite >= 0 ? m_film->firstNonFinite : frames - 1;
+    placeFrames();
+    updateGeometry();
+    updateAccessibleText();
+    update();
+    Q_EMIT currentChanged(m_current);
+}
+
+void FilmStrip::setMessage(const QString& message)
+{
+    m_message = message;
+    updateAccessibleText();
+    update();
+}
+
+void FilmStrip::setCurrent(int frame)
+{
+    if (!m_film || frame == m_current || frame < 0 || frame >= static_cast<int>(m_film->frames.size())) {
+        return;
+    }
+    m_current = frame;
+    updateAccessibleText();
+    update();
+    Q_EMIT currentChanged(frame);
+}
+
+QSize FilmStrip::sizeHint() const
+{
+    return {grid(160), grid(90)};
+}
+
+QSize FilmStrip::minimumSizeHint() const
+{
+    const int rows = std::max({static_cast<int>(m_grid.rows.size()), m_grid.prologue, 2});
+    return {labelWidth + m_grid.columns * (smallestFrame + gap), headerHeight + rows * (smallestFrame + gap)};
+}
+
+QRect FilmStrip::slotRect(const FilmGrid::Place& place) const
+{
+    const int columns = std::max(m_grid.columns, 1);
+    const int wide = (width() - labelWidth) / columns;
+    // The steps are labelled on their left, so the prologue stands before the labels.
+    const int left = place.column == 0 ? 0 : labelWidth + place.column * wide;
+    const int rows = std::max(1, place.column == 0 ? m_grid.prologue : static_cast<int>(m_grid.rows.size()));
+    const int tall = (height() - headerHeight) / rows;
+    return {left, headerHeight + place.row * tall, wide - gap, tall - gap};
+}
+
+void FilmStrip::placeFrames()
+{
+    m_rects.clear();
+    m_thumbnails.clear();
+    if (!m_film) {
+        return;
+    }
+    m_thumbnails.resize(m_film->frames.size());
+    for (std::size_t i = 0; i < m_film->frames.size(); ++i) {
+        QRect slot = slotRect(m_grid.places[i]);
+        if (m_grid.places[i].column == 0) {
+            slot.setTop(slot.top() + fontMetrics().height());
+        }
+        m_rects.push_back(fitted(slot, m_film->frames[i].picture->tiles));
+    }
+}
+
+QRect FilmStrip::frameRect(int frame) const
+{
+    return frame >= 0 && frame < static_cast<int>(m_rects.size()) ? m_rects[static_cast<std::size_t>(frame)] : QRect();
+}
+
+int FilmStrip::frameAt(QPoint position) const
+{
+    const auto found = std::ranges::find_if(m_rects, [&](const QRect& rect) { return rect.contains(position); });
+    return found == m_rects.end() ? -1 : static_cast<int>(found - m_rects.begin());
+}
+
+const QImage& FilmStrip::thumbnail(int frame)
+{
+    const auto at = static_cast<std::size_t>(frame);
+    QImage& image = m_thumbnails[at];
+    if (image.isNull()) {
+        const double ratio = devicePixelRatioF();
+        const MatrixPicture& picture = *m_film->frames[at].picture;
+        const QSize size = m_rects[at].size() * ratio;
+        const QSizeF element(size.width() / static_cast<double>(picture.tiles.cols),
+            size.height() / static_cast<double>(picture.tiles.rows));
+        image = renderHeat(picture, {{0, 0}, element}, m_scales[at], size, theme());
+        image.setDevicePixelRatio(ratio);
+    }
+    return image;
+}
+
+void FilmStrip::drawCursor(QPainter& painter, int frame) const
+{
+    if (!m_view->hasCursor() || m_current < 0) {
+        return;
+    }
+    const TileMap& own = m_film->frames[static_cast<std::size_t>(frame)].picture->tiles;
+    const TileMap& shown = m_film->frames[static_cast<std::size_t>(m_current)].picture->tiles;
+    if (own.rows != shown.rows || own.cols != shown.cols) {
+        return;
+    }
+    const QRect rect = frameRect(frame);
+    const QPointF at(
+        rect.left() + m_view->cursor().x() * rect.width(), rect.top() + m_view->cursor().y() * rect.height());
+    painter.setPen(QPen(Qt::black, 3));
+    painter.drawEllipse(at, 3.5, 3.5);
+    painter.setPen(QPen(Qt::white, 1));
+    painter.drawEllipse(at, 3.5, 3.5);
+}
+
+void FilmStrip::drawFrame(QPainter& painter, int frame)
+{
+    const Theme& colors = theme();
+    const QRect rect = frameRect(frame);
+    painter.drawImage(rect.topLeft(), thumbnail(frame));
+    const Scan& scan = m_film->frames[static_cast<std::size_t>(frame)].picture->scan;
+    painter.setFont(smallFont(font()));
+    drawBadge(painter, rect, badgeText(scan));
+    painter.setFont(font());
+    drawCursor(painter, frame);
+    painter.setBrush(Qt::NoBrush);
+    if (frame == m_film->birth) {
+        painter.setPen(QPen(colors.birth, 3));
+        painter.drawRect(rect.adjusted(-3, -3, 2, 2));
+    } else if (!scan.finite()) {
+        painter.setPen(QPen(colors.birth, 1, Qt::DashLine));
+        painter.drawRect(rect.adjusted(-2, -2, 1, 1));
+    }
+    if (frame == m_current) {
+        painter.setPen(QPen(hasFocus() ? colors.accent : colors.muted, 2));
+        painter.drawRect(rect.adjusted(-6, -6, 5, 5));
+    }
+}
+
+void FilmStrip::drawLabels(QPainter& painter) const
+{
+    painter.setPen(theme().muted);
+    painter.setFont(smallFont(font()));
+    const QFontMetrics metrics(painter.font());
+    for (int column = 0; column < m_grid.columns; ++column) {
+        const QRect slot = slotRect({column, 0});
+        const QRect header(slot.left(), 0, slot.width(), headerHeight - grid(1));
+        painter.drawText(header, Qt::AlignCenter, column == 0 ? tr("before step 1") : tr("step %1").arg(column));
+    }
+    const int left = slotRect({0, 0}).right() + gap;
+    for (int row = 0; row < static_cast<int>(m_grid.rows.size()); ++row) {
+        const QRect slot = slotRect({1, row});
+        const QRect label(left, slot.top(), slot.left() - left - grid(1), slot.height());
+        const QString formula = opFormula(m_grid.rows[static_cast<std::size_t>(row)]);
+        painter.drawText(label, Qt::AlignVCenter | Qt::AlignRight | Qt::TextWordWrap, formula);
+    }
+    for (std::size_t i = 0; i < m_grid.places.size(); ++i) {
+        if (m_grid.places[i].column == 0) {
+            const QRect slot = slotRect(m_grid.places[i]);
+            painter.drawText(QRect(slot.left(), slot.top(), slot.width(), metrics.height()), Qt::AlignCenter,
+                frameLabel(m_film->frames[i]));
+        }
+    }
+    painter.setFont(font());
+}
+
+void FilmStrip::paintEvent(QPaintEvent* /*event*/)
+{
+    QPainter painter(this);
+    if (!m_film || m_film->frames.empty()) {
+        painter.setPen(theme().muted);
+        painter.drawText(rect().adjusted(grid(6), 0, -grid(6), 0), Qt::AlignCenter | Qt::TextWordWrap, m_message);
+        return;
+    }
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    drawLabels(painter);
+    for (int frame = 0; frame < static_cast<int>(m_film->frames.size()); ++frame) {
+        drawFrame(painter, frame);
+    }
+}
+
+void FilmStrip::resizeEvent(QResizeEvent* /*event*/)
+{
+    placeFrames();
+}
+
+void FilmStrip::mousePressEvent(QMouseEvent* event)
+{
+    setCurrent(frameAt(event->position().toPoint()));
+}
+
+void FilmStrip::mouseDoubleClickEvent(QMouseEvent* event)
+{
+    if (const int frame = frameAt(event->position().toPoint()); frame >= 0) {
+        Q_EMIT activated(frame);
+    }
+}
+
+void FilmStrip::keyPressEvent(QKeyEvent* event)
+{
+    if (!m_film || m_current < 0) {
+        QWidget::keyPressEvent(event);
+        return;
+    }
+    const auto [column, row] = m_grid.places[static_cast<std::size_t>(m_current)];
+    switch (event->key()) {
+    case Qt::Key_Left:
+        return setCurrent(m_grid.frameNear(column - 1, row));
+    case Qt::Key_Right:
+        return setCurrent(m_grid.frameNear(column + 1, row));
+    case Qt::Key_Up:
+        return setCurrent(m_current - 1);
+    case Qt::Key_Down:
+        return setCurrent(m_current + 1);
+    case Qt::Key_Home:
+        return setCurrent(0);
+    case Qt::Key_End:
+        return setCurrent(static_cast<int>(m_film->frames.size()) - 1);
+    case Qt::Key_B:
+        return setCurrent(m_film->birth);
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        Q_EMIT activated(m_current);
+        return;
+    default:
+        QWidget::keyPressEvent(event);
+    }
+}
+
+void FilmStrip::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event)) {
+        placeFrames();
+        update();
+    }
+    QWidget::changeEvent(event);
+}
+
+bool FilmStrip::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip) {
+        return QWidget::event(event);
+    }
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int frame = frameAt(help->pos());
+    if (frame < 0) {
+        QToolTip::hideText();
+        return true;
+    }
+    const FilmFrame& shown = m_film->frames[static_cast<std::size_t>(frame)];
+    const Scan& scan = shown.picture->scan;
+    QToolTip::showText(help->globalPos(),
+        tr("%1: %2\n%3 × %4, |x| ≤ %5, %6 NaN, %7 ±Inf, %8 zero")
+            .arg(frameLabel(shown), opFormula(shown.name))
+            .arg(shown.picture->tiles.rows)
+            .arg(shown.picture->tiles.cols)
+            .arg(roundNumber(scan.absmax), countLabel(scan.nan), countLabel(scan.posInf + scan.negInf),
+                countLabel(scan.zero)),
+        this, frameRect(frame));
+    return true;
+}
+
+void FilmStrip::updateAccessibleText()
+{
+    if (!m_film || m_current < 0) {
+        setAccessibleDescription(m_message);
+        return;
+    }
+    const FilmFrame& frame = m_film->frames[static_cast<std::size_t>(m_current)];
+    QString text = tr("%1, %2 NaN, %3 infinite")
+                       .arg(frameLabel(frame), countLabel(frame.picture->scan.nan),
+                           countLabel(frame.picture->scan.posInf + frame.picture->scan.negInf));
+    if (m_film->birth >= 0) {
+        text += tr("; first non-finite in %1").arg(frameLabel(m_film->frames[static_cast<std::size_t>(m_film->birth)]));
+    }
+    setAccessibleDescription(text);
+}
+
+} // namespace nanscope

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <QImage>
+#include <QWidget>
+
+#include "ui/plots/film.h"
+
+namespace nanscope {
+
+class HeatView;
+
+/// One column per step, one row per op: every intermediate matrix of a replay as a small heat map. The frame in which
+/// values first went non-finite is framed in the colour of a birth. Arrows move between frames, Home and End to the
+/// first and last, B to the birth; the cursor of the large view is echoed in every frame of its shape.
+class FilmStrip : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit FilmStrip(HeatView* view, QWidget* parent = nullptr);
+
+    void setFilm(std::shared_ptr<const Film> film);
+    const Film* film() const { return m_film.get(); }
+    const FilmGrid& frameGrid() const { return m_grid; }
+    void setMessage(const QString& message);
+
+    int current() const { return m_current; }
+    void setCurrent(int frame);
+
+    /// In widget coordinates; empty for a frame that is not there.
+    QRect frameRect(int frame) const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+Q_SIGNALS:
+    void currentChanged(int frame);
+    /// Enter or a double click: look at this frame in the large view.
+    void activated(int frame);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool event(QEvent* event) override;
+
+private:
+    int frameAt(QPoint position) const;
+    void placeFrames();
+    QRect slotRect(const FilmGrid::Place& place) const;
+    const QImage& thumbnail(int frame);
+    LogScale scaleOfRow(int frame) const;
+    void drawFrame(QPainter& painter, int frame);
+    void drawLabels(QPainter& painter) const;
+    void drawCursor(QPainter& painter, int frame) const;
+    void updateAccessibleText();
+
+    HeatView* m_view;
+    std::shared_ptr<const Film> m_film;
+    FilmGrid m_grid;
+    QString m_message;
+    int m_current = -1;
+    std::vector<QRect> m_rects;
+    std::vector<QImage> m_thumbnails;
+    std::vector<LogScale> m_scales; ///< of every frame: one scale per row, so that growth is seen
+};
+
+/// "step 3 gram", "input".
+QString frameLabel(const FilmFrame& frame);
+
+/// What an op computes, for a label: "R = X Xᵀ".
+QString opFormula(OpName op);
+
+} // namespace nanscope

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/plots/gaugeplot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <QMouseEvent>
+#include <QVBoxLayout>
+
+#include "ui/plots/qcp.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+using Values = std::vector<std::optional<double>>;
+
+std::optional<double> drawable(std::optional<double> value)
+{
+    return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
+}
+
+GaugePlot::Row rowOf(const Gauge& gauge)
+{
+    GaugePlot::Row row {gauge.iteration, gauge.spectralBound, gauge.spectralLimit, {}, gauge.absmaxQ,
+        gauge.orthogonality, gauge.absmaxX};
+    if (drawable(row.spectralBound) && drawable(row.spectralLimit)) {
+        row.slackPercent = 100 * (*row.spectralLimit / *row.spectralBound - 1);
+    }
+    return row;
+}
+
+template <class Member>
+Values columnOf(const std::vector<GaugePlot::Row>& rows, Member member)
+{
+    Values values;
+    for (const auto& row : rows) {
+        values.push_back(drawable(row.*member));
+    }
+    return values;
+}
+
+void styleAxis(QCPAxis& axis, const Theme& colors, const QFont& font)
+{
+    axis.setBasePen(QPen(colors.line));
+    axis.setTickPen(QPen(colors.line));
+    axis.setSubTickPen(Qt::NoPen);
+    axis.setTickLabelColor(colors.muted);
+    axis.setLabelColor(colors.muted);
+    axis.setTickLabelFont(font);
+    axis.setLabelFont(font);
+    axis.grid()->setPen(QPen(colors.line, 1, Qt::DotLine));
+    axis.grid()->setSubGridVisible(false);
+    axis.grid()->setZeroLinePen(Qt::NoPen);
+}
+
+} // namespace
+
+GaugePlot::GaugePlot(QWidget* parent)
+    : QWidget(parent)
+    , m_plot(new QCustomPlot(this))
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_plot);
+    m_plot->installEventFilter(this);
+    m_plot->setMouseTracking(true);
+    m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
+    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
+    m_plot->yAxis->setNumberFormat(QStringLiteral("eb"));
+    m_plot->yAxis->setNumberPrecision(0);
+    const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);
+    whole->setTickStep(1);
+    m_plot->xAxis->setTicker(whole);
+    setMinimumSize(200, 112);
+    setAccessibleName(tr("Gauges per step"));
+    restyle();
+}
+
+GaugePlot::~GaugePlot() = default;
+
+void GaugePlot::setCell(const Cell* cell)
+{
+    m_rows.clear();
+    m_formatMax = 0;
+    if (cell) {
+        m_formatMax = largestFinite(cell->precision);
+        m_format = qstr(name(cell->precision));
+        for (const Gauge& gauge : cell->gauges) {
+            if (gauge.iteration > 0) {
+                m_rows.push_back(rowOf(gauge));
+            }
+        }
+    }
+    rebuild();
+}
+
+void GaugePlot::setIteration(int iteration)
+{
+    m_iteration = iteration;
+    if (m_marker) {
+        m_marker->setVisible(iteration > 0);
+        m_marker->point1->setCoords(iteration, 1);
+        m_marker->point2->setCoords(iteration, 10);
+        m_plot->replot(QCustomPlot::rpQueuedReplot);
+    }
+}
+
+void GaugePlot::addLine(const QString& name, const QColor& color, int shape, const Values& values)
+{
+    QVector<double> keys;
+    QVector<double> numbers;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        keys << m_rows[i].iteration;
+        numbers << values[i].value_or(std::numeric_limits<double>::quiet_NaN());
+    }
+    if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) {
+        return;
+    }
+    auto* graph = m_plot->addGraph();
+    graph->setName(name);
+    graph->setPen(QPen(color, 1.5));
+    graph->setScatterStyle(
+        QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
+    graph->setData(keys, numbers, true);
+    m_legend += (m_legend.isEmpty() ? QString() : QStringLiteral(" · ")) + name;
+}
+
+void GaugePlot::addLimits()
+{
+    for (const Row& row : m_rows) {
+        if (const auto limit = drawable(row.spectralLimit)) {
+            auto* line = new QCPItemLine(m_plot);
+            line->start->setCoords(row.iteration - 0.3, *limit);
+            line->end->setCoords(row.iteration + 0.3, *limit);
+            line->setPen(QPen(theme().bad, 2));
+        }
+    }
+}
+
+void GaugePlot::rebuild()
+{
+    const Theme& colors = theme();
+    m_plot->clearItems();
+    m_plot->clearGraphs();
+    m_legend.clear();
+    addLine(tr("largest |x|"), colors.muted, QCPScatterStyle::ssDot, columnOf(m_rows, &Row::absmaxX));
+    addLine(tr("‖X‖₂ bound"), colors.ranks[0], QCPScatterStyle::ssSquare, columnOf(m_rows, &Row::spectralBound));
+    addLine(tr("max |Q|"), colors.warning, QCPScatterStyle::ssDisc, columnOf(m_rows, &Row::absmaxQ));
+    addLine(tr("‖XXᵀ − I‖"), colors.ranks[1], QCPScatterStyle::ssTriangle, columnOf(m_rows, &Row::orthogonality));
+    addLimits();
+    m_plot->rescaleAxes();
+    QCPRange values = m_plot->yAxis->range();
+    for (const Row& row : m_rows) {
+        if (const auto limit = drawable(row.spectralLimit)) {
+            values.expand(QCPRange(*limit, *limit));
+        }
+    }
+    if (m_formatMax > 0 && values.upper * 100 > m_formatMax) {
+        values.expand(QCPRange(m_formatMax, m_formatMax));
+        auto* ceiling = new QCPItemStraightLine(m_plot);
+        ceiling->point1->setCoords(0, m_formatMax);
+        ceiling->point2->setCoords(1, m_formatMax);
+        ceiling->setPen(QPen(colors.bad, 1, Qt::DotLine));
+        m_legend += tr(" · largest %1 %2").arg(m_format, roundNumber(m_formatMax, 5));
+    }
+    m_plot->yAxis->setRange(values.lower / 2, values.upper * 2);
+    const double last = m_rows.empty() ? 1 : m_rows.back().iteration;
+    m_plot->xAxis->setRange(0.5, last + 0.5);
+    m_marker = new QCPItemStraightLine(m_plot);
+    m_marker->setPen(QPen(colors.accent, 1, Qt::DashLine));
+    setIteration(m_iteration);
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    QStringList lines;
+    for (const Row& row : m_rows) {
+        lines << textOf(row);
+    }
+    setAccessibleDescription(lines.join(QStringLiteral("; ")));
+}
+
+QString GaugePlot::textOf(const Row& row) const
+{
+    QStringList parts {tr("step %1").arg(row.iteration)};
+    if (row.spectralBound) {
+        parts << tr("‖X‖₂ ≤ %1").arg(roundNumber(*row.spectralBound, 4));
+    }
+    // An upper bound beyond the limit says nothing: the norm itself may lie well below.
+    if (row.slackPercent && *row.slackPercent > 0) {
+        parts << tr("limit %1, slack at least %2 %")
+                     .arg(roundNumber(*row.spectralLimit, 4), roundNumber(*row.slackPercent));
+    } else if (row.spectralLimit) {
+        parts << tr("limit %1").arg(roundNumber(*row.spectralLimit, 4));
+    }
+    if (row.absmaxQ) {
+        parts << tr("max |Q| %1").arg(roundNumber(*row.absmaxQ, 4));
+    }
+    if (row.orthogonality) {
+        parts << tr("‖XXᵀ − I‖ %1").arg(roundNumber(*row.orthogonality));
+    }
+    parts << tr("largest |x| %1").arg(roundNumber(row.absmaxX, 4));
+    return parts.join(QStringLiteral(" · "));
+}
+
+void GaugePlot::restyle()
+{
+    const Theme& colors = theme();
+    QFont small(font());
+    small.setPointSizeF(font().pointSizeF() * 0.9);
+    m_plot->setBackground(QBrush(colors.surface));
+    styleAxis(*m_plot->xAxis, colors, small);
+    styleAxis(*m_plot->yAxis, colors, small);
+    m_plot->xAxis->setLabel(tr("step of the iteration"));
+    rebuild();
+}
+
+void GaugePlot::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event)) {
+        restyle();
+    }
+    QWidget::changeEvent(event);
+}
+
+bool GaugePlot::eventFilter(QObject* watched, QEvent* event)
+{
+    const bool press = event->type() == QEvent::MouseButtonPress;
+    if (!press && event->type() != QEvent::MouseMove) {
+        if (event->type() == QEvent::Leave) {
+            Q_EMIT readoutChanged({});
+        }
+        return QWidget::eventFilter(watched, event);
+    }
+    const auto* mouse = static_cast<QMouseEvent*>(event);
+    const int iteration = static_cast<int>(std::lround(m_plot->xAxis->pixelToCoord(mouse->position().x())));
+    const auto row = std::ranges::find(m_rows, iteration, &Row::iteration);
+    if (row != m_rows.end()) {
+        Q_EMIT readoutChanged(textOf(*row));
+        if (press) {
+            Q_EMIT iterationActivated(iteration);
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+} // namespace nanscope

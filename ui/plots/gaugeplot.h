@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QString>
+#include <QWidget>
+
+#include "core/model/model.h"
+
+class QCustomPlot;
+class QCPItemStraightLine;
+
+namespace nanscope {
+
+/// Gauges of a cell per step on one logarithmic axis. A step whose value is missing (not finite, or not defined for
+/// this variant) has no point; the limit of each step is a short line of its own, and the slack below it is shaded.
+class GaugePlot : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit GaugePlot(QWidget* parent = nullptr);
+    ~GaugePlot() override;
+
+    void setCell(const Cell* cell);
+    void setIteration(int iteration);
+
+    /// One line per step, for a table, copying and tests.
+    struct Row
+    {
+        int iteration = 0;
+        std::optional<double> spectralBound;
+        std::optional<double> spectralLimit;
+        std::optional<double> slackPercent;
+        std::optional<double> absmaxQ;
+        std::optional<double> orthogonality;
+        double absmaxX = 0;
+    };
+    const std::vector<Row>& rows() const { return m_rows; }
+    QString legendText() const { return m_legend; }
+
+Q_SIGNALS:
+    void iterationActivated(int iteration);
+    void readoutChanged(const QString& text);
+
+protected:
+    void changeEvent(QEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void restyle();
+    void rebuild();
+    void addLine(const QString& name, const QColor& color, int shape, const std::vector<std::optional<double>>& values);
+    void addLimits();
+    QString textOf(const Row& row) const;
+
+    QCustomPlot* m_plot;
+    QCPItemStraightLine* m_marker = nullptr;
+    std::vector<Row> m_rows;
+    double m_formatMax = 0;
+    QString m_format;
+    QString m_legend;
+    int m_iteration = -1;
+};
+
+} // namespace nanscope
