@@ -1,11 +1,17 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/words.h"
 #include "core/ingest/ingest.h"
+#include "core/platform/folderwatch.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 
@@ -21,6 +27,7 @@ public:
     {
         options().add_option("path", m_paths, "Folders or files")->required();
         options().add_option("--session", m_session, "Session file; default: one per path in the user's data folder");
+        options().add_flag("--watch", m_watch, "Go on importing what is added, until Ctrl-C");
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -32,13 +39,31 @@ private:
         std::filesystem::path session;
         RunData run;
     };
-    Result<Imported> importOne(const std::string& path, Terminal& terminal) const;
+    Result<Imported> importOne(const std::string& path, Terminal& terminal, const RunData& before = {}) const;
+    Result<int> watch(Terminal& terminal, RunData before) const;
 
     std::vector<std::string> m_paths;
     std::string m_session;
+    bool m_watch = false;
 };
 
-Result<Import::Imported> Import::importOne(const std::string& path, Terminal& terminal) const
+/// The rejections of a run that were not said before.
+RunData newlyRejected(const RunData& run, const RunData& before)
+{
+    RunData fresh;
+    fresh.root = run.root;
+    for (const auto& rejection : run.rejected) {
+        const auto same = [&](const Rejection& old) {
+            return old.path == rejection.path && old.reason == rejection.reason;
+        };
+        if (std::none_of(before.rejected.begin(), before.rejected.end(), same)) {
+            fresh.rejected.push_back(rejection);
+        }
+    }
+    return fresh;
+}
+
+Result<Import::Imported> Import::importOne(const std::string& path, Terminal& terminal, const RunData& before) const
 {
     std::error_code missing;
     if (!std::filesystem::exists(path, missing)) {
@@ -53,7 +78,7 @@ Result<Import::Imported> Import::importOne(const std::string& path, Terminal& te
     if (!run) {
         return tl::make_unexpected(run.error());
     }
-    terminal.rejected(*run);
+    terminal.rejected(newlyRejected(*run, before));
     return Imported {path, place, std::move(*run)};
 }
 
@@ -63,8 +88,68 @@ std::int64_t sizeOf(const Range& range)
     return static_cast<std::int64_t>(range.size());
 }
 
+/// What a later import brought that an earlier one had not: "2 captures, 5 points and 1 event".
+std::string additionText(const RunData& before, const RunData& now)
+{
+    const auto points = [](const RunData& run) {
+        std::int64_t sum = 0;
+        for (const auto& series : run.series) {
+            sum += series.pointCount;
+        }
+        return sum;
+    };
+    const std::pair<std::int64_t, const char*> parts[] = {{sizeOf(now.captures) - sizeOf(before.captures), "capture"},
+        {points(now) - points(before), "point"}, {sizeOf(now.events) - sizeOf(before.events), "event"}};
+    std::vector<std::string> words;
+    for (const auto& [count, noun] : parts) {
+        if (count != 0) {
+            words.push_back(counted(count, noun));
+        }
+    }
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// One line per import that brought something; nobody reads them if they are not flushed.
+void say(Terminal& terminal, const RunData& before, const RunData& now)
+{
+    const auto text = additionText(before, now);
+    if (text.empty()) {
+        return;
+    }
+    if (terminal.json()) {
+        const nlohmann::ordered_json line {{"schema", "nanscope.import/1"}, {"added", text},
+            {"captures", now.captures.size()}, {"series", now.series.size()}, {"events", now.events.size()}};
+        terminal.print(jsonText(line) + '\n');
+    } else {
+        terminal.print("+ " + text + '\n');
+    }
+    terminal.flushed();
+}
+
+Result<int> Import::watch(Terminal& terminal, RunData before) const
+{
+    auto changed = FolderWatch::open(m_paths.front());
+    if (!changed) {
+        return tl::make_unexpected(changed.error());
+    }
+    const auto stopped = [&] { return terminal.cancelToken().cancelled(); };
+    // What came between the first import and the first look is not told: one more import picks it up.
+    do {
+        auto done = importOne(m_paths.front(), terminal, before);
+        if (!done) {
+            return stopped() ? Result<int>(exitDone) : tl::make_unexpected(done.error());
+        }
+        say(terminal, before, done->run);
+        before = std::move(done->run);
+    } while (changed->wait(stopped));
+    return exitDone;
+}
+
 Result<int> Import::run(Terminal& terminal)
 {
+    if (m_watch && m_paths.size() != 1) {
+        return failure(ErrorKind::usage, "--watch takes one folder");
+    }
     int status = exitDone;
     auto imports = nlohmann::ordered_json::array();
     for (const auto& path : m_paths) {
@@ -80,6 +165,9 @@ Result<int> Import::run(Terminal& terminal)
                 counted(sizeOf(run.series), "series"), counted(sizeOf(run.events), "event"), done->session.string()));
         }
         status = run.rejected.empty() ? status : exitRejected;
+        if (m_watch) {
+            return watch(terminal, terminal.json() ? RunData {} : run);
+        }
         if (run.captures.empty() && run.series.empty() && run.events.empty()) {
             return failure(ErrorKind::format, "no capture and no log was found", path);
         }

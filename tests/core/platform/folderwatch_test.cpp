@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "core/platform/folderwatch.h"
+
+namespace nanscope {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+class FolderWatchTest : public testing::TestWithParam<FolderWatch::Means>
+{
+protected:
+    FolderWatchTest() { fs::create_directories(m_folder / "ranks" / "0"); }
+    ~FolderWatchTest() override { fs::remove_all(m_folder); }
+
+    void write(const fs::path& path, const std::string& text) const
+    {
+        std::ofstream(m_folder / path, std::ios::app) << text;
+    }
+
+    FolderWatch watch() const { return std::move(*FolderWatch::open(m_folder, GetParam())); }
+
+    /// Waits for at most ten seconds.
+    static bool changes(FolderWatch& watch)
+    {
+        const auto end = Clock::now() + std::chrono::seconds(10);
+        return watch.wait([end] { return Clock::now() > end; });
+    }
+
+    fs::path m_folder = fs::temp_directory_path() / ("nanscope-watch-" + std::to_string(::getpid()));
+};
+
+} // namespace
+
+TEST_P(FolderWatchTest, SeesALineThatIsAppended)
+{
+    write("ranks/0/stdout.log", "Step 1\n");
+    auto changed = watch();
+    write("ranks/0/stdout.log", "Step 2\n");
+    EXPECT_TRUE(changes(changed));
+}
+
+TEST_P(FolderWatchTest, SeesAFileInAFolderMadeLater)
+{
+    auto changed = watch();
+    fs::create_directories(m_folder / "dumps" / "late");
+    EXPECT_TRUE(changes(changed));
+    write("dumps/late/x.pt", "PK");
+    EXPECT_TRUE(changes(changed));
+}
+
+TEST_P(FolderWatchTest, SeesWhatIsRemovedAndRenamed)
+{
+    write("a.log", "1");
+    auto changed = watch();
+    fs::rename(m_folder / "a.log", m_folder / "b.log");
+    EXPECT_TRUE(changes(changed));
+    fs::remove(m_folder / "b.log");
+    EXPECT_TRUE(changes(changed));
+}
+
+TEST_P(FolderWatchTest, StopsWhenItIsTold)
+{
+    auto changed = watch();
+    int asked = 0;
+    EXPECT_FALSE(changed.wait([&asked] { return ++asked > 2; }));
+}
+
+TEST_P(FolderWatchTest, AFileThatNeverRestsIsSeenToo)
+{
+    auto changed = watch();
+    std::atomic<bool> done = false;
+    std::thread writer([&] {
+        while (!done) {
+            write("busy.log", "x");
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    });
+    EXPECT_TRUE(changes(changed));
+    done = true;
+    writer.join();
+}
+
+INSTANTIATE_TEST_SUITE_P(Means, FolderWatchTest, testing::Values(FolderWatch::Means::best, FolderWatch::Means::looking),
+    [](const auto& info) { return info.param == FolderWatch::Means::best ? "told" : "looking"; });
+
+TEST(FolderWatchRefusal, NamesAFolderThatIsNotThere)
+{
+    const auto none = FolderWatch::open("/nowhere/at/all");
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().path, "/nowhere/at/all");
+}
+
+} // namespace nanscope
