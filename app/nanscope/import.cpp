@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,12 +111,12 @@ std::string additionText(const RunData& before, const RunData& now)
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// One line per import that brought something; nobody reads them if they are not flushed.
-void say(Terminal& terminal, const RunData& before, const RunData& now)
+/// One line per import that brought something, which nobody reads if it is not flushed. False if it brought nothing.
+bool say(Terminal& terminal, const RunData& before, const RunData& now)
 {
     const auto text = additionText(before, now);
     if (text.empty()) {
-        return;
+        return false;
     }
     if (terminal.json()) {
         const nlohmann::ordered_json line {{"schema", "nanscope.import/1"}, {"added", text},
@@ -124,6 +126,7 @@ void say(Terminal& terminal, const RunData& before, const RunData& now)
         terminal.print("+ " + text + '\n');
     }
     terminal.flushed();
+    return true;
 }
 
 Result<int> Import::watch(Terminal& terminal, RunData before) const
@@ -133,15 +136,18 @@ Result<int> Import::watch(Terminal& terminal, RunData before) const
         return tl::make_unexpected(changed.error());
     }
     const auto stopped = [&] { return terminal.cancelToken().cancelled(); };
-    // What came between the first import and the first look is not told: one more import picks it up.
+    // What came between the first import and the first look is not told: one more import picks it up. So does one
+    // after a change, for a last line without its end, which is taken once its file rests.
+    constexpr std::chrono::seconds afterwards {6};
+    bool more = false;
     do {
         auto done = importOne(m_paths.front(), terminal, before);
         if (!done) {
             return stopped() ? Result<int>(exitDone) : tl::make_unexpected(done.error());
         }
-        say(terminal, before, done->run);
+        more = say(terminal, before, done->run);
         before = std::move(done->run);
-    } while (changed->wait(stopped));
+    } while (changed->wait(stopped, more ? std::optional<std::chrono::milliseconds>(afterwards) : std::nullopt));
     return exitDone;
 }
 

@@ -79,9 +79,11 @@ void gather(MemberResult& result, const Replay& replayed, const Member& member, 
         }
     }
     const double largest = largestComputed(replayed, *member.variant);
-    if (largest > 0) {
+    if (!finite) {
+        result.headroomBinades = std::min(result.headroomBinades, 0.0);
+    } else if (largest > 0) {
         const double headroom = std::log2(largestFinite(member.precision) / largest);
-        result.headroomBinades = std::min(result.headroomBinades, finite ? headroom : 0.0);
+        result.headroomBinades = std::min(result.headroomBinades, headroom);
     }
 }
 

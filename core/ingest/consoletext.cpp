@@ -175,8 +175,31 @@ std::optional<double> parsePlain(std::string_view text)
     return error == std::errc {} ? std::optional(value) : std::nullopt;
 }
 
+/// True where commas stand before groups of three digits only: in "2,5" one stands for the decimal point of half the
+/// world, and 25 would be a wrong value.
+bool groupedByCommas(std::string_view text)
+{
+    text = text.substr(0, text.find_first_of(".eE"));
+    text.remove_prefix(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+    constexpr std::size_t group = 4;
+    const auto first = text.find(',');
+    if (first == 0 || first >= group || (text.size() - first) % group != 0) {
+        return false;
+    }
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool comma = at >= first && (at - first) % group == 0;
+        if ((text[at] == ',') != comma) {
+            return false;
+        }
+    }
+    return true;
+}
+
 std::optional<double> parseWithCommas(std::string_view text)
 {
+    if (!groupedByCommas(text)) {
+        return std::nullopt;
+    }
     std::array<char, longestNumber> digits {};
     const auto end = std::copy_if(text.begin(), text.end(), digits.begin(), [](char c) { return c != ','; });
     return parsePlain({digits.data(), static_cast<std::size_t>(end - digits.begin())});

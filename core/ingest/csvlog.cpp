@@ -49,6 +49,26 @@ void split(std::string_view text, char separator, Fields& fields)
     }
 }
 
+std::string withoutDoubledQuotes(std::string_view field)
+{
+    std::string text(field);
+    for (auto at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) {
+        text.erase(at, 1);
+    }
+    return text;
+}
+
+/// Where semicolons separate, a comma may be the decimal point.
+std::optional<double> numberIn(std::string_view field, char separator)
+{
+    if (separator != ';' || field.find('.') != std::string_view::npos) {
+        return parseNumber(field);
+    }
+    std::string text(field);
+    std::replace(text.begin(), text.end(), ',', '.');
+    return parseNumber(text);
+}
+
 std::optional<std::int64_t> wholeNumber(std::string_view text)
 {
     const auto value = parseNumber(text);
@@ -119,12 +139,14 @@ private:
     {
         Fields fields;
         split(line, separator, fields);
-        const auto isName = [](std::string_view f) { return f.size() <= longestHeading && !parseNumber(f); };
+        const auto isName = [separator](
+                                std::string_view f) { return f.size() <= longestHeading && !numberIn(f, separator); };
         if (fields.size() < 2 || !std::all_of(fields.begin(), fields.end(), isName)) {
             return false;
         }
         m_separator = separator;
-        m_names.assign(fields.begin(), fields.end());
+        m_names.clear();
+        std::transform(fields.begin(), fields.end(), std::back_inserter(m_names), withoutDoubledQuotes);
         m_firstName = m_names.front();
         chooseColumns();
         dropRunNames(m_names);
@@ -156,8 +178,9 @@ private:
             return true;
         }
         split(rows.front(), m_separator, m_fields);
-        return m_fields.size() == m_names.size()
-            && std::any_of(m_fields.begin(), m_fields.end(), [](auto field) { return parseNumber(field).has_value(); });
+        return m_fields.size() == m_names.size() && std::any_of(m_fields.begin(), m_fields.end(), [this](auto field) {
+            return numberIn(field, m_separator).has_value();
+        });
     }
 
     bool addRow(const LogLine& line, LogBuilder& builder)
@@ -186,14 +209,14 @@ private:
         return rank && *rank <= largestRank ? std::optional(static_cast<int>(*rank)) : line.rank;
     }
 
-    static void addValue(const std::string& name, std::string_view field, LogBuilder& builder)
+    void addValue(const std::string& name, std::string_view field, LogBuilder& builder) const
     {
         if (name.empty()) {
             return;
         }
         if (field.empty()) {
             builder.absent(name);
-        } else if (const auto value = parseNumber(field)) {
+        } else if (const auto value = numberIn(field, m_separator)) {
             builder.value(name, *value);
         }
     }

@@ -36,7 +36,8 @@ struct Field
 
 bool isWordCharacter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '+'
+        || c == '.';
 }
 
 /// Quotes bare words but true, false and null.
@@ -61,6 +62,7 @@ std::string quoteBareWords(std::string_view text)
             ++end;
         }
         const auto word = text.substr(at, end - at);
+        // Bare NaN, and numbers beyond 64 bits or beyond double, which the parser refuses the whole line for.
         const bool special = parseNumber(word).has_value();
         out += special ? '"' + std::string(word) + '"' : std::string(word);
         at = end;

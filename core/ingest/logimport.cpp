@@ -3,6 +3,7 @@
 #include "core/ingest/logimport.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,9 @@ namespace {
 
 /// Storing this many is one transaction of a few milliseconds.
 constexpr std::size_t pointsPerPiece = 100'000;
+
+/// After so long a last line without its end is what a killed process left, and all there will be.
+constexpr std::chrono::seconds restingTime {5};
 
 /// One log on its way into a session.
 class LogImport
@@ -39,6 +43,9 @@ public:
             mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>());
         if (!scanner) {
             return tl::make_unexpected(scanner.error());
+        }
+        if (!m_atRest) {
+            scanner->leaveTail();
         }
         while (!scanner->finished() && !cancel.cancelled()) {
             if (auto stored = store(scanner->next(pointsPerPiece, cancel), *mark); !stored) {
@@ -66,6 +73,8 @@ private:
             return tl::make_unexpected(reader.error());
         }
         m_size = reader->size();
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        m_atRest = now - std::chrono::nanoseconds(reader->stamp().modifiedNs) > restingTime;
         const auto stored = m_session.logMark(m_file.relative);
         if (!stored) {
             return tl::make_unexpected(stored.error());
@@ -136,6 +145,7 @@ private:
     const FoundFile& m_file;
     Session& m_session;
     std::uint64_t m_size = 0;
+    bool m_atRest = false; ///< nobody has written to it for a while
     std::int64_t m_stored = 0;
 };
 

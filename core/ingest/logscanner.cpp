@@ -152,6 +152,9 @@ void LogScanner::chooseFormats(std::string_view head)
 
 void LogScanner::take(const RawLine& raw)
 {
+    if (m_leaveTail && !raw.whole) {
+        return;
+    }
     auto text = raw.text;
     if (raw.number == 1) {
         takePrefix(text, byteOrderMark);

@@ -23,6 +23,9 @@ public:
     static Result<LogScanner> open(const std::filesystem::path& path, const std::string& relative,
         std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {});
 
+    /// An unfinished last line waits for the next import: its last number may still grow.
+    void leaveTail() { m_leaveTail = true; }
+
     /// The next piece: about `most` points and events, fewer at the end or when cancelled.
     LogContents next(std::size_t most, const CancelToken& cancel);
     bool finished() const { return m_finished; }
@@ -42,6 +45,7 @@ private:
     std::string m_scratch;
     bool m_raw = false; ///< the format chosen knows nothing of prefixes
     bool m_gaveEvents = false;
+    bool m_leaveTail = false;
     bool m_finished = false;
 };
 

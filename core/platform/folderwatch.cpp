@@ -192,10 +192,14 @@ bool FolderWatch::isTold() const
     return m_state->descriptor >= 0;
 }
 
-bool FolderWatch::wait(const std::function<bool()>& stop)
+bool FolderWatch::wait(const std::function<bool()>& stop, std::optional<milliseconds> most)
 {
-    auto nextLook = Clock::now() + m_state->lookEvery;
+    const auto start = Clock::now();
+    auto nextLook = start + m_state->lookEvery;
     while (!stop()) {
+        if (most && Clock::now() - start >= *most) {
+            return true;
+        }
         if (!isTold()) {
             std::this_thread::sleep_for(stopLatency);
             if (Clock::now() >= nextLook) {

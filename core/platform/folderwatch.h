@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "core/model/result.h"
 
@@ -26,7 +27,8 @@ public:
 
     /// True once something changed since the last call and then stayed calm for a moment (but no longer than a second
     /// after the first change, so that a file that grows all the time is seen too); false when `stop` said so.
-    bool wait(const std::function<bool()>& stop);
+    /// True too once `most` has passed.
+    bool wait(const std::function<bool()>& stop, std::optional<std::chrono::milliseconds> most = {});
 
     /// False where it looks instead of being told.
     bool isTold() const;

@@ -35,8 +35,13 @@ Vector startVector(std::int64_t size)
     return start.normalized();
 }
 
-Ritz lanczos(const std::function<Vector(const Vector&)>& apply, std::int64_t size, int steps)
+using Small = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+
+/// `settled` looks at the largest value and its residual every eight steps and may end the iteration.
+Ritz lanczos(const std::function<Vector(const Vector&)>& apply, std::int64_t size, int steps,
+    const std::function<bool(double value, double residual)>& settled)
 {
+    constexpr int lookEvery = 8;
     const int count = static_cast<int>(std::min<std::int64_t>(size, steps));
     Eigen::MatrixXd basis(size, count);
     Eigen::MatrixXd small = Eigen::MatrixXd::Zero(count, count);
@@ -56,10 +61,16 @@ Ritz lanczos(const std::function<Vector(const Vector&)>& apply, std::int64_t siz
         if (j + 1 == count || beta <= 1e-14 * std::abs(small(0, 0))) {
             break;
         }
+        if (used % lookEvery == 0) {
+            const Small look(small.topLeftCorner(used, used));
+            if (settled(look.eigenvalues()[used - 1], std::abs(look.eigenvectors()(used - 1, used - 1)) * beta)) {
+                break;
+            }
+        }
         small(j, j + 1) = small(j + 1, j) = beta;
         q = w / beta;
     }
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(small.topLeftCorner(used, used));
+    const Small solver(small.topLeftCorner(used, used));
     Ritz ritz;
     ritz.values = solver.eigenvalues();
     ritz.vectors = basis.leftCols(used) * solver.eigenvectors();
@@ -75,14 +86,21 @@ double largestEigenvalue(std::span<const double> matrix, std::int64_t size)
     if (size == 0 || !map.allFinite()) {
         return std::numeric_limits<double>::quiet_NaN();
     }
-    const auto ritz = lanczos([&](const Vector& v) -> Vector { return map * v; }, size, 24);
-    return ritz.values[ritz.values.size() - 1];
+    constexpr int mostSteps = 160;
+    constexpr double tolerance = 1e-5;
+    const auto ritz = lanczos([&](const Vector& v) -> Vector { return map * v; }, size, mostSteps,
+        [](double value, double residual) { return residual <= tolerance * std::abs(value); });
+    const auto last = ritz.values.size() - 1;
+    return ritz.values[last] + ritz.residuals[last];
 }
 
 std::vector<SingularDirection> leadingDirections(
     std::span<const double> matrix, std::int64_t rows, std::int64_t cols, double share, int most)
 {
     const ConstMatrix map(matrix.data(), rows, cols);
+    if (map.size() == 0) {
+        return {};
+    }
     // Scaled by the largest element, or the squares of a huge or tiny matrix leave the range of double.
     const double scale = map.cwiseAbs().maxCoeff();
     if (!(scale > 0) || !std::isfinite(scale)) {
@@ -90,8 +108,8 @@ std::vector<SingularDirection> leadingDirections(
     }
     const RowMajor scaled = map / scale;
     const double frobenius = scaled.norm();
-    const auto ritz =
-        lanczos([&](const Vector& v) -> Vector { return scaled * (scaled.transpose() * v); }, rows, 2 * most + 8);
+    const auto ritz = lanczos([&](const Vector& v) -> Vector { return scaled * (scaled.transpose() * v); }, rows,
+        2 * most + 8, [](double, double) { return false; });
     std::vector<SingularDirection> result;
     for (Eigen::Index i = ritz.values.size() - 1; i >= 0 && static_cast<int>(result.size()) < most; --i) {
         const double value = ritz.values[i];

@@ -166,5 +166,13 @@ TEST(Envelope, CancelIsAnError)
     EXPECT_EQ(result.error().kind, ErrorKind::cancelled);
 }
 
+TEST(Envelope, AMemberThatLeavesTheFormatHasNoHeadroomEvenWhereNothingFiniteRemains)
+{
+    // 70000 on the diagonal and zeros beside it: after the cast to fp16 there are infinities and zeros only.
+    const auto result = measured(memberOf("deepspeed-gram"), diagonal(8, 12, 70000));
+    EXPECT_EQ(result.finite, 0);
+    EXPECT_EQ(result.headroomBinades, 0);
+}
+
 } // namespace
 } // namespace nanscope

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -271,6 +272,21 @@ TEST_F(Import, capturesAreScannedOnceAndBadOnesRejected)
     ASSERT_TRUE(direct);
     EXPECT_EQ(direct->captures.size(), 2U);
     EXPECT_EQ(direct->rejected.size(), 1U);
+}
+
+TEST_F(Import, valueWrittenAfterTheImportLookedIsNotLost)
+{
+    m_folder.write("run/a.log", dionLines(0, 3) + "Step 3: train_loss=1.0000");
+    EXPECT_EQ(import().series.at(0).pointCount, 3);
+    m_folder.write("run/a.log", dionLines(0, 3) + "Step 3: train_loss=1.0000, grad_norm=2.0000");
+    EXPECT_EQ(import().series.at(1).pointCount, 3);
+    // Nobody writes to it any more: what stands there without an end is all there will be.
+    const auto longAgo = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+    std::filesystem::last_write_time(m_folder / "run/a.log", longAgo);
+    const auto run = import();
+    ASSERT_EQ(run.series.size(), 2U);
+    EXPECT_EQ(run.series[0].pointCount, 4);
+    EXPECT_EQ(run.series[1].pointCount, 4);
 }
 
 TEST_F(Import, manyCapturesArriveInTheOrderOfTheirNames)

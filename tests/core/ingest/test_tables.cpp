@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/ingest/consoletext.h"
 #include "logfolder.h"
 
 namespace nanscope {
@@ -161,6 +162,35 @@ TEST_F(Tables, TwoNamesOfOneMeaningStayApart)
         read("a.jsonl", "{\"step\":1,\"loss\":1,\"train/loss\":2}\n{\"step\":2,\"loss\":3,\"train/loss\":4}\n");
     EXPECT_THAT(values(find(log, "loss")), ElementsAre(1, 3));
     EXPECT_THAT(values(find(log, "train/loss")), ElementsAre(2, 4));
+}
+
+TEST(Numbers, ADecimalCommaIsNotAThousandsSeparator)
+{
+    EXPECT_EQ(parseNumber("1,234.5"), 1234.5);
+    EXPECT_EQ(parseNumber("-12,345,678"), -12345678);
+    for (const auto* odd : {"2,5", "1,23", "-1,5", ",5", "1,2345", "1234,567", "1,,234"}) {
+        EXPECT_EQ(parseNumber(odd), std::nullopt) << odd;
+    }
+}
+
+TEST_F(Tables, ADecimalCommaIsReadWhereSemicolonsSeparate)
+{
+    const auto log = read("m.csv", "step;loss\n1;2,5\n2;3,25\n");
+    ASSERT_EQ(log.series.size(), 1U);
+    EXPECT_THAT(values(log.series[0]), ElementsAre(2.5, 3.25));
+}
+
+TEST_F(Tables, ANumberTooLargeForJsonCostsOnlyItself)
+{
+    const auto log = read("m.jsonl", "{\"step\":1,\"loss\":2.5,\"flos\":123456789012345678901234567890}\n");
+    ASSERT_EQ(log.series.size(), 2U);
+    EXPECT_THAT(values(find(log, "loss")), ElementsAre(2.5));
+}
+
+TEST_F(Tables, DoubledQuotesInAHeadingAreOneQuote)
+{
+    const auto log = read("m.csv", "step,\"a \"\"b\"\" c\"\n1,2\n");
+    EXPECT_EQ(log.series.at(0).name, "a \"b\" c");
 }
 
 } // namespace

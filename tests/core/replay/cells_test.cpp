@@ -273,5 +273,16 @@ TEST_F(Cells, ProgressCountsCellsOfAllCaptures)
     EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
 }
 
+TEST_F(Cells, AnEmptyTensorIsAFailedCellNotACrash)
+{
+    SweepRequest request;
+    request.captures = {write("x.pt", {0, 12}, {})};
+    request.variants = {"dion-ns5"};
+    request.precisions = {Precision::fp32};
+    const auto cells = swept(request);
+    ASSERT_EQ(cells.size(), 1U);
+    EXPECT_THAT(cells[0].error, HasSubstr("holds no matrix to replay"));
+}
+
 } // namespace
 } // namespace nanscope

@@ -79,20 +79,22 @@ TEST(LargestEigenvalue, OfAChainIsTheClosedForm)
             }
         }
         const double expected = 2 + 2 * std::cos(std::numbers::pi / static_cast<double>(n + 1));
-        EXPECT_NEAR(largestEigenvalue(chain, n), expected, 1e-10) << n;
+        const double found = largestEigenvalue(chain, n);
+        EXPECT_GE(found, expected * (1 - 1e-12)) << n;
+        EXPECT_LE(found, expected * (1 + 2e-5)) << n;
     }
 }
 
-TEST(LargestEigenvalue, IsALowerBoundWithinHalfAPercentOnACrowdedSpectrum)
+TEST(LargestEigenvalue, NeverUnderstatesACrowdedSpectrum)
 {
     std::vector<double> values;
     for (int i = 1; i <= 200; ++i) {
         values.push_back(std::sqrt(i));
     }
     const double found = largestEigenvalue(diagonal(values), 200);
-    EXPECT_LE(found, std::sqrt(200.0) * (1 + 1e-12));
-    // Far less than the one percent of slack that the verdict asks for.
-    EXPECT_GT(found, std::sqrt(200.0) * (1 - 5e-3));
+    // Understated, it would overstate the slack that a verdict rests on.
+    EXPECT_GE(found, std::sqrt(200.0) * (1 - 1e-9));
+    EXPECT_LE(found, std::sqrt(200.0) * (1 + 1e-4));
 }
 
 TEST(LargestEigenvalue, IsNanWhereAnythingIsNotFinite)
