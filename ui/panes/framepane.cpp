@@ -81,7 +81,7 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
     , m_scale(new ScaleBar(this))
 {
     m_map->setAccessibleName(tr("Selected frame"));
-    m_map->setMinimumHeight(grid(18));
+    m_map->setMinimumHeight(grid(12));
     auto* inner = new QVBoxLayout;
     inner->setContentsMargins(grid(3), 0, grid(3), grid(2));
     inner->setSpacing(grid(1));

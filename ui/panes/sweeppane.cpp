@@ -31,7 +31,7 @@ void setUpView(QTableView& view)
     view.setCornerButtonEnabled(false);
     view.setAccessibleName(SweepPane::tr("Outcome per variant and precision"));
     view.horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
-    view.horizontalHeader()->setMinimumSectionSize(44);
+    view.horizontalHeader()->setMinimumSectionSize(grid(9));
     view.horizontalHeader()->setHighlightSections(false);
     view.horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     view.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
@@ -72,6 +72,14 @@ SweepPane::SweepPane(QWidget* parent)
         }
     });
     updateState();
+}
+
+void SweepPane::resizeEvent(QResizeEvent* event)
+{
+    PaneFrame::resizeEvent(event);
+    // All precisions stay in sight; the names of the variants give way, and their tool tips have them whole.
+    const int columns = grid(11) * static_cast<int>(sweepPrecisions().size());
+    m_view->verticalHeader()->setFixedWidth(std::clamp(width() - columns, grid(20), grid(40)));
 }
 
 void SweepPane::setGrid(const QStringList& variants, int identified)

@@ -39,6 +39,9 @@ Q_SIGNALS:
     /// A computed cell was selected by the user.
     void cellSelected(const nanscope::Cell& cell);
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void updateState();
     void showDetail(const QModelIndex& index);

@@ -23,7 +23,7 @@ namespace {
 constexpr int gap = grid(2);
 constexpr int labelWidth = grid(25);
 constexpr int headerHeight = grid(5);
-constexpr int smallestFrame = grid(6);
+constexpr int smallestFrame = grid(3);
 
 /// Frames that may be compared by their colours: those of one row of steps, or one of the prologue.
 std::pair<bool, int> scaleGroup(const FilmGrid::Place& place)
@@ -78,12 +78,15 @@ void drawBadge(QPainter& painter, const QRect& frame, const QString& text)
         return;
     }
     const QFontMetrics metrics(painter.font());
-    const QString shown = metrics.elidedText(text, Qt::ElideRight, frame.width() - grid(2));
-    QRect box(0, 0, metrics.horizontalAdvance(shown) + grid(2), metrics.height());
+    QRect box(0, 0, metrics.horizontalAdvance(text) + grid(2), metrics.height());
+    // It must not hide what it counts; the tool tip has the numbers too.
+    if (box.width() > frame.width() || 3 * box.height() > frame.height()) {
+        return;
+    }
     box.moveBottomRight(frame.bottomRight() - QPoint(1, 1));
     painter.fillRect(box, QColor(0, 0, 0, 200));
     painter.setPen(Qt::white);
-    painter.drawText(box, Qt::AlignCenter, shown);
+    painter.drawText(box, Qt::AlignCenter, text);
 }
 
 QFont smallFont(const QFont& font)

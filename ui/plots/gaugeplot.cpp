@@ -76,7 +76,7 @@ GaugePlot::GaugePlot(QWidget* parent)
     const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);
     whole->setTickStep(1);
     m_plot->xAxis->setTicker(whole);
-    setMinimumSize(200, 112);
+    setMinimumSize(160, 84);
     setAccessibleName(tr("Gauges per step"));
     restyle();
 }
