@@ -39,6 +39,10 @@ void makeFileActions(Actions& a, QMainWindow& window)
     a.openSample = make(window, Words::tr("Open the &sample run"), {},
         Words::tr("A small run in which a kernel left a tile unwritten"));
     a.rescan = make(window, Words::tr("&Rescan"), Qt::Key_F5, Words::tr("Look for new files and judge again"));
+    a.follow =
+        make(window, Words::tr("&Follow the folder"), {}, Words::tr("Show new lines and dumps as they are written"));
+    a.follow->setCheckable(true);
+    a.follow->setChecked(true);
     a.quit = make(window, Words::tr("&Quit"), QKeySequence::Quit, Words::tr("Close the window"));
     a.recent = new QMenu(Words::tr("Open &recent"), &window);
 }
@@ -78,7 +82,7 @@ void fillMenus(const Actions& a, QMainWindow& window)
     QMenu* file = window.menuBar()->addMenu(Words::tr("&File"));
     file->addActions({a.openFolder, a.openFile});
     file->addMenu(a.recent);
-    file->addActions({a.openSample, a.rescan});
+    file->addActions({a.openSample, a.rescan, a.follow});
     file->addSeparator();
     file->addAction(a.exportReport);
     file->addSeparator();

@@ -15,6 +15,7 @@ struct Actions
     QAction* openFile = nullptr;
     QAction* openSample = nullptr;
     QAction* rescan = nullptr;
+    QAction* follow = nullptr;
     QAction* sweep = nullptr;
     QAction* cancel = nullptr;
     QAction* exportReport = nullptr;

@@ -174,6 +174,7 @@ void MainWindow::connectActions()
     on(m_actions.openFile, &MainWindow::chooseFile);
     on(m_actions.openSample, [this] { openPath(sampleFolder()); });
     on(m_actions.rescan, [this] { m_workspace.rescan(); });
+    connect(m_actions.follow, &QAction::toggled, &m_workspace, &Workspace::setFollowing);
     on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
     on(m_actions.cancel, [this] { m_workspace.cancel(); });
     on(m_actions.exportReport, &MainWindow::chooseReport);

@@ -363,6 +363,28 @@ TEST_F(WindowTest, RolesAreShownBeforeAnyReplay)
     EXPECT_NE(window.verdictPane()->headline(), earlyHeadline);
 }
 
+TEST_F(SampleWindow, FollowsAFolderThatGrows)
+{
+    const auto lossPoints = [this] {
+        std::int64_t points = 0;
+        for (const Series& series : window.workspace().loaded().run->series) {
+            points += series.name == "loss" ? series.pointCount : 0;
+        }
+        return points;
+    };
+    const auto before = lossPoints();
+    const std::string selected = window.workspace().capture()->file;
+    std::ofstream(sample / "console.log", std::ios::app)
+        << "[default0]:Step 900: train_loss=0.5000, grad_norm=0.2000\n";
+    ASSERT_TRUE(waitUntil([&] { return lossPoints() > before; }));
+    EXPECT_EQ(window.workspace().capture()->file, selected);
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+
+    window.actions().follow->setChecked(false);
+    std::ofstream(sample / "console.log", std::ios::app) << "[default0]:Step 901: train_loss=0.5000\n";
+    EXPECT_FALSE(QTest::qWaitFor([&] { return lossPoints() > before + 1; }, 1500));
+}
+
 TEST_F(SampleWindow, MovedSessionFindsItsCapturesBesideItself)
 {
     fs::copy_file(window.workspace().loaded().session, sample / "mailed.nanscope");

@@ -13,6 +13,23 @@
 
 namespace nanscope {
 
+namespace {
+
+bool sameContents(const RunData& a, const RunData& b)
+{
+    const auto points = [](const RunData& run) {
+        std::int64_t sum = 0;
+        for (const Series& series : run.series) {
+            sum += series.pointCount;
+        }
+        return sum;
+    };
+    return a.captures.size() == b.captures.size() && a.events.size() == b.events.size()
+        && a.rejected.size() == b.rejected.size() && points(a) == points(b);
+}
+
+} // namespace
+
 Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
     : QObject(parent)
     , m_service(std::move(programs))
@@ -32,8 +49,13 @@ void Workspace::connectJobs()
     connect(&m_loader, &RunLoader::judged, this, &Workspace::onJudged);
     connect(&m_loader, &RunLoader::idle, this, [this] {
         m_judging = false;
+        m_refreshing = false;
         Q_EMIT stateChanged();
+        if (std::exchange(m_folderChanged, false)) {
+            onFolderChanged();
+        }
     });
+    connect(&m_follower, &FolderFollower::changed, this, &Workspace::onFolderChanged);
     connect(&m_loader, &RunLoader::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
     connect(
         &m_loader, &RunLoader::failed, this, [this](const Error& error) { Q_EMIT problem(qstr(sentence(error)), {}); });
@@ -59,8 +81,41 @@ void Workspace::open(const QString& path)
 {
     m_service.cancel();
     m_ran.clear();
+    m_refreshing = false;
+    m_folderChanged = false;
+    m_follower.stop();
     m_loader.open(path.toStdString());
     Q_EMIT stateChanged();
+}
+
+void Workspace::setFollowing(bool following)
+{
+    m_following = following;
+    follow();
+}
+
+void Workspace::follow()
+{
+    std::error_code ignored;
+    if (m_following && hasRun() && std::filesystem::is_directory(m_loaded.opened, ignored)) {
+        m_follower.follow(m_loaded.opened);
+    } else {
+        m_follower.stop();
+    }
+}
+
+// A judgement under way is not given up for a new line: a log that grows all the time would never see its end.
+void Workspace::onFolderChanged()
+{
+    if (!m_following || !hasRun()) {
+        return;
+    }
+    if (m_loader.busy()) {
+        m_folderChanged = true;
+        return;
+    }
+    m_refreshing = true;
+    m_loader.open(m_loaded.opened);
 }
 
 void Workspace::rescan()
@@ -88,7 +143,14 @@ void Workspace::setRan(const QStringList& ran)
 
 void Workspace::onLoaded(const LoadedRun& run, bool judging)
 {
+    if (m_refreshing && !judging && sameContents(*run.run, *m_loaded.run)) {
+        return;
+    }
+    const bool elsewhere = run.opened != m_loaded.opened;
     m_loaded = run;
+    if (elsewhere) {
+        follow();
+    }
     m_judging = judging;
     m_selected = -1;
     m_tensors.drop();

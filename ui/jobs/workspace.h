@@ -10,6 +10,7 @@
 #include <QThreadPool>
 
 #include "ui/jobs/filmloader.h"
+#include "ui/jobs/folderfollower.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/tensorloader.h"
@@ -27,6 +28,9 @@ public:
 
     void open(const QString& path);
     void rescan();
+    /// Imports what is added to the folder while it is open.
+    void setFollowing(bool following);
+    bool following() const { return m_following; }
     /// What the user says ran; empty for "I do not know". Judged again at once.
     void setRan(const QStringList& ran);
     void select(int capture);
@@ -84,6 +88,8 @@ private:
     void connectJobs();
     void onLoaded(const LoadedRun& run, bool judging);
     void onJudged(std::shared_ptr<const Diagnosis> diagnosis);
+    void onFolderChanged();
+    void follow();
     void reportRejections();
     void loadPictures(std::int64_t batch);
     void onCell(Cell cell);
@@ -95,6 +101,10 @@ private:
     std::string m_swept; ///< capture of the last sweep
     QStringList m_ran;
     bool m_judging = false;
+    bool m_following = true;
+    bool m_folderChanged = false; ///< while something else ran
+    bool m_refreshing = false; ///< the loader reads what it has read before
+    FolderFollower m_follower;
     int m_reports = 0;
     RunLoader m_loader;
     TensorLoader m_tensors;
