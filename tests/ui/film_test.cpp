@@ -192,6 +192,17 @@ TEST(FilmStripTest, ANonFiniteElementKeepsItsColourInTheSmallestPicture)
     EXPECT_GE(marked, 1);
 }
 
+TEST(FilmStripTest, CountsCanBeTakenAway)
+{
+    HeatView view;
+    FilmStrip strip(&view);
+    EXPECT_EQ(strip.table().count(QLatin1Char('\n')), 0);
+    strip.setFilm(film());
+    const QStringList lines = strip.table().split(QLatin1Char('\n'));
+    ASSERT_EQ(lines.size(), 12);
+    EXPECT_EQ(lines[9], QStringLiteral("2\tq\t3\t3\t0\t1\t0\t0\t40000"));
+}
+
 TEST(FilmPaneTest, SliderAndStripStayTogether)
 {
     HeatView view;
@@ -241,6 +252,7 @@ TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
     EXPECT_EQ(text.count(QStringLiteral("slack")), 1) << "a bound of 3 beyond the limit proves nothing";
     EXPECT_TRUE(pane.plot()->legendText().contains(QStringLiteral("largest fp16 65504")))
         << qPrintable(pane.plot()->legendText());
+    EXPECT_EQ(pane.plot()->table().split(QLatin1Char('\n')).at(2), QStringLiteral("2\t3\t1.05\t40000\t\t40000"));
     pane.setCell(nullptr);
     EXPECT_TRUE(pane.plot()->rows().empty());
 }

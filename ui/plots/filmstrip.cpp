@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
 #include <QHelpEvent>
 #include <QKeyEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -365,6 +369,41 @@ void FilmStrip::keyPressEvent(QKeyEvent* event)
         return;
     default:
         QWidget::keyPressEvent(event);
+    }
+}
+
+QString FilmStrip::table() const
+{
+    QStringList lines {QStringLiteral("iteration\top\trows\tcols\tnan\tinf\t-inf\tzero\tabsmax")};
+    for (const FilmFrame& frame : m_film ? m_film->frames : std::vector<FilmFrame>()) {
+        const Scan& scan = frame.picture->scan;
+        lines << QStringLiteral("%1\t%2\t%3\t%4\t%5\t%6\t%7\t%8\t%9")
+                     .arg(frame.iteration)
+                     .arg(qstr(name(frame.name)))
+                     .arg(frame.picture->tiles.rows)
+                     .arg(frame.picture->tiles.cols)
+                     .arg(scan.nan)
+                     .arg(scan.posInf)
+                     .arg(scan.negInf)
+                     .arg(scan.zero)
+                     .arg(exactNumber(scan.absmax));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+void FilmStrip::contextMenuEvent(QContextMenuEvent* event)
+{
+    if (!m_film) {
+        return;
+    }
+    QMenu menu(this);
+    const QAction* counts = menu.addAction(tr("Copy counts of all frames"));
+    const QAction* picture = menu.addAction(tr("Copy picture"));
+    const QAction* chosen = menu.exec(event->globalPos());
+    if (chosen == counts) {
+        QGuiApplication::clipboard()->setText(table());
+    } else if (chosen == picture) {
+        QGuiApplication::clipboard()->setPixmap(grab());
     }
 }
 

@@ -32,6 +32,9 @@ public:
     int current() const { return m_current; }
     void setCurrent(int frame);
 
+    /// One line per frame with its counts, tab-separated, a heading first.
+    QString table() const;
+
     /// In widget coordinates; empty for a frame that is not there.
     QRect frameRect(int frame) const;
 
@@ -49,6 +52,7 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool event(QEvent* event) override;
 

@@ -6,6 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QVBoxLayout>
 
@@ -203,6 +207,31 @@ QString GaugePlot::textOf(const Row& row) const
     }
     parts << tr("largest |x| %1").arg(roundNumber(row.absmaxX, 4));
     return parts.join(QStringLiteral(" · "));
+}
+
+QString GaugePlot::table() const
+{
+    const auto cell = [](std::optional<double> value) { return value ? exactNumber(*value) : QString(); };
+    QStringList lines {QStringLiteral("iteration\tspectral_bound\tlimit\tabsmax_q\torthogonality\tabsmax")};
+    for (const Row& row : m_rows) {
+        lines << QStringList {QString::number(row.iteration), cell(row.spectralBound), cell(row.spectralLimit),
+            cell(row.absmaxQ), cell(row.orthogonality), cell(row.absmaxX)}
+                     .join(QLatin1Char('\t'));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+void GaugePlot::contextMenuEvent(QContextMenuEvent* event)
+{
+    QMenu menu(this);
+    const QAction* values = menu.addAction(tr("Copy values"));
+    const QAction* picture = menu.addAction(tr("Copy picture"));
+    const QAction* chosen = menu.exec(event->globalPos());
+    if (chosen == values) {
+        QGuiApplication::clipboard()->setText(table());
+    } else if (chosen == picture) {
+        QGuiApplication::clipboard()->setPixmap(m_plot->toPixmap());
+    }
 }
 
 void GaugePlot::restyle()

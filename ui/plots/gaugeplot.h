@@ -40,12 +40,15 @@ public:
     };
     const std::vector<Row>& rows() const { return m_rows; }
     QString legendText() const { return m_legend; }
+    /// Tab-separated, a heading first; what is not known is empty.
+    QString table() const;
 
 Q_SIGNALS:
     void iterationActivated(int iteration);
     void readoutChanged(const QString& text);
 
 protected:
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 
