@@ -22,6 +22,7 @@
 #include "ui/about.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/elidedlabel.h"
+#include "ui/panes/faulttreepane.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
@@ -136,11 +137,13 @@ void MainWindow::buildDocks()
 {
     m_docks.emplace(*m_area);
     m_captures = new CapturesPane;
+    m_faults = new FaultTreePane;
     m_frame = new FramePane(m_frameView);
     m_sweep = new SweepPane;
     m_gauges = new GaugesPane;
     m_timeline = new TimelinePane;
     m_docks->add("captures", tr("Captures"), m_captures, Qt::LeftDockWidgetArea);
+    m_docks->add("faults", tr("Fault tree"), m_faults, Qt::LeftDockWidgetArea);
     m_docks->add("frame", tr("Frame"), m_frame, Qt::RightDockWidgetArea);
     m_docks->add("sweep", tr("Sweep"), m_sweep, Qt::RightDockWidgetArea);
     m_docks->add("gauges", tr("Gauges"), m_gauges, Qt::BottomDockWidgetArea);
@@ -204,6 +207,9 @@ void MainWindow::connectPanes()
     m_start->setSampleAvailable(!sampleFolder().isEmpty());
     m_actions.openSample->setEnabled(!sampleFolder().isEmpty());
     connect(m_captures, &CapturesPane::captureSelected, &m_workspace, &Workspace::select);
+    connect(m_faults, &FaultTreePane::captureActivated, m_captures, &CapturesPane::selectCapture);
+    connect(m_verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
+    connect(m_verdict, &VerdictPane::experimentCopied, m_phaseLabel, &QLabel::setText);
     connect(m_verdict, &VerdictPane::copyRequested, m_actions.copyIssueText, &QAction::trigger);
     connect(m_verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_verdict, &VerdictPane::causeRequested, this, [this] {
@@ -364,6 +370,7 @@ void MainWindow::onRunChanged()
     showRun();
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
     m_timeline->setRun(loaded.run.get(), loaded.known().get());
+    m_faults->setRun(loaded.run, loaded.known());
     m_captures->setRun(loaded.run, loaded.known());
     m_sessionLabel->setText(loaded.session.empty() ? tr("No session") : tr("Session saved"));
     m_sessionLabel->setToolTip(qstr(loaded.session.string()));
@@ -376,6 +383,7 @@ void MainWindow::onRunChanged()
 void MainWindow::onSelectionChanged()
 {
     m_tensors->setCapture(m_workspace.capture());
+    m_faults->setSelected(m_workspace.selected());
     fillVerdict();
     fillSweep();
     onStateChanged();
@@ -395,6 +403,7 @@ void MainWindow::fillVerdict()
                "a large one. Rescan (F5) judges again."));
     } else {
         m_verdict->showVerdict(*capture, *verdict);
+        m_verdict->showTicks(m_workspace.ticks());
     }
     QStringList names;
     for (const Variant& variant : variants()) {

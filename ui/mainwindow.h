@@ -19,6 +19,7 @@ class QStackedWidget;
 namespace nanscope {
 
 class CapturesPane;
+class FaultTreePane;
 class FilmPane;
 class FramePane;
 class GaugesPane;
@@ -56,6 +57,7 @@ public:
     TensorsPane* tensorsPane() { return m_tensors; }
     SweepPane* sweepPane() { return m_sweep; }
     TimelinePane* timelinePane() { return m_timeline; }
+    FaultTreePane* faultTreePane() { return m_faults; }
     FilmPane* filmPane() { return m_film; }
     FramePane* framePane() { return m_frame; }
     GaugesPane* gaugesPane() { return m_gauges; }
@@ -107,6 +109,7 @@ private:
     TensorsPane* m_tensors = nullptr;
     SweepPane* m_sweep = nullptr;
     TimelinePane* m_timeline = nullptr;
+    FaultTreePane* m_faults = nullptr;
     FilmPane* m_film = nullptr;
     FramePane* m_frame = nullptr;
     GaugesPane* m_gauges = nullptr;

@@ -49,23 +49,6 @@ Result<std::vector<Member>> parseAllRan(const DiagnoseOptions& options)
     return members;
 }
 
-// Xid, ECC or SDC lines meet the bar for naming the machine; nothing in a single capture does.
-void letMachineSpeak(CaptureVerdict& verdict, const RunData& run)
-{
-    if (verdict.blame != Blame::implementation) {
-        return;
-    }
-    const auto event =
-        std::find_if(run.events.begin(), run.events.end(), [](const Event& e) { return e.kind == EventKind::machine; });
-    if (event == run.events.end()) {
-        return;
-    }
-    verdict.blame = Blame::machine;
-    verdict.kind = "hardware error in the log";
-    verdict.speaksFor.insert(
-        verdict.speaksFor.begin(), {event->text, fmt::format("{}:{}", event->source, event->line)});
-}
-
 const Capture* captureNamed(const RunData& run, const CaptureVerdict& verdict)
 {
     const auto found = std::find_if(run.captures.begin(), run.captures.end(),
@@ -144,9 +127,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
                 return tl::make_unexpected(done.error());
             }
             verdict.summary = "could not be judged: " + sentence(done.error());
-            continue;
         }
-        letMachineSpeak(verdict, run);
     }
     summarize(diagnosis);
     return diagnosis;

@@ -48,6 +48,13 @@ void contradictionLine(CaptureVerdict& v, const Identification& id)
     }
 }
 
+std::string oneOf(const std::vector<std::string>& names)
+{
+    constexpr std::size_t listed = 4;
+    return names.size() <= listed ? fmt::format("{}", fmt::join(names, " or "))
+                                  : fmt::format("one of {} variants", names.size());
+}
+
 void identificationLine(CaptureVerdict& v, const Case& c)
 {
     const auto& id = c.identification;
@@ -59,7 +66,7 @@ void identificationLine(CaptureVerdict& v, const Case& c)
                                    fmt::join(id.names, " or "), 100 * *id.fit, next),
             "output"});
     } else if (id.how == IdentifiedBy::given) {
-        v.speaksFor.push_back({fmt::format("you said that {} ran", fmt::join(id.names, " or ")), "--ran"});
+        v.speaksFor.push_back({fmt::format("you said that {} ran", oneOf(id.names)), "--ran"});
         contradictionLine(v, id);
     } else if (id.how == IdentifiedBy::sidecar) {
         v.speaksFor.push_back({fmt::format("the sidecar says that {} ran", fmt::join(id.names, " or ")), "sidecar"});
@@ -113,15 +120,10 @@ void damageLines(CaptureVerdict& v, const MatrixShape& shape)
     }
 }
 
-void logLines(CaptureVerdict& v, const RunData& run)
+void logLines(CaptureVerdict& v, const std::vector<LogTrend>& logs)
 {
-    for (const auto* series : {"grad_norm", "loss_scale"}) {
-        const auto vote = voteOf(run, series, v);
-        if (vote.kind == LogVote::Kind::climbing) {
-            (v.blame == Blame::numerics ? v.speaksFor : v.speaksAgainst).push_back(vote.line);
-        } else if (vote.kind == LogVote::Kind::calm) {
-            (v.blame == Blame::numerics ? v.speaksAgainst : v.speaksFor).push_back(vote.line);
-        }
+    for (const auto& log : logs) {
+        (log.climbing == (v.blame == Blame::numerics) ? v.speaksFor : v.speaksAgainst).push_back(log.line);
     }
 }
 
@@ -139,12 +141,24 @@ void alwaysUntestable(CaptureVerdict& v)
 
 } // namespace
 
-void argue(CaptureVerdict& verdict, const Case& c, const RunData& run)
+std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict)
+{
+    std::vector<LogTrend> lines;
+    for (const auto* series : {"grad_norm", "loss_scale"}) {
+        auto vote = voteOf(run, series, verdict);
+        if (vote.kind != LogVote::Kind::silent) {
+            lines.push_back({vote.kind == LogVote::Kind::climbing, std::move(vote.line)});
+        }
+    }
+    return lines;
+}
+
+void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& logs)
 {
     replayLines(verdict, c);
     identificationLine(verdict, c);
     damageLines(verdict, c.element->shape);
-    logLines(verdict, run);
+    logLines(verdict, logs);
     if (c.element->inputScan.finite()) {
         verdict.speaksFor.push_back(
             {fmt::format("the input is finite: absmax {:.4g}, nothing upstream had gone bad in it",

@@ -7,8 +7,11 @@
 
 namespace nanscope {
 
+/// What grad_norm and loss_scale have to say about a capture, whatever the verdict will be.
+std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict);
+
 /// Writes the lines that speak for and against the verdict, and what a capture can never show.
-void argue(CaptureVerdict& verdict, const Case& c, const RunData& run);
+void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& logs);
 
 /// Experiments to copy, the most informative first.
 std::vector<std::string> nextExperiments(const CaptureVerdict& verdict);

@@ -20,6 +20,38 @@ namespace nanscope {
 
 namespace {
 
+std::optional<EvidenceLine> hardwareError(const RunData& run)
+{
+    const auto event =
+        std::find_if(run.events.begin(), run.events.end(), [](const Event& e) { return e.kind == EventKind::machine; });
+    if (event == run.events.end()) {
+        return std::nullopt;
+    }
+    return EvidenceLine {event->text, fmt::format("{}:{}", event->source, event->line)};
+}
+
+// Xid, ECC or SDC lines meet the bar for naming the machine; nothing in a single capture does.
+void letMachineSpeak(CaptureVerdict& verdict)
+{
+    if (verdict.blame == Blame::implementation && verdict.weighed->machine) {
+        verdict.blame = Blame::machine;
+        verdict.kind = "hardware error in the log";
+        verdict.speaksFor.insert(verdict.speaksFor.begin(), *verdict.weighed->machine);
+    }
+}
+
+CaptureVerdict placeOf(CaptureVerdict& verdict)
+{
+    CaptureVerdict place;
+    place.captureId = verdict.captureId;
+    place.capture = std::move(verdict.capture);
+    place.role = verdict.role;
+    place.rank = verdict.rank;
+    place.step = verdict.step;
+    place.stepSource = verdict.stepSource;
+    return place;
+}
+
 /// Judges one capture; holds what stays the same over its matrices.
 class Judge
 {
@@ -92,8 +124,7 @@ private:
         if (auto done = measure(c, stored); !done) {
             return done;
         }
-        const bool finite = element.outputScan.finite();
-        auto judgement = finite ? judgeFinite(c) : judgeDamage(c);
+        auto judgement = nanscope::judge(c);
         if (settled && !outranks(judgement, verdict)) {
             return {};
         }
@@ -161,36 +192,17 @@ private:
         if (!replayed) {
             return tl::make_unexpected(replayed.error());
         }
+        c.measured = member.variant->name;
         c.worstTileError = worstTile(*c.element, replayed->outputs[0], c.worstRow, c.worstCol);
         return {};
     }
 
     void adopt(CaptureVerdict& verdict, const Case& c, Judgement judgement) const
     {
-        const auto old = std::move(verdict);
-        verdict = {};
-        verdict.captureId = old.captureId;
-        verdict.capture = old.capture;
-        verdict.role = old.role;
-        verdict.rank = old.rank;
-        verdict.step = old.step;
-        verdict.stepSource = old.stepSource;
-        verdict.blame = judgement.blame;
-        verdict.marginal = judgement.marginal;
-        verdict.kind = std::move(judgement.kind);
-        verdict.summary = std::move(judgement.summary);
-        verdict.question = std::move(judgement.question);
-        verdict.variant = c.identification;
-        verdict.members = c.results;
-        verdict.damage = c.damage;
-        const bool healthy = verdict.role == Role::healthy && verdict.blame == Blame::undecided;
-        if (!healthy) {
-            argue(verdict, c, m_run);
-            verdict.next = nextExperiments(verdict);
-        }
-        if (verdict.role == Role::healthy && verdict.blame == Blame::implementation) {
-            verdict.role = Role::birth;
-        }
+        auto weighed = weighedIn(c);
+        weighed.logs = logLinesOf(m_run, verdict);
+        weighed.machine = hardwareError(m_run);
+        conclude(verdict, c, std::move(judgement), std::move(weighed));
     }
 
     const RunData& m_run;
@@ -201,6 +213,47 @@ private:
 };
 
 } // namespace
+
+Weighed weighedIn(const Case& c)
+{
+    Weighed w;
+    w.rows = c.element->shape.rows;
+    w.cols = c.element->shape.cols;
+    w.inputAbsmax = c.element->inputScan.absmax;
+    w.inputZero = c.element->inputScan.allZero();
+    w.outputFinite = c.element->outputScan.finite();
+    w.outputZero = c.element->outputScan.allZero();
+    w.compared = c.compared;
+    w.localDamage = c.localDamage;
+    w.measured = c.measured;
+    w.worstTileError = c.worstTileError;
+    w.worstRow = c.worstRow;
+    w.worstCol = c.worstCol;
+    return w;
+}
+
+void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weighed weighed)
+{
+    verdict = placeOf(verdict);
+    verdict.blame = judgement.blame;
+    verdict.marginal = judgement.marginal;
+    verdict.kind = std::move(judgement.kind);
+    verdict.summary = std::move(judgement.summary);
+    verdict.question = std::move(judgement.question);
+    verdict.variant = c.identification;
+    verdict.members = c.results;
+    verdict.damage = c.damage;
+    verdict.weighed = std::move(weighed);
+    const bool healthy = verdict.role == Role::healthy && verdict.blame == Blame::undecided;
+    if (!healthy) {
+        argue(verdict, c, verdict.weighed->logs);
+        verdict.next = nextExperiments(verdict);
+    }
+    if (verdict.role == Role::healthy && verdict.blame == Blame::implementation) {
+        verdict.role = Role::birth;
+    }
+    letMachineSpeak(verdict);
+}
 
 Result<void> judgeCapture(CaptureVerdict& verdict, const Capture& stored, const JudgeContext& context)
 {

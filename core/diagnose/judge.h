@@ -6,9 +6,17 @@
 #include <vector>
 
 #include "core/diagnose/envelope.h"
+#include "core/diagnose/rules.h"
 #include "core/model/model.h"
 
 namespace nanscope {
+
+/// What a verdict is drawn from, besides the members: enough to draw it again over fewer of them.
+Weighed weighedIn(const Case& c);
+
+/// Puts a judgement with its evidence and the next experiments into a verdict, of which only the place and the role
+/// are kept.
+void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weighed weighed);
 
 /// What stays the same over the captures of a run.
 struct JudgeContext

@@ -71,12 +71,10 @@ void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& 
 {
     auto& id = c.identification;
     if (stored.variant && findVariant(*stored.variant)) {
-        id.how = IdentifiedBy::sidecar;
-        id.names = {*stored.variant};
+        sayRan(id, {*stored.variant}, IdentifiedBy::sidecar);
         c.members = membersNamed(id.names);
     } else if (!given.empty()) {
-        id.how = IdentifiedBy::given;
-        id.names = namesOf(given);
+        sayRan(id, namesOf(given));
         c.members = given;
     } else if (id.how == IdentifiedBy::fit) {
         c.members = membersNamed(id.names);
@@ -86,10 +84,14 @@ void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& 
         c.members = allMembers();
         id.names = namesOf(c.members);
     }
-    if (id.how == IdentifiedBy::sidecar || id.how == IdentifiedBy::given) {
-        id.matchesNone = false;
-        refit(id);
-    }
+}
+
+void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how)
+{
+    id.how = how;
+    id.names = std::move(names);
+    id.matchesNone = false;
+    refit(id);
 }
 
 void addHalfPrecision(std::vector<Member>& members, const Identification& id)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/diagnose/rules.h"
@@ -12,6 +13,9 @@ namespace nanscope {
 /// Fills the members of P and says how they were found: the sidecar, else what the user says ran, else what fits, else
 /// every variant in its own format. Forms that nobody recommends stay among the members, not among the names.
 void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& given);
+
+/// Takes the word of the sidecar or the user for what ran, whatever fits best.
+void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how = IdentifiedBy::given);
 
 /// A zero matrix that ends all NaN is 0 / 0 where epsilon rounds to zero, which is a matter of the format the norm
 /// was taken in; a dump does not tell that format, so each member is tried in fp16 too, unless the user named it.

@@ -20,6 +20,8 @@ constexpr double headroomNeeded = 4; // binades
 constexpr double corruptTile = 0.08;
 constexpr double corruptRatio = 10;
 
+using Property = bool (*)(const MemberResult&);
+
 bool reproduces(const MemberResult& m)
 {
     return m.reproducing > 0;
@@ -67,7 +69,7 @@ std::string listed(const std::vector<std::string>& names)
 }
 
 // True where the members that fail are those that cast an input to fp16 which does not fit it.
-bool castOverflows(const Case& c, bool (*concerned)(const MemberResult&))
+bool castOverflows(const Case& c, Property concerned)
 {
     bool any = false;
     for (std::size_t i = 0; i < c.results.size(); ++i) {
@@ -84,7 +86,7 @@ bool castOverflows(const Case& c, bool (*concerned)(const MemberResult&))
     return any;
 }
 
-std::string question(const Case& c, bool (*concerned)(const MemberResult&))
+std::string question(const Case& c, Property concerned)
 {
     const auto bad = namesOf(c, concerned);
     const auto good = namesOf(c, [concerned](const MemberResult& m) { return !concerned(m); });
@@ -128,11 +130,45 @@ Judgement explainedByNumbers(const Case& c)
     return j;
 }
 
-Judgement dependsOnVariant(const Case& c, bool (*concerned)(const MemberResult&), std::string_view how)
+bool any(const Case& c, Property property)
+{
+    return std::any_of(c.results.begin(), c.results.end(), property);
+}
+
+bool all(const Case& c, Property property)
+{
+    return std::all_of(c.results.begin(), c.results.end(), property);
+}
+
+bool fitsNothingKnown(const Case& c)
+{
+    return c.compared && c.identification.matchesNone;
+}
+
+bool atTheEdge(const Case& c)
+{
+    return all(c, lacksMargin) && !any(c, blowsUp);
+}
+
+// What some members have and others lack, where the verdict hangs on which of them ran; nullptr where it does not.
+Property dividing(const Case& c)
+{
+    if (any(c, reproduces)) {
+        return all(c, reproduces) ? nullptr : reproduces;
+    }
+    if (c.element->inputScan.allZero() || fitsNothingKnown(c) || atTheEdge(c)) {
+        return nullptr;
+    }
+    return any(c, couldFail) ? couldFail : nullptr;
+}
+
+Judgement dependsOnVariant(const Case& c, Property concerned)
 {
     Judgement j;
     j.kind = "depends on which function ran";
     const auto bad = namesOf(c, concerned);
+    const auto* how = concerned == reproduces ? "can end with exactly this damage"
+                                              : "leave the finite range on this input or come close to it";
     j.summary = fmt::format("{} of {} plausible variants {}, so neither the numbers nor the kernel can be named yet",
         bad.size(), c.results.size(), how);
     j.question = question(c, concerned);
@@ -217,28 +253,19 @@ Judgement judgeDamage(const Case& c)
         j.summary = "no plausible variant could be replayed";
         return j;
     }
-    const bool anyExplains = std::any_of(c.results.begin(), c.results.end(), reproduces);
-    const bool allExplain = std::all_of(c.results.begin(), c.results.end(), reproduces);
-    if (allExplain) {
-        return explainedByNumbers(c);
+    if (const auto property = dividing(c)) {
+        return dependsOnVariant(c, property);
     }
-    if (anyExplains) {
-        return dependsOnVariant(c, reproduces, "can end with exactly this damage");
+    if (all(c, reproduces)) {
+        return explainedByNumbers(c);
     }
     if (c.element->inputScan.allZero()) {
         return zeroInput(c);
     }
-    if (c.compared && c.identification.matchesNone) {
+    if (fitsNothingKnown(c)) {
         return unknownFunction(c);
     }
-    if (std::all_of(c.results.begin(), c.results.end(), lacksMargin)
-        && std::none_of(c.results.begin(), c.results.end(), blowsUp)) {
-        return marginalNumbers(c);
-    }
-    if (std::any_of(c.results.begin(), c.results.end(), couldFail)) {
-        return dependsOnVariant(c, couldFail, "leave the finite range on this input or come close to it");
-    }
-    return allFinite(c);
+    return atTheEdge(c) ? marginalNumbers(c) : allFinite(c);
 }
 
 Judgement judgeFinite(const Case& c)
@@ -252,7 +279,7 @@ Judgement judgeFinite(const Case& c)
         j.summary = "zero in, zero out";
         return j;
     }
-    if (c.compared && c.identification.matchesNone) {
+    if (fitsNothingKnown(c)) {
         return unknownFunction(c);
     }
     const double typical = c.identification.fit.value_or(0);
@@ -269,6 +296,22 @@ Judgement judgeFinite(const Case& c)
                     fmt::join(c.identification.names, " or "), 100 * typical)
                            : std::string("finite in and out; too little to compare");
     return j;
+}
+
+Judgement judge(const Case& c)
+{
+    return c.element->outputScan.finite() ? judgeFinite(c) : judgeDamage(c);
+}
+
+Division divisionOf(const Case& c)
+{
+    const auto property = c.element->outputScan.finite() ? nullptr : dividing(c);
+    Division division;
+    for (std::size_t i = 0; property != nullptr && i < c.results.size(); ++i) {
+        (property(c.results[i]) ? division.can : division.cannot).push_back(i);
+    }
+    division.byCast = property != nullptr && castOverflows(c, property);
+    return division;
 }
 
 } // namespace nanscope

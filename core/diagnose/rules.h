@@ -19,7 +19,8 @@ struct Case
     Identification identification;
     bool compared = false;
     bool localDamage = false;
-    double worstTileError = 0; ///< of the best-fitting member, for a finite output
+    std::string measured; ///< variant of the best-fitting member, where its worst tile was needed
+    double worstTileError = 0; ///< of that one, for a finite output
     std::int64_t worstRow = 0;
     std::int64_t worstCol = 0;
     std::vector<Member> members;
@@ -40,6 +41,19 @@ Judgement judgeDamage(const Case& c);
 
 /// The verdict on a matrix whose output is finite: fine, corrupted in places, or of no known variant.
 Judgement judgeFinite(const Case& c);
+
+/// The one of the two that the output asks for.
+Judgement judge(const Case& c);
+
+/// The members that an undecided verdict hangs on, as indices: those whose numbers can end like the dump, and the
+/// others. Both are empty where it hangs on something else.
+struct Division
+{
+    std::vector<std::size_t> can;
+    std::vector<std::size_t> cannot;
+    bool byCast = false; ///< the ones that can are those that cast an input to fp16 which does not fit it
+};
+Division divisionOf(const Case& c);
 
 /// How many of the envelope's roundings stayed finite, over all members.
 struct EnvelopeTotals

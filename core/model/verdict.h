@@ -89,6 +89,32 @@ struct DamagePattern
     std::vector<std::pair<std::uint64_t, std::int64_t>> nanBits; ///< bit pattern and how often, most frequent first
 };
 
+/// A log's trace before the fault. Climbing speaks for the numbers and against everything else, calm the other way.
+struct LogTrend
+{
+    bool climbing = false;
+    EvidenceLine line;
+};
+
+/// What the rules weighed besides the members, kept so that they can be asked again about fewer of them.
+struct Weighed
+{
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    double inputAbsmax = 0;
+    bool inputZero = false;
+    bool outputFinite = false;
+    bool outputZero = false;
+    bool compared = false; ///< enough of the output is finite to hold it against the variants
+    bool localDamage = false; ///< most tiles fit, some do not
+    std::string measured; ///< the variant whose replay gave the worst tile, empty where none was needed
+    double worstTileError = 0;
+    std::int64_t worstRow = 0;
+    std::int64_t worstCol = 0;
+    std::vector<LogTrend> logs;
+    std::optional<EvidenceLine> machine; ///< a hardware error in the logs
+};
+
 /// The judgement of one capture.
 struct CaptureVerdict
 {
@@ -106,6 +132,7 @@ struct CaptureVerdict
     Identification variant;
     std::vector<MemberResult> members;
     DamagePattern damage;
+    std::optional<Weighed> weighed; ///< none where no rule was asked, or by an older version
     std::vector<EvidenceLine> speaksFor;
     std::vector<EvidenceLine> speaksAgainst;
     std::vector<EvidenceLine> notTestable;

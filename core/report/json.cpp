@@ -124,6 +124,33 @@ Json damageJson(const DamagePattern& damage)
         {"nan_bits", std::move(bits)}};
 }
 
+Json logsJson(const std::vector<LogTrend>& logs)
+{
+    auto array = Json::array();
+    for (const auto& log : logs) {
+        array.push_back({{"climbing", log.climbing}, {"text", log.line.text}, {"source", log.line.source}});
+    }
+    return array;
+}
+
+Json machineJson(const std::optional<EvidenceLine>& line)
+{
+    return line ? Json {{"text", line->text}, {"source", line->source}} : Json(nullptr);
+}
+
+Json weighedJson(const std::optional<Weighed>& weighed)
+{
+    if (!weighed) {
+        return nullptr;
+    }
+    return {{"rows", weighed->rows}, {"cols", weighed->cols}, {"input_absmax", jsonNumber(weighed->inputAbsmax)},
+        {"input_zero", weighed->inputZero}, {"output_finite", weighed->outputFinite},
+        {"output_zero", weighed->outputZero}, {"compared", weighed->compared}, {"local_damage", weighed->localDamage},
+        {"measured", orNull(weighed->measured)}, {"worst_tile_error", jsonNumber(weighed->worstTileError)},
+        {"worst_row", weighed->worstRow}, {"worst_col", weighed->worstCol}, {"logs", logsJson(weighed->logs)},
+        {"machine", machineJson(weighed->machine)}};
+}
+
 Json verdictJson(const CaptureVerdict& verdict)
 {
     return {{"capture", verdict.capture}, {"role", name(verdict.role)}, {"rank", orNull(verdict.rank)},
@@ -133,7 +160,7 @@ Json verdictJson(const CaptureVerdict& verdict)
         {"against", evidenceJson(verdict.speaksAgainst)}, {"not_testable", evidenceJson(verdict.notTestable)},
         {"next", arrayOf(verdict.next)}, {"id", verdict.captureId}, {"kind", verdict.kind},
         {"marginal", verdict.marginal}, {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
-        {"members", membersJson(verdict.members)}};
+        {"members", membersJson(verdict.members)}, {"weighed", weighedJson(verdict.weighed)}};
 }
 
 Json findingJson(const Finding& finding)

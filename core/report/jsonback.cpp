@@ -197,6 +197,41 @@ void read(const Json& json, DamagePattern& out)
     read(at(json, "nan_bits"), out.nanBits);
 }
 
+void read(const Json& json, LogTrend& out)
+{
+    read(at(json, "climbing"), out.climbing);
+    read(json, out.line);
+}
+
+void read(const Json& json, std::optional<EvidenceLine>& out)
+{
+    if (json.is_object()) {
+        read(json, out.emplace());
+    }
+}
+
+void read(const Json& json, std::optional<Weighed>& out)
+{
+    if (!json.is_object()) {
+        return;
+    }
+    auto& weighed = out.emplace();
+    read(at(json, "rows"), weighed.rows);
+    read(at(json, "cols"), weighed.cols);
+    read(at(json, "input_absmax"), weighed.inputAbsmax);
+    read(at(json, "input_zero"), weighed.inputZero);
+    read(at(json, "output_finite"), weighed.outputFinite);
+    read(at(json, "output_zero"), weighed.outputZero);
+    read(at(json, "compared"), weighed.compared);
+    read(at(json, "local_damage"), weighed.localDamage);
+    read(at(json, "measured"), weighed.measured);
+    read(at(json, "worst_tile_error"), weighed.worstTileError);
+    read(at(json, "worst_row"), weighed.worstRow);
+    read(at(json, "worst_col"), weighed.worstCol);
+    read(at(json, "logs"), weighed.logs);
+    read(at(json, "machine"), weighed.machine);
+}
+
 void readStep(const Json& json, CaptureVerdict& out)
 {
     if (json.is_array() && json.size() == 2) {
@@ -221,6 +256,7 @@ void read(const Json& json, CaptureVerdict& out)
     read(at(json, "variant"), out.variant);
     read(at(json, "members"), out.members);
     read(at(json, "damage"), out.damage);
+    read(at(json, "weighed"), out.weighed);
     read(at(json, "for"), out.speaksFor);
     read(at(json, "against"), out.speaksAgainst);
     read(at(json, "not_testable"), out.notTestable);

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "core/diagnose/rejudge.h"
 #include "core/platform/platform.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
@@ -12,11 +13,24 @@ namespace nanscope {
 
 namespace {
 
+/// The verdict over what the user left ticked, where the replays that were done can tell it.
+void applyTicks(CaptureVerdict& verdict, const LoadedRun& loaded)
+{
+    const auto ticks = loaded.ticks.find(verdict.capture);
+    if (ticks == loaded.ticks.end() || ticks->second.empty()) {
+        return;
+    }
+    if (auto again = rejudge(verdict, ticks->second)) {
+        verdict = std::move(*again);
+    }
+}
+
 /// What is known now; a report written while the replays still run says which captures wait for them.
 Diagnosis diagnosisOf(const LoadedRun& loaded)
 {
     auto diagnosis = loaded.known() ? *loaded.known() : Diagnosis {};
     for (auto& verdict : diagnosis.captures) {
+        applyTicks(verdict, loaded);
         if (verdict.summary.empty()) {
             verdict.summary = "not judged yet: this was written before its replays were done";
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct LoadedRun
     std::shared_ptr<const Diagnosis> diagnosis; ///< of an earlier visit, or none
     /// The best that is known by now.
     const std::shared_ptr<const Diagnosis>& known() const { return diagnosis ? diagnosis : triage; }
+    std::map<std::string, std::vector<std::string>> ticks; ///< by capture: what the user left of the plausible set
     std::vector<Cell> cells;
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written

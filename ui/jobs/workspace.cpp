@@ -141,6 +141,30 @@ void Workspace::setRan(const QStringList& ran)
     Q_EMIT stateChanged();
 }
 
+void Workspace::setTicks(const QStringList& ticks)
+{
+    if (const Capture* shown = capture()) {
+        std::vector<std::string>& kept = m_loaded.ticks[shown->file];
+        kept.clear();
+        for (const QString& tick : ticks) {
+            kept.push_back(tick.toStdString());
+        }
+    }
+}
+
+QStringList Workspace::ticks() const
+{
+    QStringList names;
+    const Capture* shown = capture();
+    const auto kept = shown ? m_loaded.ticks.find(shown->file) : m_loaded.ticks.end();
+    if (kept != m_loaded.ticks.end()) {
+        for (const std::string& tick : kept->second) {
+            names << qstr(tick);
+        }
+    }
+    return names;
+}
+
 void Workspace::onLoaded(const LoadedRun& run, bool judging)
 {
     if (m_refreshing && !judging && sameContents(*run.run, *m_loaded.run)) {
@@ -182,6 +206,7 @@ void Workspace::reportRejections()
 void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
 {
     m_loaded.diagnosis = std::move(diagnosis);
+    m_loaded.ticks.clear();
     Q_EMIT runChanged();
     Q_EMIT selectionChanged();
 }

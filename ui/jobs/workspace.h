@@ -33,6 +33,9 @@ public:
     bool following() const { return m_following; }
     /// What the user says ran; empty for "I do not know". Judged again at once.
     void setRan(const QStringList& ran);
+    /// The variants ticked for the selected capture; empty for all. Reports follow them.
+    void setTicks(const QStringList& ticks);
+    QStringList ticks() const;
     void select(int capture);
     void showBatch(std::int64_t batch);
     /// Loads the film of a cell of the selected capture; `batch` as in the capture.
@@ -48,6 +51,7 @@ public:
 
     bool hasRun() const { return m_loaded.run != nullptr; }
     const LoadedRun& loaded() const { return m_loaded; }
+    int selected() const { return m_selected; }
     const Capture* capture() const;
     const CaptureVerdict* verdict() const;
     /// Index of the capture a verdict names as its cause, or -1.

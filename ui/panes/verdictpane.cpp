@@ -6,20 +6,25 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QMenu>
 #include <QPushButton>
 #include <QTextBrowser>
-#include <QToolButton>
 #include <QVBoxLayout>
 
+#include "core/diagnose/rejudge.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/marklabel.h"
+#include "ui/panes/verdictchips.h"
+#include "ui/panes/verdictexperiments.h"
+#include "ui/panes/verdictquestion.h"
+#include "ui/panes/verdictticks.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
 
 namespace {
+
+constexpr int leastLines = 3;
 
 QString rowHtml(const QString& text, const QString& source)
 {
@@ -37,15 +42,22 @@ QString evidenceHtml(const std::vector<EvidenceLine>& lines)
     return QStringLiteral("<table cellspacing='0'>%1</table>").arg(rows);
 }
 
-QString nextHtml(const std::vector<std::string>& lines)
+QStringList texts(const std::vector<std::string>& lines)
 {
-    QString rows;
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        rows += QStringLiteral(
-            "<tr><td style='padding:1px 8px 1px 0; color:%1'>%2</td><td style='padding:1px 0'>%3</td></tr>")
-                    .arg(theme().muted.name(), QString::number(i + 1), qstr(lines[i]).toHtmlEscaped());
+    QStringList result;
+    for (const std::string& line : lines) {
+        result << qstr(line);
     }
-    return QStringLiteral("<table cellspacing='0'>%1</table>").arg(rows);
+    return result;
+}
+
+std::vector<std::string> names(const QStringList& texts)
+{
+    std::vector<std::string> result;
+    for (const QString& text : texts) {
+        result.push_back(text.toStdString());
+    }
+    return result;
 }
 
 QLabel* wrappedLabel(QWidget* parent, const char* objectName)
@@ -55,7 +67,11 @@ QLabel* wrappedLabel(QWidget* parent, const char* objectName)
     label->setWordWrap(true);
     label->setTextFormat(Qt::PlainText);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Minimum);
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    label->setSizePolicy(policy);
+    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
+    label->setMinimumSize(1, label->fontMetrics().height());
     return label;
 }
 
@@ -67,28 +83,53 @@ VerdictPane::VerdictPane(QWidget* parent)
     setObjectName(QStringLiteral("pane"));
     setAccessibleName(tr("Verdict"));
     m_summary = wrappedLabel(this, "summary");
-    m_question = wrappedLabel(this, "question");
-    m_list = new QTextBrowser(this);
-    m_list->setFrameShape(QFrame::NoFrame);
-    m_list->setAccessibleName(tr("Evidence"));
-    m_list->setOpenLinks(false);
-    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    m_list->document()->setDocumentMargin(2);
-    m_list->viewport()->setAutoFillBackground(false);
+    m_question = new VerdictQuestion(this);
+    m_ticks = new VerdictTicks(this);
+    m_chips = new VerdictChips(this);
+    m_experiments = new VerdictExperiments(this);
+    m_list = buildList();
+    m_place = new ElidedLabel(this);
+    m_place->setObjectName(QStringLiteral("muted"));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(grid(3), grid(3), grid(3), grid(2));
     layout->setSpacing(grid(1) + 2);
-    m_place = new ElidedLabel(this);
-    m_place->setObjectName(QStringLiteral("muted"));
     layout->addWidget(buildHeader());
     layout->addWidget(m_place);
     layout->addWidget(m_summary);
     layout->addWidget(m_question);
-    layout->addWidget(buildChips());
+    layout->addWidget(m_ticks);
+    layout->addWidget(m_chips);
     layout->addWidget(m_list);
+    layout->addWidget(m_experiments);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    styleChips();
+    connectParts();
     showMessage(QString(), QString());
+}
+
+QTextBrowser* VerdictPane::buildList()
+{
+    auto* list = new QTextBrowser(this);
+    list->setFrameShape(QFrame::NoFrame);
+    list->setAccessibleName(tr("Evidence"));
+    list->setOpenLinks(false);
+    list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    list->document()->setDocumentMargin(2);
+    list->viewport()->setAutoFillBackground(false);
+    return list;
+}
+
+void VerdictPane::connectParts()
+{
+    connect(m_ticks, &VerdictTicks::changed, this, &VerdictPane::changeTicks);
+    connect(m_ticks, &VerdictTicks::replayRequested, this, &VerdictPane::ranChanged);
+    connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
+    connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
+    connect(m_chips, &VerdictChips::copyRequested, this, &VerdictPane::copyRequested);
+    connect(m_experiments, &VerdictExperiments::copied, this, &VerdictPane::experimentCopied);
+    connect(m_experiments, &VerdictExperiments::doneChanged, this, [this](const QStringList& done) {
+        m_done[qstr(m_capture.file)] = done;
+        showChips();
+    });
 }
 
 QWidget* VerdictPane::buildHeader()
@@ -115,99 +156,79 @@ QWidget* VerdictPane::buildHeader()
     return row;
 }
 
-QWidget* VerdictPane::buildChips()
+void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judged)
 {
-    m_chipRow = new QWidget(this);
-    auto* layout = new QHBoxLayout(m_chipRow);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(grid(2));
-    addChip(layout, List::speaksFor, tr("What speaks for this verdict"));
-    addChip(layout, List::speaksAgainst, tr("What speaks against it"));
-    addChip(layout, List::notTestable, tr("What this capture cannot show"));
-    addChip(layout, List::next, tr("Experiments that would tell most"));
-    layout->addStretch(1);
-    m_ran = new QToolButton(m_chipRow);
-    m_ran->setObjectName(QStringLiteral("quiet"));
-    m_ran->setText(tr("What ran? ▾"));
-    m_ran->setToolTip(tr("Say which variant your training ran; the verdict is judged again at once"));
-    m_ran->setPopupMode(QToolButton::InstantPopup);
-    m_ranMenu = new QMenu(m_ran);
-    m_ran->setMenu(m_ranMenu);
-    layout->addWidget(m_ran);
-    m_copy = new QPushButton(tr("Copy as issue text"), m_chipRow);
-    m_copy->setToolTip(tr("Put the report into the clipboard, ready for an issue (Ctrl+Shift+C)"));
-    layout->addWidget(m_copy);
-    connect(m_copy, &QPushButton::clicked, this, &VerdictPane::copyRequested);
-    return m_chipRow;
+    m_capture = capture;
+    m_judged = judged;
+    m_verdict = judged;
+    m_ticks->setTicks(judged, {});
+    showShown();
 }
 
-void VerdictPane::addChip(QLayout* layout, List list, const QString& toolTip)
+bool VerdictPane::showTicks(const QStringList& ticked)
 {
-    auto* button = new QToolButton(m_chipRow);
-    button->setObjectName(QStringLiteral("chip"));
-    button->setCheckable(true);
-    button->setToolTip(toolTip);
-    layout->addWidget(button);
-    m_chips.push_back({list, button});
-    connect(
-        button, &QToolButton::clicked, this, [this, list](bool checked) { setOpenList(checked ? list : List::none); });
+    if (!m_judged) {
+        return false;
+    }
+    auto verdict = rejudge(*m_judged, names(ticked));
+    if (!verdict) {
+        return false;
+    }
+    m_verdict = std::move(*verdict);
+    m_ticks->setTicks(*m_judged, ticked);
+    showShown();
+    return true;
 }
 
-void VerdictPane::setChip(List list, const QString& text, bool enabled)
+void VerdictPane::changeTicks(const QStringList& ticked)
 {
-    const auto chip = std::ranges::find(m_chips, list, &ChipInfo::list);
-    chip->button->setText(text);
-    chip->button->setAccessibleName(text);
-    chip->button->setEnabled(enabled);
-}
-
-void VerdictPane::styleChips()
-{
-    const std::pair<List, QColor> rims[] = {{List::speaksFor, theme().good}, {List::speaksAgainst, theme().warning},
-        {List::notTestable, theme().muted}, {List::next, theme().accent}};
-    for (const auto& [list, color] : rims) {
-        const auto chip = std::ranges::find(m_chips, list, &ChipInfo::list);
-        const QString sheet = QStringLiteral("QToolButton#chip:enabled { border-color: %1; }").arg(color.name());
-        if (chip->button->styleSheet() != sheet) {
-            chip->button->setStyleSheet(sheet);
-        }
+    if (showTicks(ticked)) {
+        Q_EMIT ticksChanged(ticked.size() == m_ticks->names().size() ? QStringList() : ticked);
+    } else {
+        Q_EMIT ranChanged(ticked);
     }
 }
 
-void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& verdict)
+void VerdictPane::showShown()
 {
-    m_verdict = verdict;
+    const CaptureVerdict& verdict = *m_verdict;
     m_mark->setRole(static_cast<int>(verdict.role));
     m_headline->setText(blameHeadline(verdict));
     const bool follows = verdict.role == Role::downstream;
-    const QString place = placeSentence(capture, verdict);
+    const QString place = placeSentence(m_capture, verdict);
     m_place->setFullText(
         follows ? place : QStringLiteral("%1 · %2").arg(place, identificationSentence(verdict.variant)));
     m_place->show();
     m_summary->setText(sentenceCase(qstr(verdict.summary)));
     m_summary->setVisible(!verdict.summary.empty());
-    m_question->setText(sentenceCase(qstr(verdict.question)));
-    m_question->setVisible(!verdict.question.empty());
-    m_ran->setVisible(!follows);
+    m_question->ask(verdict);
+    m_ticks->setVisible(!follows);
     m_cause->setVisible(!verdict.causedBy.empty());
-    setChip(List::speaksFor, tr("for %1").arg(verdict.speaksFor.size()), !verdict.speaksFor.empty());
-    setChip(List::speaksAgainst, tr("against %1").arg(verdict.speaksAgainst.size()), !verdict.speaksAgainst.empty());
-    setChip(List::notTestable, tr("not testable %1").arg(verdict.notTestable.size()), !verdict.notTestable.empty());
-    setChip(List::next, tr("what to try next %1").arg(verdict.next.size()), !verdict.next.empty());
-    m_chipRow->setVisible(std::ranges::any_of(m_chips, [](const ChipInfo& chip) { return chip.button->isEnabled(); }));
+    showChips();
     fillList();
+}
+
+void VerdictPane::showChips()
+{
+    const QStringList& done = m_done[qstr(m_capture.file)];
+    const auto tried = std::ranges::count_if(
+        m_verdict->next, [&](const std::string& experiment) { return done.contains(qstr(experiment)); });
+    m_chips->setCounts(*m_verdict, static_cast<int>(tried));
 }
 
 void VerdictPane::showMessage(const QString& headline, const QString& text)
 {
+    m_judged.reset();
     m_verdict.reset();
     m_mark->setRole(-1);
     m_headline->setText(headline);
     m_place->hide();
     m_summary->setText(text);
     m_summary->setVisible(!text.isEmpty());
-    m_question->hide();
-    m_chipRow->hide();
+    m_question->ask({});
+    m_ticks->clearTicks();
+    m_ticks->hide();
+    m_chips->hide();
     m_cause->hide();
     fillList();
 }
@@ -218,61 +239,64 @@ void VerdictPane::setOpenList(List list)
     fillList();
 }
 
+QString VerdictPane::listHtml() const
+{
+    if (!m_verdict) {
+        return {};
+    }
+    const std::pair<List, const std::vector<EvidenceLine>*> lists[] = {{List::speaksFor, &m_verdict->speaksFor},
+        {List::speaksAgainst, &m_verdict->speaksAgainst}, {List::notTestable, &m_verdict->notTestable}};
+    for (const auto& [list, lines] : lists) {
+        if (list == m_open && !lines->empty()) {
+            return evidenceHtml(*lines);
+        }
+    }
+    return {};
+}
+
 void VerdictPane::fillList()
 {
-    QString html;
-    if (m_verdict) {
-        const std::pair<List, QString> lists[] = {
-            {List::speaksFor, m_verdict->speaksFor.empty() ? QString() : evidenceHtml(m_verdict->speaksFor)},
-            {List::speaksAgainst,
-                m_verdict->speaksAgainst.empty() ? QString() : evidenceHtml(m_verdict->speaksAgainst)},
-            {List::notTestable, m_verdict->notTestable.empty() ? QString() : evidenceHtml(m_verdict->notTestable)},
-            {List::next, m_verdict->next.empty() ? QString() : nextHtml(m_verdict->next)}};
-        const auto shown = std::ranges::find(lists, m_open, &std::pair<List, QString>::first);
-        html = shown == std::end(lists) ? QString() : shown->second;
-    }
-    for (const ChipInfo& chip : m_chips) {
-        chip.button->setChecked(chip.list == m_open && !html.isEmpty());
-    }
+    const QString html = listHtml();
+    const bool experiments = m_verdict && m_open == List::next && !m_verdict->next.empty();
+    m_chips->setOpen(experiments || !html.isEmpty() ? m_open : List::none);
     m_list->setHtml(html);
     m_list->setVisible(!html.isEmpty());
+    if (experiments) {
+        m_experiments->setExperiments(texts(m_verdict->next), m_done[qstr(m_capture.file)]);
+    }
+    m_experiments->setVisible(experiments);
     fitList();
 }
 
 void VerdictPane::fitList()
 {
-    if (!m_list->isVisibleTo(this)) {
-        return;
-    }
-    // Whole lines, and fewer in a low window: the matrices below need the height more.
+    // Whole lines, and fewer in a low window or below a question: the panes below need the height more.
     const int line = fontMetrics().height() + 2;
-    const int mostLines = std::clamp((window()->height() - 620) / 36, 3, 8);
-    m_list->document()->setTextWidth(width() - grid(6) - 4);
-    m_list->setFixedHeight(std::min(mostLines * line + 4, static_cast<int>(m_list->document()->size().height()) + 2));
+    const int taken = m_question->isHidden() ? 0 : 3;
+    const int most = std::clamp((window()->height() - 620) / 36, leastLines + taken, 8) - taken;
+    const int room = width() - grid(6) - 4;
+    const auto fit = [&](QWidget& list, int wanted) {
+        const int height = std::min(most * line + 4, wanted);
+        list.setMinimumHeight(std::min(leastLines * line + 4, height));
+        list.setMaximumHeight(height);
+    };
+    if (m_list->isVisibleTo(this)) {
+        m_list->document()->setTextWidth(room);
+        fit(*m_list, static_cast<int>(m_list->document()->size().height()) + 2);
+    }
+    if (m_experiments->isVisibleTo(this)) {
+        fit(*m_experiments, m_experiments->wantedHeight(room));
+    }
 }
 
 void VerdictPane::setRan(const QStringList& variants, const QStringList& ticked)
 {
-    m_ranMenu->clear();
-    for (const QString& variant : variants) {
-        QAction* action = m_ranMenu->addAction(variant);
-        action->setCheckable(true);
-        action->setChecked(ticked.contains(variant));
-        connect(action, &QAction::triggered, this, &VerdictPane::collectRan);
-    }
-    m_ranMenu->addSeparator();
-    connect(m_ranMenu->addAction(tr("I do not know")), &QAction::triggered, this, [this] { Q_EMIT ranChanged({}); });
+    m_ticks->setVariants(variants, ticked);
 }
 
-void VerdictPane::collectRan()
+QStringList VerdictPane::ticked() const
 {
-    QStringList ticked;
-    for (const QAction* action : m_ranMenu->actions()) {
-        if (action->isChecked()) {
-            ticked << action->text();
-        }
-    }
-    Q_EMIT ranChanged(ticked);
+    return m_ticks->ticked();
 }
 
 QString VerdictPane::headline() const
@@ -282,13 +306,12 @@ QString VerdictPane::headline() const
 
 QString VerdictPane::listText() const
 {
-    return m_list->toPlainText();
+    return m_experiments->isVisibleTo(this) ? m_experiments->lines().join(QLatin1Char('\n')) : m_list->toPlainText();
 }
 
 void VerdictPane::changeEvent(QEvent* event)
 {
     if (isThemeChange(event) && m_list) {
-        styleChips();
         fillList();
     }
     QFrame::changeEvent(event);

@@ -4,36 +4,43 @@
 
 #include <optional>
 
-#include "core/model/model.h"
-#include <vector>
-
 #include <QFrame>
+#include <QHash>
 #include <QStringList>
 
+#include "core/model/model.h"
+#include "ui/panes/verdictchips.h"
+
 class QLabel;
-class QLayout;
-class QMenu;
 class QPushButton;
 class QTextBrowser;
-class QToolButton;
 
 namespace nanscope {
 
 class ElidedLabel;
 class MarkLabel;
+class VerdictExperiments;
+class VerdictQuestion;
+class VerdictTicks;
 
-/// Why: the verdict as a sentence, its counted evidence as chips that open into lists, the deciding question and
-/// the next experiments.
+/// Why: the verdict as a sentence, what it quantifies over as ticks, the deciding question as buttons, its counted
+/// evidence as chips that open into lists, and the next experiments.
 class VerdictPane : public QFrame
 {
     Q_OBJECT
 
 public:
-    enum class List { none, speaksFor, speaksAgainst, notTestable, next };
+    using List = VerdictList;
 
     explicit VerdictPane(QWidget* parent = nullptr);
 
-    void showVerdict(const Capture& capture, const CaptureVerdict& verdict);
+    /// The verdict as it was judged, all variants ticked.
+    void showVerdict(const Capture& capture, const CaptureVerdict& judged);
+    /// The same over what is ticked, in the names of ticksOf(). False where that takes a replay; nothing changes then.
+    bool showTicks(const QStringList& ticked);
+    /// What is shown: the verdict over the ticks. None while a message is shown.
+    const CaptureVerdict* verdict() const { return m_verdict ? &*m_verdict : nullptr; }
+    QStringList ticked() const;
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
@@ -45,46 +52,49 @@ public:
 
     QString headline() const;
     QString listText() const;
+    VerdictTicks* ticks() { return m_ticks; }
+    VerdictQuestion* question() { return m_question; }
+    VerdictExperiments* experiments() { return m_experiments; }
 
 Q_SIGNALS:
     void copyRequested();
     void causeRequested();
+    /// These ran, says the user, and some of them must be replayed first.
     void ranChanged(const QStringList& ticked);
+    /// The verdict over these is shown already; an empty list is "all of them".
+    void ticksChanged(const QStringList& ticked);
+    void experimentCopied(const QString& text);
 
 protected:
     void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    struct ChipInfo
-    {
-        List list;
-        QToolButton* button;
-    };
-
     QWidget* buildHeader();
-    QWidget* buildChips();
-    void addChip(QLayout* layout, List list, const QString& toolTip);
-    void setChip(List list, const QString& text, bool enabled);
+    QTextBrowser* buildList();
+    void connectParts();
+    void changeTicks(const QStringList& ticked);
+    void showShown();
+    void showChips();
     void fillList();
     void fitList();
-    void styleChips();
-    void collectRan();
+    QString listHtml() const;
 
     MarkLabel* m_mark = nullptr;
     QLabel* m_headline = nullptr;
     ElidedLabel* m_place = nullptr;
     QLabel* m_summary = nullptr;
-    QLabel* m_question = nullptr;
-    QToolButton* m_ran = nullptr;
-    QMenu* m_ranMenu = nullptr;
-    QPushButton* m_copy = nullptr;
+    VerdictQuestion* m_question = nullptr;
+    VerdictTicks* m_ticks = nullptr;
     QPushButton* m_cause = nullptr;
-    QWidget* m_chipRow = nullptr;
+    VerdictChips* m_chips = nullptr;
     QTextBrowser* m_list = nullptr;
-    std::vector<ChipInfo> m_chips;
+    VerdictExperiments* m_experiments = nullptr;
     List m_open = List::speaksFor;
-    std::optional<CaptureVerdict> m_verdict;
+    Capture m_capture;
+    std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
+    std::optional<CaptureVerdict> m_verdict; ///< over what is ticked
+    QHash<QString, QStringList> m_done; ///< experiments ticked off, by capture
 };
 
 } // namespace nanscope

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// A member of the plausible set that may be ticked or not.
+struct Tick
+{
+    std::string name; ///< as in --ran: "VARIANT" in its own format, "VARIANT:PRECISION" where that leaves a doubt
+    std::string variant;
+    std::string precision;
+    std::optional<double> fit; ///< where the output was compared
+    std::vector<std::size_t> members; ///< of CaptureVerdict::members; none for a finite output, which takes no envelope
+};
+
+/// One tick per member that was replayed, in the order of the members; empty where no rule was asked.
+std::vector<Tick> ticksOf(const CaptureVerdict& judged);
+
+/// The verdict over what is still ticked, from the replays that were done: the same rules, and no new replay. All
+/// ticks give the verdict as it is, and so does none, which says nothing. A tick that leaves out the format stands for
+/// every format that was replayed. Fails with what to do where a tick was not replayed.
+///
+/// A tick is the user's word like --ran, with one difference: an output that matches no known variant stays so until a
+/// single one is left, because saying what did not run does not make an unknown function known.
+Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<std::string>& ticked);
+
+/// One answer to the deciding question: the ticks that stay.
+struct Answer
+{
+    enum class Kind { castsFirst, normalizesFirst, oneOf } kind = Kind::oneOf;
+    bool numbers = false; ///< what stays can end like the dump
+    std::string precision; ///< castsFirst: the format it casts to
+    std::vector<std::string> ticks;
+};
+
+/// The answers to the question of an undecided verdict; empty where it cannot be answered with ticks.
+std::vector<Answer> answersOf(const CaptureVerdict& judged);
+
+} // namespace nanscope

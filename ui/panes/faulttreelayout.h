@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <QString>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+using StepPair = std::pair<std::int64_t, std::int64_t>;
+
+/// A capture as the fault tree needs it.
+struct FaultCapture
+{
+    int index = 0; ///< into RunData::captures
+    std::optional<int> rank;
+    std::optional<StepPair> step;
+    Role role = Role::birth;
+    int cause = -1; ///< index of the capture it descends from
+};
+
+/// One rank, or neighbouring ranks in which nothing began.
+struct FaultLane
+{
+    std::optional<int> first;
+    std::optional<int> last;
+    int ranks = 1;
+};
+
+/// One update; none for captures whose step is not known. `roles` are those that occur in it, each at its own place
+/// from left to right, so that what follows from a birth of the same update stands right of it.
+struct FaultColumn
+{
+    std::optional<StepPair> step;
+    std::vector<Role> roles;
+};
+
+/// All captures of one lane, update and role.
+struct FaultNode
+{
+    int lane = 0;
+    int column = 0;
+    int slot = 0; ///< place within the column
+    Role role = Role::birth;
+    std::vector<int> captures; ///< indices into RunData::captures, lowest rank first
+};
+
+/// From a cause to what follows from it first in a lane; from there `along` the lane to what follows next.
+struct FaultEdge
+{
+    int from = 0;
+    int to = 0;
+    bool along = false;
+};
+
+/// The edges that leave a cause for other lanes share one line across the lanes up to their furthest.
+struct FaultTrunk
+{
+    int from = 0;
+    int firstLane = 0;
+    int lastLane = 0;
+    int number = 0; ///< of the cause within its column, so that neighbours' lines lie side by side
+};
+
+struct FaultTree
+{
+    std::vector<FaultLane> lanes;
+    std::vector<FaultColumn> columns;
+    std::vector<FaultNode> nodes; ///< by lane, then from left to right
+    std::vector<int> laneBegin; ///< first node of each lane, and the end
+    std::vector<FaultEdge> edges; ///< by target
+    std::vector<FaultTrunk> trunks; ///< by cause
+    int ranks = 0; ///< before lanes were merged
+};
+
+std::vector<FaultCapture> faultCaptures(const RunData& run, const Diagnosis& diagnosis);
+
+/// Lanes of their own for all ranks, or, where those are more than `mostLanes`, for the ranks in which something began;
+/// the others share lanes with their neighbours.
+FaultTree layOutFaults(const std::vector<FaultCapture>& captures, int mostLanes);
+
+/// "25 → 1": damaged captures and what they come down to.
+QString faultSummary(const Triage& triage);
+
+} // namespace nanscope

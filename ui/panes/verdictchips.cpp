@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/verdictchips.h"
+
+#include <algorithm>
+
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QToolButton>
+
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+QColor rimOf(VerdictList list)
+{
+    switch (list) {
+    case VerdictList::speaksFor:
+        return theme().good;
+    case VerdictList::speaksAgainst:
+        return theme().warning;
+    case VerdictList::next:
+        return theme().accent;
+    default:
+        return theme().muted;
+    }
+}
+
+} // namespace
+
+VerdictChips::VerdictChips(QWidget* parent)
+    : QWidget(parent)
+{
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(2));
+    addChip(*layout, VerdictList::speaksFor, tr("What speaks for this verdict"));
+    addChip(*layout, VerdictList::speaksAgainst, tr("What speaks against it"));
+    addChip(*layout, VerdictList::notTestable, tr("What this capture cannot show"));
+    addChip(*layout, VerdictList::next, tr("Experiments that would tell most"));
+    layout->addStretch(1);
+    auto* copy = new QPushButton(tr("Copy as issue text"), this);
+    copy->setToolTip(tr("Put the report into the clipboard, ready for an issue (Ctrl+Shift+C)"));
+    layout->addWidget(copy);
+    connect(copy, &QPushButton::clicked, this, &VerdictChips::copyRequested);
+    style();
+}
+
+void VerdictChips::addChip(QHBoxLayout& layout, VerdictList list, const QString& toolTip)
+{
+    auto* button = new QToolButton(this);
+    button->setObjectName(QStringLiteral("chip"));
+    button->setCheckable(true);
+    button->setToolTip(toolTip);
+    layout.addWidget(button);
+    m_chips.push_back({list, button});
+    connect(button, &QToolButton::clicked, this,
+        [this, list](bool checked) { Q_EMIT opened(checked ? list : VerdictList::none); });
+}
+
+void VerdictChips::setChip(VerdictList list, const QString& text, bool enabled)
+{
+    const auto chip = std::ranges::find(m_chips, list, &Chip::list);
+    chip->button->setText(text);
+    chip->button->setAccessibleName(text);
+    chip->button->setEnabled(enabled);
+}
+
+void VerdictChips::setCounts(const CaptureVerdict& verdict, int tried)
+{
+    setChip(VerdictList::speaksFor, tr("for %1").arg(verdict.speaksFor.size()), !verdict.speaksFor.empty());
+    setChip(
+        VerdictList::speaksAgainst, tr("against %1").arg(verdict.speaksAgainst.size()), !verdict.speaksAgainst.empty());
+    setChip(
+        VerdictList::notTestable, tr("not testable %1").arg(verdict.notTestable.size()), !verdict.notTestable.empty());
+    const QString next = tr("what to try next %1").arg(verdict.next.size());
+    setChip(VerdictList::next, tried > 0 ? tr("%1, %2 tried").arg(next).arg(tried) : next, !verdict.next.empty());
+    setVisible(std::ranges::any_of(m_chips, [](const Chip& chip) { return chip.button->isEnabled(); }));
+}
+
+void VerdictChips::setOpen(VerdictList list)
+{
+    for (const Chip& chip : m_chips) {
+        chip.button->setChecked(chip.list == list);
+    }
+}
+
+void VerdictChips::style()
+{
+    for (const auto& [list, button] : m_chips) {
+        const QString sheet = QStringLiteral("QToolButton#chip:enabled { border-color: %1; }").arg(rimOf(list).name());
+        if (button->styleSheet() != sheet) {
+            button->setStyleSheet(sheet);
+        }
+    }
+}
+
+void VerdictChips::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event)) {
+        style();
+    }
+    QWidget::changeEvent(event);
+}
+
+} // namespace nanscope

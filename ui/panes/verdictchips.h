@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QWidget>
+
+#include "core/model/model.h"
+
+class QHBoxLayout;
+class QToolButton;
+
+namespace nanscope {
+
+enum class VerdictList { none, speaksFor, speaksAgainst, notTestable, next };
+
+/// How much there is for, against, beyond and after a verdict: each count opens its list.
+class VerdictChips : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit VerdictChips(QWidget* parent = nullptr);
+
+    /// Hides itself where every list is empty. `tried` of the next experiments are ticked off.
+    void setCounts(const CaptureVerdict& verdict, int tried);
+    void setOpen(VerdictList list);
+
+Q_SIGNALS:
+    void opened(nanscope::VerdictList list);
+    void copyRequested();
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    struct Chip
+    {
+        VerdictList list;
+        QToolButton* button;
+    };
+
+    void addChip(QHBoxLayout& layout, VerdictList list, const QString& toolTip);
+    void setChip(VerdictList list, const QString& text, bool enabled);
+    void style();
+
+    std::vector<Chip> m_chips;
+};
+
+} // namespace nanscope

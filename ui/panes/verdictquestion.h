@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QFrame>
+#include <QStringList>
+
+#include "core/model/model.h"
+
+class QLabel;
+class QPushButton;
+
+namespace nanscope {
+
+class VerdictFlow;
+
+/// The one question that would decide the verdict, with its answers as buttons.
+class VerdictQuestion : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit VerdictQuestion(QWidget* parent = nullptr);
+
+    /// Hides itself where the verdict asks nothing.
+    void ask(const CaptureVerdict& verdict);
+
+    QStringList answers() const;
+
+Q_SIGNALS:
+    void answered(const QStringList& ticks);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void style();
+
+    QLabel* m_text;
+    QWidget* m_row;
+    VerdictFlow* m_flow;
+    std::vector<QPushButton*> m_buttons;
+};
+
+} // namespace nanscope

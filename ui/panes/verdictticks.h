@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QScrollArea>
+#include <QStringList>
+
+#include "core/model/model.h"
+
+class QMenu;
+class QToolButton;
+
+namespace nanscope {
+
+class VerdictBox;
+class VerdictFlow;
+
+/// The plausible variants as ticks with format and fit; what was not replayed waits behind "More…". At most two rows,
+/// then they scroll.
+class VerdictTicks : public QScrollArea
+{
+    Q_OBJECT
+
+public:
+    explicit VerdictTicks(QWidget* parent = nullptr);
+
+    /// `ticked` in the names of ticksOf(); an empty list ticks everything.
+    void setTicks(const CaptureVerdict& judged, const QStringList& ticked);
+    void clearTicks();
+    /// All variants there are, and those the user said ran.
+    void setVariants(const QStringList& variants, const QStringList& ran);
+
+    QStringList names() const;
+    QStringList ticked() const;
+
+Q_SIGNALS:
+    void changed(const QStringList& ticked);
+    /// These have to be replayed; empty for "I do not know".
+    void replayRequested(const QStringList& variants);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void build(const CaptureVerdict& judged);
+    void fillMore();
+    void collectMore();
+    void updateButtons();
+    void fit();
+
+    VerdictFlow* m_flow;
+    std::vector<VerdictBox*> m_boxes;
+    QToolButton* m_all;
+    QToolButton* m_more;
+    QMenu* m_menu;
+    QStringList m_names;
+    QStringList m_ticked; ///< variants that have a tick
+    QStringList m_variants;
+    QStringList m_ran;
+    bool m_sidecar = false; ///< says what ran: nothing else is asked
+};
+
+} // namespace nanscope
