@@ -14,58 +14,176 @@
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
 #include "core/platform/platform.h"
+#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/scantensor.h"
 
 namespace nanscope {
 
+namespace fs = std::filesystem;
+
 namespace {
+
+enum class Format { markdown, html, json };
+
+struct Output
+{
+    std::string path; ///< "-" for standard output
+    Format format = Format::markdown;
+};
+
+struct Written
+{
+    std::string path;
+    std::size_t bytes = 0;
+};
 
 class Report : public Command
 {
 public:
-    explicit Report(CLI::App& root)
-        : Command(root, "report", "The report a maintainer can act on, ready for an issue")
-    {
-        options().add_option("source", m_path, "A capture, a folder or a session")->required();
-        options().add_option("-o,--output", m_output, "report.md or report.json; - for standard output")->required();
-        options()
-            .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
-            ->allow_extra_args(false);
-        options().add_flag("--no-redact", m_open, "Keep host names, user names and home paths");
-        options().add_option("--session", m_session, "Keep what was read and judged in this session");
-    }
-
+    explicit Report(CLI::App& root);
     Result<int> run(Terminal& terminal) override;
 
 private:
     Result<ReportInput> gather(Source& source, Terminal& terminal) const;
+    Result<ReportOptions> reportOptions() const;
     std::string commandLine() const;
 
     std::string m_path;
-    std::string m_output;
+    std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
+    std::vector<std::string> m_only;
+    std::vector<std::string> m_without;
+    std::vector<std::string> m_replace;
     std::string m_session;
     bool m_open = false;
+    bool m_noImages = false;
 };
 
-Result<bool> wantsJson(const std::string& output)
+Report::Report(CLI::App& root)
+    : Command(root, "report", "The report a maintainer can act on, ready for an issue")
 {
-    const auto extension = std::filesystem::path(output).extension();
+    options().add_option("source", m_path, "A capture, a folder or a session")->required();
+    options()
+        .add_option("-o,--output", m_outputs,
+            "report.md, report.html or report.json; - for Markdown on standard output; may be repeated")
+        ->required()
+        ->allow_extra_args(false);
+    options()
+        .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
+        ->allow_extra_args(false);
+    options()
+        .add_option("--section", m_only, "Only these sections, such as claim,output; may be repeated")
+        ->allow_extra_args(false);
+    options().add_option("--no-section", m_without, "Without these sections; may be repeated")->allow_extra_args(false);
+    options().add_flag("--no-images", m_noImages, "No pictures in .html, none beside .md");
+    options()
+        .add_option("--redact", m_replace, "TEXT or TEXT=REPLACEMENT, replaced everywhere; may be repeated")
+        ->allow_extra_args(false);
+    options().add_flag("--no-redact", m_open, "Keep host names, user names and home paths");
+    options().add_option("--session", m_session, "Keep what was read and judged in this session");
+}
+
+Result<Format> formatOf(const std::string& output)
+{
+    const auto extension = fs::path(output).extension();
     if (output == "-" || extension == ".md" || extension == ".markdown") {
-        return false;
+        return Format::markdown;
+    }
+    if (extension == ".html" || extension == ".htm") {
+        return Format::html;
     }
     if (extension == ".json") {
-        return true;
+        return Format::json;
     }
-    return failure(ErrorKind::usage, "a report is written as .md or .json; name the file so", output);
+    return failure(ErrorKind::usage, "a report is written as .md, .html or .json; name the file so", output);
+}
+
+Result<std::vector<Output>> outputsOf(const std::vector<std::string>& paths)
+{
+    std::vector<Output> outputs;
+    for (const auto& path : paths) {
+        const auto format = formatOf(path);
+        if (!format) {
+            return tl::make_unexpected(format.error());
+        }
+        outputs.push_back({path, *format});
+    }
+    return outputs;
+}
+
+Result<std::set<ReportSection>> sectionsOf(const std::vector<std::string>& words)
+{
+    std::vector<std::string_view> known;
+    for (const auto section : allReportSections()) {
+        known.push_back(name(section));
+    }
+    std::set<ReportSection> sections;
+    for (const auto& word : words) {
+        for (const auto& part : listOf(word)) {
+            const auto place = oneOf("section", part, known);
+            if (!place) {
+                return tl::make_unexpected(place.error());
+            }
+            sections.insert(static_cast<ReportSection>(*place));
+        }
+    }
+    return sections;
+}
+
+Redaction redactionOf(const std::string& word)
+{
+    const auto equals = word.find('=');
+    return equals == std::string::npos ? Redaction {word, "<redacted>"}
+                                       : Redaction {word.substr(0, equals), word.substr(equals + 1)};
+}
+
+Result<ReportOptions> Report::reportOptions() const
+{
+    const auto only = sectionsOf(m_only);
+    const auto without = sectionsOf(m_without);
+    if (!only || !without) {
+        return tl::make_unexpected(only ? without.error() : only.error());
+    }
+    ReportOptions options;
+    options.redact = !m_open;
+    options.figures = !m_noImages;
+    if (!only->empty()) {
+        options.sections = *only;
+    }
+    for (const auto section : *without) {
+        options.sections.erase(section);
+    }
+    std::transform(m_replace.begin(), m_replace.end(), std::back_inserter(options.redactions), redactionOf);
+    return options;
 }
 
 std::string Report::commandLine() const
 {
-    auto text = fmt::format("nanscope report {} -o {}", m_path, m_output);
-    for (const auto& ran : m_ran) {
-        text += " --ran " + ran;
+    auto text = "nanscope report " + m_path;
+    const auto add = [&text](const char* option, const std::vector<std::string>& values) {
+        for (const auto& value : values) {
+            text += fmt::format(" {} {}", option, value);
+        }
+    };
+    add("-o", m_outputs);
+    add("--ran", m_ran);
+    add("--section", m_only);
+    add("--no-section", m_without);
+    // What is to be hidden must not come back as part of the command.
+    add("--redact", std::vector<std::string>(m_replace.size(), "..."));
+    return text + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
+}
+
+/// For the picture; a capture that went away since it was read only leaves the picture out.
+std::optional<TileMap> outputTiles(const ReportInput& input)
+{
+    const auto* capture = mainCapture(input);
+    auto file = capture != nullptr ? openCapture(capture->path) : failure(ErrorKind::io, "no capture");
+    if (!file || !file->output) {
+        return std::nullopt;
     }
-    return text + (m_open ? " --no-redact" : "");
+    auto map = tileTensor(*file->output, shownBatch(*capture));
+    return map ? std::optional(std::move(*map)) : std::nullopt;
 }
 
 Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
@@ -85,24 +203,86 @@ Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
         }
         cells = std::move(*stored);
     }
-    return ReportInput {std::move(source.run), std::move(*diagnosis), std::move(cells), commandLine()};
+    ReportInput input {std::move(source.run), std::move(*diagnosis), std::move(cells), commandLine()};
+    input.outputTiles = outputTiles(input);
+    return input;
 }
 
-Result<void> write(const std::string& output, const std::string& text)
+Result<Written> writeFile(const fs::path& path, const std::string& text)
 {
-    auto written = writeFileAtomically(output, std::as_bytes(std::span(text)));
+    auto written = writeFileAtomically(path, std::as_bytes(std::span(text)));
     if (!written) {
         // A report that cannot be written is no rejected input: the caller's disk or path is at fault.
-        return failure(ErrorKind::internal, written.error().what, output);
+        return failure(ErrorKind::internal, written.error().what, path.string());
     }
-    return {};
+    return Written {path.string(), text.size()};
+}
+
+std::string textOf(Format format, const ReportInput& input, const ReportOptions& options)
+{
+    switch (format) {
+    case Format::html:
+        return htmlReport(input, options);
+    case Format::json:
+        return jsonReport(input, options);
+    case Format::markdown:
+        break;
+    }
+    return markdownReport(input, options);
+}
+
+/// The report and, for Markdown, the pictures beside it.
+Result<std::vector<Written>> write(const Output& output, const ReportInput& input, ReportOptions options)
+{
+    const fs::path path = output.path;
+    if (output.format == Format::markdown && options.figures) {
+        options.imageStem = path.stem().string();
+    }
+    std::vector<std::pair<fs::path, std::string>> files {{path, textOf(output.format, input, options)}};
+    if (!options.imageStem.empty()) {
+        for (auto& image : reportImages(input, options)) {
+            files.emplace_back(path.parent_path() / image.file, std::move(image.svg));
+        }
+    }
+    std::vector<Written> all;
+    for (const auto& [file, text] : files) {
+        auto written = writeFile(file, text);
+        if (!written) {
+            return tl::make_unexpected(written.error());
+        }
+        all.push_back(std::move(*written));
+    }
+    return all;
+}
+
+void say(const std::vector<Written>& files, const Diagnosis& diagnosis, bool redacted, Terminal& terminal)
+{
+    if (files.empty()) {
+        return;
+    }
+    if (terminal.json()) {
+        auto list = nlohmann::ordered_json::array();
+        for (const auto& file : files) {
+            list.push_back({{"file", file.path}, {"bytes", file.bytes}});
+        }
+        terminal.printJson(
+            {{"schema", "nanscope.reportfile/1"}, {"file", files.front().path}, {"bytes", files.front().bytes},
+                {"redacted", redacted}, {"headline", diagnosis.headline}, {"files", std::move(list)}});
+        return;
+    }
+    auto text = diagnosis.headline + "\n";
+    for (const auto& file : files) {
+        text += fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), file.path);
+    }
+    terminal.print(text);
 }
 
 Result<int> Report::run(Terminal& terminal)
 {
-    const auto asJson = wantsJson(m_output);
-    if (!asJson) {
-        return tl::make_unexpected(asJson.error());
+    const auto outputs = outputsOf(m_outputs);
+    const auto options = reportOptions();
+    if (!outputs || !options) {
+        return tl::make_unexpected(outputs ? options.error() : outputs.error());
     }
     auto source = openSource(m_path, m_session, terminal);
     if (!source) {
@@ -113,22 +293,19 @@ Result<int> Report::run(Terminal& terminal)
     if (!input) {
         return tl::make_unexpected(input.error());
     }
-    const ReportOptions options {!m_open};
-    const auto text = *asJson ? jsonReport(*input, options) : markdownReport(*input, options);
-    if (m_output == "-") {
-        terminal.print(text);
-        return status;
+    std::vector<Written> files;
+    for (const auto& output : *outputs) {
+        if (output.path == "-") {
+            terminal.print(markdownReport(*input, *options));
+            continue;
+        }
+        auto written = write(output, *input, *options);
+        if (!written) {
+            return tl::make_unexpected(written.error());
+        }
+        files.insert(files.end(), written->begin(), written->end());
     }
-    if (auto written = write(m_output, text); !written) {
-        return tl::make_unexpected(written.error());
-    }
-    if (terminal.json()) {
-        terminal.printJson({{"schema", "nanscope.reportfile/1"}, {"file", m_output}, {"bytes", text.size()},
-            {"redacted", !m_open}, {"headline", input->diagnosis.headline}});
-    } else {
-        terminal.print(fmt::format(
-            "{}\n{} in {}\n", input->diagnosis.headline, bytesText(static_cast<std::int64_t>(text.size())), m_output));
-    }
+    say(files, input->diagnosis, !m_open, terminal);
     return status;
 }
 

@@ -21,14 +21,14 @@ Json each(const Range& range)
     return array;
 }
 
-void redactStrings(Json& json)
+void redactStrings(Json& json, Redactor& redactor)
 {
     if (json.is_string()) {
-        json = redact(json.get<std::string>());
+        json = redactor(json.get<std::string>());
     }
     if (json.is_structured()) {
         for (auto& child : json) {
-            redactStrings(child);
+            redactStrings(child, redactor);
         }
     }
 }
@@ -89,9 +89,8 @@ std::string jsonReport(const ReportInput& input, const ReportOptions& options)
     report["events"] = each(input.run.events);
     report["rejected"] = each(input.run.rejected);
     report["redacted"] = options.redact;
-    if (options.redact) {
-        redactStrings(report);
-    }
+    auto redactor = redactorFor(input, options);
+    redactStrings(report, redactor);
     return jsonText(report, 2) + "\n";
 }
 

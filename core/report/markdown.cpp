@@ -4,24 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "core/report/console.h"
-#include "core/report/markdownsections.h"
+#include "core/report/document.h"
+#include "core/report/markdowntext.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
-
-const Capture* captureNamed(const RunData& run, const CaptureVerdict* verdict)
-{
-    if (verdict == nullptr) {
-        return nullptr;
-    }
-    const auto same = [verdict](const Capture& capture) { return capture.file == verdict->capture; };
-    const auto found = std::find_if(run.captures.begin(), run.captures.end(), same);
-    return found == run.captures.end() ? nullptr : &*found;
-}
 
 /// Adds whole pieces while they fit, and says how many did not: half a table or half a fence helps nobody.
 class Page
@@ -45,8 +35,8 @@ public:
     std::string take()
     {
         if (m_left > 0) {
-            m_text += fmt::format("\n*{} part{} left out to stay under {} characters; `nanscope report -o report.json` "
-                                  "has everything.*\n",
+            m_text += fmt::format("\n*{} part{} left out to stay under {} "
+                                  "characters; `nanscope report -o report.json` has everything.*\n",
                 m_left, m_left == 1 ? "" : "s", countText(maxReportCharacters));
         }
         return std::move(m_text);
@@ -59,104 +49,186 @@ private:
     int m_left = 0;
 };
 
-std::string consolePiece(ReportFacts& facts)
+std::string wordsText(const Words& words)
 {
-    const auto lines = consoleAround(facts.input.run, facts.verdict ? facts.verdict->capture : "", 8, 6);
-    if (lines.empty()) {
-        return "\n**Console around the birth:** not recorded.\n";
+    switch (words.voice) {
+    case Voice::own:
+        return words.text;
+    case Voice::code:
+        return markdown::code(words.text);
+    case Voice::strong:
+        return "**" + markdown::plain(words.text) + "**";
+    case Voice::foreign:
+        break;
     }
-    return "\n**Console around the birth** (as read; values stand for the lines that gave them)\n\n"
-        + facts.text.block(lines, "text");
+    return markdown::plain(words.text);
 }
 
-std::vector<std::string> captureRow(ReportFacts& facts, const CaptureVerdict& verdict)
+std::string phraseText(const Phrase& phrase)
 {
-    const auto* capture = captureNamed(facts.input.run, &verdict);
-    const auto side = [](const CaptureTensor& tensor) {
-        return tensor.scanned() ? classesText(tensor.total()) : std::string("not scanned");
-    };
-    const auto input = capture != nullptr ? side(capture->input) : "not recorded";
-    const auto output = capture != nullptr && capture->output ? side(*capture->output) : "not recorded";
-    return {facts.text.code(verdict.capture), std::string(name(verdict.role)),
-        verdict.rank ? std::to_string(*verdict.rank) : "–",
-        verdict.step ? fmt::format("{}–{}", verdict.step->first, verdict.step->second) : "–", input, output,
-        std::string(name(verdict.blame))};
-}
-
-/// As many rows as fit: births come first in a diagnosis, so what is left out is the least telling.
-std::string captureTable(ReportFacts& facts, std::size_t room)
-{
-    std::vector<std::vector<std::string>> rows;
-    std::size_t size = 0;
-    const auto& verdicts = facts.input.diagnosis.captures;
-    for (const auto& verdict : verdicts) {
-        auto row = captureRow(facts, verdict);
-        for (const auto& cell : row) {
-            size += cell.size() + 4;
-        }
-        if (size + 400 > room) {
-            break;
-        }
-        rows.push_back(std::move(row));
-    }
-    const auto head =
-        std::vector<std::string> {"capture", "role", "rank", "between steps", "input", "output", "verdict"};
-    auto text = "\n**Captures**\n\n" + MarkdownText::table(head, rows);
-    if (rows.size() < verdicts.size()) {
-        text += fmt::format("\n*{} more captures left out to stay under {} characters.*\n",
-            countText(static_cast<std::int64_t>(verdicts.size() - rows.size())), countText(maxReportCharacters));
+    std::string text;
+    for (const auto& words : phrase.words) {
+        text += wordsText(words);
     }
     return text;
 }
 
-std::string rejectedPiece(ReportFacts& facts)
+std::vector<std::string> cellsOf(const std::vector<Phrase>& row)
 {
-    const auto& rejected = facts.input.run.rejected;
-    if (rejected.empty()) {
-        return {};
+    std::vector<std::string> cells;
+    std::transform(row.begin(), row.end(), std::back_inserter(cells), phraseText);
+    return cells;
+}
+
+std::string leftOut(const Table& table, std::size_t rows)
+{
+    return fmt::format("\n*{} more {}s left out to stay under {} characters.*\n",
+        countText(static_cast<std::int64_t>(rows)), table.rowNoun, countText(maxReportCharacters));
+}
+
+/// Blocks as they follow the section's heading, which is still on its line where `first`.
+struct BlockText
+{
+    const std::string& imageStem;
+    std::size_t room;
+    bool first = true;
+
+    std::string operator()(const Paragraph& block) const { return phraseText(block.text) + "\n"; }
+
+    std::string operator()(const ItemList& block) const
+    {
+        std::string text = first ? "\n" : "";
+        for (const auto& item : block.items) {
+            const auto label = item.label.empty() ? std::string {} : item.label + ": ";
+            text += (block.numbered ? "1. " : "- ") + label + phraseText(item.text) + "\n";
+        }
+        return text;
     }
-    constexpr std::size_t most = 20;
-    auto text = fmt::format("\n**Files that could not be used: {}**\n\n", rejected.size());
-    for (std::size_t i = 0; i < std::min(most, rejected.size()); ++i) {
-        text += fmt::format("- {}: {}\n", facts.text.plain(rejected[i].reason), facts.text.code(rejected[i].path));
+
+    std::string operator()(const Table& block) const
+    {
+        auto text = (first ? "\n\n" : "\n") + markdown::tableRow(block.head)
+            + markdown::tableRow(std::vector<std::string>(block.head.size(), "---"));
+        constexpr std::size_t noteRoom = 200;
+        for (std::size_t i = 0; i < block.rows.size(); ++i) {
+            const auto row = markdown::tableRow(cellsOf(block.rows[i]));
+            if (!block.rowNoun.empty() && text.size() + row.size() + noteRoom > room) {
+                return text + leftOut(block, block.rows.size() - i);
+            }
+            text += row;
+        }
+        return text;
     }
-    return rejected.size() > most ? text + fmt::format("- and {} more\n", rejected.size() - most) : text;
+
+    std::string operator()(const CodeBlock& block) const
+    {
+        return (first ? "\n\n" : "\n") + markdown::block(block.lines, block.language);
+    }
+
+    std::string operator()(const Figure& block) const
+    {
+        if (imageStem.empty()) {
+            return {};
+        }
+        return fmt::format("\n![{}]({})\n\n{}\n", markdown::plain(block.alt),
+            markdown::destination(fmt::format("{}-{}.svg", imageStem, block.id)), phraseText(block.caption));
+    }
+};
+
+std::string headingText(const Section& section)
+{
+    const bool asks = section.title.ends_with('?');
+    if (section.number > 0) {
+        return fmt::format("\n**{} {}{}**", section.number, section.title, asks ? "" : ".");
+    }
+    const bool leadsIn = std::holds_alternative<Paragraph>(section.blocks.front());
+    return fmt::format("\n**{}{}**", section.title, leadsIn ? ":" : "");
+}
+
+std::string sectionText(const Section& section, const std::string& imageStem, std::size_t room)
+{
+    auto text = headingText(section);
+    BlockText write {imageStem, room - std::min(room, text.size())};
+    for (const auto& block : section.blocks) {
+        const bool leadsIn = write.first && std::holds_alternative<Paragraph>(block);
+        text += (leadsIn ? " " : "") + std::visit(write, block);
+        write.first = false;
+    }
+    return text;
+}
+
+/// Without the appendix, and without section 16: it says what was done to all the others and is never left out.
+bool isMain(const Section& section)
+{
+    return section.number > 0 && section.id != ReportSection::redactions;
+}
+
+std::string closingText(const Document& document)
+{
+    const auto found = std::find_if(document.sections.begin(), document.sections.end(),
+        [](const Section& section) { return section.id == ReportSection::redactions; });
+    return found == document.sections.end() ? std::string {} : sectionText(*found, {}, maxReportCharacters);
+}
+
+std::string appendixText(const Document& document, const std::string& imageStem, std::size_t room)
+{
+    Page page(room);
+    bool any = false;
+    for (const auto& section : document.sections) {
+        if (section.number > 0) {
+            continue;
+        }
+        if (!any) {
+            page.add("\n---\n\n## Appendix\n");
+            any = true;
+        }
+        page.add(sectionText(section, imageStem, page.room()));
+    }
+    return page.take();
 }
 
 } // namespace
 
-const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis)
+std::string toMarkdown(const Document& document, const std::string& imageStem)
 {
-    for (const auto role : {Role::birth, Role::padding, Role::upstream, Role::downstream, Role::healthy}) {
-        for (const auto& verdict : diagnosis.captures) {
-            if (verdict.role == role) {
-                return &verdict;
-            }
+    const auto closing = closingText(document);
+    Page page(maxReportCharacters - closing.size());
+    page.add("# " + phraseText(document.title) + "\n");
+    for (const auto& section : document.sections) {
+        if (isMain(section)) {
+            page.add(sectionText(section, imageStem, page.room()));
         }
     }
-    return nullptr;
+    const auto room = page.room();
+    return page.take() + closing + appendixText(document, imageStem, room);
 }
+
+} // namespace nanscope::report
+
+namespace nanscope {
 
 std::string markdownReport(const ReportInput& input, const ReportOptions& options)
 {
-    const auto* verdict = mainVerdict(input.diagnosis);
-    ReportFacts facts {input, verdict, captureNamed(input.run, verdict), MarkdownText(options.redact)};
-    const auto appendixHead = std::string("\n---\n\n## Appendix\n");
-    const auto console = consolePiece(facts);
-    const auto rejected = rejectedPiece(facts);
+    return report::toMarkdown(report::documentOf(input, options), options.imageStem);
+}
 
-    // Section 16 tells what was redacted everywhere, so it is written last; its room is set aside.
-    constexpr std::size_t closingRoom = 2500;
-    Page page(maxReportCharacters - closingRoom);
-    for (const auto& section : reportSections(facts)) {
-        page.add(section);
+std::vector<ReportImage> reportImages(const ReportInput& input, const ReportOptions& options)
+{
+    std::vector<ReportImage> images;
+    for (const auto& section : report::documentOf(input, options).sections) {
+        for (const auto& block : section.blocks) {
+            if (const auto* figure = std::get_if<report::Figure>(&block)) {
+                images.push_back(
+                    {fmt::format("{}-{}.svg", options.imageStem, figure->id), figure->svg.file(figure->alt)});
+            }
+        }
     }
-    Page appendix(page.room());
-    appendix.add(appendixHead);
-    appendix.add(console);
-    appendix.add(rejected);
-    appendix.add(captureTable(facts, appendix.room()));
-    return page.take() + closingSection(facts) + appendix.take();
+    return images;
+}
+
+std::vector<Redaction> reportRedactions(const ReportInput& input, const ReportOptions& options)
+{
+    return report::documentOf(input, options).redactions;
 }
 
 } // namespace nanscope

@@ -3,16 +3,13 @@
 #include "core/report/markdowntext.h"
 
 #include <algorithm>
+#include <cctype>
 
-#include "core/report/report.h"
-#include "core/report/words.h"
+#include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::markdown {
 
 namespace {
-
-constexpr std::size_t longestText = 1200;
-constexpr std::size_t longestLine = 400;
 
 std::size_t longestBacktickRun(std::string_view text)
 {
@@ -36,31 +33,13 @@ std::string tableCell(const std::string& cell)
     return escaped;
 }
 
-std::string tableRow(const std::vector<std::string>& cells)
-{
-    std::string row = "|";
-    for (const auto& cell : cells) {
-        row += " " + tableCell(cell) + " |";
-    }
-    return row + "\n";
-}
-
 } // namespace
 
-std::string MarkdownText::cleaned(std::string_view text, std::size_t characters)
-{
-    auto result = std::string(text);
-    if (m_redact) {
-        result = redact(result, m_counts);
-    }
-    return clipped(printable(result), characters);
-}
-
-std::string MarkdownText::plain(std::string_view text)
+std::string plain(std::string_view text)
 {
     constexpr std::string_view active = "\\`*_[]<>|~$#!";
     std::string result;
-    for (const auto byte : cleaned(text, longestText)) {
+    for (const auto byte : text) {
         if (byte == '<') {
             result += "&lt;";
         } else if (byte == '&') {
@@ -76,32 +55,43 @@ std::string MarkdownText::plain(std::string_view text)
     return result;
 }
 
-std::string MarkdownText::code(std::string_view text)
+std::string code(std::string_view text)
 {
-    auto inner = cleaned(text, longestText);
-    const auto ticks = std::string(longestBacktickRun(inner) + 1, '`');
-    const bool pad = inner.empty() || inner.front() == '`' || inner.back() == '`';
+    const auto ticks = std::string(longestBacktickRun(text) + 1, '`');
+    const bool pad = text.empty() || text.front() == '`' || text.back() == '`';
     const std::string space = pad ? " " : "";
-    return ticks + space + inner + space + ticks;
+    return ticks + space + std::string(text) + space + ticks;
 }
 
-std::string MarkdownText::block(const std::vector<std::string>& lines, std::string_view language)
+std::string block(const std::vector<std::string>& lines, std::string_view language)
 {
     std::string body;
     for (const auto& line : lines) {
-        body += cleaned(line, longestLine) + "\n";
+        body += line + "\n";
     }
     const auto fence = std::string(std::max<std::size_t>(3, longestBacktickRun(body) + 1), '`');
     return fence + std::string(language) + "\n" + body + fence + "\n";
 }
 
-std::string MarkdownText::table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows)
+std::string tableRow(const std::vector<std::string>& cells)
 {
-    auto text = tableRow(head) + tableRow(std::vector<std::string>(head.size(), "---"));
-    for (const auto& row : rows) {
-        text += tableRow(row);
+    std::string row = "|";
+    for (const auto& cell : cells) {
+        row += " " + tableCell(cell) + " |";
     }
-    return text;
+    return row + "\n";
 }
 
-} // namespace nanscope
+std::string destination(std::string_view path)
+{
+    constexpr std::string_view safe = "-._/";
+    std::string result;
+    for (const auto byte : path) {
+        const auto code = static_cast<unsigned char>(byte);
+        const bool keep = std::isalnum(code) != 0 || safe.find(byte) != std::string_view::npos;
+        result += keep ? std::string(1, byte) : fmt::format("%{:02X}", code);
+    }
+    return result;
+}
+
+} // namespace nanscope::markdown

@@ -57,6 +57,9 @@ std::string asSentence(const std::string& text);
 /// Without control characters, line breaks included, so that log text can neither move the cursor nor end a row.
 std::string printable(std::string_view text);
 
+/// Valid UTF-8 without characters that turn the direction of writing: what is wrong becomes U+FFFD.
+std::string validText(std::string_view text);
+
 /// At most so many characters, cut at a character with "…".
 std::string clipped(std::string_view text, std::size_t characters);
 

@@ -12,7 +12,8 @@ using testing::Not;
 
 namespace {
 
-/// Drops code blocks and spans the way a renderer does: a run of backticks ends at the next run of that length.
+/// Drops code blocks and spans the way a renderer does: a run of backticks ends
+/// at the next run of that length.
 std::string withoutCode(const std::string& markdown)
 {
     std::string rest;
@@ -39,43 +40,36 @@ std::string withoutCode(const std::string& markdown)
 
 TEST(MarkdownText, RunningTextIsInert)
 {
-    MarkdownText text(false);
-    EXPECT_EQ(text.plain("<script>alert(1)</script>"), "&lt;script\\>alert(1)&lt;/script\\>");
-    EXPECT_EQ(text.plain("a|b*c_d[e](f)"), "a\\|b\\*c\\_d\\[e\\](f)");
-    EXPECT_EQ(text.plain("one\n# two"), "one \\# two");
-    EXPECT_EQ(text.plain("@octocat"), "@\u200Doctocat");
+    EXPECT_EQ(markdown::plain("<script>alert(1)</script>"), "&lt;script\\>alert(1)&lt;/script\\>");
+    EXPECT_EQ(markdown::plain("a|b*c_d[e](f)"), "a\\|b\\*c\\_d\\[e\\](f)");
+    EXPECT_EQ(markdown::plain("@octocat"), "@\u200Doctocat");
 }
 
 TEST(MarkdownText, FenceIsLongerThanAnyRunInside)
 {
-    MarkdownText text(false);
-    EXPECT_EQ(text.block({"a"}), "```\na\n```\n");
-    EXPECT_EQ(text.block({"````sh", "rm"}), "`````\n````sh\nrm\n`````\n");
-    EXPECT_EQ(text.block({"one\n```\ntwo"}), "````\none ``` two\n````\n");
+    EXPECT_EQ(markdown::block({"a"}), "```\na\n```\n");
+    EXPECT_EQ(markdown::block({"````sh", "rm"}), "`````\n````sh\nrm\n`````\n");
 }
 
 TEST(MarkdownText, CodeSpansHoldBackticks)
 {
-    MarkdownText text(false);
-    EXPECT_EQ(text.code("x.pt"), "`x.pt`");
-    EXPECT_EQ(text.code("a`b"), "``a`b``");
-    EXPECT_EQ(text.code("`"), "`` ` ``");
+    EXPECT_EQ(markdown::code("x.pt"), "`x.pt`");
+    EXPECT_EQ(markdown::code("a`b"), "``a`b``");
+    EXPECT_EQ(markdown::code("`"), "`` ` ``");
 }
 
 TEST(MarkdownText, PipesStayInsideTheirCell)
 {
-    MarkdownText text(false);
-    EXPECT_THAT(
-        MarkdownText::table({"a"}, {{text.code("x|y")}, {text.plain("p|q")}}), HasSubstr("| `x\\|y` |\n| p\\|q |\n"));
+    EXPECT_EQ(markdown::tableRow({markdown::code("x|y"), markdown::plain("p|q")}), "| `x\\|y` | p\\|q |\n");
 }
 
-TEST(MarkdownText, CountsWhatItRedacts)
+TEST(MarkdownText, LineBreaksOfALogEndNothing)
 {
-    MarkdownText text(true);
-    EXPECT_EQ(text.code("/home/alice/x"), "`<home>/x`");
-    EXPECT_EQ(text.counts().homes, 1);
-    EXPECT_EQ(text.plain("/home/alice/x"), "&lt;home\\>/x");
-    EXPECT_EQ(text.counts().homes, 2);
+    auto input = handmade::reportInput();
+    input.run.events[0].text = "one\n```\ntwo";
+    EXPECT_THAT(markdownReport(input), HasSubstr("one ``` two\n"));
+    input.diagnosis.captures[0].summary = "one\n# two";
+    EXPECT_THAT(markdownReport(input), HasSubstr("One \\# two."));
 }
 
 TEST(Console, ShowsWhatWasReadAroundTheBirth)
@@ -129,7 +123,8 @@ TEST(Markdown, HidesWhoAndWhereUnlessToldNotTo)
 TEST(Markdown, HostileTextDoesNothing)
 {
     auto input = handmade::reportInput();
-    const std::string hostile = "```\n</details><script>x</script> | @all ![i](http://x) [l](javascript:x)";
+    const std::string hostile = "```\n</details><script>x</script> | @all "
+                                "![i](http://x) [l](javascript:x)";
     input.run.events[0].text = hostile;
     input.diagnosis.captures[0].summary = hostile;
     input.diagnosis.captures[0].speaksFor[0].source = hostile;

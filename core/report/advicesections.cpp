@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sections 10 to 16: what to try, what is uncertain, what it cost, how to see it again.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/report/sections.h"
+#include "core/report/words.h"
+
+namespace nanscope::report {
+
+namespace {
+
+std::string shellQuoted(const std::string& word)
+{
+    const auto* safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=<>";
+    if (!word.empty() && word.find_first_not_of(safe) == std::string::npos) {
+        return word;
+    }
+    std::string quoted = "'";
+    for (const auto byte : word) {
+        quoted += byte == '\'' ? "'\\''" : std::string(1, byte);
+    }
+    return quoted + "'";
+}
+
+std::string sweepVariants(const CaptureVerdict& verdict)
+{
+    return verdict.variant.names.empty() ? std::string {}
+                                         : fmt::format(" --variant {}", fmt::join(verdict.variant.names, ","));
+}
+
+std::string expectation(const CaptureVerdict& verdict)
+{
+    const auto finite = [](const MemberResult& member) { return member.finite == member.roundings; };
+    if (verdict.members.empty()) {
+        return {};
+    }
+    const auto all = std::all_of(verdict.members.begin(), verdict.members.end(), finite);
+    return all ? "# expected: finite in the formats of section 7 (the numbers are innocent)"
+               : "# expected: not finite where section 7 says so";
+}
+
+Phrase lossNotFinite(const RunData& run)
+{
+    const auto found = std::find_if(run.series.begin(), run.series.end(),
+        [](const Series& series) { return series.name == "loss" && series.nan + series.posInf + series.negInf > 0; });
+    if (found == run.series.end()) {
+        return {};
+    }
+    return own(" The loss of ") + code(found->source)
+        + own(fmt::format(
+            " is not finite at {} of {} points.", found->nan + found->posInf + found->negInf, found->pointCount));
+}
+
+std::string redactionText(const ReportOptions& options, const RedactionCounts& counts)
+{
+    auto text = options.redact ? fmt::format("home paths {}, user names {}, host names {}, "
+                                             "addresses {}, e-mail addresses {}",
+                    counts.homes, counts.users, counts.hosts, counts.addresses, counts.emails)
+                               : std::string("none (--no-redact)");
+    if (counts.secrets > 0) {
+        text += fmt::format(", keys and tokens {}", counts.secrets);
+    }
+    return counts.given > 0 ? text + fmt::format(", chosen by the reporter {}", counts.given) : text;
+}
+
+} // namespace
+
+Blocks experiments(const ReportFacts& facts)
+{
+    if (facts.verdict == nullptr || facts.verdict->next.empty()) {
+        return {Paragraph {own("none recorded as done.")}};
+    }
+    ItemList list {true, {}};
+    for (const auto& line : facts.verdict->next) {
+        list.items.push_back({{}, foreign(line)});
+    }
+    return {Paragraph {own("none recorded as done. Not done yet, most informative first:")}, std::move(list)};
+}
+
+Blocks against(const ReportFacts& facts)
+{
+    if (facts.verdict == nullptr) {
+        return {Paragraph {own("not recorded.")}};
+    }
+    auto list = evidenceItems("against", facts.verdict->speaksAgainst);
+    const auto open = evidenceItems("not testable", facts.verdict->notTestable);
+    list.items.insert(list.items.end(), open.items.begin(), open.items.end());
+    if (list.items.empty()) {
+        return {Paragraph {own("nothing recorded.")}};
+    }
+    return {std::move(list)};
+}
+
+Blocks advisories(const ReportFacts& /*facts*/)
+{
+    return {Paragraph {own("not looked up.")}};
+}
+
+Blocks impact(const ReportFacts& facts)
+{
+    const auto& triage = facts.input.diagnosis.triage;
+    const auto counts = fmt::format("{} captures: {} birth{}, {} upstream, {} downstream, {} padding.", triage.captures,
+        triage.births, triage.births == 1 ? "" : "s", triage.upstream, triage.downstream, triage.padding);
+    return {Paragraph {own(counts) + lossNotFinite(facts.input.run)
+        + own(fmt::format(" Parameters touched, checkpoints: {}.", notRecorded))}};
+}
+
+Blocks reproduce(const ReportFacts& facts)
+{
+    if (facts.capture == nullptr) {
+        return {Paragraph {own("not recorded.")}};
+    }
+    // The place on the reporter's disk helps nobody and may name them; the folder's own name is enough.
+    const auto run = shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);
+    std::vector<std::string> lines {fmt::format("nanscope diagnose {}", run),
+        fmt::format("nanscope sweep {} --capture {}{} --precision "
+                    "fp64,fp32,tf32,bf16,fp16",
+            run, shellQuoted(facts.capture->file), sweepVariants(*facts.verdict))};
+    if (auto expected = expectation(*facts.verdict); !expected.empty()) {
+        lines.push_back(std::move(expected));
+    }
+    return {Paragraph {own("needs the capture (identity ") + code(orNotRecorded(facts.capture->identity))
+                + own("); no GPU and no torch:")},
+        CodeBlock {"sh", std::move(lines)}};
+}
+
+Blocks ask(const ReportFacts& facts)
+{
+    if (facts.verdict == nullptr) {
+        return {Paragraph {own("not recorded.")}};
+    }
+    if (!facts.verdict->question.empty()) {
+        return {Paragraph {foreign(facts.verdict->question)}};
+    }
+    return {Paragraph {facts.verdict->next.empty() ? own(notRecorded) : foreign(facts.verdict->next.front())}};
+}
+
+Blocks redactions(const ReportFacts& facts, const std::string& command, const RedactionCounts& counts)
+{
+    return {Paragraph {own(fmt::format("{}. Consent to share tensors: {} (momentum is "
+                                       "derived from data). Nanscope {}, command line ",
+                           redactionText(facts.options, counts), notRecorded, NANSCOPE_VERSION))
+        + code(command) + own(".")}};
+}
+
+} // namespace nanscope::report

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures as SVG elements with class names; colours, light and dark, are in figures.css. Text is escaped here.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/model/run.h"
+
+namespace nanscope::report {
+
+struct Spot
+{
+    double x = 0;
+    double y = 0;
+};
+
+struct Box
+{
+    double x = 0;
+    double y = 0;
+    double width = 0;
+    double height = 0;
+    double right() const { return x + width; }
+    double bottom() const { return y + height; }
+};
+
+/// `&`, `<`, `>` and both quotes as entities: safe in elements and in attributes.
+std::string escaped(std::string_view text);
+
+/// A coordinate with at most one decimal.
+std::string coordinate(double value);
+
+/// A picture under construction, in pixels.
+class Svg
+{
+public:
+    Svg() = default;
+    Svg(double width, double height)
+        : m_width(width)
+        , m_height(height)
+    { }
+
+    void line(Spot from, Spot to, std::string_view classes);
+    void rect(const Box& box, std::string_view classes);
+    void circle(Spot centre, double radius, std::string_view classes, std::string_view hint = {});
+    void path(std::string_view data, std::string_view classes, std::string_view hint = {});
+    void text(Spot at, std::string_view words, std::string_view classes = {});
+    /// Elements that are safe as they are.
+    void raw(std::string_view elements) { m_body += elements; }
+    /// The mark of a class that is not finite: a cross, a triangle up, a triangle down.
+    void mark(PointState state, Spot at, std::string_view hint = {});
+
+    void setHeight(double height) { m_height = height; }
+    double width() const { return m_width; }
+    double height() const { return m_height; }
+    bool empty() const { return m_body.empty(); }
+
+    /// For a page that holds figures.css.
+    std::string inlined(std::string_view alt) const;
+    /// A file of its own.
+    std::string file(std::string_view alt) const;
+
+private:
+    void element(std::string_view start, std::string_view name, std::string_view hint);
+
+    double m_width = 0;
+    double m_height = 0;
+    std::string m_body;
+};
+
+} // namespace nanscope::report

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// One truth, three faces: what the golden run is known to hold stands in Markdown, JSON and HTML alike.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+namespace {
+
+const std::string sample = NANSCOPE_SAMPLE;
+
+std::string contents(const std::string& path)
+{
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+std::string between(const std::string& text, const std::string& begin, const std::string& end)
+{
+    const auto from = text.find(begin);
+    const auto to = text.find(end, from + begin.size());
+    return from == std::string::npos || to == std::string::npos
+        ? std::string {}
+        : text.substr(from + begin.size(), to - from - begin.size());
+}
+
+/// A word of a code span or of a table, whatever stands around it.
+std::string plain(const std::string& markdown)
+{
+    std::string result;
+    for (const auto byte : markdown) {
+        result += byte == '\\' ? std::string {} : std::string(1, byte);
+    }
+    return result;
+}
+
+std::string hexOfBase64(const std::string& text)
+{
+    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const std::string hex = "0123456789abcdef";
+    std::string result;
+    unsigned bits = 0;
+    int held = 0;
+    for (const auto digit : text) {
+        const auto value = digits.find(digit);
+        if (value == std::string::npos) {
+            break;
+        }
+        bits = bits << 6U | static_cast<unsigned>(value);
+        for (held += 6; held >= 4; held -= 4) {
+            result += hex[bits >> static_cast<unsigned>(held - 4) & 15U];
+        }
+    }
+    return result.substr(0, 64);
+}
+
+} // namespace
+
+TEST(HtmlReport, TellsTheGoldenRunAsTheOtherFacesDo)
+{
+    std::ifstream file(sample + "/expected.json");
+    ASSERT_TRUE(file);
+    const auto expected = Json::parse(file);
+    const WorkFolder folder;
+    const auto done = run({"report", sample, "-o", folder / "r.md", "-o", folder / "r.html", "-o", folder / "r.json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    const auto markdown = plain(contents(folder / "r.md"));
+    const auto html = contents(folder / "r.html");
+    const auto json = Json::parse(contents(folder / "r.json"));
+    const auto& birth = expected["birth"];
+    std::vector<std::string> facts {birth["capture"], birth["verdict"], "rank 0", "9 captures, 1 birth",
+        "after the line of step 5, before that of step 6", "rows 32–63 × columns 64–127", "2,048 NaN", "8 downstream",
+        "1x96x160"};
+    for (const auto& name : birth["variant"]["names"]) {
+        facts.push_back(name);
+    }
+    for (const auto& capture : expected["captures"]) {
+        facts.push_back(capture["capture"]);
+    }
+    for (const auto& fact : facts) {
+        EXPECT_THAT(markdown, HasSubstr(fact));
+        EXPECT_THAT(html, HasSubstr(fact));
+    }
+    EXPECT_EQ(json["diagnosis"]["triage"], expected["triage"]);
+    const auto& verdict = json["diagnosis"]["captures"][0];
+    EXPECT_EQ(verdict["capture"], birth["capture"]);
+    EXPECT_EQ(verdict["verdict"], birth["verdict"]);
+    EXPECT_EQ(verdict["damage"]["rows"], birth["damage"]["rows"]);
+    EXPECT_THAT(html, HasSubstr(verdict["damage"]["text"].get<std::string>()));
+    EXPECT_THAT(markdown, HasSubstr(verdict["damage"]["text"].get<std::string>()));
+}
+
+TEST(HtmlReport, StyleIsWhatThePolicyAllows)
+{
+    const WorkFolder folder;
+    ASSERT_EQ(run({"report", sample, "-o", folder / "r.html"}).status, 0);
+    const auto html = contents(folder / "r.html");
+    writeText(folder / "style.css", between(html, "<style>", "</style>"));
+    const auto command = "sha256sum '" + (folder / "style.css") + "' > '" + (folder / "sum") + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    EXPECT_EQ(hexOfBase64(between(html, "style-src 'sha256-", "'")), contents(folder / "sum").substr(0, 64));
+}
+
+TEST(HtmlReport, HoldsThePicturesOfTheRun)
+{
+    const WorkFolder folder;
+    ASSERT_EQ(run({"sweep", sample, "--session", folder / "s.nanscope"}).status, 0);
+    ASSERT_EQ(run({"report", folder / "s.nanscope", "-o", folder / "r.html"}).status, 0);
+    const auto html = contents(folder / "r.html");
+    for (const auto* id : {"figure-loss", "figure-output", "figure-gauges", "figure-faults", "class=\"birthline\"",
+             "class=\"damage\"", "class=\"mark nan\""}) {
+        EXPECT_THAT(html, HasSubstr(id));
+    }
+    EXPECT_LT(html.size(), 400'000U);
+    ASSERT_EQ(run({"report", folder / "s.nanscope", "-o", folder / "bare.html", "--no-images"}).status, 0);
+    EXPECT_THAT(contents(folder / "bare.html"), Not(HasSubstr("<svg")));
+}
+
+TEST(HtmlReport, MarkdownHasItsPicturesBesideIt)
+{
+    const WorkFolder folder;
+    const auto done = run({"report", sample, "-o", folder / "r.md", "--json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    const auto markdown = contents(folder / "r.md");
+    EXPECT_LE(markdown.size(), 65536U);
+    std::vector<std::string> files;
+    const auto answer = done.json();
+    for (const auto& written : answer["files"]) {
+        const auto path = written["file"].get<std::string>();
+        files.push_back(std::filesystem::path(path).filename().string());
+        EXPECT_EQ(std::filesystem::file_size(path), written["bytes"]);
+    }
+    EXPECT_THAT(files, ::testing::ElementsAre("r.md", "r-loss.svg", "r-output.svg", "r-faults.svg"));
+    for (const auto* link : {"](r-loss.svg)", "](r-output.svg)", "](r-faults.svg)"}) {
+        EXPECT_THAT(markdown, HasSubstr(link));
+    }
+    ASSERT_EQ(run({"report", sample, "-o", folder / "bare.md", "--no-images"}).status, 0);
+    EXPECT_THAT(contents(folder / "bare.md"), Not(HasSubstr(".svg")));
+    EXPECT_FALSE(std::filesystem::exists(folder / "bare-loss.svg"));
+    EXPECT_THAT(run({"report", sample, "-o", "-"}).out, Not(HasSubstr(".svg")));
+}
+
+TEST(HtmlReport, SectionsAreChosenByName)
+{
+    const auto only = run({"report", sample, "-o", "-", "--section", "claim,ask"}).out;
+    EXPECT_THAT(only, HasSubstr("**1 Claim.**"));
+    EXPECT_THAT(only, HasSubstr("**15 Ask.**"));
+    EXPECT_THAT(only, Not(HasSubstr("**2 ")));
+    EXPECT_THAT(only, Not(HasSubstr("Appendix")));
+    const auto without = run({"report", sample, "-o", "-", "--no-section", "console", "--no-section", "captures"}).out;
+    EXPECT_THAT(without, HasSubstr("**2 "));
+    EXPECT_THAT(without, Not(HasSubstr("Appendix")));
+    const auto wrong = run({"report", sample, "-o", "-", "--section", "clam"});
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("claim"));
+}
+
+TEST(HtmlReport, WhatTheUserHidesDoesNotComeBackInTheCommandLine)
+{
+    const WorkFolder folder;
+    ASSERT_EQ(run({"report", sample, "-o", folder / "r.html", "-o", folder / "r.md", "-o", folder / "r.json",
+                      "--redact", "gns-gram=our-kernel", "--redact", "pid41207"})
+                  .status,
+        0);
+    for (const auto* name : {"r.html", "r.md", "r.json"}) {
+        const auto text = contents(folder / name);
+        EXPECT_THAT(text, Not(HasSubstr("gns-gram"))) << name;
+        EXPECT_THAT(text, Not(HasSubstr("pid41207"))) << name;
+        EXPECT_THAT(plain(text), HasSubstr("our-kernel")) << name;
+    }
+}
+
+TEST(HtmlReport, ADamagedCaptureNobodyCanReadAnyMoreOnlyCostsItsPicture)
+{
+    const WorkFolder folder;
+    writeCapture(folder / "a.pt");
+    ASSERT_EQ(run({"import", folder / "a.pt", "--session", folder / "s.nanscope"}).status, 0);
+    ASSERT_EQ(run({"report", folder / "s.nanscope", "-o", folder / "with.html"}).status, 0);
+    EXPECT_THAT(contents(folder / "with.html"), HasSubstr("figure-output"));
+}
