@@ -29,6 +29,7 @@ public:
 
     int get() const { return m_number; }
     bool open() const { return m_number >= 0; }
+    int release() { return std::exchange(m_number, -1); }
     void close()
     {
         if (const int number = std::exchange(m_number, -1); number >= 0) {

@@ -358,6 +358,27 @@ double Program::gemmFlops() const
     return flops * static_cast<double>(shape.batch);
 }
 
+std::vector<OpTrace> opsOf(const Program& program)
+{
+    std::vector<OpTrace> traces(static_cast<std::size_t>(program.scanCount));
+    for (const auto& instruction : program.code) {
+        if (instruction.scanSlot < 0) {
+            continue;
+        }
+        auto& trace = traces[static_cast<std::size_t>(instruction.scanSlot)];
+        trace.iteration = instruction.iteration;
+        trace.op = *instruction.label;
+        if (instruction.out < 0) {
+            trace.rows = trace.cols = 1;
+            continue;
+        }
+        const auto& plan = program.buffers[static_cast<std::size_t>(instruction.out)];
+        trace.rows = plan.transposed ? plan.cols : plan.rows;
+        trace.cols = plan.transposed ? plan.rows : plan.cols;
+    }
+    return traces;
+}
+
 Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape, const CompileOptions& options)
 {
     if (shape.batch < 1 || shape.rows < 1 || shape.cols < 1) {

@@ -111,4 +111,7 @@ struct CompileOptions
 /// Fails for an empty matrix or a step count outside 1..100.
 Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape, const CompileOptions& options);
 
+/// Name and size of each op, one per scan slot, without scans; sizes are in the capture's own orientation.
+std::vector<OpTrace> opsOf(const Program& program);
+
 } // namespace nanscope

@@ -133,27 +133,6 @@ Result<void> runChunk(Context& context, std::span<const double> input, std::int6
     return collectOutputs(context, count);
 }
 
-std::vector<OpTrace> emptyTraces(const Program& program)
-{
-    std::vector<OpTrace> traces(static_cast<std::size_t>(program.scanCount));
-    for (const auto& instruction : program.code) {
-        if (instruction.scanSlot < 0) {
-            continue;
-        }
-        auto& trace = traces[static_cast<std::size_t>(instruction.scanSlot)];
-        trace.iteration = instruction.iteration;
-        trace.op = *instruction.label;
-        if (instruction.out < 0) {
-            trace.rows = trace.cols = 1;
-            continue;
-        }
-        const auto& plan = program.buffers[static_cast<std::size_t>(instruction.out)];
-        trace.rows = plan.transposed ? plan.cols : plan.rows;
-        trace.cols = plan.transposed ? plan.rows : plan.cols;
-    }
-    return traces;
-}
-
 } // namespace
 
 Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::span<const double> input, Device& device,
@@ -172,7 +151,7 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::spa
     }
     Replay result;
     result.program = std::move(*program);
-    result.ops = emptyTraces(result.program);
+    result.ops = opsOf(result.program);
     if (options.spectralNorms) {
         result.spectralNorms.resize(static_cast<std::size_t>(shape.batch));
     }

@@ -55,6 +55,7 @@ struct CellRequest
     std::optional<int> steps;
     std::string device = "cpu";
     bool tileMaps = false;
+    bool operator==(const CellRequest&) const = default;
 };
 
 Result<Cell> replayCell(

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/serve.h"
 
-#include <algorithm>
-#include <condition_variable>
-#include <deque>
 #include <istream>
 #include <memory>
 #include <mutex>
@@ -15,7 +12,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/replay.h"
+#include "core/replay/serveframes.h"
+#include "core/replay/servequeue.h"
 #include "core/replay/serverequest.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
@@ -26,16 +24,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t maxWaiting = 1000;
-
-struct Job
-{
-    Json id;
-    SweepRequest request;
-    std::string session;
-    CancelToken cancel;
-};
-
 /// Lines are taken by the caller's thread, jobs run on the service's own.
 class Service
 {
@@ -44,19 +32,13 @@ public:
         : m_out(out)
         , m_info(info)
         , m_devices(devices)
+        , m_pictures(devices)
         , m_thread([this] { runJobs(); })
     { }
 
     ~Service()
     {
-        {
-            const std::lock_guard lock(m_jobsMutex);
-            m_ended = true;
-            for (auto& job : m_jobs) {
-                job->cancel.cancel();
-            }
-        }
-        m_wake.notify_one();
+        m_queue.end();
         m_thread.join();
     }
 
@@ -78,12 +60,20 @@ public:
             return hello(id);
         }
         if (verb == "sweep") {
-            return addJob(id, request);
+            return add(id, sweepOrder(request));
+        }
+        if (verb == "film") {
+            return add(id, filmFromJson(request));
+        }
+        if (verb == "frame") {
+            return add(id, frameFromJson(request));
         }
         if (verb == "cancel") {
-            return cancel(id, request.value("job", Json()));
+            // A job that has just ended is no mistake of the caller's, but it must not read "cancelled".
+            const bool found = m_queue.cancel(request.value("job", Json()));
+            return found ? write(id, "done", true) : refuse(id, "no such job runs or waits");
         }
-        refuse(id, "\"do\" is one of hello, sweep and cancel");
+        refuse(id, "\"do\" is one of hello, sweep, film, frame and cancel");
     }
 
     void refuse(const Json& id, const std::string& why)
@@ -122,67 +112,39 @@ private:
         write(id, "hello", {{"engine", m_info.engine}, {"devices", devices}, {"notes", m_info.notes}});
     }
 
-    void addJob(const Json& id, const Json& request)
+    static Result<SweepOrder> sweepOrder(const Json& request)
     {
-        auto sweep = sweepFromJson(request);
-        if (!sweep) {
-            return refuse(id, sentence(sweep.error()));
-        }
         const auto session = request.value("session", Json());
         if (!session.is_null() && !session.is_string()) {
-            return refuse(id, "\"session\" is not a path");
+            return failure(ErrorKind::usage, "\"session\" is not a path");
         }
-        const auto path = session.is_string() ? session.get<std::string>() : std::string();
-        {
-            const std::lock_guard lock(m_jobsMutex);
-            const bool repeated =
-                std::any_of(m_jobs.begin(), m_jobs.end(), [&](const auto& job) { return job->id == id; });
-            if (!repeated && m_jobs.size() < maxWaiting) {
-                m_jobs.push_back(std::make_shared<Job>(Job {id, std::move(*sweep), path, {}}));
-                m_wake.notify_one();
-                return;
-            }
-        }
-        refuse(id, "a job of this id is still there, or too many wait");
+        return sweepFromJson(request).map([&](SweepRequest sweep) {
+            return SweepOrder {std::move(sweep), session.is_string() ? session.get<std::string>() : std::string()};
+        });
     }
 
-    void cancel(const Json& id, const Json& wanted)
+    template <class Order>
+    void add(const Json& id, Result<Order> order)
     {
-        bool found = false;
-        {
-            const std::lock_guard lock(m_jobsMutex);
-            for (auto& job : m_jobs) {
-                if (job->id == wanted) {
-                    job->cancel.cancel();
-                    found = true;
-                }
-            }
+        if (!order) {
+            return refuse(id, sentence(order.error()));
         }
-        // A job that has just ended is no mistake of the caller's, but it must not read "cancelled".
-        found ? write(id, "done", true) : refuse(id, "no such job runs or waits");
+        if (!m_queue.add(std::make_shared<ServiceJob>(ServiceJob {id, std::move(*order), {}}))) {
+            refuse(id, "a job of this id is still there, or too many wait");
+        }
     }
 
-    std::shared_ptr<Job> waitForJob()
-    {
-        std::unique_lock lock(m_jobsMutex);
-        m_wake.wait(lock, [this] { return m_ended || !m_jobs.empty(); });
-        return m_jobs.empty() ? nullptr : m_jobs.front();
-    }
-
-    // A job stays at the front of the queue while it runs, where a cancel finds it.
     void runJobs()
     {
-        while (const auto job = waitForJob()) {
+        while (const auto job = m_queue.begin([this] { return m_pictures.tidy(); })) {
             Result<void> result;
             try {
                 result = run(*job);
             } catch (const std::exception& error) {
-                result = failure(ErrorKind::internal, fmt::format("the sweep stopped: {}", error.what()));
+                result = failure(ErrorKind::internal,
+                    fmt::format("the {} stopped: {}", job->isSweep() ? "sweep" : "replay", error.what()));
             }
-            {
-                const std::lock_guard lock(m_jobsMutex);
-                m_jobs.pop_front();
-            }
+            m_queue.finish();
             if (result) {
                 write(job->id, "done", true);
             } else if (result.error().kind == ErrorKind::cancelled) {
@@ -193,33 +155,59 @@ private:
         }
     }
 
-    Result<void> run(Job& job)
+    Result<void> run(ServiceJob& job)
     {
         if (job.cancel.cancelled()) {
-            return failure(ErrorKind::cancelled, "the sweep was cancelled before it began");
+            return failure(ErrorKind::cancelled, "the job was cancelled before it began");
         }
+        JobContext context;
+        context.cancel = job.cancel;
+        context.progress = [&](const Progress& progress) {
+            write(job.id, "progress", toJson(progress));
+            if (!heard()) {
+                context.cancel.cancel();
+            }
+        };
+        if (const auto* film = std::get_if<FilmRequest>(&job.order)) {
+            return send(job.id, m_pictures.film(*film, context));
+        }
+        if (const auto* frame = std::get_if<FrameRequest>(&job.order)) {
+            return send(job.id, m_pictures.frame(*frame, context));
+        }
+        m_pictures.forget();
+        return runSweep(job.id, std::get<SweepOrder>(job.order), context);
+    }
+
+    Result<void> send(const Json& id, Result<Json> picture)
+    {
+        return picture.map([&](const Json& answer) {
+            Json line {{"id", id}};
+            line.update(answer);
+            write(line);
+        });
+    }
+
+    Result<void> runSweep(const Json& id, const SweepOrder& order, JobContext& context)
+    {
         std::optional<Session> session;
-        if (!job.session.empty()) {
-            auto opened = Session::open(job.session, OpenMode::create);
+        if (!order.session.empty()) {
+            auto opened = Session::open(order.session, OpenMode::create);
             if (!opened) {
                 return tl::make_unexpected(opened.error());
             }
             session = std::move(*opened);
         }
         Result<void> stored;
-        JobContext context;
-        context.cancel = job.cancel;
-        context.progress = [&](const Progress& progress) { write(job.id, "progress", toJson(progress)); };
         const auto onCell = [&](Cell cell) {
             if (session && stored) {
                 stored = session->addCell(cell);
             }
-            write(job.id, "cell", toJson(cell));
+            write(id, "cell", toJson(cell));
             if (!heard()) {
                 context.cancel.cancel();
             }
         };
-        if (auto done = sweep(job.request, m_devices, context, onCell); !done) {
+        if (auto done = sweep(order.request, m_devices, context, onCell); !done) {
             return done;
         }
         return stored;
@@ -229,10 +217,8 @@ private:
     const ServiceInfo& m_info;
     const DeviceFactory& m_devices;
     std::mutex m_outMutex;
-    std::mutex m_jobsMutex;
-    std::condition_variable m_wake;
-    std::deque<std::shared_ptr<Job>> m_jobs;
-    bool m_ended = false;
+    ServiceQueue m_queue;
+    PictureService m_pictures; ///< of the thread
     std::thread m_thread; ///< last: it uses everything above
 };
 

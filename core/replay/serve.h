@@ -15,15 +15,37 @@ namespace nanscope {
 ///   in   {"id":1,"do":"hello"}
 ///        {"id":2,"do":"sweep","captures":[PATH..],"variants":[..],"precisions":[..],"lowerings":[..],
 ///         "devices":[..],"epsilon":null,"steps":null,"session":PATH or ""}
-///        {"id":3,"do":"cancel","job":2}
+///        {"id":3,"do":"film","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
+///         "epsilon":null,"steps":null,"batch":0,"against":null or "fp64" or "output" or {CELL}}
+///        {"id":4,"do":"frame", as for film, "op":7,"region":null or [ROW,COL,ROWS,COLS]}
+///        {"id":5,"do":"cancel","job":2}
 ///   out  {"id":1,"hello":{"engine":"torch 2.11.0","devices":[{"name":"cpu","hardware":".."}],"notes":[".."]}}
 ///        {"id":2,"progress":{..as --progress jsonl..}}
 ///        {"id":2,"cell":{..as in nanscope.sweep/1, without ops..}}
+///        {"id":3,"film":{"cell":{CELL},"batch":0,"batches":1,"block":{BLOCK},"compared":false,"ops":[{OP}..]}}
+///        {"id":4,"frame":{"cell":{CELL},"batch":0,"batches":1,"block":{BLOCK},"index":7,"values":{VALUES},..OP..}}
 ///        {"id":2,"done":true} or {"id":2,"error":"one sentence"} or {"id":2,"cancelled":true}
-/// Every cell is also stored in the session when one is named, with its tile maps. Requests run one after the
-/// other on a thread of their own while lines go on being read; end of input means finish what runs (a cancel is
+/// Every cell of a sweep is also stored in the session when one is named, with its tile maps. Requests run one after
+/// the other on a thread of their own while lines go on being read; films and frames, which somebody looks at, run
+/// before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
 /// implied) and return. Returns the process's exit status. Left-out lists keep SweepRequest's defaults. A line that
 /// is not a request is answered {"error":".."}, with its id where it has one, and the service goes on.
+///
+/// Films and frames (frame.h says what they are; their progress counts ops):
+///   CELL   of "against": variant, precision, lowering, device, epsilon, steps. A device left out is the request's;
+///          a lowering left out, here and in the request, is the variant's own. In an answer: as in nanscope.sweep/1,
+///          what was replayed and where, without how it ended.
+///   OP     {"iteration":1,"op":"gram","rows":..,"cols":..,"scan":{SCAN} or null,"distance":number or null,
+///          "tiles":{"tile_rows":..,"tile_cols":..,"height":..,"width":..,"at":BYTE} or null}
+///   SCAN   {"count","nan","pos_inf","neg_inf","zero","subnormal","absmax","min_nonzero","sum_squares","trace",
+///          "first_nonfinite" and "first_kind" (null where all is finite)}; non-finite numbers are "nan" "inf" "-inf".
+///   VALUES {"row":..,"col":..,"rows":..,"cols":..,"type":"float32" or "float64","at":BYTE}; null where no region was
+///          asked for and the whole matrix is too large to be sent at once (maxFrameElements).
+///   BLOCK  {"version":1,"name":"/nanscope-..","bytes":..}: POSIX shared memory, to be opened read-only and unlinked as
+///          soon as it is mapped. Unfetched ones are gone after maxWaitingBlocks later answers or with the process.
+/// Layout of a block, version 1: 8 bytes "nanscope", the version as int64, then at the BYTE that the answer names (from
+/// the begin of the block, unaligned): of a tile map height x width min (float), as many max (float), as many class
+/// bits (uint8); of values rows x cols elements, row-major. Everything in the machine's own byte order.
 struct ServiceInfo
 {
     std::string engine;
@@ -36,6 +58,9 @@ int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const De
 /// The same on standard input and output; SIGINT and SIGTERM count as end of input. Leave main() after it: a thread
 /// may still wait for input that never comes.
 int serveStandardStreams(const ServiceInfo& info, const DeviceFactory& devices);
+
+/// Answers with blocks that nobody fetched are kept for so many later ones.
+constexpr std::size_t maxWaitingBlocks = 4;
 
 /// A longer line is refused, and the service goes on.
 constexpr std::size_t maxRequestBytes = std::size_t {4} << 20;

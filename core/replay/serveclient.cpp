@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/frameanswer.h"
 #include "core/replay/serverequest.h"
 #include "core/report/report.h"
 
@@ -69,20 +70,22 @@ std::size_t cellsOf(const SweepRequest& request)
         * std::max<std::size_t>(1, request.lowerings.size());
 }
 
-tl::unexpected<Error> cancelledSweep()
+tl::unexpected<Error> cancelled(const char* what)
 {
-    return failure(ErrorKind::cancelled, "the sweep was cancelled");
+    return failure(ErrorKind::cancelled, fmt::format("the {} was cancelled", what));
 }
 
 } // namespace
 
 struct ServiceClient::Job
 {
-    int id = 0;
-    std::size_t awaited = 0; ///< cells
+    const char* what;
+    const char* answers; ///< that are awaited
     const JobContext& context;
-    const std::function<void(Cell)>& onCell;
-    std::optional<Clock::time_point> giveUp; ///< set when it was cancelled
+    std::size_t awaited;
+    std::function<bool(const Json&)> take; ///< false where it was none of them
+    int id = 0;
+    std::optional<Clock::time_point> giveUp {}; ///< set when it was cancelled
 };
 
 ServiceClient::ServiceClient(ChildProcess process, std::string path)
@@ -121,7 +124,7 @@ Result<void> ServiceClient::hello(const CancelToken& cancel, std::chrono::millis
         }
     }
     return cancel.cancelled()
-        ? cancelledSweep()
+        ? cancelled("sweep")
         : lost(fmt::format("does not say what it is within {:.3g} s", std::chrono::duration<double>(patience).count()));
 }
 
@@ -175,6 +178,7 @@ tl::unexpected<Error> ServiceClient::lost(const std::string& how)
     const auto ending = how.empty() ? m_process->end(Clock::now() + cancelPatience) : m_process->kill();
     const auto why = lastLine(m_process->errors());
     m_process.reset();
+    removeAbandonedBlocks();
     auto what = "the worker " + (how.empty() ? ending : how);
     return failure(ErrorKind::io, why.empty() ? what : fmt::format("{} (\"{}\")", what, why), m_path);
 }
@@ -189,58 +193,88 @@ Result<bool> ServiceClient::ended(const Json& answer, Job& job)
     }
     if (answer.contains("progress")) {
         job.context.progress(progressOf(answer["progress"]));
-    } else if (answer.contains("cell")) {
-        return tookCell(answer["cell"], job).map([] { return false; });
     } else if (answer.contains("error")) {
         return failure(ErrorKind::io, "the worker says: " + textAt(answer, "error"), m_path);
     } else if (answer.contains("cancelled")) {
-        return job.giveUp ? cancelledSweep()
+        return job.giveUp ? cancelled(job.what)
                           : failure(ErrorKind::io, "the worker was stopped by somebody else", m_path);
-    } else if (answer.contains("done") && job.awaited > 0) {
-        return failure(ErrorKind::io, fmt::format("the worker left out {} of the cells", job.awaited), m_path);
+    } else if (!answer.contains("done")) {
+        return took(answer, job).map([] { return false; });
+    } else if (job.awaited > 0) {
+        return failure(
+            ErrorKind::io, fmt::format("the worker left out {} of the {}", job.awaited, job.answers), m_path);
     }
     return answer.contains("done");
 }
 
-Result<void> ServiceClient::tookCell(const Json& json, Job& job)
+Result<void> ServiceClient::took(const Json& answer, Job& job)
 {
-    auto cell = cellFromJson(json);
-    if (!cell || job.awaited == 0) {
+    if (job.awaited == 0 || !job.take(answer)) {
         return ignored();
     }
     --job.awaited;
-    job.onCell(std::move(*cell));
     return {};
 }
 
-Result<void> ServiceClient::sweep(const SweepRequest& request, const std::string& session, const JobContext& context,
-    const std::function<void(Cell)>& onCell)
+Result<void> ServiceClient::perform(Json order, Job job)
 {
-    Job job {++m_lastId, cellsOf(request), context, onCell, {}};
-    auto order = sweepToJson(request, session);
+    job.id = ++m_lastId;
     order["id"] = job.id;
     if (auto sent = send(order, Clock::now() + cancelPatience); !sent) {
         return sent;
     }
     for (;;) {
-        if (context.cancel.cancelled() && !job.giveUp) {
+        if (job.context.cancel.cancelled() && !job.giveUp) {
             job.giveUp = Clock::now() + cancelPatience;
             send({{"id", ++m_lastId}, {"do", "cancel"}, {"job", job.id}}, *job.giveUp);
         }
         if (job.giveUp && Clock::now() >= *job.giveUp) {
             lost("did not stop and was killed");
-            return cancelledSweep();
+            return cancelled(job.what);
         }
         const auto answer = receive(Clock::now() + 50ms);
         const auto last = answer ? (*answer ? ended(**answer, job) : Result<bool>(false))
                                  : Result<bool>(tl::make_unexpected(answer.error()));
         if (!last) {
-            return job.giveUp ? cancelledSweep() : tl::make_unexpected(last.error());
+            return job.giveUp ? cancelled(job.what) : tl::make_unexpected(last.error());
         }
         if (*last) {
             return {};
         }
     }
+}
+
+Result<void> ServiceClient::sweep(const SweepRequest& request, const std::string& session, const JobContext& context,
+    const std::function<void(Cell)>& onCell)
+{
+    const auto take = [&](const Json& answer) {
+        auto cell = cellFromJson(at(answer, "cell"));
+        if (cell) {
+            onCell(std::move(*cell));
+        }
+        return cell.has_value();
+    };
+    return perform(sweepToJson(request, session), {"sweep", "cells", context, cellsOf(request), take});
+}
+
+Result<ReplayedFilm> ServiceClient::film(const FilmRequest& request, const JobContext& job)
+{
+    Result<ReplayedFilm> film;
+    const auto take = [&](const Json& answer) {
+        film = unpackFilm(answer);
+        return answer.contains("film");
+    };
+    return perform(filmToJson(request), {"replay", "films", job, 1, take}).and_then([&] { return std::move(film); });
+}
+
+Result<ReplayedFrame> ServiceClient::frame(const FrameRequest& request, const JobContext& job)
+{
+    Result<ReplayedFrame> frame;
+    const auto take = [&](const Json& answer) {
+        frame = unpackFrame(answer);
+        return answer.contains("frame");
+    };
+    return perform(frameToJson(request), {"replay", "frames", job, 1, take}).and_then([&] { return std::move(frame); });
 }
 
 } // namespace nanscope

@@ -10,7 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/platform/childprocess.h"
-#include "core/replay/replay.h"
+#include "core/replay/frame.h"
 #include "core/replay/serve.h"
 
 namespace nanscope {
@@ -32,6 +32,10 @@ public:
     Result<void> sweep(const SweepRequest& request, const std::string& session, const JobContext& job,
         const std::function<void(Cell)>& onCell);
 
+    /// Like replayFilm() and replayFrame() of frame.h, cancelled in the same way.
+    Result<ReplayedFilm> film(const FilmRequest& request, const JobContext& job = {});
+    Result<ReplayedFrame> frame(const FrameRequest& request, const JobContext& job = {});
+
     /// A torch on a cold network disk takes its time.
     static constexpr std::chrono::seconds helloPatience {60};
     static constexpr std::chrono::seconds cancelPatience {2};
@@ -45,8 +49,9 @@ private:
     Result<void> hello(const CancelToken& cancel, std::chrono::milliseconds patience);
     Result<void> send(const nlohmann::ordered_json& request, Clock::time_point until);
     Result<std::optional<nlohmann::ordered_json>> receive(Clock::time_point until);
+    Result<void> perform(nlohmann::ordered_json order, Job job);
     Result<bool> ended(const nlohmann::ordered_json& answer, Job& job);
-    Result<void> tookCell(const nlohmann::ordered_json& json, Job& job);
+    Result<void> took(const nlohmann::ordered_json& answer, Job& job);
     Result<void> ignored();
     tl::unexpected<Error> lost(const std::string& how);
 

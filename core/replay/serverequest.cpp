@@ -2,19 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/serverequest.h"
 
-#include <istream>
+#include <array>
 
 #include <fmt/format.h>
-
-#include "core/replay/serve.h"
 
 namespace nanscope {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int maxDepth = 8;
 
 tl::unexpected<Error> usage(std::string what)
 {
@@ -58,21 +54,112 @@ Result<std::vector<T>> words(const Json& request, const char* key, Parse parse)
     return result;
 }
 
-Result<void> readNumbers(const Json& request, SweepRequest& sweep)
+/// Overrides; where there are none, what is there stays.
+template <class Request>
+Result<void> readNumbers(const Json& request, Request& wanted)
 {
     const auto epsilon = request.value("epsilon", Json());
     if (epsilon.is_number()) {
-        sweep.epsilon = epsilon.get<double>();
+        wanted.epsilon = epsilon.get<double>();
     } else if (!epsilon.is_null()) {
         return usage("\"epsilon\" is not a number");
     }
     const auto steps = request.value("steps", Json());
     if (steps.is_number_integer() && steps.get<std::int64_t>() >= 1 && steps.get<std::int64_t>() <= 100) {
-        sweep.steps = steps.get<int>();
+        wanted.steps = steps.get<int>();
     } else if (!steps.is_null()) {
         return usage("\"steps\" is not a whole number from 1 to 100");
     }
     return {};
+}
+
+Result<std::string> word(const Json& request, const char* key, const char* missing)
+{
+    const auto found = request.value(key, Json());
+    if (found.is_null() && missing != nullptr) {
+        return missing;
+    }
+    if (!found.is_string() || found.get_ref<const std::string&>().empty()) {
+        return usage(fmt::format("\"{}\" is not a string", key));
+    }
+    return found.get<std::string>();
+}
+
+Result<std::int64_t> wholeNumber(const Json& json, const char* key)
+{
+    if (!json.is_number_integer() || json.get<std::int64_t>() < 0) {
+        return usage(fmt::format("\"{}\" is not a whole number from 0 on", key));
+    }
+    return json.get<std::int64_t>();
+}
+
+/// What is left out is as `base` has it.
+Result<CellRequest> readCell(const Json& request, const CellRequest& base)
+{
+    CellRequest cell = base;
+    const auto variant = word(request, "variant", nullptr);
+    const auto precisionName = word(request, "precision", nullptr);
+    const auto device = word(request, "device", base.device.c_str());
+    for (const auto* part : {&variant, &precisionName, &device}) {
+        if (!*part) {
+            return tl::make_unexpected(part->error());
+        }
+    }
+    const auto known = findVariant(*variant);
+    if (!known) {
+        return tl::make_unexpected(known.error());
+    }
+    const auto loweringName = word(request, "lowering", std::string(name((*known)->lowering)).c_str());
+    const auto precision = parsePrecision(*precisionName);
+    const auto lowering = loweringName ? parseLowering(*loweringName) : std::nullopt;
+    if (!precision || !lowering) {
+        return usage(!precision ? fmt::format("'{}' in \"precision\" is not known", *precisionName)
+                                : "\"lowering\" is not eager, fused or null");
+    }
+    if (const auto numbers = readNumbers(request, cell); !numbers) {
+        return tl::make_unexpected(numbers.error());
+    }
+    cell.variant = *variant;
+    cell.precision = *precision;
+    cell.lowering = *lowering;
+    cell.device = *device;
+    return cell;
+}
+
+Result<Against> againstFromJson(const Json& json, const CellRequest& cell)
+{
+    if (json.is_null()) {
+        return Against {};
+    }
+    if (json == "fp64") {
+        return againstFp64(cell);
+    }
+    if (json == "output") {
+        return Against {Against::Kind::output, {}};
+    }
+    if (!json.is_object()) {
+        return usage("\"against\" is not null, \"fp64\", \"output\" or a cell");
+    }
+    // Its own overrides: one variant's epsilon may be another's mistake.
+    CellRequest base;
+    base.device = cell.device;
+    return readCell(json, base).map([](CellRequest other) { return Against {Against::Kind::cell, std::move(other)}; });
+}
+
+Result<Region> regionFromJson(const Json& json)
+{
+    std::array<std::int64_t, 4> numbers {};
+    if (!json.is_array() || json.size() != numbers.size()) {
+        return usage("\"region\" is not null or [row, col, rows, cols]");
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto number = wholeNumber(json[i], "region");
+        if (!number) {
+            return tl::make_unexpected(number.error());
+        }
+        numbers[i] = *number;
+    }
+    return Region {numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
 template <class Range>
@@ -91,30 +178,20 @@ Json orNull(const std::optional<T>& value)
     return value ? Json(*value) : Json(nullptr);
 }
 
+Json cellToJson(const CellRequest& cell)
+{
+    return {{"variant", cell.variant}, {"precision", name(cell.precision)}, {"lowering", name(cell.lowering)},
+        {"device", cell.device}, {"epsilon", orNull(cell.epsilon)}, {"steps", orNull(cell.steps)}};
+}
+
+Json againstToJson(const Against& against)
+{
+    return against.kind == Against::Kind::cell  ? cellToJson(against.cell)
+        : against.kind == Against::Kind::output ? Json("output")
+                                                : Json(nullptr);
+}
+
 } // namespace
-
-RequestLine readRequestLine(std::istream& in, std::string& line)
-{
-    line.clear();
-    auto* buffer = in.rdbuf();
-    bool tooLong = false;
-    for (auto c = buffer->sbumpc(); c != std::char_traits<char>::eof(); c = buffer->sbumpc()) {
-        if (c == '\n') {
-            return tooLong ? RequestLine::tooLong : RequestLine::text;
-        }
-        tooLong = tooLong || line.size() == maxRequestBytes;
-        if (!tooLong) {
-            line.push_back(static_cast<char>(c));
-        }
-    }
-    return tooLong ? RequestLine::tooLong : line.empty() ? RequestLine::end : RequestLine::text;
-}
-
-nlohmann::ordered_json parseServiceLine(const std::string& line)
-{
-    const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth < maxDepth; };
-    return Json::parse(line, shallow, false);
-}
 
 Result<SweepRequest> sweepFromJson(const Json& request)
 {
@@ -146,6 +223,60 @@ nlohmann::ordered_json sweepToJson(const SweepRequest& sweep, const std::string&
     return {{"do", "sweep"}, {"captures", sweep.captures}, {"variants", sweep.variants},
         {"precisions", namesOf(sweep.precisions)}, {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices},
         {"epsilon", orNull(sweep.epsilon)}, {"steps", orNull(sweep.steps)}, {"session", session}};
+}
+
+Result<FilmRequest> filmFromJson(const Json& request)
+{
+    const auto capture = word(request, "capture", nullptr);
+    const auto cell = readCell(request, {});
+    const auto given = request.value("batch", Json());
+    const auto batch = wholeNumber(given.is_null() ? Json(0) : given, "batch");
+    if (!capture || !cell || !batch) {
+        return tl::make_unexpected(!capture ? capture.error() : !cell ? cell.error() : batch.error());
+    }
+    return againstFromJson(request.value("against", Json()), *cell).map([&](Against against) {
+        return FilmRequest {*capture, *cell, *batch, std::move(against)};
+    });
+}
+
+Result<FrameRequest> frameFromJson(const Json& request)
+{
+    auto film = filmFromJson(request);
+    const auto op = wholeNumber(request.value("op", Json()), "op");
+    if (!film || !op) {
+        return tl::make_unexpected(!film ? film.error() : op.error());
+    }
+    FrameRequest frame {std::move(*film), static_cast<std::size_t>(*op), {}};
+    if (const auto region = request.value("region", Json()); !region.is_null()) {
+        const auto read = regionFromJson(region);
+        if (!read) {
+            return tl::make_unexpected(read.error());
+        }
+        frame.region = *read;
+    }
+    return frame;
+}
+
+nlohmann::ordered_json filmToJson(const FilmRequest& film)
+{
+    Json json {{"do", "film"}, {"capture", film.capture}};
+    json.update(cellToJson(film.cell));
+    json["batch"] = film.batch;
+    json["against"] = againstToJson(film.against);
+    return json;
+}
+
+nlohmann::ordered_json frameToJson(const FrameRequest& frame)
+{
+    auto json = filmToJson(frame.film);
+    json["do"] = "frame";
+    json["op"] = frame.op;
+    json["region"] = nullptr;
+    if (frame.region) {
+        const auto& [row, col, rows, cols] = *frame.region;
+        json["region"] = {row, col, rows, cols};
+    }
+    return json;
 }
 
 } // namespace nanscope

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/replay/replay.h"
+#include "core/replay/frame.h"
 
 namespace nanscope {
 
@@ -25,5 +25,11 @@ nlohmann::ordered_json parseServiceLine(const std::string& line);
 /// The sweep of a request, or what is wrong with it; and the request of a sweep, without its id.
 Result<SweepRequest> sweepFromJson(const nlohmann::ordered_json& request);
 nlohmann::ordered_json sweepToJson(const SweepRequest& sweep, const std::string& session);
+
+/// The same for films and frames.
+Result<FilmRequest> filmFromJson(const nlohmann::ordered_json& request);
+Result<FrameRequest> frameFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json filmToJson(const FilmRequest& film);
+nlohmann::ordered_json frameToJson(const FrameRequest& frame);
 
 } // namespace nanscope

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "core/platform/platform.h"
+#include "core/platform/sharedmemory.h"
 
 namespace nanscope {
 
@@ -98,6 +99,7 @@ int serveStandardStreams(const ServiceInfo& info, const DeviceFactory& devices)
     std::signal(SIGINT, onSignal);
     std::signal(SIGTERM, onSignal);
     ignoreBrokenPipes();
+    removeAbandonedBlocks();
     InterruptibleInput buffer;
     std::istream in(&buffer);
     return serve(in, std::cout, info, devices);

@@ -173,4 +173,14 @@ std::vector<Point> readPoints(sqlite3* db, std::int64_t seriesId)
     return points;
 }
 
+std::vector<Point> readChunk(sqlite3* db, std::int64_t seriesId, std::int64_t seq)
+{
+    std::vector<Point> points;
+    Statement chunk(db, std::string(chunkColumns) + "AND c.seq = ?");
+    if (chunk.bind(seriesId, seq).step()) {
+        appendChunk(chunk, points);
+    }
+    return points;
+}
+
 } // namespace nanscope

@@ -69,6 +69,7 @@ struct SeriesRow
 };
 
 std::vector<Point> readPoints(sqlite3* db, std::int64_t seriesId);
+std::vector<Point> readChunk(sqlite3* db, std::int64_t seriesId, std::int64_t seq);
 
 /// Takes a chunk that is not full out of the session, so that many small additions do not leave many small chunks.
 std::vector<Point> reclaimLastChunk(sqlite3* db, SeriesRow& row);

@@ -34,6 +34,32 @@ struct LogMark
     std::int64_t from = -1; ///< where the addition begins; addLog refuses one that does not continue what is stored
 };
 
+/// A chunk of a series as its plain columns tell it. min, max, first and last are of its finite values.
+struct SeriesPiece
+{
+    std::int64_t seq = 0; ///< its place in the series
+    std::int64_t firstStep = 0;
+    std::int64_t lastStep = 0;
+    std::int64_t count = 0; ///< with those that have no value
+    std::optional<double> min;
+    std::optional<double> max;
+    std::optional<double> first;
+    std::optional<double> last;
+    std::int64_t nan = 0;
+    std::int64_t posInf = 0;
+    std::int64_t negInf = 0;
+    std::int64_t missing = 0;
+    std::vector<Point> points; ///< all of them, or none where the columns have to do
+};
+
+struct SeriesRange
+{
+    std::int64_t series = 0;
+    std::int64_t firstStep = 0;
+    std::int64_t lastStep = 0;
+    std::int64_t mostPoints = 0; ///< to decode, roughly
+};
+
 class Session
 {
 public:
@@ -83,6 +109,11 @@ public:
     Result<RunData> summary() const;
     Result<RunData> load() const;
     Result<std::vector<Point>> points(std::int64_t seriesId) const;
+
+    /// Visits the pieces of a series that reach into a range of steps, in order, until `visit` says false. They come
+    /// with their points where these are few; else only those at the ends of the range do and, as far as `mostPoints`
+    /// goes, those with values that are not finite. Memory: one piece.
+    Result<void> visitRange(const SeriesRange& range, const std::function<bool(SeriesPiece)>& visit) const;
 
     /// Runs one read-only statement of the user's; each row as text columns, NULL as std::nullopt.
     struct Table

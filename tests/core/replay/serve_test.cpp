@@ -374,7 +374,9 @@ TEST_F(Serve, linesThatAreNoRequestsAreAnsweredAndTheServiceGoesOn)
              R"({"id":7,"do":"sweep","captures":"x"})", R"({"id":7,"do":"sweep","precisions":["fp8"]})",
              R"({"id":7,"do":"sweep","steps":0})", R"({"id":7,"do":"sweep","steps":101})",
              R"({"id":7,"do":"sweep","epsilon":"small"})", R"({"id":7,"do":"sweep","session":3})",
-             R"({"id":7,"do":"sweep"})",
+             R"({"id":7,"do":"sweep"})", R"({"id":7,"do":"film"})", R"({"id":7,"do":"frame"})",
+             R"({"id":7,"do":"film","capture":"none.pt","variant":"gns-gram","precision":"fp16"})",
+             R"({"id":7,"do":"frame","capture":"none.pt","variant":"gns-gram","precision":"fp16","op":1})",
              R"({"id":7,"do":"sweep","captures":["x.pt"],"variants":["nobody"],"precisions":["fp32"]})"}) {
         send(line);
         const auto answer = receive();

@@ -153,6 +153,7 @@ TEST_F(Range, aStepBetweenChunksOrBeyondThemIsEmpty)
     EXPECT_TRUE(read(2 * 20 * chunk - 1, 2 * 20 * chunk - 1, everything).empty());
     EXPECT_TRUE(read(-50, -1, everything).empty());
     EXPECT_EQ(read(0, 0, everything).size(), 1U);
+    EXPECT_EQ(read(2 * chunk - 2, 2 * chunk - 2, everything).at(0).seq, 0) << "the last step of a chunk is its own";
 }
 
 TEST_F(Range, theVisitorEndsIt)

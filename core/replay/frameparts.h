@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts that answers with pictures are made of (frameanswer.h).
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+constexpr int blockVersion = 1;
+
+/// The member of an object, or null.
+const nlohmann::ordered_json& member(const nlohmann::ordered_json& json, const char* key);
+
+/// A whole number that is not negative.
+bool readInteger(const nlohmann::ordered_json& json, std::int64_t& out);
+
+/// The way back from jsonNumber().
+std::optional<double> readNumber(const nlohmann::ordered_json& json);
+
+nlohmann::ordered_json scanToJson(const Scan& scan);
+bool scanFromJson(const nlohmann::ordered_json& json, Scan& scan);
+
+tl::unexpected<Error> damagedAnswer();
+
+/// Writes one part after the other, and says where each begins.
+class BlockFiller
+{
+public:
+    static constexpr std::size_t headerBytes = 16;
+    static std::size_t sizeOf(const TileMap& tiles);
+
+    explicit BlockFiller(std::span<std::byte> block);
+
+    nlohmann::ordered_json add(const TileMap& tiles);
+
+    template <class T>
+    std::size_t add(std::span<const T> values)
+    {
+        const auto at = m_end;
+        std::memcpy(m_block.data() + at, values.data(), values.size_bytes());
+        m_end += values.size_bytes();
+        return at;
+    }
+
+    template <class T>
+    std::size_t add(std::span<T> values)
+    {
+        return add(std::span<const T>(values));
+    }
+
+private:
+    std::span<std::byte> m_block;
+    std::size_t m_end = headerBytes;
+};
+
+/// Reads what lies within the block.
+class BlockReader
+{
+public:
+    explicit BlockReader(std::span<const std::byte> block)
+        : m_block(block)
+    { }
+
+    bool valid() const;
+
+    /// The tile map of a matrix of this size.
+    bool read(const nlohmann::ordered_json& json, std::int64_t rows, std::int64_t cols, TileMap& tiles) const;
+
+    template <class T>
+    bool read(const nlohmann::ordered_json& json, std::size_t count, std::vector<T>& out) const
+    {
+        std::int64_t at = 0;
+        return readInteger(member(json, "at"), at) && readAt(static_cast<std::size_t>(at), count, out);
+    }
+
+private:
+    template <class T>
+    bool readAt(std::size_t at, std::size_t count, std::vector<T>& out) const
+    {
+        if (at > m_block.size() || count > (m_block.size() - at) / sizeof(T)) {
+            return false;
+        }
+        out.resize(count);
+        if (count > 0) {
+            std::memcpy(out.data(), m_block.data() + at, count * sizeof(T));
+        }
+        return true;
+    }
+
+    std::span<const std::byte> m_block;
+};
+
+} // namespace nanscope

@@ -1,0 +1,343 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/frame.h"
+
+#include <gmock/gmock.h>
+
+#include "core/tensorfile/scantensor.h"
+#include "tests/core/replay/framecapture.h"
+
+namespace nanscope {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 12;
+constexpr std::int64_t cols = 8;
+constexpr std::int64_t batches = 3;
+constexpr auto size = static_cast<std::size_t>(rows * cols);
+
+/// core's own device that counts what it runs, and cancels at an instruction.
+struct Counter
+{
+    int instructions = 0;
+    int cancelAt = -1;
+    CancelToken cancel;
+};
+
+class CountingDevice : public Device
+{
+public:
+    explicit CountingDevice(Counter& counter)
+        : m_inner(makeEigenDevice(1))
+        , m_counter(counter)
+    { }
+    Environment environment() const override { return m_inner->environment(); }
+    bool native(Precision precision) const override { return m_inner->native(precision); }
+    // As a device that batches would have it.
+    std::int64_t batchLimit(const Program& /*program*/) const override { return 2; }
+    Result<void> prepare(const Program& program, std::int64_t batch) override
+    {
+        return m_inner->prepare(program, batch);
+    }
+    Result<void> upload(std::span<const double> input) override { return m_inner->upload(input); }
+    Result<void> run(const Instruction& instruction) override
+    {
+        if (++m_counter.instructions == m_counter.cancelAt) {
+            m_counter.cancel.cancel();
+        }
+        return m_inner->run(instruction);
+    }
+    Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
+    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override
+    {
+        return m_inner->download(buffer, element, out);
+    }
+    Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override
+    {
+        return m_inner->tileMap(buffer, element);
+    }
+
+private:
+    std::unique_ptr<Device> m_inner;
+    Counter& m_counter;
+};
+
+class Frames : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        m_values = waveValues(batches * size);
+        m_path = writeFrameCapture(m_folder / "x.pt", {batches, rows, cols}, m_values);
+        ASSERT_FALSE(m_path.empty());
+    }
+
+    static CellRequest cell(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
+    {
+        return {variant, precision, lowering, {}, {}, "cpu", true};
+    }
+
+    DeviceFactory devices()
+    {
+        return [this](const std::string&) -> Result<std::unique_ptr<Device>> {
+            return std::make_unique<CountingDevice>(m_counter);
+        };
+    }
+
+    FrameRequest request(const CellRequest& cell, std::size_t op, std::int64_t batch = 1) const
+    {
+        return {{m_path, cell, batch, {}}, op, {}};
+    }
+
+    ReplayedFrame frame(const FrameRequest& wanted)
+    {
+        auto made = replayFrame(wanted, devices());
+        EXPECT_TRUE(made) << sentence(made.error());
+        return made.value_or(ReplayedFrame {});
+    }
+
+    std::vector<OpTrace> sweptOps(const CellRequest& wanted)
+    {
+        const auto device = makeEigenDevice(1);
+        const auto swept = replayCell(*openCapture(m_path), wanted, *device);
+        EXPECT_TRUE(swept) << sentence(swept.error());
+        return swept ? swept->ops : std::vector<OpTrace>();
+    }
+
+    /// What the first so many steps alone give.
+    std::vector<double> outputAfter(const CellRequest& wanted, int steps, std::size_t batch)
+    {
+        ReplayOptions options;
+        options.precision = wanted.precision;
+        options.rounding.lowering = wanted.lowering;
+        options.epsilon = 1e-7;
+        options.steps = steps;
+        options.keepOutput = true;
+        const auto device = makeEigenDevice(1);
+        auto replayed = replay(**findVariant(wanted.variant), {batches, rows, cols}, m_values, *device, options);
+        EXPECT_TRUE(replayed);
+        return replayed->outputs.at(batch);
+    }
+
+    std::size_t indexOf(const CellRequest& wanted, OpName op, int iteration)
+    {
+        const auto ops = sweptOps(wanted);
+        const auto found = std::find_if(
+            ops.begin(), ops.end(), [&](const OpTrace& each) { return each.op == op && each.iteration == iteration; });
+        EXPECT_NE(found, ops.end());
+        return static_cast<std::size_t>(found - ops.begin());
+    }
+
+    TemporaryFolder m_folder;
+    std::string m_path;
+    std::vector<double> m_values;
+    Counter m_counter;
+};
+
+std::vector<double> valuesOf(const ReplayedFrame& frame)
+{
+    return frame.doubles.empty() ? std::vector<double>(frame.floats.begin(), frame.floats.end()) : frame.doubles;
+}
+
+TEST_F(Frames, UpdatesAreTheOutputsOfShorterReplays)
+{
+    for (const auto precision : {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+        const auto wanted = cell("torch-muon", precision);
+        for (const int steps : {1, 3, 5}) {
+            const auto shown = frame(request(wanted, indexOf(wanted, OpName::update, steps), 2));
+            EXPECT_EQ(valuesOf(shown), outputAfter(wanted, steps, 2)) << name(precision) << " " << steps;
+            EXPECT_EQ(shown.doubles.empty(), precision != Precision::fp64);
+        }
+    }
+}
+
+TEST_F(Frames, ARestartIsTheOutputOfTheStepsBeforeIt)
+{
+    const auto wanted = cell("gns-gram", Precision::fp16, Lowering::fused);
+    const auto ops = sweptOps(wanted);
+    const auto restart =
+        std::find_if(ops.begin(), ops.end(), [](const OpTrace& op) { return op.op == OpName::restart; });
+    ASSERT_NE(restart, ops.end());
+    const auto shown = frame(request(wanted, static_cast<std::size_t>(restart - ops.begin()), 0));
+    EXPECT_EQ(valuesOf(shown), outputAfter(wanted, restart->iteration - 1, 0));
+}
+
+TEST_F(Frames, ScansAndTilesAreThoseOfTheSweep)
+{
+    for (const auto& wanted : {cell("torch-muon", Precision::bf16), cell("gns-gram", Precision::fp64, Lowering::fused),
+             cell("gns-gram", Precision::fp16)}) {
+        const auto ops = sweptOps(wanted);
+        for (std::size_t op = 0; op < ops.size(); ++op) {
+            const auto shown = frame(request(wanted, op));
+            EXPECT_EQ(shown.op, op);
+            EXPECT_EQ(shown.trace.op, ops[op].op);
+            EXPECT_EQ(shown.trace.iteration, ops[op].iteration);
+            EXPECT_THAT(shown.trace.batches, ElementsAre(ops[op].batches[1]));
+            if (ops[op].op != OpName::norm) {
+                EXPECT_THAT(shown.trace.tiles, ElementsAre(ops[op].tiles[1])) << op;
+            }
+        }
+    }
+}
+
+TEST_F(Frames, ValuesLieWhereTheTilesShowThem)
+{
+    const auto wanted = cell("gns-gram", Precision::bf16);
+    const auto ops = sweptOps(wanted);
+    for (std::size_t op = 0; op < ops.size(); ++op) {
+        const auto shown = frame(request(wanted, op));
+        EXPECT_EQ(shown.region, (Region {0, 0, ops[op].rows, ops[op].cols}));
+        if (ops[op].op != OpName::norm) {
+            EXPECT_EQ(shown.floats, ops[op].tiles[1].max) << "each element is a tile";
+        }
+    }
+}
+
+TEST_F(Frames, TheNormIsAMatrixOfOne)
+{
+    const auto wanted = cell("torch-muon", Precision::fp64);
+    const auto shown = frame(request(wanted, indexOf(wanted, OpName::norm, 0), 1));
+    double squares = 0;
+    for (std::size_t i = size; i < 2 * size; ++i) {
+        squares += m_values[i] * m_values[i];
+    }
+    ASSERT_EQ(shown.doubles.size(), 1U);
+    EXPECT_NEAR(shown.doubles[0], std::sqrt(squares), 1e-6);
+    EXPECT_EQ(shown.trace.rows, 1);
+}
+
+TEST_F(Frames, WhatWasReplayedIsSaid)
+{
+    auto wanted = cell("torch-muon", Precision::fp32);
+    wanted.epsilon = 0.25;
+    const auto shown = frame(request(wanted, 3));
+    EXPECT_EQ(shown.cell.capture, "x.pt");
+    EXPECT_EQ(shown.cell.variant, "torch-muon");
+    EXPECT_EQ(shown.cell.epsilon, 0.25);
+    EXPECT_TRUE(shown.cell.native);
+    EXPECT_EQ(shown.cell.environment, makeEigenDevice(1)->environment());
+    EXPECT_EQ(shown.batch, 1);
+    EXPECT_EQ(shown.batches, batches);
+    EXPECT_FALSE(shown.distance);
+}
+
+TEST_F(Frames, ARegionIsCutOutRowByRow)
+{
+    const auto wanted = cell("torch-muon", Precision::fp32);
+    auto part = request(wanted, 5);
+    const auto whole = frame(part).floats;
+    const auto width = static_cast<std::size_t>(frame(part).trace.cols);
+    part.region = Region {2, 3, 4, 5};
+    const auto shown = frame(part);
+    EXPECT_EQ(shown.region, *part.region);
+    ASSERT_EQ(shown.floats.size(), 20U);
+    for (std::size_t i = 0; i < 20; ++i) {
+        EXPECT_EQ(shown.floats[i], whole[(2 + i / 5) * width + 3 + i % 5]);
+    }
+    EXPECT_EQ(shown.trace.batches[0].count, static_cast<std::int64_t>(whole.size())) << "facts are of the whole";
+}
+
+TEST_F(Frames, RegionsOutsideAreRefused)
+{
+    for (const Region region : {Region {0, 0, 0, 1}, Region {0, 0, 1, 0}, Region {rows, 0, 1, 1},
+             Region {0, cols, 1, 1}, Region {0, 0, rows + 1, 1}, Region {1, 0, rows, 1}, Region {-1, 0, 1, 1},
+             Region {0, -1, 1, 1}, Region {1, 1, INT64_MAX, INT64_MAX}}) {
+        auto part = request(cell("torch-muon", Precision::fp32), 0);
+        part.region = region;
+        const auto refused = replayFrame(part, devices());
+        ASSERT_FALSE(refused) << region.row << " " << region.rows;
+        EXPECT_THAT(refused.error().what, HasSubstr("does not lie within the 12 x 8 matrix"));
+    }
+}
+
+TEST_F(Frames, WhatDoesNotExistIsRefused)
+{
+    const auto errorOf = [&](const FrameRequest& wanted) {
+        const auto refused = replayFrame(wanted, devices());
+        return refused ? "no error" : sentence(refused.error());
+    };
+    const auto good = cell("torch-muon", Precision::fp32);
+    EXPECT_THAT(errorOf(request(good, 1000)), HasSubstr("no op 1000"));
+    EXPECT_THAT(errorOf(request(good, 0, 3)), HasSubstr("no matrix 3, the capture holds 3"));
+    EXPECT_THAT(errorOf(request(good, 0, -1)), HasSubstr("no matrix -1"));
+    EXPECT_THAT(errorOf(request(cell("nobody", Precision::fp32), 0)), HasSubstr("nobody"));
+    m_path = (m_folder / "none.pt").string();
+    EXPECT_THAT(errorOf(request(good, 0)), HasSubstr("none.pt"));
+}
+
+TEST_F(Frames, AnotherRegionCostsNothingAndALaterOpOnlyTheRest)
+{
+    FrameReplay kept(devices());
+    const auto wanted = cell("torch-muon", Precision::fp16);
+    const auto last = sweptOps(wanted).size() - 1;
+    const auto costOf = [&](const FrameRequest& each) {
+        const int before = m_counter.instructions;
+        const auto shown = kept.frame(each);
+        EXPECT_TRUE(shown) << sentence(shown.error());
+        const auto alone = frame(each);
+        EXPECT_EQ(shown->floats, alone.floats);
+        EXPECT_EQ(shown->trace.batches, alone.trace.batches);
+        const int both = m_counter.instructions - before;
+        m_counter.instructions = 0;
+        frame(each);
+        return both - m_counter.instructions;
+    };
+    const int first = costOf(request(wanted, 6));
+    EXPECT_GT(first, 0);
+    auto part = request(wanted, 6);
+    part.region = Region {1, 1, 2, 2};
+    EXPECT_EQ(costOf(part), 0);
+    const int rest = costOf(request(wanted, last));
+    const int again = costOf(request(wanted, 6));
+    EXPECT_EQ(again, first) << "an earlier op begins anew";
+    EXPECT_EQ(costOf(request(wanted, last)), rest);
+    EXPECT_EQ(costOf(request(wanted, 6, 2)), first) << "so does another matrix";
+}
+
+TEST_F(Frames, ACaptureThatWasWrittenSinceIsReadAgain)
+{
+    FrameReplay kept(devices());
+    const auto wanted = request(cell("torch-muon", Precision::fp64), 0, 0);
+    EXPECT_EQ(kept.frame(wanted)->doubles[0], m_values[0]);
+    auto changed = m_values;
+    changed[0] = 99;
+    writeFrameCapture(m_path, {batches, rows, cols}, changed);
+    EXPECT_EQ(kept.frame(wanted)->doubles[0], 99);
+}
+
+TEST_F(Frames, CancelStopsAtTheNextInstructionAndNothingIsKept)
+{
+    FrameReplay kept(devices());
+    const auto wanted = request(cell("torch-muon", Precision::fp32), 15);
+    JobContext job;
+    job.cancel = m_counter.cancel;
+    m_counter.cancelAt = 7;
+    const auto stopped = kept.frame(wanted, job);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(m_counter.instructions, 7);
+    const auto after = kept.frame(wanted);
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->floats, frame(wanted).floats);
+}
+
+TEST_F(Frames, ProgressCountsTheOpsUpToIt)
+{
+    std::vector<std::int64_t> done;
+    JobContext job;
+    job.progress = [&](const Progress& progress) {
+        EXPECT_EQ(progress.job, "frame");
+        EXPECT_EQ(progress.unit, "ops");
+        EXPECT_EQ(progress.total, 4);
+        done.push_back(progress.done);
+    };
+    ASSERT_TRUE(replayFrame(request(cell("torch-muon", Precision::fp32), 3), devices(), job));
+    EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
+}
+
+} // namespace
+
+} // namespace nanscope
