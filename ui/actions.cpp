@@ -52,8 +52,8 @@ void makeCaptureActions(Actions& a, QMainWindow& window)
     a.sweep = make(window, Words::tr("&Sweep"), Qt::CTRL | Qt::Key_R,
         Words::tr("Replay the selected capture with every variant in five precisions"));
     a.cancel = make(window, Words::tr("&Cancel"), Qt::CTRL | Qt::Key_Period, Words::tr("Stop what is running"));
-    a.exportReport = make(
-        window, Words::tr("&Export report…"), Qt::CTRL | Qt::Key_E, Words::tr("Write the report as Markdown or JSON"));
+    a.exportReport = make(window, Words::tr("&Export report…"), Qt::CTRL | Qt::Key_E,
+        Words::tr("Write the report as Markdown, web page or JSON"));
     a.copyIssueText = make(window, Words::tr("&Copy as issue text"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
         Words::tr("Put the report into the clipboard"));
 }

@@ -224,7 +224,14 @@ void MainWindow::connectPanes()
     connect(m_sweep, &SweepPane::cellSelected, this, [this](const Cell& cell) { m_workspace.showCell(cell); });
     connect(m_film, &FilmPane::frameChanged, this, &MainWindow::onFrame);
     connect(m_film, &FilmPane::batchRequested, &m_workspace, &Workspace::showFilmBatch);
+    connect(m_film, &FilmPane::modeChanged, &m_workspace, &Workspace::setFilmMode);
     connect(m_frame, &FramePane::readoutChanged, m_cursorLabel, &ElidedLabel::setFullText);
+    connect(m_timeline, &TimelinePane::eventActivated, this, &MainWindow::onTimelineEvent);
+    connect(m_timeline, &TimelinePane::readoutChanged, m_cursorLabel, &ElidedLabel::setFullText);
+    connect(m_timeline, &TimelinePane::problem, this,
+        [this](const QString& sentence) { m_messages->showMessage(sentence, {}); });
+    connect(m_timeline, &TimelinePane::stateChanged, this,
+        [this] { m_settings.setState("timeline", m_timeline->saveState()); });
     connect(m_gauges->plot(), &GaugePlot::iterationActivated, m_film, &FilmPane::goToIteration);
 }
 
@@ -266,6 +273,7 @@ void MainWindow::restoreLayout()
 {
     resize(1440, 900);
     restoreGeometry(m_settings.state("geometry"));
+    m_timeline->restoreState(m_settings.state("timeline"));
 }
 
 void MainWindow::showRun()
@@ -324,8 +332,8 @@ void MainWindow::chooseReport()
         return;
     }
     const QString suggestion = qstr(m_workspace.loaded().run->name) + QStringLiteral("-report.md");
-    const QString path =
-        QFileDialog::getSaveFileName(this, tr("Export report"), suggestion, tr("Markdown (*.md);;JSON (*.json)"));
+    const QString path = QFileDialog::getSaveFileName(
+        this, tr("Export report"), suggestion, tr("Markdown (*.md);;Web page (*.html);;JSON (*.json)"));
     if (!path.isEmpty()) {
         exportTo(path);
     }
@@ -369,7 +377,7 @@ void MainWindow::onRunChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     showRun();
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
-    m_timeline->setRun(loaded.run.get(), loaded.known().get());
+    m_timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_faults->setRun(loaded.run, loaded.known());
     m_captures->setRun(loaded.run, loaded.known());
     m_sessionLabel->setText(loaded.session.empty() ? tr("No session") : tr("Session saved"));
@@ -450,6 +458,18 @@ void MainWindow::onFilmMissing(const QString& sentence)
     m_shownFilm = nullptr;
     m_gauges->setCell(nullptr);
     m_film->showMessage(sentence);
+}
+
+void MainWindow::onTimelineEvent(const TimelineEvent& event)
+{
+    const auto& captures = m_workspace.loaded().run->captures;
+    const auto found = std::ranges::find(captures, event.capture.toStdString(), &Capture::file);
+    if (!event.capture.isEmpty() && found != captures.end()) {
+        m_captures->selectCapture(static_cast<int>(found - captures.begin()));
+    }
+    if (!event.source.isEmpty()) {
+        m_phaseLabel->setText(QStringLiteral("%1:%2").arg(event.source).arg(event.line));
+    }
 }
 
 void MainWindow::onFrame(int frame)

@@ -31,6 +31,7 @@ class SweepPane;
 class TensorsPane;
 class TimelinePane;
 class VerdictPane;
+struct TimelineEvent;
 
 struct WindowOptions
 {
@@ -95,6 +96,7 @@ private:
     void onFilm(std::shared_ptr<const Film> film);
     void onFilmMissing(const QString& sentence);
     void onFrame(int frame);
+    void onTimelineEvent(const TimelineEvent& event);
     void fillVerdict();
     void fillSweep();
 

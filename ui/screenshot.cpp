@@ -7,6 +7,7 @@
 #include <QTextStream>
 
 #include "ui/mainwindow.h"
+#include "ui/panes/timelinepane.h"
 
 namespace nanscope {
 
@@ -22,7 +23,7 @@ Screenshot::Screenshot(MainWindow& window, QString path, bool sweep, QObject* pa
 
 void Screenshot::look()
 {
-    if (!m_window.workspace().settled()) {
+    if (!m_window.workspace().settled() || !m_window.timelinePane()->settled()) {
         m_quietLooks = 0;
         return;
     }

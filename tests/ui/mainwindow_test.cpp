@@ -8,6 +8,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QDropEvent>
 #include <QElapsedTimer>
 #include <QMimeData>
@@ -23,11 +24,13 @@
 #include "ui/models/cellgridmodel.h"
 #include "ui/models/roles.h"
 #include "ui/panes/capturespane.h"
+#include "ui/panes/filmpane.h"
 #include "ui/panes/messagebar.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/verdictpane.h"
+#include "ui/plots/filmstrip.h"
 #include "ui/plots/heatmap.h"
 #include "ui/plots/timelineplot.h"
 #include "ui/text.h"
@@ -69,7 +72,7 @@ protected:
         window.resize(1440, 900);
         window.show();
         window.openPath(path);
-        return waitUntil([this] { return window.workspace().settled(); });
+        return waitUntil([this] { return window.workspace().settled() && window.timelinePane()->settled(); });
     }
 
     QTemporaryDir folder;
@@ -361,6 +364,31 @@ TEST_F(WindowTest, RolesAreShownBeforeAnyReplay)
     EXPECT_EQ(earlyVerdict, QStringLiteral("…"));
     EXPECT_EQ(earlyHeadline, QStringLiteral("Judging…"));
     EXPECT_NE(window.verdictPane()->headline(), earlyHeadline);
+}
+
+TEST_F(SampleWindow, FilmShowsTheDifferenceToFp64)
+{
+    window.actions().sweep->trigger();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.filmPane()->strip()->film(); }));
+    const auto values = window.filmPane()->strip()->film()->frames.size();
+    window.filmPane()->modeBox()->setCurrentIndex(1);
+    ASSERT_TRUE(waitUntil([this] {
+        const Film* film = window.filmPane()->strip()->film();
+        return film && film->mode == FilmMode::againstFp64;
+    }));
+    const Film* film = window.filmPane()->strip()->film();
+    EXPECT_EQ(film->frames.size(), values);
+    EXPECT_EQ(film->frames.front().distance, 0.0) << "both start from the same input";
+    ASSERT_TRUE(film->frames.back().distance);
+    EXPECT_GT(*film->frames.back().distance, 0);
+    EXPECT_LT(*film->frames.back().distance, 0.02);
+    window.filmPane()->modeBox()->setCurrentIndex(2);
+    ASSERT_TRUE(waitUntil([this] {
+        const Film* shown = window.filmPane()->strip()->film();
+        return shown && shown->mode == FilmMode::againstOutput;
+    }));
+    // The dump's output has NaN where the replay has numbers: that is what a difference must not hide.
+    EXPECT_GT(window.filmPane()->strip()->film()->frames.back().picture->scan.nan, 0);
 }
 
 TEST_F(SampleWindow, FollowsAFolderThatGrows)

@@ -1,113 +1,189 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cmath>
-#include <limits>
-
-#include <QCoreApplication>
-#include <QMouseEvent>
 
 #include <gtest/gtest.h>
 
-#include "tests/ui/samples.h"
-#include "ui/panes/timelinepane.h"
+#include "tests/ui/timelinesamples.h"
 #include "ui/plots/timelineplot.h"
 #include "ui/theme.h"
 
 namespace nanscope {
 
+using test::inf;
+using test::nan;
+using test::points;
+using test::trace;
+
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-std::vector<TracePoint> points(std::initializer_list<double> values)
+Polyline lineOf(std::span<const Bucket> buckets, Interval steps, int columns)
 {
-    std::vector<TracePoint> result;
-    for (const double value : values) {
-        result.push_back(test::point(static_cast<std::int64_t>(result.size()), value));
-    }
-    return result;
+    return polylineOf(columnsOf(buckets, steps, columns));
 }
 
-Series makeSeries(const char* source, std::optional<int> rank, std::initializer_list<double> values)
+std::vector<Bucket> million()
 {
-    Series series;
-    series.name = "loss";
-    series.rank = rank;
-    series.source = source;
-    for (const TracePoint& point : points(values)) {
-        series.points.push_back({point.step, point.value, point.state, 0});
+    std::vector<TracePoint> data;
+    for (int i = 0; i < 1'000'000; ++i) {
+        data.push_back(test::point(i, std::sin(i * 0.01)));
     }
-    return series;
+    data[543'210].value = 9;
+    data[777'777] = test::point(777'777, nan);
+    data[777'778] = test::point(777'778, inf);
+    return bucketsOf(data);
+}
+
+bool hasColour(const QImage& image, int x, const QColor& colour)
+{
+    for (int y = 0; y < 60; ++y) {
+        if (image.pixel(x, y) == colour.rgb()) {
+            return true;
+        }
+    }
+    return false;
 }
 
 } // namespace
 
 TEST(Trace, RangeIsOfFiniteValuesOnly)
 {
-    const auto data = points({2, inf, 1, nan, -inf, 3});
+    const auto data = bucketsOf(points({2, inf, 1, nan, -inf, 3}));
     EXPECT_EQ(finiteRange(data, {0, 5}), (Interval {1, 3}));
     EXPECT_EQ(finiteRange(data, {0, 2}), (Interval {1, 2}));
     EXPECT_EQ(finiteRange(data, {3, 4}), std::nullopt);
 }
 
-TEST(Trace, DecimationKeepsExtremesGapsAndNothingInfinite)
+TEST(Trace, ASpikeOfOneSampleAmongAMillionIsDrawn)
 {
-    std::vector<TracePoint> data;
-    for (int i = 0; i < 100000; ++i) {
-        data.push_back(test::point(i, std::sin(i * 0.01)));
-    }
-    data[54321].value = 9;
-    data[54322] = test::point(54322, inf);
-    const DecimatedTrace drawn = decimate(data, {0, 99999}, 500);
-    EXPECT_LE(drawn.values.size(), 2010U);
+    const Polyline drawn = lineOf(million(), {0, 999'999}, 500);
+    EXPECT_LE(drawn.values.size(), 3010U);
     EXPECT_EQ(std::ranges::count(drawn.values, 9.0), 1);
+    EXPECT_EQ(drawn.steps[std::ranges::find(drawn.values, 9.0) - drawn.values.begin()], 543'210);
     EXPECT_TRUE(std::ranges::none_of(drawn.values, [](double value) { return std::isinf(value); }));
     EXPECT_TRUE(std::ranges::is_sorted(drawn.steps));
 }
 
+TEST(Trace, OneNanAmongAMillionHasAMark)
+{
+    const auto marks = nonFiniteMarks(million(), {0, 999'999}, 300);
+    ASSERT_EQ(marks.size(), 2U);
+    EXPECT_EQ(marks[0].position, 777'777);
+    EXPECT_EQ(marks[0].state, PointState::nan);
+    EXPECT_EQ(marks[1].position, 777'778);
+    EXPECT_EQ(marks[1].state, PointState::posInf);
+}
+
+TEST(Trace, ReducedPointsKeepTheirExtremesAndMarks)
+{
+    std::vector<TracePoint> data;
+    for (int i = 0; i < 10'000; ++i) {
+        data.push_back(test::point(i, std::cos(i * 0.1)));
+    }
+    data[4170].value = -40;
+    data[4171] = test::point(4171, nan);
+    std::vector<Bucket> reduced;
+    appendReduced(reduced, data, 100);
+    ASSERT_EQ(reduced.size(), 100U);
+    EXPECT_EQ(reduced[41].min, -40);
+    EXPECT_EQ(reduced[41].minAt, 4170);
+    EXPECT_EQ(reduced[41].first, data[4100].value);
+    EXPECT_EQ(reduced[41].last, data[4199].value);
+    EXPECT_EQ(nonFiniteMarks(reduced, {0, 9999}, 300).at(0).position, 4171);
+}
+
+TEST(Trace, ABucketNobodyLookedIntoIsDrawnOverAllItsSteps)
+{
+    Bucket chunk = bucketOf(test::point(0, 1));
+    merge(chunk, bucketOf(test::point(1000, 5)));
+    chunk.exact = false;
+    chunk.nonFinite[0] = 3;
+    const Polyline drawn = lineOf(std::span(&chunk, 1), {400, 600}, 100);
+    EXPECT_LT(drawn.steps.front(), 403);
+    EXPECT_GT(drawn.steps.back(), 597);
+    EXPECT_GE(std::ranges::count(drawn.values, 1.0), 100);
+    EXPECT_GE(std::ranges::count(drawn.values, 5.0), 100);
+    const auto marks = nonFiniteMarks(std::span(&chunk, 1), {400, 600}, 100);
+    ASSERT_EQ(marks.size(), 1U) << "never missing, though nobody knows yet where it is";
+    EXPECT_FALSE(marks[0].exact);
+    EXPECT_EQ(marks[0].count, 3);
+}
+
 TEST(Trace, NanBetweenFinitePointsIsAGap)
 {
-    const DecimatedTrace drawn = decimate(points({1, nan, 2}), {0, 2}, 300);
+    const Polyline drawn = lineOf(bucketsOf(points({1, nan, 2})), {0, 2}, 300);
     ASSERT_EQ(drawn.values.size(), 3U);
     EXPECT_TRUE(std::isnan(drawn.values[1]));
 }
 
 TEST(Trace, LinesRunOutOfTheWindow)
 {
-    const DecimatedTrace drawn = decimate(points({1, 2, 3, 4, 5}), {1.5, 2.5}, 300);
+    const Polyline drawn = lineOf(bucketsOf(points({1, 2, 3, 4, 5})), {1.5, 2.5}, 300);
     EXPECT_EQ(drawn.steps, (std::vector<double> {1, 2, 3}));
 }
 
-TEST(Trace, OneNanAmongAMillionHasAMark)
+TEST(Trace, NearestBucket)
 {
-    std::vector<TracePoint> data;
-    for (int i = 0; i < 1000000; ++i) {
-        data.push_back(test::point(i, 1));
-    }
-    data[777777] = test::point(777777, nan);
-    data[777778] = test::point(777778, inf);
-    const auto marks = nonFiniteMarks(data, {0, 999999}, 300);
-    ASSERT_EQ(marks.size(), 2U);
-    EXPECT_EQ(marks[0].position, 777777);
-    EXPECT_EQ(marks[0].state, PointState::nan);
-    EXPECT_EQ(marks[1].state, PointState::posInf);
+    const auto data = bucketsOf(points({1, 2, 3}));
+    EXPECT_EQ(nearestBucket(data, 1.4)->firstStep, 1);
+    EXPECT_EQ(nearestBucket(data, 1.6)->firstStep, 2);
+    EXPECT_EQ(nearestBucket(data, 99)->firstStep, 2);
+    EXPECT_EQ(nearestBucket({}, 1), nullptr);
 }
 
-TEST(Trace, NearestPoint)
+TEST(Trace, BandHoldsMinMaxAndMedian)
 {
-    const auto data = points({1, 2, 3});
-    EXPECT_EQ(nearestPoint(data, 1.4)->step, 1);
-    EXPECT_EQ(nearestPoint(data, 1.6)->step, 2);
-    EXPECT_EQ(nearestPoint(data, 99)->step, 2);
-    EXPECT_EQ(nearestPoint({}, 1), nullptr);
+    const std::vector<Trace> traces {trace(0, {1, 5, 3}), trace(1, {2, nan, 9}), trace(2, {7, 6, 4})};
+    const Band band = bandOf(traces, {0, 2}, 300);
+    EXPECT_EQ(band.steps, (std::vector<double> {0, 1, 2}));
+    EXPECT_EQ(band.low, (std::vector<double> {1, 5, 3}));
+    EXPECT_EQ(band.high, (std::vector<double> {7, 6, 9}));
+    EXPECT_EQ(band.median, (std::vector<double> {2, 5.5, 4}));
+}
+
+TEST(Trace, SmoothingStopsAtAGap)
+{
+    const auto data = bucketsOf(points({0, 2, 4, nan, 100, 102}));
+    const Polyline line = smoothed(columnsOf(data, {0, 5}, 300), 5);
+    EXPECT_EQ(line.values[0], 2);
+    EXPECT_TRUE(std::isnan(line.values[3]));
+    EXPECT_EQ(line.values[4], 101);
+}
+
+TEST(Trace, CountsSayWhatIsDrawn)
+{
+    const SampleCounts counts = countSamples(million(), {0, 999'999}, 500);
+    EXPECT_EQ(counts.all, 1'000'000);
+    EXPECT_EQ(counts.drawn, 2001) << "four of each of 500 columns, and the last one";
+    EXPECT_EQ(counts.nonFinite, 2);
+    EXPECT_EQ(samplesNote(counts), QStringLiteral("showing 2001 of 1.0 M samples (min/max kept)"));
+    EXPECT_EQ(samplesNote(countSamples(bucketsOf(points({1, 2, 3})), {0, 2}, 500)), QString());
+}
+
+TEST(TimelinePlot, Step417HasANanMark)
+{
+    std::vector<TracePoint> data;
+    for (int i = 0; i < 1000; ++i) {
+        data.push_back(test::point(i, i == 417 ? nan : 1.0 / (i + 1)));
+    }
+    TimelinePlot plot;
+    plot.resize(480, 200);
+    plot.setTraces({{QStringLiteral("rank 0"), 0, bucketsOf(data)}});
+    ASSERT_EQ(plot.marks().size(), 1U);
+    EXPECT_EQ(plot.marks()[0].position, 417);
+    const QImage image = plot.grab().toImage();
+    const int x = static_cast<int>(plot.pixelOfStep(417));
+    EXPECT_TRUE(hasColour(image, x - 1, theme().nan) || hasColour(image, x, theme().nan)
+        || hasColour(image, x + 1, theme().nan));
+    EXPECT_FALSE(hasColour(image, x - 20, theme().nan));
 }
 
 TEST(TimelinePlot, AxisIgnoresInfinityAndTheLaneShowsIt)
 {
     TimelinePlot plot;
     plot.resize(600, 200);
-    plot.setTraces({{QStringLiteral("rank 0"), 0, points({1.0, 1.2, inf, 0.9, nan, -inf})}});
+    plot.setTraces({trace(0, {1.0, 1.2, inf, 0.9, nan, -inf})});
     EXPECT_GT(plot.valueRange().low, 0.8);
     EXPECT_LT(plot.valueRange().high, 1.3);
     ASSERT_EQ(plot.marks().size(), 3U);
@@ -115,96 +191,93 @@ TEST(TimelinePlot, AxisIgnoresInfinityAndTheLaneShowsIt)
     EXPECT_EQ(plot.marks()[0].state, PointState::posInf);
 }
 
-TEST(TimelinePlot, NanIsPaintedInItsColumn)
-{
-    TimelinePlot plot;
-    plot.resize(600, 200);
-    plot.setTraces({{QStringLiteral("rank 0"), 0, points({1, 2, nan, 2, 1})}});
-    const QImage image = plot.grab().toImage();
-    const auto hasNanColour = [&](int x) {
-        for (int y = 0; y < 60; ++y) {
-            if (image.pixel(x, y) == theme().nan.rgb()) {
-                return true;
-            }
-        }
-        return false;
-    };
-    EXPECT_TRUE(hasNanColour(qRound(plot.pixelOfStep(2))));
-    EXPECT_FALSE(hasNanColour(qRound(plot.pixelOfStep(1))));
-}
-
 TEST(TimelinePlot, NothingFiniteAndNothingAtAllAreDrawn)
 {
     TimelinePlot plot;
     plot.resize(600, 200);
-    plot.setTraces({});
-    plot.grab();
-    plot.setTraces({{QStringLiteral("rank 0"), 0, points({nan, inf})}});
-    plot.grab();
-    EXPECT_LT(plot.valueRange().low, plot.valueRange().high);
-    plot.setTraces({{QStringLiteral("rank 0"), 0, points({1e300, -1e300})}});
-    plot.grab();
-    EXPECT_TRUE(std::isfinite(plot.valueRange().high));
+    for (const ScaleChoice scale : {ScaleChoice::automatic, ScaleChoice::logarithmic}) {
+        plot.setLook({scale, RankChoice::automatic, true});
+        plot.setTraces({});
+        plot.grab();
+        plot.setTraces({trace(0, {nan, inf})});
+        plot.grab();
+        EXPECT_LT(plot.valueRange().low, plot.valueRange().high);
+        plot.setTraces({trace(0, {1e300, -1e300})});
+        plot.grab();
+        EXPECT_LT(plot.valueRange().high, 1e250) << "what the plot library can take";
+        plot.setTraces({trace(0, {1e-310, 1e308})});
+        plot.grab();
+        EXPECT_LT(plot.valueRange().low, plot.valueRange().high);
+    }
 }
 
-TEST(TimelinePlot, WideRangesAreLogarithmic)
+TEST(TimelinePlot, WideRangesAreLogarithmicUnlessToldOtherwise)
 {
     TimelinePlot plot;
-    plot.setTraces({{QStringLiteral("rank 0"), 0, points({0.01, 1, 2e6})}});
+    plot.setTraces({trace(0, {0.01, 1, 2e6})});
     EXPECT_TRUE(plot.logarithmic());
-    plot.setTraces({{QStringLiteral("rank 0"), 0, points({-1, 2e6})}});
+    plot.setLook({ScaleChoice::linear});
+    EXPECT_FALSE(plot.logarithmic());
+    plot.setLook({});
+    plot.setTraces({trace(0, {-1, 2e6})});
     EXPECT_FALSE(plot.logarithmic());
 }
 
-TEST(TimelinePlot, MouseTellsTheExactValue)
+TEST(TimelinePlot, LogAxisCountsWhatItCannotShow)
 {
     TimelinePlot plot;
-    plot.resize(600, 200);
-    plot.setTraces(
-        {{QStringLiteral("rank 0"), 0, points({1, 0.1234567891})}, {QStringLiteral("rank 1"), 1, points({1, nan})}});
+    plot.setLook({ScaleChoice::logarithmic});
+    plot.setTraces({trace(0, {10, 0, -3, 20}), trace(1, {1, 2, -1, nan})});
+    EXPECT_EQ(plot.counts().nonPositive, 3);
+    EXPECT_TRUE(plot.counts().nonPositiveExact);
+    EXPECT_GT(plot.valueRange().low, 0.5);
+    EXPECT_EQ(plot.lines().at(0).steps, (std::vector<double> {0, 1, 3})) << "a gap where they are";
+    EXPECT_TRUE(std::isnan(plot.lines().at(0).values[1]));
+}
+
+TEST(TimelinePlot, SmoothingKeepsTheSpikeBehindIt)
+{
+    std::vector<TracePoint> data;
+    for (int i = 0; i < 5000; ++i) {
+        data.push_back(test::point(i, i == 2500 ? 50.0 : 1.0));
+    }
+    TimelinePlot plot;
+    plot.resize(480, 200);
+    plot.setLook({ScaleChoice::linear, RankChoice::automatic, true});
+    plot.setTraces({{QStringLiteral("rank 0"), 0, bucketsOf(data)}});
+    EXPECT_EQ(std::ranges::max(plot.lines().at(0).values), 50);
+    EXPECT_GT(plot.valueRange().high, 50);
+}
+
+TEST(TimelinePlot, ManyRanksAreABandAndLinesSayHowManyAreLeftOut)
+{
+    std::vector<Trace> traces;
+    for (int rank = 0; rank < 40; ++rank) {
+        traces.push_back(trace(rank, {1.0 * rank, 2.0 * rank}));
+    }
+    TimelinePlot plot;
+    plot.setTraces(traces);
+    EXPECT_TRUE(plot.drawsBand());
+    EXPECT_EQ(plot.hiddenLines(), 0U);
+    EXPECT_EQ(plot.band().high, (std::vector<double> {39, 78}));
     plot.grab();
-    QString text;
-    QObject::connect(&plot, &TimelinePlot::readoutChanged, &plot, [&](const QString& readout) { text = readout; });
-    const QPointF at(plot.pixelOfStep(1), 120);
-    QMouseEvent move(QEvent::MouseMove, at, plot.mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
-    QCoreApplication::sendEvent(plot.findChild<QWidget*>(), &move);
-    EXPECT_EQ(text, QStringLiteral("step 1 · rank 0: 0.1234567891 · rank 1: NaN"));
+    plot.setLook({ScaleChoice::automatic, RankChoice::lines});
+    EXPECT_EQ(plot.hiddenLines(), 24U);
+    EXPECT_EQ(plot.lines().size(), 16U);
 }
 
-TEST(TimelinePane, TakesTheSourceWithMostPointsPerRank)
+TEST(TimelinePlot, ASpikeIsPaintedInItsColumn)
 {
-    RunData run;
-    run.series = {makeSeries("short.log", 0, {1, 2}), makeSeries("console.log", 0, {1, 2, 3}),
-        makeSeries("console.log", 1, {4, nan}), makeSeries("merged.csv", std::nullopt, {1, 2, 3, 4, 5})};
-    const auto traces = tracesOf(run, "loss");
-    ASSERT_EQ(traces.size(), 2U);
-    EXPECT_EQ(traces[0].points.size(), 3U);
-    EXPECT_EQ(traces[1].label, QStringLiteral("rank 1"));
-    EXPECT_TRUE(tracesOf(run, "grad_norm").empty());
-}
-
-TEST(TimelinePane, JudgedCapturesStandBetweenTheirSteps)
-{
-    const auto run = test::makeRun();
-    const auto diagnosis = test::makeDiagnosis();
-    const auto events = eventsOf(*run, diagnosis.get());
-    ASSERT_EQ(events.size(), 3U);
-    EXPECT_EQ(events[0].kind, TimelineEvent::Kind::birth);
-    EXPECT_DOUBLE_EQ(events[0].position, 5.5);
-}
-
-TEST(TimelinePane, PlotsShareTheirStepsAndKeepThemWhenJudgedAgain)
-{
-    auto run = test::makeRun();
-    run->series = {makeSeries("console.log", 0, {1, 2, 3, 4, 5, 6, 7, 8, 9})};
-    const auto diagnosis = test::makeDiagnosis();
-    TimelinePane pane;
-    pane.resize(800, 200);
-    pane.setRun(run.get(), diagnosis.get());
-    EXPECT_EQ(pane.lossPlot()->stepRange(), pane.gradNormPlot()->stepRange());
-    pane.lossPlot()->setStepRange({2, 4});
-    pane.setRun(run.get(), diagnosis.get());
-    EXPECT_EQ(pane.lossPlot()->stepRange(), (Interval {2, 4}));
+    TimelinePlot plot;
+    plot.resize(480, 200);
+    plot.setTraces({{QStringLiteral("rank 0"), 0, million()}});
+    const QImage image = plot.grab().toImage();
+    const int x = qRound(plot.pixelOfStep(543'210));
+    int painted = 0;
+    for (int y = 60; y < 110; ++y) {
+        painted += image.pixelColor(x, y) != theme().surface ? 1 : 0;
+    }
+    EXPECT_GT(painted, 30) << "a line up to the spike";
 }
 
 } // namespace nanscope

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/platform/platform.h"
+#include "core/platform/sharedmemory.h"
 #include "core/report/report.h"
 #include "ui/text.h"
 
@@ -102,6 +103,7 @@ ReplayService::~ReplayService()
     if (!m_process->waitForFinished(patienceMs)) {
         m_process->kill();
         m_process->waitForFinished();
+        removeAbandonedBlocks();
     }
 }
 
@@ -154,9 +156,11 @@ void ReplayService::dropProcess()
     // Deleted later: this may run inside one of its own signals.
     QProcess* ended = m_process.release();
     connect(ended, &QProcess::finished, ended, &QObject::deleteLater);
+    connect(ended, &QObject::destroyed, [] { removeAbandonedBlocks(); });
     if (ended->state() == QProcess::NotRunning) {
         ended->deleteLater();
     }
+    loseQuestions(false, tr("The replay process ended before it answered"));
 }
 
 void ReplayService::onEnded(const QString& how)
@@ -177,6 +181,7 @@ void ReplayService::onEnded(const QString& how)
         m_programs.clear();
     }
     m_order.reset();
+    loseQuestions(true, tr("The replay process %1: %2").arg(how, ended.program));
     endJob();
     if (wasRunning || neverAnswered) {
         Q_EMIT failed(
@@ -275,6 +280,7 @@ void ReplayService::handle(const Json& answer)
     if (id != 0 && id == m_job) {
         handleJob(answer);
     }
+    answerQuestion(id, answer, ends);
 }
 
 void ReplayService::handleHello(const Json& hello)
@@ -294,6 +300,7 @@ void ReplayService::handleHello(const Json& hello)
         }
     }
     sendOrder();
+    sendQuestions();
     Q_EMIT stateChanged();
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <deque>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -50,6 +52,13 @@ public:
     void sweep(const SweepOrder& order);
     void cancel();
 
+    /// For everything but sweeps: what the service answers to this request (serve.h), the last time with "done",
+    /// "error" or "cancelled". A process that goes away is an "error", too. Returns the id of the request.
+    using Answered = std::function<void(int id, const nlohmann::ordered_json& answer)>;
+    int ask(nlohmann::ordered_json request, Answered answered);
+    /// Asks the service to stop what this id asked for; the answers still come.
+    void stop(int id);
+
     bool available() const { return !m_programs.empty(); }
     bool running() const { return m_job != 0; }
     bool alive() const { return m_process != nullptr; }
@@ -70,6 +79,13 @@ Q_SIGNALS:
     void failed(const QString& sentence, const QStringList& details);
 
 private:
+    struct Question
+    {
+        QByteArray line;
+        Answered answered;
+        bool sent = false;
+    };
+
     void startProcess();
     void dropProcess();
     void send(const nlohmann::ordered_json& request);
@@ -80,6 +96,9 @@ private:
     void onEnded(const QString& how);
     void sendOrder();
     void endJob();
+    void sendQuestions();
+    void answerQuestion(int id, const nlohmann::ordered_json& answer, bool last);
+    void loseQuestions(bool unsentToo, const QString& sentence);
 
     std::deque<ServiceProgram> m_programs;
     std::unique_ptr<QProcess> m_process;
@@ -89,6 +108,7 @@ private:
     QStringList m_notes;
     QString m_errors; ///< end of the process's stderr
     std::optional<SweepOrder> m_order; ///< waits for the process to be ready
+    std::map<int, Question> m_questions; ///< by id
     int m_lastId = 1;
     int m_job = 0; ///< id of the running sweep, 0 when there is none
     int m_cancelling = 0; ///< id of a sweep whose end is still awaited

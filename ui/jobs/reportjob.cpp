@@ -8,6 +8,8 @@
 #include "core/platform/platform.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
+#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/scantensor.h"
 
 namespace nanscope {
 
@@ -40,7 +42,7 @@ Diagnosis diagnosisOf(const LoadedRun& loaded)
 
 Result<ReportInput> inputOf(const LoadedRun& loaded)
 {
-    ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}};
+    ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}, {}};
     input.commandLine = "nanscope report " + loaded.opened.string();
     if (loaded.session.empty()) {
         return input;
@@ -59,6 +61,28 @@ Result<ReportInput> inputOf(const LoadedRun& loaded)
     return input;
 }
 
+/// For the picture; a capture that went away only leaves it out.
+std::optional<TileMap> outputTiles(const ReportInput& input)
+{
+    const Capture* capture = mainCapture(input);
+    const auto file = capture ? openCapture(capture->path) : failure(ErrorKind::io, "no capture");
+    if (!file || !file->output) {
+        return std::nullopt;
+    }
+    auto map = tileTensor(*file->output, shownBatch(*capture));
+    return map ? std::optional(std::move(*map)) : std::nullopt;
+}
+
+Result<std::string> pageText(const LoadedRun& run)
+{
+    auto input = inputOf(run);
+    if (!input) {
+        return tl::make_unexpected(input.error());
+    }
+    input->outputTiles = outputTiles(*input);
+    return htmlReport(*input);
+}
+
 } // namespace
 
 Result<std::string> reportText(const LoadedRun& run, bool json)
@@ -72,7 +96,7 @@ Result<std::string> reportText(const LoadedRun& run, bool json)
 
 Result<void> writeReport(const LoadedRun& run, const std::filesystem::path& path)
 {
-    const auto text = reportText(run, path.extension() == ".json");
+    const auto text = path.extension() == ".html" ? pageText(run) : reportText(run, path.extension() == ".json");
     if (!text) {
         return tl::make_unexpected(text.error());
     }

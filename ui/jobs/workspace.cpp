@@ -64,6 +64,9 @@ void Workspace::connectJobs()
     connect(&m_films, &FilmLoader::loaded, this, &Workspace::filmChanged);
     connect(&m_films, &FilmLoader::failed, this, &Workspace::filmMissing);
     connect(&m_films, &FilmLoader::unpictured, this, &Workspace::replayFilmed);
+    connect(&m_frames, &FrameLoader::filmReady, this, &Workspace::onDifference);
+    connect(&m_frames, &FrameLoader::filmFailed, this, &Workspace::filmMissing);
+    connect(&m_frames, &FrameLoader::filmProgressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
@@ -242,7 +245,75 @@ void Workspace::showCell(const Cell& cell, int batch)
         return;
     }
     m_filmed = cell;
-    m_films.load(m_loaded.session, cell, batch);
+    m_filmBatch = batch;
+    loadFilm();
+}
+
+void Workspace::loadFilm()
+{
+    m_frames.drop();
+    if (m_filmMode == FilmMode::values) {
+        m_films.load(m_loaded.session, *m_filmed, m_filmBatch);
+    } else {
+        requestDifference();
+    }
+}
+
+void Workspace::setFilmMode(FilmMode mode)
+{
+    if (mode == m_filmMode) {
+        return;
+    }
+    m_filmMode = mode;
+    if (m_filmed) {
+        loadFilm();
+    }
+}
+
+void Workspace::requestDifference()
+{
+    const Capture* shown = capture();
+    if (!shown || !m_service.available()) {
+        Q_EMIT filmMissing(tr("A difference takes a replay, and there is no program to replay with"));
+        return;
+    }
+    m_films.drop();
+    FilmRequest request;
+    request.capture = shown->path;
+    request.cell.variant = m_filmed->variant;
+    request.cell.precision = m_filmed->precision;
+    request.cell.lowering = m_filmed->lowering;
+    request.cell.epsilon = m_filmed->epsilon;
+    request.cell.device = m_filmed->device;
+    request.batch = m_filmBatch;
+    if (m_filmMode == FilmMode::againstFp64) {
+        request.against = againstFp64(request.cell);
+    } else {
+        request.against.kind = Against::Kind::output;
+    }
+    m_frames.requestFilm(request);
+    Q_EMIT filmMissing(m_service.running() ? tr("Waiting for the sweep to end, then replaying the difference…")
+                                           : tr("Replaying %1 in %2 for the difference…")
+                                                 .arg(qstr(m_filmed->variant), qstr(name(m_filmed->precision))));
+}
+
+void Workspace::onDifference(std::shared_ptr<const ReplayedFilm> film)
+{
+    if (!m_filmed) {
+        return;
+    }
+    Film made = makeFilm(*m_filmed, film->ops, 0, m_filmMode);
+    made.batch = static_cast<int>(film->batch);
+    made.batches = static_cast<int>(film->batches);
+    for (FilmFrame& frame : made.frames) {
+        const auto op = static_cast<std::size_t>(frame.op);
+        frame.distance = op < film->distances.size() ? film->distances[op] : std::nullopt;
+    }
+    if (made.frames.empty()) {
+        Q_EMIT filmMissing(tr("Nothing in this replay has the size of what it would be held against"));
+        return;
+    }
+    Q_EMIT filmChanged(std::make_shared<const Film>(std::move(made)));
 }
 
 void Workspace::replayFilmed()
@@ -409,7 +480,7 @@ bool Workspace::busy() const
 
 bool Workspace::settled() const
 {
-    return !busy() && !m_tensors.busy() && !m_films.busy() && m_service.settled() && m_reports == 0;
+    return !busy() && !m_tensors.busy() && !m_films.busy() && !m_frames.busy() && m_service.settled() && m_reports == 0;
 }
 
 void Workspace::exportReport(const QString& path)

@@ -11,6 +11,7 @@
 
 #include "ui/jobs/filmloader.h"
 #include "ui/jobs/folderfollower.h"
+#include "ui/jobs/frameloader.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/tensorloader.h"
@@ -41,6 +42,8 @@ public:
     /// Loads the film of a cell of the selected capture; `batch` as in the capture.
     void showCell(const Cell& cell, int batch = 0);
     void showFilmBatch(int batch);
+    /// Values, or the difference of every op to another replay of it; a difference is replayed when asked for.
+    void setFilmMode(FilmMode mode);
     void sweepSelected();
     void cancel();
     void startService();
@@ -99,6 +102,9 @@ private:
     void onCell(Cell cell);
     void showDefaultCell();
     void replayFilmed();
+    void loadFilm();
+    void requestDifference();
+    void onDifference(std::shared_ptr<const ReplayedFilm> film);
 
     LoadedRun m_loaded;
     int m_selected = -1;
@@ -114,8 +120,11 @@ private:
     TensorLoader m_tensors;
     FilmLoader m_films;
     std::optional<Cell> m_filmed; ///< the cell whose film is shown or loading
+    int m_filmBatch = 0;
+    FilmMode m_filmMode = FilmMode::values;
     bool m_replayingFilm = false; ///< the running sweep is of that cell alone
     ReplayService m_service;
+    FrameLoader m_frames {&m_service};
     QThreadPool m_pool;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/filmpane.h"
 
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
@@ -27,9 +28,18 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     : PaneFrame(tr("Film strip"), parent)
     , m_strip(new FilmStrip(view, this))
     , m_slider(new QSlider(Qt::Horizontal, this))
+    , m_mode(new QComboBox(this))
     , m_batch(new QSpinBox(this))
     , m_batchLabel(new QLabel(tr("matrix"), this))
 {
+    m_mode->addItem(tr("Values"), static_cast<int>(FilmMode::values));
+    m_mode->addItem(tr("Difference to fp64"), static_cast<int>(FilmMode::againstFp64));
+    m_mode->addItem(tr("Difference to the captured output"), static_cast<int>(FilmMode::againstOutput));
+    m_mode->setAccessibleName(tr("What the frames show"));
+    m_mode->setToolTip(
+        tr("A difference is replayed when you ask for it; equal values are zero, and what is not finite on "
+           "one side only stays so"));
+    header()->addWidget(m_mode);
     m_batch->setAccessibleName(tr("Matrix of the batch"));
     m_batchLabel->setBuddy(m_batch);
     header()->addWidget(m_batchLabel);
@@ -46,6 +56,8 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     body()->addLayout(inner, 1);
     connect(m_strip, &FilmStrip::currentChanged, this, &FilmPane::onCurrent);
     connect(m_slider, &QSlider::valueChanged, m_strip, &FilmStrip::setCurrent);
+    connect(m_mode, &QComboBox::currentIndexChanged, this,
+        [this] { Q_EMIT modeChanged(static_cast<FilmMode>(m_mode->currentData().toInt())); });
     connect(m_batch, &QSpinBox::valueChanged, this, [this](int number) { Q_EMIT batchRequested(number - 1); });
     setFilm(nullptr);
 }
@@ -94,7 +106,10 @@ void FilmPane::updateNote()
         return;
     }
     QString note = cellLabel(film->cell);
-    if (film->birth >= 0) {
+    if (film->mode != FilmMode::values) {
+        const auto& last = film->frames.back().distance;
+        note += last ? tr(" · relative difference at the end %1").arg(roundNumber(*last)) : QString();
+    } else if (film->birth >= 0) {
         note += tr(" · birth: %1").arg(frameLabel(film->frames[static_cast<std::size_t>(film->birth)]));
     } else if (film->firstNonFinite >= 0) {
         note += tr(" · the input was not finite");

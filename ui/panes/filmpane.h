@@ -7,6 +7,7 @@
 #include "ui/panes/paneframe.h"
 #include "ui/plots/film.h"
 
+class QComboBox;
 class QLabel;
 class QSlider;
 class QSpinBox;
@@ -33,10 +34,12 @@ public:
 
     FilmStrip* strip() { return m_strip; }
     QSlider* slider() { return m_slider; }
+    QComboBox* modeBox() { return m_mode; }
 
 Q_SIGNALS:
     void frameChanged(int frame);
     void batchRequested(int batch);
+    void modeChanged(nanscope::FilmMode mode);
 
 private:
     void onCurrent(int frame);
@@ -44,6 +47,7 @@ private:
 
     FilmStrip* m_strip;
     QSlider* m_slider;
+    QComboBox* m_mode;
     QSpinBox* m_batch;
     QLabel* m_batchLabel;
 };

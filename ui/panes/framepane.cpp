@@ -100,6 +100,7 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
     m_smallest = addFact(*form, tr("Smallest |x| > 0"));
     m_norm = addFact(*form, tr("Frobenius norm"));
     m_gauge = addFact(*form, tr("Gauges"));
+    m_distance = addFact(*form, tr("Difference"));
     inner->addLayout(form);
     body()->addLayout(inner, 1);
     connect(m_view, &HeatView::cursorChanged, this, &FramePane::updateReadout);
@@ -132,7 +133,8 @@ void FramePane::fillFacts()
 {
     if (!m_film) {
         setNote({});
-        for (const Fact& fact : {m_formula, m_shape, m_counts, m_first, m_largest, m_smallest, m_norm, m_gauge}) {
+        for (const Fact& fact :
+            {m_formula, m_shape, m_counts, m_first, m_largest, m_smallest, m_norm, m_gauge, m_distance}) {
             fact.value->setFullText(QStringLiteral("–"));
         }
         return;
@@ -148,6 +150,11 @@ void FramePane::fillFacts()
     m_smallest.value->setFullText(roundNumber(picture.scan.minNonzero, 5));
     m_norm.value->setFullText(roundNumber(std::sqrt(picture.scan.sumSquares), 6));
     m_gauge.value->setFullText(gaugeText(m_film->cell, frame.iteration));
+    m_distance.value->setFullText(
+        frame.distance ? tr("%1, relative").arg(roundNumber(*frame.distance)) : QStringLiteral("–"));
+    const bool compared = m_film->mode != FilmMode::values;
+    m_distance.name->setVisible(compared);
+    m_distance.value->setVisible(compared);
 }
 
 QString FramePane::valueUnderCursor() const

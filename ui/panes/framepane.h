@@ -60,6 +60,7 @@ private:
     Fact m_smallest;
     Fact m_norm;
     Fact m_gauge;
+    Fact m_distance;
 };
 
 } // namespace nanscope

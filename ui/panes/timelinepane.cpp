@@ -3,14 +3,16 @@
 #include "ui/panes/timelinepane.h"
 
 #include <algorithm>
-#include <map>
 
-#include <QEvent>
-#include <QHBoxLayout>
-#include <QLabel>
+#include <QApplication>
+#include <QClipboard>
+#include <QGridLayout>
+#include <QMenu>
+#include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "ui/plots/timelineplot.h"
+#include "ui/panes/timelinefeed.h"
+#include "ui/panes/timelinetable.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -18,195 +20,295 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::size_t mostRanks = 16;
+constexpr int narrowestChart = 380;
+constexpr int lowestPane = 120;
+constexpr int narrowestPane = 300;
 
-std::vector<TracePoint> pointsOf(const std::vector<const Series*>& segments)
+std::optional<Interval> stepsOf(const RunData& run, const std::vector<TimelineLine>& lines)
 {
-    std::vector<TracePoint> points;
-    for (const Series* series : segments) {
-        for (const Point& point : series->points) {
-            points.push_back({point.step, point.value, point.state});
+    std::optional<Interval> steps;
+    for (const TimelineLine& line : lines) {
+        for (const std::size_t part : line.parts) {
+            const Series& series = run.series[part];
+            if (series.pointCount + series.missing > 0) {
+                steps = united(
+                    steps, Interval {static_cast<double>(series.firstStep), static_cast<double>(series.lastStep)});
+            }
         }
     }
-    std::ranges::stable_sort(points, {}, &TracePoint::step);
-    return points;
+    return steps;
 }
 
-std::int64_t countOf(const std::vector<const Series*>& segments)
+std::vector<std::int64_t> idsOf(const RunData& run)
 {
-    std::int64_t count = 0;
-    for (const Series* series : segments) {
-        count += series->pointCount > 0 ? series->pointCount : static_cast<std::int64_t>(series->points.size());
-    }
-    return count;
-}
-
-TimelineEvent::Kind kindOf(Role role)
-{
-    return role == Role::birth || role == Role::upstream ? TimelineEvent::Kind::birth : TimelineEvent::Kind::capture;
+    std::vector<std::int64_t> ids;
+    std::ranges::transform(run.series, std::back_inserter(ids), &Series::id);
+    return ids;
 }
 
 } // namespace
 
-std::vector<Trace> tracesOf(const RunData& run, std::string_view name)
-{
-    std::map<int, std::map<std::string, std::vector<const Series*>>> bySource;
-    for (const Series& series : run.series) {
-        if (series.name == name && !series.points.empty()) {
-            bySource[series.rank.value_or(-1)][series.source].push_back(&series);
-        }
-    }
-    // A log without ranks repeats what the ranks' own logs say.
-    if (bySource.size() > 1) {
-        bySource.erase(-1);
-    }
-    std::vector<Trace> traces;
-    for (const auto& [rank, sources] : bySource) {
-        const auto richest =
-            std::ranges::max_element(sources, {}, [](const auto& source) { return countOf(source.second); });
-        Trace trace;
-        trace.rank = rank >= 0 ? std::optional<int>(rank) : std::nullopt;
-        trace.label = rank >= 0 ? TimelinePane::tr("rank %1").arg(rank) : qstr(richest->first);
-        trace.points = pointsOf(richest->second);
-        traces.push_back(std::move(trace));
-    }
-    return traces;
-}
-
-std::vector<TimelineEvent> eventsOf(const RunData& run, const Diagnosis* diagnosis)
-{
-    std::vector<TimelineEvent> events;
-    if (diagnosis) {
-        for (const CaptureVerdict& verdict : diagnosis->captures) {
-            if (verdict.step) {
-                const double middle = 0.5 * static_cast<double>(verdict.step->first + verdict.step->second);
-                events.push_back({middle, kindOf(verdict.role),
-                    QStringLiteral("%1, %2").arg(roleWord(verdict.role), stepSentence(verdict))});
-            }
-        }
-    }
-    for (const Event& event : run.events) {
-        if (event.step && (event.kind != EventKind::captureDumped || !diagnosis)) {
-            events.push_back({static_cast<double>(*event.step), TimelineEvent::Kind::other, qstr(event.text)});
-        }
-    }
-    return events;
-}
-
 TimelinePane::TimelinePane(QWidget* parent)
     : QWidget(parent)
+    , m_view(new TimelineView(this))
+    , m_feed(new TimelineFeed(*m_view, this))
+    , m_seriesMenu(new QMenu(tr("Timelines"), this))
+    , m_scroll(new QScrollArea(this))
+    , m_grid(new QGridLayout)
 {
-    auto* layout = new QHBoxLayout(this);
+    auto* contents = new QWidget;
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(grid(2));
+    contents->setLayout(m_grid);
+    contents->setAutoFillBackground(false);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->viewport()->setAutoFillBackground(false);
+    m_scroll->setWidget(contents);
+    auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(grid(2));
-    const QString titles[] = {tr("Loss"), tr("Gradient norm")};
-    for (std::size_t i = 0; i < m_plots.size(); ++i) {
-        build(m_plots[i], titles[i]);
-        layout->addWidget(m_plots[i].frame, 1);
-    }
-    connect(lossPlot(), &TimelinePlot::stepRangeChanged, gradNormPlot(), &TimelinePlot::setStepRange);
-    connect(gradNormPlot(), &TimelinePlot::stepRangeChanged, lossPlot(), &TimelinePlot::setStepRange);
+    layout->addWidget(m_scroll);
+    setMinimumSize(narrowestPane, lowestPane);
+    connect(m_seriesMenu, &QMenu::aboutToShow, this, [this] {
+        m_seriesMenu->clear();
+        fillSeriesMenu(*m_seriesMenu);
+    });
+    chart("loss");
+    chart("grad_norm");
 }
 
-void TimelinePane::build(Plot& plot, const QString& title)
+TimelinePane::~TimelinePane()
 {
-    plot.frame = new PaneFrame(title, this);
-    plot.legend = new QLabel(plot.frame);
-    plot.legend->setTextFormat(Qt::RichText);
-    plot.frame->header()->insertWidget(1, plot.legend);
-    plot.plot = new TimelinePlot(plot.frame);
-    plot.plot->setAccessibleName(title);
-    auto* inner = new QVBoxLayout;
-    inner->setContentsMargins(grid(2), 0, grid(2), grid(1));
-    inner->addWidget(plot.plot);
-    plot.frame->body()->addLayout(inner, 1);
-    connect(plot.plot, &TimelinePlot::readoutChanged, this,
-        [&plot](const QString& text) { plot.frame->setNote(text.isEmpty() ? plot.note : text); });
+    // The view is the oldest child and would go first; the feed must not hear what the charts do when they go.
+    delete m_feed;
+    m_view->blockSignals(true);
+    delete m_scroll;
 }
 
-void TimelinePane::fill(Plot& plot, const RunData& run, std::string_view name)
+QSize TimelinePane::sizeHint() const
 {
-    std::vector<Trace> traces = tracesOf(run, name);
-    const std::size_t all = traces.size();
-    traces.resize(std::min(all, mostRanks));
-    std::int64_t nonFinite = 0;
-    plot.labels.clear();
-    for (const Trace& trace : traces) {
-        plot.labels.push_back(trace.label);
-        nonFinite += std::ranges::count_if(trace.points, [](const TracePoint& point) {
-            return point.state != PointState::finite && point.state != PointState::reported;
-        });
-    }
-    QStringList note;
-    if (all > mostRanks) {
-        note << tr("showing %1 of %2 ranks").arg(mostRanks).arg(all);
-    }
-    if (nonFinite > 0) {
-        note << (nonFinite == 1 ? tr("1 value is not finite") : tr("%1 values are not finite").arg(nonFinite));
-    }
-    plot.note = note.join(QStringLiteral(" · "));
-    plot.frame->setNote(plot.note);
-    plot.frame->setVisible(all > 0);
-    plot.plot->setTraces(std::move(traces));
-    plot.plot->setAccessibleDescription(plot.note);
-    updateLegend(plot);
+    return {2 * narrowestChart + grid(30), 2 * lowestPane};
 }
 
-void TimelinePane::updateLegend(Plot& plot)
+TimelineChart* TimelinePane::chart(std::string_view name)
 {
-    constexpr const char16_t* strokes[] = {u"━━", u"╍╍", u"┈┈"};
-    constexpr std::size_t mostLabels = 4;
-    QStringList parts;
-    for (std::size_t i = 0; i < std::min(plot.labels.size(), mostLabels); ++i) {
-        parts << QStringLiteral("<span style='color:%1'>%2</span>&nbsp;<span style='color:%3'>%4</span>")
-                     .arg(theme().ranks[i % theme().ranks.size()].name(),
-                         QString::fromUtf16(strokes[i % std::size(strokes)]), theme().muted.name(),
-                         plot.labels[i].toHtmlEscaped());
-    }
-    if (plot.labels.size() > mostLabels) {
-        parts << QStringLiteral("…");
-    }
-    plot.legend->setText(parts.join(QStringLiteral("&nbsp;&nbsp;")));
+    const auto known = m_charts.find(name);
+    return known != m_charts.end() ? known->second : makeChart(std::string(name));
 }
 
-void TimelinePane::setRun(const RunData* run, const Diagnosis* diagnosis)
+TimelineChart* TimelinePane::makeChart(const std::string& name)
 {
-    const RunData none;
-    const RunData& shown = run ? *run : none;
-    const bool sameRun = run && run == m_run;
-    const bool fitted = !sameRun || lossPlot()->showsAll();
-    m_run = run;
-    if (!sameRun) {
-        fill(m_plots[0], shown, "loss");
-        fill(m_plots[1], shown, "grad_norm");
+    auto* chart = new TimelineChart(name, m_view, m_scroll->widget());
+    chart->hide();
+    m_charts[name] = chart;
+    if (const auto look = m_looks.find(name); look != m_looks.end()) {
+        chart->setLook(look->second);
     }
-    // What the logs do not hold takes no room.
-    setVisible(std::ranges::any_of(m_plots, [](const Plot& plot) { return !plot.frame->isHidden(); }));
-    const std::vector<TimelineEvent> events = eventsOf(shown, diagnosis);
-    Interval whole {0, 1};
-    for (std::size_t i = 0; i < m_plots.size(); ++i) {
-        m_plots[i].plot->setEvents(events);
-        const Interval own = m_plots[i].plot->fullRange();
-        whole = i == 0 ? own : Interval {std::min(whole.low, own.low), std::max(whole.high, own.high)};
-    }
-    // A new diagnosis is no reason to leave the steps the user looks at.
-    for (Plot& plot : m_plots) {
-        if (fitted) {
-            plot.plot->setStepRange(whole);
+    connect(chart->plot(), &TimelinePlot::eventActivated, this, &TimelinePane::eventActivated);
+    connect(chart->plot(), &TimelinePlot::sampleWanted, this,
+        [this, chart](double from, int direction) { m_feed->stepCursor(*chart, from, direction); });
+    connect(chart, &TimelineChart::readoutChanged, this, [this, chart](const QString& text) {
+        // All charts follow the cursor; the window hears of the one in use.
+        if (chart->underMouse() || chart->plot()->hasFocus() || text.isEmpty()) {
+            Q_EMIT readoutChanged(text);
         }
-    }
+    });
+    connect(chart, &TimelineChart::rowsWanted, this, [this, chart](RowsUse use) { useRows(*chart, use); });
+    connect(chart, &TimelineChart::lookChanged, this, [this, chart] {
+        m_looks[chart->name()] = chart->plot()->look();
+        Q_EMIT stateChanged();
+    });
+    connect(chart, &TimelineChart::menuFilled, this, [this](QMenu* menu) {
+        menu->addSeparator();
+        fillSeriesMenu(*menu->addMenu(tr("Series")));
+    });
+    return chart;
 }
 
-void TimelinePane::changeEvent(QEvent* event)
+void TimelinePane::setRun(const RunData* run, const Diagnosis* diagnosis, const std::filesystem::path& session)
 {
-    if (isThemeChange(event)) {
-        for (Plot& plot : m_plots) {
-            if (plot.legend) {
-                updateLegend(plot);
+    const bool sameRun = run && run == m_run && session == m_session;
+    const bool sameFile = run && m_run && !session.empty() && session == m_session;
+    m_run = run;
+    m_session = session;
+    m_events = run ? eventsOf(*run, diagnosis) : std::vector<TimelineEvent> {};
+    if (!sameRun) {
+        m_feed->setStore(makeStore(), !session.empty());
+    }
+    if (sameRun || sameFile) {
+        // A new diagnosis, or more of the same log, is no reason to leave the steps the user looks at.
+        for (TimelineChart* chart : visibleCharts()) {
+            chart->plot()->setEvents(m_events);
+            if (!sameRun) {
+                chart->setLines(linesOf(*run, chart->name()));
             }
         }
+    } else {
+        forgetRun();
     }
-    QWidget::changeEvent(event);
+    if (!sameRun) {
+        refill();
+    }
+}
+
+std::shared_ptr<TimelineStore> TimelinePane::makeStore() const
+{
+    if (!m_run) {
+        return nullptr;
+    }
+    if (m_session.empty()) {
+        return std::make_shared<MemoryStore>(*m_run);
+    }
+    return std::make_shared<SessionStore>(m_session, idsOf(*m_run));
+}
+
+void TimelinePane::forgetRun()
+{
+    for (const auto& [name, chart] : m_charts) {
+        chart->setLines({});
+        chart->plot()->setEvents({});
+        chart->hide();
+    }
+    m_view->setExtent(this, std::nullopt);
+    m_view->forgetHistory();
+    m_view->clearMarkers();
+    m_view->setCursor(std::nullopt);
+    m_view->show(m_view->whole());
+}
+
+std::vector<std::string> TimelinePane::shownNames() const
+{
+    if (!m_run) {
+        return {};
+    }
+    std::vector<std::string> names = seriesNames(*m_run, m_session.empty());
+    const auto chosen = [this](const std::string& name) { return std::ranges::find(m_chosen, name) != m_chosen.end(); };
+    if (std::ranges::any_of(names, chosen)) {
+        std::erase_if(names, [&](const std::string& name) { return !chosen(name); });
+        return names;
+    }
+    // Nothing of what is usually looked at: better the first ones than an empty pane.
+    constexpr std::size_t some = 2;
+    names.resize(std::min(names.size(), some));
+    return names;
+}
+
+void TimelinePane::refill()
+{
+    const std::vector<std::string> names = shownNames();
+    for (const auto& [name, chart] : m_charts) {
+        if (std::ranges::find(names, name) == names.end()) {
+            chart->hide();
+            m_view->setExtent(chart->plot(), std::nullopt);
+        }
+    }
+    std::optional<Interval> steps;
+    for (const std::string& name : names) {
+        TimelineChart* chart = this->chart(name);
+        if (chart->isHidden()) {
+            chart->setLines(linesOf(*m_run, name));
+            chart->plot()->setEvents(m_events);
+            chart->show();
+        }
+        steps = united(steps, stepsOf(*m_run, chart->lines()));
+    }
+    // Known before the first point is read, so that the first read knows where to look.
+    m_view->setExtent(this, steps);
+    arrange();
+    setVisible(!names.empty());
+    m_feed->setCharts(visibleCharts());
+}
+
+std::vector<TimelineChart*> TimelinePane::visibleCharts() const
+{
+    std::vector<TimelineChart*> charts;
+    for (const std::string& name : shownNames()) {
+        if (const auto known = m_charts.find(name); known != m_charts.end() && !known->second->isHidden()) {
+            charts.push_back(known->second);
+        }
+    }
+    return charts;
+}
+
+void TimelinePane::arrange()
+{
+    const std::vector<TimelineChart*> charts = visibleCharts();
+    const int count = static_cast<int>(charts.size());
+    const int columns = std::clamp(width() / narrowestChart, 1, std::max(count, 1));
+    while (m_grid->count() > 0) {
+        delete m_grid->takeAt(0);
+    }
+    for (int i = 0; i < count; ++i) {
+        m_grid->addWidget(charts[static_cast<std::size_t>(i)], i / columns, i % columns);
+        charts[static_cast<std::size_t>(i)]->setSeriesMenu(i == 0 ? m_seriesMenu : nullptr);
+    }
+    for (int i = 0; i < m_grid->columnCount(); ++i) {
+        m_grid->setColumnStretch(i, i < columns ? 1 : 0);
+    }
+}
+
+void TimelinePane::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+void TimelinePane::showSeries(std::vector<std::string> names)
+{
+    m_chosen = std::move(names);
+    refill();
+    Q_EMIT stateChanged();
+}
+
+void TimelinePane::toggleSeries(const std::string& name, bool on)
+{
+    const std::vector<std::string> shown = shownNames();
+    const bool chosen = std::ranges::find_first_of(shown, m_chosen) != shown.end();
+    std::vector<std::string> names = chosen ? m_chosen : shown;
+    if (on) {
+        names.push_back(name);
+    } else if (shown.size() > 1) {
+        std::erase(names, name);
+    }
+    showSeries(std::move(names));
+}
+
+void TimelinePane::fillSeriesMenu(QMenu& menu)
+{
+    const std::vector<std::string> shown = shownNames();
+    for (const std::string& name : m_run ? seriesNames(*m_run, m_session.empty()) : std::vector<std::string> {}) {
+        QAction* action = menu.addAction(seriesTitle(name));
+        action->setCheckable(true);
+        action->setChecked(std::ranges::find(shown, name) != shown.end());
+        connect(action, &QAction::triggered, this, [this, name](bool on) { toggleSeries(name, on); });
+    }
+}
+
+void TimelinePane::useRows(TimelineChart& chart, RowsUse use)
+{
+    m_feed->collectRows(chart, [this, title = chart.title(), use](TimelineFeed::Rows rows) {
+        if (!rows.problem.isEmpty()) {
+            Q_EMIT problem(rows.problem);
+            return;
+        }
+        const QString note = rows.cut
+            ? tr("The first %1 values of the steps shown; zoom in for the others.")
+                  .arg(countLabel(TimelineFeed::mostRows))
+            : tr("%1 values, those of the steps shown.").arg(countLabel(std::ssize(rows.rows)));
+        if (use == RowsUse::table) {
+            (new TimelineTable(title, note, std::move(rows.rows), this))->show();
+            return;
+        }
+        QApplication::clipboard()->setText(use == RowsUse::tsv ? rowsAsTsv(rows.rows) : rowsAsJson(rows.rows));
+        Q_EMIT readoutChanged(tr("Copied: %1").arg(note));
+    });
+}
+
+bool TimelinePane::settled() const
+{
+    return m_feed->settled();
 }
 
 } // namespace nanscope

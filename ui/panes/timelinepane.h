@@ -2,57 +2,96 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <array>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/model/model.h"
-#include "ui/panes/paneframe.h"
-#include "ui/plots/trace.h"
+#include <QWidget>
 
-class QLabel;
+#include "core/model/model.h"
+#include "ui/panes/timelinechart.h"
+#include "ui/panes/timelineseries.h"
+#include "ui/plots/timelineview.h"
+
+class QGridLayout;
+class QMenu;
+class QScrollArea;
 
 namespace nanscope {
 
-class TimelinePlot;
+class TimelineFeed;
+class TimelineStore;
 
-/// Loss and gradient norm of all ranks on linked steps, with the marker lane above each.
+/// The series somebody chose, each of all ranks in a chart of its own, on linked steps with a linked cursor.
 class TimelinePane : public QWidget
 {
     Q_OBJECT
 
 public:
     explicit TimelinePane(QWidget* parent = nullptr);
+    ~TimelinePane() override;
 
-    void setRun(const RunData* run, const Diagnosis* diagnosis);
+    /// With a session its points are read from there as they are needed; without one those in `run` are drawn. `run`
+    /// must outlive the next call.
+    void setRun(const RunData* run, const Diagnosis* diagnosis, const std::filesystem::path& session = {});
 
-    TimelinePlot* lossPlot() { return m_plots[0].plot; }
-    TimelinePlot* gradNormPlot() { return m_plots[1].plot; }
+    QSize sizeHint() const override;
+
+    TimelineView* view() { return m_view; }
+    TimelineChart* chart(std::string_view name);
+    TimelinePlot* lossPlot() { return chart("loss")->plot(); }
+    TimelinePlot* gradNormPlot() { return chart("grad_norm")->plot(); }
+
+    /// In the order of the run's list; a name the run does not have is kept for the next run.
+    void showSeries(std::vector<std::string> names);
+    const std::vector<std::string>& chosenSeries() const { return m_chosen; }
+    std::vector<TimelineChart*> visibleCharts() const;
+    /// A checkable entry for every series of the run; filled when it opens.
+    QMenu* seriesMenu() { return m_seriesMenu; }
+
+    /// Chosen series, axes and looks, for the window to remember.
+    QByteArray saveState() const;
+    void restoreState(const QByteArray& state);
+
+    /// What was asked for is drawn.
+    bool settled() const;
+
+Q_SIGNALS:
+    /// Somebody wants to see what an event is: its `capture` names a dump, `source` and `line` its place in the log.
+    void eventActivated(const nanscope::TimelineEvent& event);
+    void readoutChanged(const QString& text);
+    void problem(const QString& sentence);
+    /// saveState() would give something else now.
+    void stateChanged();
 
 protected:
-    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
-    struct Plot
-    {
-        PaneFrame* frame = nullptr;
-        QLabel* legend = nullptr;
-        TimelinePlot* plot = nullptr;
-        QString note;
-        std::vector<QString> labels;
-    };
+    TimelineChart* makeChart(const std::string& name);
+    std::shared_ptr<TimelineStore> makeStore() const;
+    void forgetRun();
+    std::vector<std::string> shownNames() const;
+    void refill();
+    void arrange();
+    void fillSeriesMenu(QMenu& menu);
+    void toggleSeries(const std::string& name, bool on);
+    void useRows(TimelineChart& chart, RowsUse use);
 
-    void build(Plot& plot, const QString& title);
-    void fill(Plot& plot, const RunData& run, std::string_view name);
-    void updateLegend(Plot& plot);
-
-    std::array<Plot, 2> m_plots;
-    const RunData* m_run = nullptr; ///< only to recognise it
+    TimelineView* m_view;
+    TimelineFeed* m_feed;
+    QMenu* m_seriesMenu;
+    QScrollArea* m_scroll;
+    QGridLayout* m_grid;
+    std::map<std::string, TimelineChart*, std::less<>> m_charts;
+    std::map<std::string, TimelineLook, std::less<>> m_looks;
+    std::vector<std::string> m_chosen {"loss", "grad_norm"};
+    std::vector<TimelineEvent> m_events;
+    std::filesystem::path m_session;
+    const RunData* m_run = nullptr;
 };
-
-/// One trace per rank of a canonical series; where several sources hold the same rank, the one with most points.
-std::vector<Trace> tracesOf(const RunData& run, std::string_view name);
-
-/// Marks for the upper row: judged captures between their steps, and log events that say their step.
-std::vector<TimelineEvent> eventsOf(const RunData& run, const Diagnosis* diagnosis);
 
 } // namespace nanscope

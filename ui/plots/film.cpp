@@ -96,10 +96,11 @@ DType elementType(Precision precision)
     return DType::float32;
 }
 
-Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch)
+Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, FilmMode mode)
 {
     Film film;
     film.cell = cell;
+    film.mode = mode;
     film.cell.ops.clear();
     for (std::size_t i = 0; i < ops.size(); ++i) {
         const OpTrace& op = ops[i];
@@ -109,12 +110,14 @@ Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch)
         if (!isMatrix(op) || shown >= op.tiles.size() || shown >= op.batches.size()) {
             continue;
         }
-        if (!op.batches[shown].finite() && film.firstNonFinite < 0) {
+        if (!op.batches[shown].finite() && film.firstNonFinite < 0 && mode == FilmMode::values) {
             film.firstNonFinite = static_cast<int>(film.frames.size());
             film.birth = op.op == OpName::input ? -1 : film.firstNonFinite;
         }
-        const DType dtype = op.op == OpName::input ? DType::float32 : elementType(cell.precision);
-        film.frames.push_back({static_cast<int>(i), op.iteration, op.op, pictureOf(op, shown, dtype)});
+        // A difference is taken in doubles, of which a tile holds the nearest float.
+        const DType own = op.op == OpName::input ? DType::float32 : elementType(cell.precision);
+        const DType dtype = mode == FilmMode::values ? own : DType::float64;
+        film.frames.push_back({static_cast<int>(i), op.iteration, op.op, pictureOf(op, shown, dtype), {}});
     }
     return film;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <QSizeF>
@@ -19,12 +20,17 @@ struct FilmFrame
     int iteration = 0;
     OpName name = OpName::input;
     std::shared_ptr<const MatrixPicture> picture;
+    std::optional<double> distance; ///< relative, over what is finite on both sides; films of differences only
 };
+
+/// What the frames of a film show.
+enum class FilmMode { values, againstFp64, againstOutput };
 
 /// A cell's replay of one matrix of the batch, op by op. Scalars (the norm) have no frame.
 struct Film
 {
     Cell cell; ///< without ops
+    FilmMode mode = FilmMode::values;
     int batch = 0;
     int batches = 1;
     std::vector<FilmFrame> frames; ///< in the order they ran
@@ -32,7 +38,7 @@ struct Film
     int firstNonFinite = -1; ///< the same, the input included
 };
 
-Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch);
+Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, FilmMode mode = FilmMode::values);
 
 /// Where the frames lie on a grid of iterations (columns) and ops (rows, in the order a step runs them). Frames of
 /// iteration 0 come before the first step and share the first column, `row` counting them.

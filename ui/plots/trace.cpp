@@ -3,152 +3,198 @@
 #include "ui/plots/trace.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
 namespace nanscope {
 
 namespace {
 
-std::span<const TracePoint> within(std::span<const TracePoint> points, Interval steps)
+std::size_t nonFiniteIndex(PointState state)
 {
-    const auto begin = std::ranges::lower_bound(
-        points, steps.low, {}, [](const TracePoint& point) { return static_cast<double>(point.step); });
-    const auto end = std::ranges::upper_bound(
-        points, steps.high, {}, [](const TracePoint& point) { return static_cast<double>(point.step); });
-    return begin < end ? std::span<const TracePoint>(begin, end) : std::span<const TracePoint>();
+    return static_cast<std::size_t>(state) - static_cast<std::size_t>(PointState::nan);
 }
 
-/// The visible points and one on either side, so that lines run out of the window instead of ending in it.
-std::span<const TracePoint> around(std::span<const TracePoint> points, Interval steps)
+void mergeFinite(Bucket& bucket, const Bucket& next)
 {
-    const auto inside = within(points, steps);
-    const std::size_t first = inside.empty()
-        ? static_cast<std::size_t>(std::ranges::lower_bound(points, steps.low, {},
-                                       [](const TracePoint& point) { return static_cast<double>(point.step); })
-            - points.begin())
-        : static_cast<std::size_t>(inside.data() - points.data());
-    const std::size_t begin = first > 0 ? first - 1 : 0;
-    const std::size_t end = std::min(points.size(), first + inside.size() + 1);
-    return points.subspan(begin, end - begin);
+    if (bucket.finite == 0) {
+        bucket.first = next.first;
+    }
+    if (!(bucket.min <= next.min)) {
+        bucket.min = next.min;
+        bucket.minAt = next.minAt;
+    }
+    if (!(bucket.max >= next.max)) {
+        bucket.max = next.max;
+        bucket.maxAt = next.maxAt;
+    }
+    bucket.last = next.last;
+    bucket.sum += next.sum;
+    bucket.finite += next.finite;
+    bucket.nonPositive += next.nonPositive;
 }
 
-class Columns
+void extend(std::optional<Interval>& range, double value)
 {
-public:
-    Columns(Interval steps, int count)
-        : m_low(steps.low)
-        , m_perStep(steps.high > steps.low ? count / (steps.high - steps.low) : 0)
-    { }
-    std::int64_t of(const TracePoint& point) const
-    {
-        return static_cast<std::int64_t>(std::floor((static_cast<double>(point.step) - m_low) * m_perStep));
-    }
-
-private:
-    double m_low;
-    double m_perStep;
-};
-
-void append(DecimatedTrace& out, const TracePoint& point)
-{
-    out.steps.push_back(static_cast<double>(point.step));
-    out.values.push_back(point.state == PointState::finite ? point.value : std::numeric_limits<double>::quiet_NaN());
-}
-
-void appendColumn(DecimatedTrace& out, std::span<const TracePoint> column)
-{
-    constexpr std::size_t few = 4;
-    if (column.size() <= few) {
-        std::ranges::for_each(column, [&](const TracePoint& point) { append(out, point); });
-        return;
-    }
-    const TracePoint* smallest = nullptr;
-    const TracePoint* largest = nullptr;
-    for (const TracePoint& point : column) {
-        if (point.state != PointState::finite) {
-            continue;
-        }
-        smallest = !smallest || point.value < smallest->value ? &point : smallest;
-        largest = !largest || point.value > largest->value ? &point : largest;
-    }
-    std::array<const TracePoint*, few> kept {
-        &column.front(), smallest ? smallest : &column.front(), largest ? largest : &column.front(), &column.back()};
-    std::ranges::sort(kept);
-    const auto repeats = std::ranges::unique(kept);
-    std::for_each(kept.begin(), repeats.begin(), [&](const TracePoint* point) { append(out, *point); });
-}
-
-template <class Visit>
-void forEachColumn(std::span<const TracePoint> points, const Columns& columns, Visit visit)
-{
-    for (std::size_t begin = 0; begin < points.size();) {
-        std::size_t end = begin + 1;
-        while (end < points.size() && columns.of(points[end]) == columns.of(points[begin])) {
-            ++end;
-        }
-        visit(points.subspan(begin, end - begin));
-        begin = end;
-    }
+    range = range ? Interval {std::min(range->low, value), std::max(range->high, value)} : Interval {value, value};
 }
 
 } // namespace
 
-DecimatedTrace decimate(std::span<const TracePoint> points, Interval steps, int columns)
+Bucket bucketOf(const TracePoint& point)
 {
-    DecimatedTrace out;
-    forEachColumn(around(points, steps), Columns(steps, columns),
-        [&](std::span<const TracePoint> column) { appendColumn(out, column); });
-    return out;
+    Bucket bucket;
+    bucket.firstStep = bucket.lastStep = point.step;
+    bucket.count = 1;
+    bucket.line = point.line;
+    if (point.state == PointState::finite) {
+        bucket.finite = 1;
+        bucket.first = bucket.last = bucket.min = bucket.max = bucket.sum = point.value;
+        bucket.minAt = bucket.maxAt = static_cast<double>(point.step);
+        bucket.nonPositive = point.value > 0 ? 0 : 1;
+        return bucket;
+    }
+    bucket.opensWithGap = bucket.closesWithGap = true;
+    if (point.state != PointState::reported) {
+        bucket.nonFinite[nonFiniteIndex(point.state)] = 1;
+        bucket.nonFiniteAt[nonFiniteIndex(point.state)] = point.step;
+    }
+    return bucket;
 }
 
-std::vector<NonFiniteMark> nonFiniteMarks(std::span<const TracePoint> points, Interval steps, int columns)
+void merge(Bucket& bucket, const Bucket& next)
 {
-    std::vector<NonFiniteMark> marks;
-    forEachColumn(within(points, steps), Columns(steps, columns), [&](std::span<const TracePoint> column) {
-        for (const PointState state : {PointState::nan, PointState::posInf, PointState::negInf}) {
-            const auto first = std::ranges::find(column, state, &TracePoint::state);
-            if (first != column.end()) {
-                marks.push_back({static_cast<double>(first->step), state,
-                    static_cast<int>(std::ranges::count(column, state, &TracePoint::state))});
-            }
+    if (next.finite > 0) {
+        mergeFinite(bucket, next);
+    }
+    for (std::size_t i = 0; i < bucket.nonFinite.size(); ++i) {
+        if (bucket.nonFinite[i] == 0) {
+            bucket.nonFiniteAt[i] = next.nonFiniteAt[i];
         }
-    });
-    return marks;
+        bucket.nonFinite[i] += next.nonFinite[i];
+    }
+    bucket.count += next.count;
+    bucket.firstStep = std::min(bucket.firstStep, next.firstStep);
+    bucket.lastStep = std::max(bucket.lastStep, next.lastStep);
+    bucket.closesWithGap = next.closesWithGap;
+    bucket.exact = bucket.exact && next.exact;
 }
 
-std::optional<Interval> finiteRange(std::span<const TracePoint> points, Interval steps)
+std::vector<Bucket> bucketsOf(std::span<const TracePoint> points)
+{
+    std::vector<Bucket> buckets;
+    buckets.reserve(points.size());
+    for (const TracePoint& point : points) {
+        buckets.push_back(bucketOf(point));
+    }
+    return buckets;
+}
+
+void appendReduced(std::vector<Bucket>& buckets, std::span<const TracePoint> points, double width)
+{
+    double cell = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const double own = std::floor(static_cast<double>(points[i].step) / width);
+        if (i > 0 && own == cell && width > 1) {
+            merge(buckets.back(), bucketOf(points[i]));
+        } else {
+            buckets.push_back(bucketOf(points[i]));
+        }
+        cell = own;
+    }
+}
+
+std::int64_t nonFiniteCount(const Bucket& bucket)
+{
+    return std::accumulate(bucket.nonFinite.begin(), bucket.nonFinite.end(), std::int64_t {0});
+}
+
+TracePoint pointOf(const Bucket& bucket)
+{
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr double values[] = {Bucket::none, infinity, -infinity};
+    if (bucket.finite > 0) {
+        return {bucket.firstStep, bucket.first, PointState::finite, bucket.line};
+    }
+    for (std::size_t i = 0; i < bucket.nonFinite.size(); ++i) {
+        if (bucket.nonFinite[i] > 0) {
+            return {bucket.firstStep, values[i], stateOf(values[i]), bucket.line};
+        }
+    }
+    return {bucket.firstStep, 0, PointState::reported, bucket.line};
+}
+
+std::span<const Bucket> within(std::span<const Bucket> buckets, Interval steps)
+{
+    const auto begin = std::ranges::lower_bound(
+        buckets, steps.low, {}, [](const Bucket& bucket) { return static_cast<double>(bucket.lastStep); });
+    const auto end = std::ranges::upper_bound(
+        buckets, steps.high, {}, [](const Bucket& bucket) { return static_cast<double>(bucket.firstStep); });
+    return {begin, std::max(begin, end)};
+}
+
+std::span<const Bucket> around(std::span<const Bucket> buckets, Interval steps)
+{
+    const auto inside = within(buckets, steps);
+    const auto first = static_cast<std::size_t>(inside.data() - buckets.data());
+    const std::size_t begin = first > 0 ? first - 1 : 0;
+    const std::size_t end = std::min(buckets.size(), first + inside.size() + 1);
+    return buckets.subspan(begin, end - begin);
+}
+
+const Bucket* nearestBucket(std::span<const Bucket> buckets, double step)
+{
+    const auto distance = [step](const Bucket& bucket) {
+        return std::max(
+            {static_cast<double>(bucket.firstStep) - step, step - static_cast<double>(bucket.lastStep), 0.0});
+    };
+    const auto after = std::ranges::lower_bound(
+        buckets, step, {}, [](const Bucket& bucket) { return static_cast<double>(bucket.firstStep); });
+    if (after == buckets.begin()) {
+        return buckets.empty() ? nullptr : &buckets.front();
+    }
+    const auto before = after - 1;
+    return after == buckets.end() || distance(*before) <= distance(*after) ? &*before : &*after;
+}
+
+std::optional<Interval> finiteRange(std::span<const Bucket> buckets, Interval steps)
 {
     std::optional<Interval> range;
-    for (const TracePoint& point : within(points, steps)) {
-        if (point.state != PointState::finite) {
-            continue;
+    for (const Bucket& bucket : within(buckets, steps)) {
+        if (bucket.finite > 0) {
+            range = united(range, Interval {bucket.min, bucket.max});
         }
-        range = range ? Interval {std::min(range->low, point.value), std::max(range->high, point.value)}
-                      : Interval {point.value, point.value};
     }
     return range;
 }
 
-std::optional<Interval> stepRange(std::span<const TracePoint> points)
+std::optional<Interval> positiveRange(std::span<const Bucket> buckets, Interval steps)
 {
-    if (points.empty()) {
-        return std::nullopt;
+    std::optional<Interval> range;
+    for (const Bucket& bucket : within(buckets, steps)) {
+        for (const double value : {bucket.min, bucket.first, bucket.last, bucket.max}) {
+            if (value > 0) {
+                extend(range, value);
+            }
+        }
     }
-    return Interval {static_cast<double>(points.front().step), static_cast<double>(points.back().step)};
+    return range;
 }
 
-const TracePoint* nearestPoint(std::span<const TracePoint> points, double step)
+std::optional<Interval> stepRange(std::span<const Bucket> buckets)
 {
-    const auto distance = [step](const TracePoint& point) { return std::abs(static_cast<double>(point.step) - step); };
-    const auto after = std::ranges::lower_bound(
-        points, step, {}, [](const TracePoint& point) { return static_cast<double>(point.step); });
-    if (after == points.begin()) {
-        return points.empty() ? nullptr : &points.front();
+    if (buckets.empty()) {
+        return std::nullopt;
     }
-    const auto before = after - 1;
-    return after == points.end() || distance(*before) <= distance(*after) ? &*before : &*after;
+    return Interval {static_cast<double>(buckets.front().firstStep), static_cast<double>(buckets.back().lastStep)};
+}
+
+std::optional<Interval> united(std::optional<Interval> a, const std::optional<Interval>& b)
+{
+    if (!a || !b) {
+        return a ? a : b;
+    }
+    return Interval {std::min(a->low, b->low), std::max(a->high, b->high)};
 }
 
 } // namespace nanscope

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The timelines of a session of ten million points, driven as a user would: wheel and drag, each frame from the
+// change to the painted picture with every event it caused. Prints what docs/benchmarks.md compares with 16 ms and
+// 400 MiB.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QStyleFactory>
+#include <QTemporaryDir>
+
+#include "core/session/session.h"
+#include "ui/panes/timelinepane.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+namespace {
+
+constexpr int ranks = 4;
+constexpr int stepsPerRank = 1'250'000;
+constexpr int frames = 300;
+const std::vector<std::string> names {"loss", "grad_norm"};
+
+Series makeSeries(const std::string& name, int rank, std::mt19937& generator)
+{
+    std::normal_distribution<double> noise(0, 0.05);
+    Series series;
+    series.name = name;
+    series.rank = rank;
+    series.points.reserve(stepsPerRank);
+    for (int step = 0; step < stepsPerRank; ++step) {
+        const bool bad = step % 250'000 == 123'456;
+        const double value =
+            bad ? std::numeric_limits<double>::quiet_NaN() : 2 + 8 * std::exp(-step / 2e5) + noise(generator);
+        series.points.push_back({step, value, stateOf(value), step + 1});
+    }
+    return series;
+}
+
+bool makeSession(const std::filesystem::path& path)
+{
+    auto session = Session::open(path, OpenMode::create);
+    std::mt19937 generator(7);
+    for (int rank = 0; session && rank < ranks; ++rank) {
+        const std::string source = "rank" + std::to_string(rank) + ".jsonl";
+        std::vector<Series> series;
+        for (const std::string& name : names) {
+            series.push_back(makeSeries(name, rank, generator));
+        }
+        if (!session->addLog(source, "jsonl", {}, series, {})) {
+            return false;
+        }
+    }
+    return session.has_value();
+}
+
+/// In MiB, from /proc/self/status.
+double memory(const std::string& what)
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with(what)) {
+            return std::stod(line.substr(what.size() + 1)) / 1024;
+        }
+    }
+    return 0;
+}
+
+double threadMs()
+{
+    timespec now {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+/// Passed, and spent by this thread: on a busy machine the second is what the window is to blame for.
+struct Frame
+{
+    double wall;
+    double cpu;
+};
+
+/// Every event up to the painted picture, and those of answers that came in meanwhile.
+Frame frameOf(const std::function<void()>& change)
+{
+    QElapsedTimer timer;
+    timer.start();
+    const double before = threadMs();
+    change();
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+    return {static_cast<double>(timer.nsecsElapsed()) / 1e6, threadMs() - before};
+}
+
+void settle(const TimelinePane& pane)
+{
+    while (!pane.settled()) {
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
+    QCoreApplication::processEvents();
+}
+
+std::vector<Frame> drive(TimelinePane& pane)
+{
+    using Gesture = TimelineView::Gesture;
+    TimelineView& view = *pane.view();
+    std::vector<Frame> times;
+    for (int i = 0; i < frames; ++i) {
+        const double span = view.steps().high - view.steps().low;
+        const double center = view.steps().low + 0.37 * span;
+        times.push_back(frameOf([&] {
+            switch (i / 50 % 3) {
+            case 0:
+                view.zoomBy(0.85, center, Gesture::wheel);
+                break;
+            case 1:
+                view.panBy(0.03 * span, Gesture::ongoing);
+                break;
+            default:
+                view.zoomBy(1 / 0.85, center, Gesture::wheel);
+            }
+            view.setHover(std::round(center));
+        }));
+    }
+    return times;
+}
+
+void report(const char* what, std::vector<Frame> times, double Frame::*kind)
+{
+    std::ranges::sort(times, {}, kind);
+    const auto at = [&](double part) {
+        return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))].*kind;
+    };
+    std::printf("%-18s p50 %.2f ms, p95 %.2f ms, worst %.2f ms\n", what, at(0.5), at(0.95), at(1));
+}
+
+int run(const std::filesystem::path& path)
+{
+    QElapsedTimer timer;
+    timer.start();
+    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto summary = session ? session->summary() : Result<RunData>(RunData {});
+    if (!session || !summary) {
+        return 1;
+    }
+    TimelinePane pane;
+    pane.resize(1000, 240);
+    pane.show();
+    pane.setRun(&*summary, nullptr, path);
+    const double empty = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    settle(pane);
+    const double filled = static_cast<double>(timer.nsecsElapsed()) / 1e6;
+    const double before = memory("VmHWM:");
+    const std::vector<Frame> times = drive(pane);
+    settle(pane);
+    std::printf("points             %d\n", ranks * stepsPerRank * static_cast<int>(names.size()));
+    std::printf("opened, all drawn  %.0f ms, %.0f ms\n", empty, filled);
+    report("frame", times, &Frame::wall);
+    report("frame, its thread", times, &Frame::cpu);
+    std::printf("VmHWM              %.0f MiB (%.0f before the frames)\n", memory("VmHWM:"), before);
+    return 0;
+}
+
+} // namespace
+} // namespace nanscope
+
+/// Without an argument it makes the session and starts itself anew to read it, so that making it does not count.
+int main(int argc, char** argv)
+{
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    if (argc > 1) {
+        const QApplication app(argc, argv);
+        QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+        nanscope::applyTheme(nanscope::ThemeChoice::light);
+        return nanscope::run(argv[1]);
+    }
+    const QTemporaryDir folder;
+    const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "bench.nanscope";
+    if (!nanscope::makeSession(path)) {
+        return 1;
+    }
+    const std::string command = "'" + std::string(argv[0]) + "' '" + path.string() + "'";
+    return std::system(command.c_str()) == 0 ? 0 : 1;
+}

@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/timelinechart.h"
+
+#include <algorithm>
+#include <map>
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/panes/elidedlabel.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+QToolButton* makeButton(const QString& text, const QString& name, const char* look, QWidget* parent)
+{
+    auto* button = new QToolButton(parent);
+    button->setObjectName(QLatin1String(look));
+    button->setText(text);
+    button->setAccessibleName(name);
+    button->setToolTip(name);
+    return button;
+}
+
+QStringList countNotes(const SampleCounts& counts)
+{
+    QStringList notes;
+    if (counts.nonFinite > 0) {
+        notes << (counts.nonFinite == 1
+                ? TimelineChart::tr("1 value is not finite")
+                : TimelineChart::tr("%1 values are not finite").arg(roughCount(counts.nonFinite)));
+    }
+    if (const QString samples = samplesNote(counts); !samples.isEmpty()) {
+        notes << samples;
+    }
+    return notes;
+}
+
+QString nonPositiveNote(const SampleCounts& counts)
+{
+    const QString count = roughCount(counts.nonPositive);
+    if (counts.nonPositiveExact && counts.nonPositive == 1) {
+        return TimelineChart::tr("1 value ≤ 0 has no place on this axis");
+    }
+    return counts.nonPositiveExact ? TimelineChart::tr("%1 values ≤ 0 have no place on this axis").arg(count)
+                                   : TimelineChart::tr("at least %1 values ≤ 0 have no place on this axis").arg(count);
+}
+
+} // namespace
+
+TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* parent)
+    : PaneFrame(seriesTitle(name), parent)
+    , m_name(std::move(name))
+    , m_plot(new TimelinePlot(this, view))
+    , m_legend(new QLabel(this))
+    , m_logButton(makeButton(tr("log"), tr("Logarithmic axis"), "chip", this))
+    , m_menuButton(makeButton(QStringLiteral("⋯"), tr("More for this plot"), "quiet", this))
+    , m_seriesButton(makeButton(tr("Series"), tr("Choose the series that are shown"), "quiet", this))
+    , m_noteLine(new ElidedLabel(this))
+{
+    buildHeader();
+    m_noteLine->setObjectName(QStringLiteral("muted"));
+    QFont small = font();
+    small.setPointSizeF(std::max(7.0, small.pointSizeF() - 1));
+    m_noteLine->setFont(small);
+    m_noteLine->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_noteLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_plot->setAccessibleName(title());
+    auto* inner = new QVBoxLayout;
+    inner->setContentsMargins(grid(2), 0, grid(2), grid(1));
+    inner->setSpacing(0);
+    inner->addWidget(m_plot, 1);
+    inner->addWidget(m_noteLine);
+    body()->addLayout(inner, 1);
+    connect(m_plot, &TimelinePlot::redrawn, this, &TimelineChart::updateTexts);
+    connect(m_plot, &TimelinePlot::readoutChanged, this, [this](const QString& text) {
+        showReadout(text);
+        updateTexts();
+        Q_EMIT readoutChanged(text);
+    });
+    connect(m_plot, &TimelinePlot::copyRequested, this, &TimelineChart::copyReadout);
+    connect(m_plot, &TimelinePlot::menuRequested, this, [this](const QPoint& at) {
+        QMenu menu(this);
+        fillMenu(menu);
+        menu.exec(at);
+    });
+}
+
+void TimelineChart::buildHeader()
+{
+    m_legend->setTextFormat(Qt::RichText);
+    m_legend->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    header()->insertWidget(1, m_legend, 1);
+    showReadout({});
+    m_logButton->setCheckable(true);
+    m_logButton->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    auto* menu = new QMenu(m_menuButton);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        fillMenu(*menu);
+    });
+    m_menuButton->setMenu(menu);
+    m_menuButton->setPopupMode(QToolButton::InstantPopup);
+    m_seriesButton->setPopupMode(QToolButton::InstantPopup);
+    m_seriesButton->hide();
+    for (auto* button : {m_logButton, m_seriesButton, m_menuButton}) {
+        button->setFocusPolicy(Qt::TabFocus);
+        header()->addWidget(button);
+    }
+    connect(m_logButton, &QToolButton::clicked, this, [this](bool checked) {
+        TimelineLook look = m_plot->look();
+        look.scale = checked ? ScaleChoice::logarithmic : ScaleChoice::linear;
+        toggleLook(look);
+    });
+}
+
+void TimelineChart::showReadout(const QString& text)
+{
+    setNote(text);
+    m_legend->setVisible(text.isEmpty());
+    findChild<QLabel*>(QStringLiteral("paneNote"))->setVisible(!text.isEmpty());
+}
+
+QString TimelineChart::title() const
+{
+    return seriesTitle(m_name);
+}
+
+void TimelineChart::setSeriesMenu(QMenu* menu)
+{
+    m_seriesButton->setMenu(menu);
+    m_seriesButton->setVisible(menu != nullptr);
+}
+
+void TimelineChart::setLines(std::vector<TimelineLine> lines)
+{
+    m_lines = std::move(lines);
+    m_problem.clear();
+    std::vector<Trace> traces;
+    for (const TimelineLine& line : m_lines) {
+        const auto old = std::ranges::find(m_plot->traces(), line.label, &Trace::label);
+        auto buckets = old == m_plot->traces().end() ? std::vector<Bucket> {} : old->buckets;
+        traces.push_back({line.label, line.rank, std::move(buckets), line.source, line.style});
+    }
+    m_plot->setTraces(std::move(traces));
+}
+
+void TimelineChart::refine(std::vector<std::vector<Bucket>> lines)
+{
+    std::vector<Trace> traces = m_plot->traces();
+    for (std::size_t i = 0; i < std::min(traces.size(), lines.size()); ++i) {
+        traces[i].buckets = std::move(lines[i]);
+    }
+    m_problem.clear();
+    m_plot->refineTraces(std::move(traces));
+}
+
+bool TimelineChart::isComplete() const
+{
+    return std::ranges::all_of(m_plot->traces(), [](const Trace& trace) {
+        return !trace.buckets.empty()
+            && std::ranges::all_of(trace.buckets, [](const Bucket& bucket) { return bucket.count == 1; });
+    });
+}
+
+void TimelineChart::setProblem(const QString& problem)
+{
+    m_problem = problem;
+    updateTexts();
+}
+
+void TimelineChart::setLook(const TimelineLook& look)
+{
+    m_plot->setLook(look);
+    updateTexts();
+}
+
+void TimelineChart::toggleLook(const TimelineLook& look)
+{
+    setLook(look);
+    Q_EMIT lookChanged();
+}
+
+QString TimelineChart::legendText(std::size_t mostLabels) const
+{
+    constexpr const char16_t* strokes[] = {u"━━", u"╍╍", u"┈┈"};
+    const auto entry = [](const QColor& color, const QString& stroke, const QString& label) {
+        return QStringLiteral("<span style='color:%1'>%2</span>&nbsp;<span style='color:%3'>%4</span>")
+            .arg(color.name(), stroke, theme().muted.name(), label.toHtmlEscaped());
+    };
+    if (m_plot->drawsBand()) {
+        return entry(theme().ranks[0], QString::fromUtf16(strokes[0]), tr("median of %1").arg(m_lines.size()))
+            + QStringLiteral("&nbsp;&nbsp;") + entry(theme().ranks[0], QStringLiteral("▒"), tr("min to max"));
+    }
+    std::map<int, QString> ranks;
+    for (const TimelineLine& line : m_lines) {
+        ranks.try_emplace(line.style, line.label);
+    }
+    QStringList parts;
+    for (const auto& [style, label] : ranks) {
+        const auto at = static_cast<std::size_t>(style);
+        if (at < mostLabels) {
+            parts << entry(
+                theme().ranks[at % theme().ranks.size()], QString::fromUtf16(strokes[at % std::size(strokes)]), label);
+        }
+    }
+    if (ranks.size() > mostLabels) {
+        parts << QStringLiteral("…");
+    }
+    return parts.join(QStringLiteral("&nbsp;&nbsp;"));
+}
+
+QString TimelineChart::note() const
+{
+    QStringList notes;
+    if (!m_problem.isEmpty()) {
+        notes << m_problem;
+    }
+    if (const QString delta = m_plot->delta(); !delta.isEmpty()) {
+        notes << delta;
+    }
+    notes += countNotes(m_plot->counts());
+    if (m_plot->logarithmic() && m_plot->counts().nonPositive > 0) {
+        notes << nonPositiveNote(m_plot->counts());
+    }
+    if (m_plot->hiddenLines() > 0) {
+        const auto all = static_cast<qlonglong>(m_lines.size());
+        notes << tr("showing %1 of %2 lines").arg(all - static_cast<qlonglong>(m_plot->hiddenLines())).arg(all);
+    }
+    if (m_plot->look().smooth && !m_plot->drawsBand()) {
+        notes << tr("smoothed, the values behind");
+    }
+    return notes.join(QStringLiteral(" · "));
+}
+
+void TimelineChart::updateLegend()
+{
+    constexpr std::size_t most = 8;
+    for (std::size_t labels = most; labels > 0; --labels) {
+        m_legend->setText(legendText(labels));
+        if (m_legend->sizeHint().width() <= m_legend->width()) {
+            return;
+        }
+    }
+    m_legend->clear();
+}
+
+void TimelineChart::resizeEvent(QResizeEvent* event)
+{
+    PaneFrame::resizeEvent(event);
+    updateLegend();
+}
+
+void TimelineChart::updateTexts()
+{
+    updateLegend();
+    const QString note = this->note();
+    m_noteLine->setFullText(note.isEmpty() ? tr("step") : note);
+    m_plot->setAccessibleDescription(note);
+    m_logButton->setChecked(m_plot->logarithmic());
+}
+
+void TimelineChart::fillMenu(QMenu& menu)
+{
+    fillTimelineMenu(menu, *this);
+    Q_EMIT menuFilled(&menu);
+}
+
+void TimelineChart::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event) && m_legend) {
+        updateLegend();
+    }
+    PaneFrame::changeEvent(event);
+}
+
+} // namespace nanscope

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <QElapsedTimer>
+#include <QObject>
+
+#include "ui/plots/trace.h"
+
+namespace nanscope {
+
+/// What linked timelines share: the steps they show and how they got there, the cursor, and the two marked steps.
+/// A plot that is added later finds it all here.
+class TimelineView : public QObject
+{
+    Q_OBJECT
+
+public:
+    using QObject::QObject;
+
+    enum class Gesture { fresh, ongoing, wheel };
+    enum class Marker { a, b };
+
+    Interval steps() const { return m_steps; }
+    /// All that any plot has, with a margin.
+    Interval whole() const;
+    bool showsAll() const { return m_steps == whole(); }
+    /// What one plot has. A view that shows everything goes on doing so.
+    void setExtent(const QObject* plot, std::optional<Interval> steps);
+
+    /// Goes there without a trace in the history.
+    void show(Interval steps);
+    /// Clamped to what there is; undo leads back to before the gesture.
+    void zoomTo(Interval steps, Gesture gesture);
+    void zoomBy(double factor, double center, Gesture gesture);
+    void panBy(double steps, Gesture gesture);
+    void showAll() { zoomTo(whole(), Gesture::fresh); }
+
+    bool canUndo() const { return !m_back.empty(); }
+    bool canRedo() const { return !m_forward.empty(); }
+    void undo();
+    void redo();
+    void forgetHistory();
+
+    /// Where the mouse is, else where the cursor was put.
+    std::optional<double> cursor() const { return m_hover ? m_hover : m_cursor; }
+    void setHover(std::optional<double> step);
+    void setCursor(std::optional<double> step);
+    /// Moves the steps shown by as much as the cursor needs.
+    void reveal(double step);
+
+    std::optional<double> marker(Marker which) const { return m_markers[static_cast<std::size_t>(which)]; }
+    void setMarker(Marker which, std::optional<double> step);
+    void clearMarkers();
+
+Q_SIGNALS:
+    void stepsChanged();
+    void cursorChanged();
+    void markersChanged();
+
+private:
+    Interval clamped(Interval steps) const;
+    void go(Interval steps);
+    bool continues(Gesture gesture);
+
+    Interval m_steps {0, 1};
+    std::map<const QObject*, Interval> m_extents;
+    std::vector<Interval> m_back;
+    std::vector<Interval> m_forward;
+    std::optional<double> m_hover;
+    std::optional<double> m_cursor;
+    std::array<std::optional<double>, 2> m_markers;
+    QElapsedTimer m_sinceWheel;
+};
+
+} // namespace nanscope
