@@ -71,6 +71,23 @@ void Docks::share(Qt::DockWidgetArea area, double part)
     m_area.resizeDocks(docks, sizes, beside ? Qt::Horizontal : Qt::Vertical);
 }
 
+// What came last below the centre is the widest: a timeline is read along its length.
+void Docks::shareRow()
+{
+    QList<QDockWidget*> docks;
+    QList<int> sizes;
+    for (const Dock& dock : m_docks) {
+        if (dock.area == Qt::BottomDockWidgetArea) {
+            docks << dock.widget;
+            sizes << 1;
+        }
+    }
+    if (!sizes.isEmpty()) {
+        sizes.back() = 2;
+        m_area.resizeDocks(docks, sizes, Qt::Horizontal);
+    }
+}
+
 void Docks::reset()
 {
     for (const Dock& dock : m_docks) {
@@ -84,6 +101,7 @@ void Docks::reset()
     share(Qt::LeftDockWidgetArea, 0.24);
     share(Qt::RightDockWidgetArea, 0.27);
     share(Qt::BottomDockWidgetArea, 0.26);
+    shareRow();
 }
 
 } // namespace nanscope

@@ -41,6 +41,7 @@ private:
     };
 
     void share(Qt::DockWidgetArea area, double part);
+    void shareRow();
 
     QMainWindow& m_area;
     std::vector<Dock> m_docks;

@@ -63,7 +63,7 @@ QString sampleFolder()
     const QDir program(qstr(programFolder().string()));
     // Installed: bin beside share. Built: build/<preset>/bin below the source tree.
     for (const char* relative : {"../share/nanscope/sample", "../../../resources/sample"}) {
-        const QString path = QDir::cleanPath(program.filePath(QLatin1String(relative)));
+        QString path = QDir::cleanPath(program.filePath(QLatin1String(relative)));
         if (QFileInfo(path).isDir()) {
             return path;
         }

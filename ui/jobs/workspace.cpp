@@ -297,7 +297,7 @@ void Workspace::requestDifference()
                                                  .arg(qstr(m_filmed->variant), qstr(name(m_filmed->precision))));
 }
 
-void Workspace::onDifference(std::shared_ptr<const ReplayedFilm> film)
+void Workspace::onDifference(const std::shared_ptr<const ReplayedFilm>& film)
 {
     if (!m_filmed) {
         return;

@@ -104,7 +104,7 @@ private:
     void replayFilmed();
     void loadFilm();
     void requestDifference();
-    void onDifference(std::shared_ptr<const ReplayedFilm> film);
+    void onDifference(const std::shared_ptr<const ReplayedFilm>& film);
 
     LoadedRun m_loaded;
     int m_selected = -1;

@@ -25,7 +25,7 @@ namespace nanscope {
 namespace {
 
 constexpr int gap = grid(2);
-constexpr int labelWidth = grid(25);
+constexpr int labelWidth = grid(31);
 constexpr int headerHeight = grid(5);
 constexpr int smallestFrame = grid(3);
 
