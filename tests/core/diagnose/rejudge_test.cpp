@@ -256,13 +256,16 @@ TEST_F(Rejudging, WithoutTheUsersWordTheRestMustBeReplayed)
     expectLikeRan(told, {"gns-gram"});
 }
 
-TEST_F(Rejudging, TheSidecarOutweighsATick)
+TEST_F(Rejudging, ASidecarLeavesOnlyTheFormatToTick)
 {
-    dumpUnwritten("gns-gram");
-    m_run.captures[0].variant = "gns-gram";
+    dump(Matrix(size, 0), Matrix(size, NAN));
+    m_run.captures[0].variant = "dion-ns5";
     const auto judged = diagnosed();
-    EXPECT_EQ(textOf(rejudged(judged, {"gns-gram"})), textOf(judged));
+    EXPECT_EQ(textOf(rejudged(judged, {"dion-ns5"})), textOf(judged));
     EXPECT_EQ(textOf(rejudged(judged, {})), textOf(judged));
+    EXPECT_THAT(refusal(judged, {"gns-gram"}), HasSubstr("not replayed"));
+    EXPECT_EQ(rejudged(judged, {"dion-ns5:fp16"}).blame, Blame::numerics);
+    EXPECT_EQ(rejudged(judged, {"dion-ns5:bf16"}).variant.how, IdentifiedBy::sidecar);
 }
 
 TEST_F(Rejudging, AVerdictOfAnOlderVersionMustBeJudgedAgain)
