@@ -23,7 +23,7 @@ Screenshot::Screenshot(MainWindow& window, QString path, bool sweep, QObject* pa
 
 void Screenshot::look()
 {
-    if (!m_window.workspace().settled() || !m_window.timelinePane()->settled()) {
+    if (!m_window.workspace().settled() || !m_window.panes().timeline->settled()) {
         m_quietLooks = 0;
         return;
     }

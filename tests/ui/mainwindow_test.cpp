@@ -72,7 +72,7 @@ protected:
         window.resize(1440, 900);
         window.show();
         window.openPath(path);
-        return waitUntil([this] { return window.workspace().settled() && window.timelinePane()->settled(); });
+        return waitUntil([this] { return window.workspace().settled() && window.panes().timeline->settled(); });
     }
 
     QTemporaryDir folder;
@@ -144,10 +144,10 @@ TEST_F(WindowTest, RejectedFilesAreListedAndTheRestIsOpen)
     std::ofstream(fs::path(folder.path().toStdString()) / "train.csv") << "step,loss\n0,1.5\n1,nan\n2,1.25\n";
     ASSERT_TRUE(open(folder.path()));
     EXPECT_TRUE(window.messageBar()->sentence().startsWith(QStringLiteral("1 file could not be used")));
-    EXPECT_EQ(window.timelinePane()->lossPlot()->marks().size(), 1U);
-    EXPECT_EQ(window.verdictPane()->headline(), QStringLiteral("No captures here"));
-    EXPECT_TRUE(window.timelinePane()->lossPlot()->isVisible());
-    EXPECT_FALSE(window.timelinePane()->gradNormPlot()->isVisible()) << "no such series in the log";
+    EXPECT_EQ(window.panes().timeline->lossPlot()->marks().size(), 1U);
+    EXPECT_EQ(window.panes().verdict->headline(), QStringLiteral("No captures here"));
+    EXPECT_TRUE(window.panes().timeline->lossPlot()->isVisible());
+    EXPECT_FALSE(window.panes().timeline->gradNormPlot()->isVisible()) << "no such series in the log";
     EXPECT_FALSE(window.actions().sweep->isEnabled());
 }
 
@@ -187,7 +187,7 @@ TEST_F(WindowTest, DropOpensAFolder)
 
 TEST_F(SampleWindow, ListsTheCapturesWithTheirRoles)
 {
-    const QStringList roles = rolesShown(*window.capturesPane()->view());
+    const QStringList roles = rolesShown(*window.panes().captures->view());
     EXPECT_EQ(roles.size(), truth["triage"]["captures"].get<int>());
     EXPECT_EQ(roles.count(QStringLiteral("birth")), truth["triage"]["births"].get<int>());
     EXPECT_EQ(roles.count(QStringLiteral("downstream")), truth["triage"]["downstream"].get<int>());
@@ -200,9 +200,9 @@ TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
     ASSERT_NE(window.workspace().capture(), nullptr);
     EXPECT_EQ(window.workspace().capture()->file, birth["capture"].get<std::string>());
     EXPECT_TRUE(
-        window.verdictPane()->headline().startsWith(qstr(birth["verdict"].get<std::string>()), Qt::CaseInsensitive));
-    EXPECT_FALSE(window.verdictPane()->listText().isEmpty());
-    const QTableView& view = *window.capturesPane()->view();
+        window.panes().verdict->headline().startsWith(qstr(birth["verdict"].get<std::string>()), Qt::CaseInsensitive));
+    EXPECT_FALSE(window.panes().verdict->listText().isEmpty());
+    const QTableView& view = *window.panes().captures->view();
     const QString step = QStringLiteral("%1–%2").arg(birth["step"][0].get<int>()).arg(birth["step"][1].get<int>());
     EXPECT_EQ(view.currentIndex().siblingAtColumn(2).data().toString(), step);
 }
@@ -210,7 +210,7 @@ TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
 TEST_F(SampleWindow, PaintsTheDamageWhereItIs)
 {
     const Json& damage = truth["birth"]["damage"];
-    HeatMap* map = window.tensorsPane()->outputMap();
+    HeatMap* map = window.panes().tensors->outputMap();
     ASSERT_NE(map->picture(), nullptr);
     EXPECT_EQ(map->picture()->scan.nan, damage["nan"].get<int>());
     const QRectF first = map->elementRect(damage["rows"][0].get<int>(), damage["cols"][0].get<int>());
@@ -218,7 +218,7 @@ TEST_F(SampleWindow, PaintsTheDamageWhereItIs)
     EXPECT_EQ(map->damageRect(), first.united(last));
     const QRgb pixel = map->grab().toImage().pixel(map->damageRect().center().toPoint());
     EXPECT_TRUE(pixel == theme().nan.rgb() || pixel == hatchColor(ValueClass::nan, theme()).rgb());
-    EXPECT_EQ(window.tensorsPane()->inputMap()->picture()->scan.nonFinite(), 0);
+    EXPECT_EQ(window.panes().tensors->inputMap()->picture()->scan.nonFinite(), 0);
 }
 
 TEST_F(SampleWindow, TimelinesMarkEveryNanOfBothRanks)
@@ -228,13 +228,13 @@ TEST_F(SampleWindow, TimelinesMarkEveryNanOfBothRanks)
     for (const Json& series : truth["series"]) {
         (series["name"] == "loss" ? loss : gradNorm) += series["nan"].get<std::size_t>();
     }
-    EXPECT_EQ(window.timelinePane()->lossPlot()->marks().size(), loss);
-    EXPECT_EQ(window.timelinePane()->gradNormPlot()->marks().size(), gradNorm);
+    EXPECT_EQ(window.panes().timeline->lossPlot()->marks().size(), loss);
+    EXPECT_EQ(window.panes().timeline->gradNormPlot()->marks().size(), gradNorm);
 }
 
 TEST_F(SampleWindow, SweepFillsTheGridAndIsThereAgainAfterwards)
 {
-    CellGridModel* grid = window.sweepPane()->model();
+    CellGridModel* grid = window.panes().sweep->model();
     EXPECT_EQ(grid->doneCount(), 0);
     window.actions().sweep->trigger();
     EXPECT_TRUE(window.actions().cancel->isEnabled());
@@ -307,11 +307,11 @@ TEST_F(SampleWindow, ReportSaysWhatTheWindowSays)
 
 TEST_F(SampleWindow, DownstreamLeadsBackToTheBirth)
 {
-    QTableView* view = window.capturesPane()->view();
+    QTableView* view = window.panes().captures->view();
     view->selectRow(1);
     ASSERT_EQ(view->currentIndex().data(CaptureRoleRole).toInt(), static_cast<int>(Role::downstream));
-    EXPECT_TRUE(window.verdictPane()->headline().startsWith(QStringLiteral("Downstream")));
-    Q_EMIT window.verdictPane()->causeRequested();
+    EXPECT_TRUE(window.panes().verdict->headline().startsWith(QStringLiteral("Downstream")));
+    Q_EMIT window.panes().verdict->causeRequested();
     EXPECT_EQ(view->currentIndex().data(CaptureRoleRole).toInt(), static_cast<int>(Role::birth));
 }
 
@@ -338,7 +338,7 @@ TEST_F(WindowTest, ShippedSessionIsTheStartOfTheUsersOwn)
     EXPECT_EQ(fs::last_write_time(shipped), written);
     EXPECT_EQ(window.workspace().loaded().run->captures.size(), expected()["triage"]["captures"].get<std::size_t>());
     EXPECT_NE(window.workspace().verdict(), nullptr);
-    EXPECT_GT(window.sweepPane()->model()->doneCount(), 0);
+    EXPECT_GT(window.panes().sweep->model()->doneCount(), 0);
     EXPECT_EQ(window.messageBar()->sentence(), QString());
 }
 
@@ -352,43 +352,43 @@ TEST_F(WindowTest, RolesAreShownBeforeAnyReplay)
     QString earlyVerdict;
     QObject::connect(&window.workspace(), &Workspace::runChanged, &window, [&] {
         if (early.isEmpty()) {
-            QTableView& view = *window.capturesPane()->view();
+            QTableView& view = *window.panes().captures->view();
             early = rolesShown(view);
             earlyVerdict = view.model()->index(0, 4).data().toString();
-            earlyHeadline = window.verdictPane()->headline();
+            earlyHeadline = window.panes().verdict->headline();
             EXPECT_TRUE(window.workspace().judging());
         }
     });
     ASSERT_TRUE(open(qstr(sample.string())));
-    EXPECT_EQ(early, rolesShown(*window.capturesPane()->view()));
+    EXPECT_EQ(early, rolesShown(*window.panes().captures->view()));
     EXPECT_EQ(earlyVerdict, QStringLiteral("…"));
     EXPECT_EQ(earlyHeadline, QStringLiteral("Judging…"));
-    EXPECT_NE(window.verdictPane()->headline(), earlyHeadline);
+    EXPECT_NE(window.panes().verdict->headline(), earlyHeadline);
 }
 
 TEST_F(SampleWindow, FilmShowsTheDifferenceToFp64)
 {
     window.actions().sweep->trigger();
-    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.filmPane()->strip()->film(); }));
-    const auto values = window.filmPane()->strip()->film()->frames.size();
-    window.filmPane()->modeBox()->setCurrentIndex(1);
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.panes().film->strip()->film(); }));
+    const auto values = window.panes().film->strip()->film()->frames.size();
+    window.panes().film->modeBox()->setCurrentIndex(1);
     ASSERT_TRUE(waitUntil([this] {
-        const Film* film = window.filmPane()->strip()->film();
+        const Film* film = window.panes().film->strip()->film();
         return film && film->mode == FilmMode::againstFp64;
     }));
-    const Film* film = window.filmPane()->strip()->film();
+    const Film* film = window.panes().film->strip()->film();
     EXPECT_EQ(film->frames.size(), values);
     EXPECT_EQ(film->frames.front().distance, 0.0) << "both start from the same input";
     ASSERT_TRUE(film->frames.back().distance);
     EXPECT_GT(*film->frames.back().distance, 0);
     EXPECT_LT(*film->frames.back().distance, 0.02);
-    window.filmPane()->modeBox()->setCurrentIndex(2);
+    window.panes().film->modeBox()->setCurrentIndex(2);
     ASSERT_TRUE(waitUntil([this] {
-        const Film* shown = window.filmPane()->strip()->film();
+        const Film* shown = window.panes().film->strip()->film();
         return shown && shown->mode == FilmMode::againstOutput;
     }));
     // The dump's output has NaN where the replay has numbers: that is what a difference must not hide.
-    EXPECT_GT(window.filmPane()->strip()->film()->frames.back().picture->scan.nan, 0);
+    EXPECT_GT(window.panes().film->strip()->film()->frames.back().picture->scan.nan, 0);
 }
 
 TEST_F(SampleWindow, FollowsAFolderThatGrows)
@@ -420,7 +420,7 @@ TEST_F(SampleWindow, MovedSessionFindsItsCapturesBesideItself)
     fs::rename(sample, moved);
     ASSERT_TRUE(open(qstr((moved / "mailed.nanscope").string())));
     EXPECT_EQ(window.workspace().loaded().run->captures.size(), truth["triage"]["captures"].get<std::size_t>());
-    EXPECT_NE(window.tensorsPane()->outputMap()->picture(), nullptr);
+    EXPECT_NE(window.panes().tensors->outputMap()->picture(), nullptr);
 }
 
 } // namespace nanscope

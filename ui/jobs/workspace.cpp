@@ -61,18 +61,15 @@ void Workspace::connectJobs()
         &m_loader, &RunLoader::failed, this, [this](const Error& error) { Q_EMIT problem(qstr(sentence(error)), {}); });
     connect(&m_tensors, &TensorLoader::loaded, this, &Workspace::picturesChanged);
     connect(&m_tensors, &TensorLoader::failed, this, &Workspace::picturesMissing);
-    connect(&m_films, &FilmLoader::loaded, this, &Workspace::filmChanged);
-    connect(&m_films, &FilmLoader::failed, this, &Workspace::filmMissing);
-    connect(&m_films, &FilmLoader::unpictured, this, &Workspace::replayFilmed);
-    connect(&m_frames, &FrameLoader::filmReady, this, &Workspace::onDifference);
-    connect(&m_frames, &FrameLoader::filmFailed, this, &Workspace::filmMissing);
-    connect(&m_frames, &FrameLoader::filmProgressed, this, &Workspace::progressed);
+    connect(&m_film, &CellFilm::changed, this, &Workspace::filmChanged);
+    connect(&m_film, &CellFilm::missing, this, &Workspace::filmMissing);
+    connect(&m_film, &CellFilm::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
     connect(&m_service, &ReplayService::finished, this, [this] {
         Q_EMIT note(tr("Sweep done"));
-        if (!m_filmed) {
+        if (!m_film.cell()) {
             showDefaultCell();
         }
     });
@@ -181,9 +178,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     m_judging = judging;
     m_selected = -1;
     m_tensors.drop();
-    m_films.drop();
-    m_filmed.reset();
-    m_replayingFilm = false;
+    m_film.clear();
     Q_EMIT runChanged();
     reportRejections();
     Q_EMIT stateChanged();
@@ -228,118 +223,30 @@ void Workspace::select(int capture)
 
 void Workspace::showDefaultCell()
 {
-    m_filmed.reset();
-    m_films.drop();
+    const Capture* shown = capture();
+    m_film.clear();
+    m_film.setPlace(m_loaded.session, shown ? shown->path : std::string());
     if (const Cell* cell = defaultCell()) {
         const CaptureVerdict* judged = verdict();
-        showCell(*cell, judged ? judged->damage.batch : 0);
+        m_film.show(*cell, judged ? static_cast<int>(judged->damage.batch) : 0);
     } else {
-        Q_EMIT filmMissing(tr("Sweep this capture to see every step of its replay"));
+        m_film.clear(tr("Sweep this capture to see every step of its replay"));
     }
 }
 
 void Workspace::showCell(const Cell& cell, int batch)
 {
-    if (m_loaded.session.empty()) {
-        Q_EMIT filmMissing(tr("Pictures of the steps are kept in the session, and this run has none"));
-        return;
-    }
-    m_filmed = cell;
-    m_filmBatch = batch;
-    loadFilm();
-}
-
-void Workspace::loadFilm()
-{
-    m_frames.drop();
-    if (m_filmMode == FilmMode::values) {
-        m_films.load(m_loaded.session, *m_filmed, m_filmBatch);
-    } else {
-        requestDifference();
-    }
-}
-
-void Workspace::setFilmMode(FilmMode mode)
-{
-    if (mode == m_filmMode) {
-        return;
-    }
-    m_filmMode = mode;
-    if (m_filmed) {
-        loadFilm();
-    }
-}
-
-void Workspace::requestDifference()
-{
-    const Capture* shown = capture();
-    if (!shown || !m_service.available()) {
-        Q_EMIT filmMissing(tr("A difference takes a replay, and there is no program to replay with"));
-        return;
-    }
-    m_films.drop();
-    FilmRequest request;
-    request.capture = shown->path;
-    request.cell.variant = m_filmed->variant;
-    request.cell.precision = m_filmed->precision;
-    request.cell.lowering = m_filmed->lowering;
-    request.cell.epsilon = m_filmed->epsilon;
-    request.cell.device = m_filmed->device;
-    request.batch = m_filmBatch;
-    if (m_filmMode == FilmMode::againstFp64) {
-        request.against = againstFp64(request.cell);
-    } else {
-        request.against.kind = Against::Kind::output;
-    }
-    m_frames.requestFilm(request);
-    Q_EMIT filmMissing(m_service.running() ? tr("Waiting for the sweep to end, then replaying the difference…")
-                                           : tr("Replaying %1 in %2 for the difference…")
-                                                 .arg(qstr(m_filmed->variant), qstr(name(m_filmed->precision))));
-}
-
-void Workspace::onDifference(const std::shared_ptr<const ReplayedFilm>& film)
-{
-    if (!m_filmed) {
-        return;
-    }
-    Film made = makeFilm(*m_filmed, film->ops, 0, m_filmMode);
-    made.batch = static_cast<int>(film->batch);
-    made.batches = static_cast<int>(film->batches);
-    for (FilmFrame& frame : made.frames) {
-        const auto op = static_cast<std::size_t>(frame.op);
-        frame.distance = op < film->distances.size() ? film->distances[op] : std::nullopt;
-    }
-    if (made.frames.empty()) {
-        Q_EMIT filmMissing(tr("Nothing in this replay has the size of what it would be held against"));
-        return;
-    }
-    Q_EMIT filmChanged(std::make_shared<const Film>(std::move(made)));
-}
-
-void Workspace::replayFilmed()
-{
-    const Capture* shown = capture();
-    if (!shown || !m_filmed || m_service.running() || !m_service.available()) {
-        Q_EMIT filmMissing(tr("There are no pictures of this cell; sweep it to see its steps"));
-        return;
-    }
-    SweepOrder order;
-    order.captures = {qstr(shown->path)};
-    order.variants = {qstr(m_filmed->variant)};
-    order.precisions = {m_filmed->precision};
-    order.session = qstr(m_loaded.session.string());
-    m_swept.clear();
-    m_replayingFilm = true;
-    m_service.sweep(order);
-    Q_EMIT filmMissing(
-        tr("Replaying %1 in %2 for its pictures…").arg(qstr(m_filmed->variant), qstr(name(m_filmed->precision))));
+    m_film.show(cell, batch);
 }
 
 void Workspace::showFilmBatch(int batch)
 {
-    if (m_filmed) {
-        showCell(*m_filmed, batch);
-    }
+    m_film.showBatch(batch);
+}
+
+void Workspace::setFilmMode(FilmMode mode)
+{
+    m_film.setMode(mode);
 }
 
 const Cell* Workspace::defaultCell() const
@@ -447,7 +354,7 @@ void Workspace::sweepSelected()
 bool Workspace::sweepingSelected() const
 {
     const Capture* shown = capture();
-    return sweeping() && shown && shown->file == m_swept;
+    return sweeping() && !m_film.replaying() && shown && shown->file == m_swept;
 }
 
 void Workspace::onCell(Cell cell)
@@ -455,11 +362,7 @@ void Workspace::onCell(Cell cell)
     m_loaded.cells.push_back(std::move(cell));
     const Cell& added = m_loaded.cells.back();
     Q_EMIT cellAdded(added);
-    if (std::exchange(m_replayingFilm, false) && m_filmed && added.variant == m_filmed->variant
-        && added.precision == m_filmed->precision) {
-        const CaptureVerdict* judged = verdict();
-        showCell(added, judged ? judged->damage.batch : 0);
-    }
+    m_film.offer(added);
 }
 
 void Workspace::cancel()
@@ -480,7 +383,7 @@ bool Workspace::busy() const
 
 bool Workspace::settled() const
 {
-    return !busy() && !m_tensors.busy() && !m_films.busy() && !m_frames.busy() && m_service.settled() && m_reports == 0;
+    return !busy() && !m_tensors.busy() && !m_film.busy() && m_service.settled() && m_reports == 0;
 }
 
 void Workspace::exportReport(const QString& path)

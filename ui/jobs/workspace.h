@@ -9,9 +9,8 @@
 #include <QStringList>
 #include <QThreadPool>
 
-#include "ui/jobs/filmloader.h"
+#include "ui/jobs/cellfilm.h"
 #include "ui/jobs/folderfollower.h"
-#include "ui/jobs/frameloader.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/tensorloader.h"
@@ -101,10 +100,6 @@ private:
     void loadPictures(std::int64_t batch);
     void onCell(Cell cell);
     void showDefaultCell();
-    void replayFilmed();
-    void loadFilm();
-    void requestDifference();
-    void onDifference(const std::shared_ptr<const ReplayedFilm>& film);
 
     LoadedRun m_loaded;
     int m_selected = -1;
@@ -118,13 +113,8 @@ private:
     int m_reports = 0;
     RunLoader m_loader;
     TensorLoader m_tensors;
-    FilmLoader m_films;
-    std::optional<Cell> m_filmed; ///< the cell whose film is shown or loading
-    int m_filmBatch = 0;
-    FilmMode m_filmMode = FilmMode::values;
-    bool m_replayingFilm = false; ///< the running sweep is of that cell alone
     ReplayService m_service;
-    FrameLoader m_frames {&m_service};
+    CellFilm m_film {m_service};
     QThreadPool m_pool;
 };
 

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panearea.h"
+
+#include <QTabWidget>
+#include <QVBoxLayout>
+
+#include "ui/panes/capturespane.h"
+#include "ui/panes/faulttreepane.h"
+#include "ui/panes/filmpane.h"
+#include "ui/panes/framepane.h"
+#include "ui/panes/gaugespane.h"
+#include "ui/panes/sweeppane.h"
+#include "ui/panes/tensorspane.h"
+#include "ui/panes/timelinepane.h"
+#include "ui/panes/verdictpane.h"
+#include "ui/plots/heatview.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+PaneArea::PaneArea(QWidget* parent)
+    : QMainWindow(parent)
+    , m_docks(*this)
+{
+    setWindowFlags(Qt::Widget);
+    setCentralWidget(buildCentre());
+    buildDocks();
+}
+
+QWidget* PaneArea::buildCentre()
+{
+    m_panes.frameView = new HeatView(this);
+    m_panes.verdict = new VerdictPane;
+    m_panes.film = new FilmPane(m_panes.frameView);
+    m_panes.film->setTitle({});
+    m_panes.tensors = new TensorsPane;
+    m_panes.tensors->setTitle({});
+    m_tabs = new QTabWidget;
+    m_tabs->setDocumentMode(true);
+    m_tabs->addTab(m_panes.film, tr("Film strip"));
+    m_tabs->addTab(m_panes.tensors, tr("Input and output"));
+    auto* centre = new QWidget;
+    auto* layout = new QVBoxLayout(centre);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(2));
+    layout->addWidget(m_panes.verdict);
+    layout->addWidget(m_tabs, 1);
+    return centre;
+}
+
+void PaneArea::buildDocks()
+{
+    m_panes.captures = new CapturesPane;
+    m_panes.faults = new FaultTreePane;
+    m_panes.frame = new FramePane(m_panes.frameView);
+    m_panes.sweep = new SweepPane;
+    m_panes.gauges = new GaugesPane;
+    m_panes.timeline = new TimelinePane;
+    m_docks.add("captures", tr("Captures"), m_panes.captures, Qt::LeftDockWidgetArea);
+    m_docks.add("faults", tr("Fault tree"), m_panes.faults, Qt::LeftDockWidgetArea);
+    m_docks.add("frame", tr("Frame"), m_panes.frame, Qt::RightDockWidgetArea);
+    m_docks.add("sweep", tr("Sweep"), m_panes.sweep, Qt::RightDockWidgetArea);
+    m_docks.add("gauges", tr("Gauges"), m_panes.gauges, Qt::BottomDockWidgetArea);
+    m_docks.add("timeline", tr("Timeline"), m_panes.timeline, Qt::BottomDockWidgetArea);
+}
+
+void PaneArea::layOut(const QByteArray& saved)
+{
+    if (m_laidOut) {
+        return;
+    }
+    m_laidOut = true;
+    m_docks.reset();
+    m_docks.restore(saved);
+}
+
+QByteArray PaneArea::saveLayout() const
+{
+    return m_laidOut ? m_docks.save() : QByteArray();
+}
+
+void PaneArea::resetLayout()
+{
+    m_docks.reset();
+}
+
+} // namespace nanscope

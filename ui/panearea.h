@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QMainWindow>
+
+#include "ui/docks.h"
+
+class QMenu;
+class QTabWidget;
+
+namespace nanscope {
+
+class CapturesPane;
+class FaultTreePane;
+class FilmPane;
+class FramePane;
+class GaugesPane;
+class HeatView;
+class SweepPane;
+class TensorsPane;
+class TimelinePane;
+class VerdictPane;
+
+/// Every pane of the window. All live as long as the area that holds them.
+struct Panes
+{
+    CapturesPane* captures = nullptr;
+    VerdictPane* verdict = nullptr;
+    TensorsPane* tensors = nullptr;
+    SweepPane* sweep = nullptr;
+    TimelinePane* timeline = nullptr;
+    FaultTreePane* faults = nullptr;
+    FilmPane* film = nullptr;
+    FramePane* frame = nullptr;
+    GaugesPane* gauges = nullptr;
+    HeatView* frameView = nullptr; ///< shared by the strip and the large frame
+};
+
+/// What an open run is seen in: the verdict and the pictures in the middle, docks around them. A main window inside
+/// the window, so that docks keep a margin to its edges.
+class PaneArea : public QMainWindow
+{
+    Q_OBJECT
+
+public:
+    explicit PaneArea(QWidget* parent = nullptr);
+
+    const Panes& panes() const { return m_panes; }
+    void fillMenu(QMenu& menu) const { m_docks.fillMenu(menu); }
+
+    /// The layout as saved, or the one each pane was made for. Wants the area to have its size; once is enough.
+    void layOut(const QByteArray& saved);
+    /// Empty before the panes were laid out.
+    QByteArray saveLayout() const;
+    void resetLayout();
+
+private:
+    QWidget* buildCentre();
+    void buildDocks();
+
+    Panes m_panes;
+    QTabWidget* m_tabs = nullptr;
+    Docks m_docks;
+    bool m_laidOut = false;
+};
+
+} // namespace nanscope

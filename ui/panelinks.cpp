@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panelinks.h"
+
+#include <algorithm>
+
+#include "core/replay/variant.h"
+#include "ui/jobs/workspace.h"
+#include "ui/panes/capturespane.h"
+#include "ui/panes/faulttreepane.h"
+#include "ui/panes/filmpane.h"
+#include "ui/panes/framepane.h"
+#include "ui/panes/gaugespane.h"
+#include "ui/panes/sweeppane.h"
+#include "ui/panes/tensorspane.h"
+#include "ui/panes/timelinepane.h"
+#include "ui/panes/verdictpane.h"
+#include "ui/text.h"
+
+namespace nanscope {
+
+namespace {
+
+QStringList variantNames()
+{
+    QStringList names;
+    for (const Variant& variant : variants()) {
+        names << qstr(variant.name);
+    }
+    return names;
+}
+
+} // namespace
+
+PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
+    : QObject(parent)
+    , m_panes(panes)
+    , m_workspace(workspace)
+{
+    connectPanes();
+    connectFilm();
+    connectTimeline();
+    connectWorkspace();
+}
+
+void PaneLinks::connectPanes()
+{
+    connect(m_panes.captures, &CapturesPane::captureSelected, &m_workspace, &Workspace::select);
+    connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
+    connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
+    connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
+    connect(m_panes.verdict, &VerdictPane::copyRequested, &m_workspace, &Workspace::copyIssueText);
+    connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
+    connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
+    connect(m_panes.tensors, &TensorsPane::batchRequested, &m_workspace, &Workspace::showBatch);
+    connect(m_panes.tensors, &TensorsPane::readoutChanged, this, &PaneLinks::readoutChanged);
+    connect(m_panes.sweep, &SweepPane::sweepRequested, &m_workspace, &Workspace::sweepSelected);
+    connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancel);
+    connect(m_panes.sweep, &SweepPane::cellSelected, &m_workspace,
+        [this](const Cell& cell) { m_workspace.showCell(cell); });
+}
+
+void PaneLinks::connectFilm()
+{
+    connect(m_panes.film, &FilmPane::frameChanged, this, &PaneLinks::onFrame);
+    connect(m_panes.film, &FilmPane::batchRequested, &m_workspace, &Workspace::showFilmBatch);
+    connect(m_panes.film, &FilmPane::modeChanged, &m_workspace, &Workspace::setFilmMode);
+    connect(m_panes.frame, &FramePane::readoutChanged, this, &PaneLinks::readoutChanged);
+    connect(m_panes.gauges->plot(), &GaugePlot::iterationActivated, m_panes.film, &FilmPane::goToIteration);
+    connect(&m_workspace, &Workspace::filmChanged, this, &PaneLinks::onFilm);
+    connect(&m_workspace, &Workspace::filmMissing, this, &PaneLinks::onFilmMissing);
+}
+
+void PaneLinks::connectTimeline()
+{
+    connect(m_panes.timeline, &TimelinePane::eventActivated, this, &PaneLinks::onTimelineEvent);
+    connect(m_panes.timeline, &TimelinePane::readoutChanged, this, &PaneLinks::readoutChanged);
+    connect(m_panes.timeline, &TimelinePane::problem, this, &PaneLinks::problem);
+}
+
+void PaneLinks::connectWorkspace()
+{
+    connect(&m_workspace, &Workspace::runChanged, this, &PaneLinks::onRunChanged);
+    connect(&m_workspace, &Workspace::selectionChanged, this, &PaneLinks::onSelectionChanged);
+    connect(&m_workspace, &Workspace::stateChanged, this, &PaneLinks::onStateChanged);
+    connect(&m_workspace, &Workspace::picturesChanged, this, &PaneLinks::onPictures);
+    connect(&m_workspace, &Workspace::picturesMissing, m_panes.tensors, &TensorsPane::showMessage);
+    connect(&m_workspace, &Workspace::cellAdded, this, [this](const Cell& cell) {
+        if (const Capture* shown = m_workspace.capture(); shown && shown->file == cell.capture) {
+            m_panes.sweep->putCell(cell);
+        }
+    });
+}
+
+void PaneLinks::selectCause()
+{
+    if (const CaptureVerdict* verdict = m_workspace.verdict()) {
+        m_panes.captures->selectCapture(m_workspace.causeOf(*verdict));
+    }
+}
+
+void PaneLinks::onRunChanged()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
+    m_panes.faults->setRun(loaded.run, loaded.known());
+    m_panes.captures->setRun(loaded.run, loaded.known());
+    if (loaded.run->captures.empty()) {
+        onSelectionChanged();
+    }
+    m_panes.captures->view()->setFocus();
+}
+
+void PaneLinks::onSelectionChanged()
+{
+    m_panes.tensors->setCapture(m_workspace.capture());
+    m_panes.faults->setSelected(m_workspace.selected());
+    fillVerdict();
+    fillSweep();
+    onStateChanged();
+}
+
+void PaneLinks::onStateChanged()
+{
+    const bool sweepingSelected = m_workspace.sweepingSelected();
+    m_panes.sweep->setSweepEnabled(m_workspace.capture() && (!m_workspace.sweeping() || sweepingSelected));
+    if (m_panes.sweep->isRunning() != sweepingSelected) {
+        m_panes.sweep->setRunning(sweepingSelected);
+    }
+    if (m_workspace.hasRun() && !m_workspace.verdict()) {
+        fillVerdict();
+    }
+}
+
+void PaneLinks::fillVerdict()
+{
+    const Capture* capture = m_workspace.capture();
+    const CaptureVerdict* verdict = m_workspace.verdict();
+    if (!capture) {
+        m_panes.verdict->showMessage(tr("No captures here"),
+            tr("The logs are shown below. Captures are .pt, .safetensors or .npy files that hold "
+               "the input and output of a Newton-Schulz call."));
+    } else if (!verdict || verdict->summary.empty()) {
+        m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
+            tr("Every plausible variant is replayed under several roundings: seconds for a small matrix, minutes for "
+               "a large one. Rescan (F5) judges again."));
+    } else {
+        m_panes.verdict->showVerdict(*capture, *verdict);
+        m_panes.verdict->showTicks(m_workspace.ticks());
+    }
+    m_panes.verdict->setRan(variantNames(), m_workspace.ran());
+    fillDamage(true);
+}
+
+/// Marks the damage the verdict speaks of, where the pictures shown are of its matrix.
+void PaneLinks::fillDamage(bool shown)
+{
+    const CaptureVerdict* verdict = m_workspace.verdict();
+    const bool damaged = shown && verdict && verdict->damage.rowEnd > verdict->damage.rowBegin;
+    m_panes.tensors->setDamage(damaged ? std::optional<DamagePattern>(verdict->damage) : std::nullopt);
+}
+
+void PaneLinks::fillSweep()
+{
+    if (!m_workspace.capture()) {
+        m_panes.sweep->setGrid({}, 0);
+        return;
+    }
+    int identified = 0;
+    const QStringList names = m_workspace.variantsInOrder(identified);
+    m_panes.sweep->setGrid(names, identified);
+    m_panes.sweep->setRunning(m_workspace.sweepingSelected());
+    for (const Cell* cell : m_workspace.cells()) {
+        m_panes.sweep->putCell(*cell);
+    }
+}
+
+void PaneLinks::onPictures(const TensorPictures& pictures)
+{
+    m_panes.tensors->setPictures(pictures);
+    const CaptureVerdict* verdict = m_workspace.verdict();
+    fillDamage(verdict && verdict->damage.batch == pictures.batch);
+}
+
+void PaneLinks::onFilm(std::shared_ptr<const Film> film)
+{
+    m_film = std::move(film);
+    m_panes.gauges->setCell(&m_film->cell);
+    m_panes.film->setFilm(m_film);
+}
+
+void PaneLinks::onFilmMissing(const QString& sentence)
+{
+    m_film = nullptr;
+    m_panes.gauges->setCell(nullptr);
+    m_panes.film->showMessage(sentence);
+}
+
+void PaneLinks::onFrame(int frame)
+{
+    m_panes.frame->setFrame(m_film, frame);
+    const bool there = m_film && frame >= 0 && frame < static_cast<int>(m_film->frames.size());
+    m_panes.gauges->setIteration(there ? m_film->frames[static_cast<std::size_t>(frame)].iteration : -1);
+}
+
+void PaneLinks::onTimelineEvent(const TimelineEvent& event)
+{
+    const auto& captures = m_workspace.loaded().run->captures;
+    const auto found = std::ranges::find(captures, event.capture.toStdString(), &Capture::file);
+    if (!event.capture.isEmpty() && found != captures.end()) {
+        m_panes.captures->selectCapture(static_cast<int>(found - captures.begin()));
+    }
+    if (!event.source.isEmpty()) {
+        Q_EMIT note(QStringLiteral("%1:%2").arg(event.source).arg(event.line));
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/statusline.h"
+
+#include <algorithm>
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QStatusBar>
+
+#include "core/model/job.h"
+#include "ui/panes/elidedlabel.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Qt's progress bars count in int.
+int barValue(std::int64_t count)
+{
+    return static_cast<int>(std::min<std::int64_t>(count, 1 << 30));
+}
+
+} // namespace
+
+StatusLine::StatusLine(QStatusBar& bar)
+    : m_worker(new QLabel)
+    , m_session(new QLabel)
+    , m_phase(new QLabel)
+    , m_progress(new QProgressBar)
+    , m_readout(new ElidedLabel)
+{
+    m_progress->setTextVisible(false);
+    m_progress->setFixedWidth(grid(40));
+    m_progress->setAccessibleName(tr("Progress"));
+    m_readout->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    bar.setSizeGripEnabled(false);
+    for (QWidget* part : {static_cast<QWidget*>(m_worker), static_cast<QWidget*>(m_session),
+             static_cast<QWidget*>(m_phase), static_cast<QWidget*>(m_progress)}) {
+        bar.addWidget(part);
+    }
+    bar.addWidget(m_readout, 1);
+}
+
+void StatusLine::setWorker(const QString& text, const QString& details)
+{
+    m_worker->setText(text);
+    m_worker->setToolTip(details);
+}
+
+void StatusLine::setSession(const QString& path)
+{
+    m_session->setText(path.isEmpty() ? tr("No session") : tr("Session saved"));
+    m_session->setToolTip(path);
+}
+
+void StatusLine::setReadout(const QString& text)
+{
+    m_readout->setFullText(text);
+}
+
+void StatusLine::say(const QString& text)
+{
+    m_phase->setText(text);
+}
+
+void StatusLine::showProgress(const Progress& progress, bool busy)
+{
+    QString text = qstr(progress.phase.empty() ? progress.job : progress.phase);
+    if (progress.total > 0) {
+        text += tr(" %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
+    }
+    m_phase->setText(text);
+    m_progress->setRange(0, barValue(progress.total));
+    m_progress->setValue(barValue(progress.done));
+    m_progress->setVisible(busy);
+}
+
+void StatusLine::setBusy(bool busy)
+{
+    if (!busy && !m_progress->isHidden()) {
+        m_phase->clear();
+    }
+    m_progress->setVisible(busy);
+}
+
+} // namespace nanscope

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QCoreApplication>
+
+class QLabel;
+class QProgressBar;
+class QStatusBar;
+
+namespace nanscope {
+
+class ElidedLabel;
+struct Progress;
+
+/// What stands in the window's status bar: the worker, the session, what is being done, and what is under the cursor.
+class StatusLine
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::StatusLine)
+
+public:
+    explicit StatusLine(QStatusBar& bar);
+
+    void setWorker(const QString& text, const QString& details);
+    /// Empty for a run that nothing is remembered of.
+    void setSession(const QString& path);
+    void setReadout(const QString& text);
+    void say(const QString& text);
+    void showProgress(const Progress& progress, bool busy);
+    /// Hides the bar, and what it said, once nothing runs any more.
+    void setBusy(bool busy);
+
+private:
+    QLabel* m_worker;
+    QLabel* m_session;
+    QLabel* m_phase;
+    QProgressBar* m_progress;
+    ElidedLabel* m_readout;
+};
+
+} // namespace nanscope
