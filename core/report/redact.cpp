@@ -74,12 +74,13 @@ void Redactor::note(std::string_view text, const std::string& with, int Redactio
         return;
     }
     ++(m_counts.*what);
-    const auto same = [&](const Redaction& made) { return made.text == text && made.replacement == with; };
+    const auto was = withoutStandIns(std::string(text));
+    const auto same = [&](const Redaction& made) { return made.text == was && made.replacement == with; };
     const auto found = std::find_if(m_made.begin(), m_made.end(), same);
     if (found != m_made.end()) {
         ++found->count;
     } else {
-        m_made.push_back({std::string(text), with, 1});
+        m_made.push_back({was, with, 1});
     }
 }
 
@@ -170,7 +171,7 @@ std::string Redactor::restoreGiven(const std::string& text) const
 
 std::string Redactor::replaced(std::string text)
 {
-    replaceWords(text, ownHome(), "<home>", &RedactionCounts::homes);
+    replaceWords(text, withStandIns(ownHome()), "<home>", &RedactionCounts::homes);
     replaceWords(text, ownHost(), "<host>", &RedactionCounts::hosts);
     if (anyRuleMatches(text)) {
         for (std::size_t i = 0; i < redactionRules().size(); ++i) {
@@ -190,16 +191,19 @@ std::string Redactor::operator()(const std::string& text)
 {
     auto result = protectGiven(text);
     if (m_rules) {
-        result = replaced(std::move(result));
+        result = withoutStandIns(replaced(withStandIns(result)));
     }
     return restoreGiven(result);
 }
 
 void Redactor::learn(const std::string& text)
 {
-    if (m_rules && anyRuleMatches(text)) {
+    if (!m_rules) {
+        return;
+    }
+    if (auto known = withStandIns(text); anyRuleMatches(known)) {
         m_learning = true;
-        replaced(text);
+        replaced(std::move(known));
         m_learning = false;
     }
 }

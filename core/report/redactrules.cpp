@@ -20,6 +20,8 @@ struct RuleText
 };
 
 const char* const ipv4 = R"((?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)\b)";
+// Letters of every script, and the stand-ins of bytes in an old encoding.
+const std::string letters = R"(\pL\x{10F780}-\x{10F7FF})";
 const char* const folderName = R"([^/\s"'`:,;(){}\[\]<>|]+)";
 
 void addSecrets(std::vector<RuleText>& rules)
@@ -36,13 +38,16 @@ void addPeople(std::vector<RuleText>& rules)
 {
     rules.push_back({R"(([a-z]\w*://)[^/\s@<>]+@)", R"(\1<user>@)", &Counts::users});
     // Not `out@x.view(`, which is Python.
-    rules.push_back({R"(\b[\w\pL+-][\w\pL.+-]+@[\w-]+(?:\.[\w-]+)*\.(?:[a-z]{2,}|[A-Z]{2,})([^\w(]|$))", R"(<email>\1)",
-        &Counts::emails});
-    rules.push_back({std::string(R"(\b[A-Za-z_][\w.-]*@)") + ipv4, "<user>@<ip>", &Counts::users});
-    rules.push_back({R"(\b[A-Za-z_][\w.-]+@[A-Za-z][\w-]{2,}\b)", "<user>@<host>", &Counts::users});
-    rules.push_back({R"(\b[A-Za-z_][\w.-]*@[A-Za-z][\w-]*(:[~/]))", R"(<user>@<host>\1)", &Counts::users});
-    rules.push_back({R"((?i)(logged in as:? )[\w.-]+(?: \([\w.-]+\))?)", R"(\1<user>)", &Counts::users});
-    rules.push_back({R"((wandb\.ai/)[\w-]+)", R"(\1<user>)", &Counts::users});
+    rules.push_back(
+        {R"([\w+)" + letters + R"(-][\w.+)" + letters + R"(-]+@[\w-]+(?:\.[\w-]+)*\.(?:[a-z]{2,}|[A-Z]{2,})([^\w(]|$))",
+            R"(<email>\1)", &Counts::emails});
+    const auto name = R"([\w.)" + letters + "-]";
+    const auto user = "[_" + letters + "]" + name;
+    rules.push_back({user + "*@" + ipv4, "<user>@<ip>", &Counts::users});
+    rules.push_back({user + R"(+@[A-Za-z][\w-]{2,}\b)", "<user>@<host>", &Counts::users});
+    rules.push_back({user + R"(*@[A-Za-z][\w-]*(:[~/]))", R"(<user>@<host>\1)", &Counts::users});
+    rules.push_back({"(?i)(logged in as:? )" + name + R"(+(?: \()" + name + R"(+\))?)", R"(\1<user>)", &Counts::users});
+    rules.push_back({R"((wandb\.ai/))" + name + "+", R"(\1<user>)", &Counts::users});
 }
 
 void addFolders(std::vector<RuleText>& rules)
@@ -52,9 +57,10 @@ void addFolders(std::vector<RuleText>& rules)
         &Counts::homes});
     rules.push_back({std::string(R"((?:/[\w.-]+)*?/(?:home\d*|homes|Users|users|user/[a-z])/)") + folderName, "<home>",
         &Counts::homes});
-    rules.push_back({std::string(R"((/\w*scratch\d*/|/work/users/))") + folderName, R"(\1<user>)", &Counts::users});
+    rules.push_back({std::string(R"((/\w*scratch\d*/))") + folderName, R"(\1<user>)", &Counts::users});
     rules.push_back({R"((^|[\s"'`=:,;(\[{>])/root(/|$|[\s"'`:,;)\]}]))", R"(\1<home>\2)", &Counts::homes});
-    rules.push_back({R"((^|[\s"'`=:(])~[A-Za-z][\w.-]*(/|$|[\s"'`:)]))", R"(\1<home>\2)", &Counts::homes});
+    rules.push_back({R"((^|[\s"'`=:(])~[)" + letters + R"(][\w.)" + letters + R"(-]*(/|$|[\s"'`:)]))", R"(\1<home>\2)",
+        &Counts::homes});
     rules.push_back(
         {R"(\b((?:USER|USERNAME|LOGNAME|SUDO_USER)\s*[=:]\s*)[^\s"',;<>]+)", R"(\1<user>)", &Counts::users});
 }

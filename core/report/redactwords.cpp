@@ -39,8 +39,11 @@ const std::string& ownHost()
 std::string ownHome()
 {
     const char* home = std::getenv("HOME");
-    const std::string path = home != nullptr ? home : "";
-    return path.size() > 1 && path.front() == '/' ? path : std::string {};
+    std::string path = home != nullptr ? home : "";
+    while (path.ends_with('/')) {
+        path.pop_back();
+    }
+    return path.starts_with('/') ? path : std::string {};
 }
 
 bool alphanumeric(const std::string& text, std::size_t at)
@@ -61,8 +64,10 @@ bool namesAPerson(const std::string& name)
         "work", "data", "runs", "logs", "test", "tests", "public", "shared", "default", "jovyan", "workspace",
         "project", "projects", "scratch", "tmp", "opt", "usr", "var", "mnt", "lib", "bin", "src", "torch", "python"};
     return name.size() >= 3 && name.find('<') == std::string::npos && !others.contains(name)
-        && std::any_of(
-            name.begin(), name.end(), [](char byte) { return std::isalpha(static_cast<unsigned char>(byte)) != 0; });
+        && std::any_of(name.begin(), name.end(), [](char byte) {
+               const auto value = static_cast<unsigned char>(byte);
+               return value >= 0x80 || std::isalpha(value) != 0;
+           });
 }
 
 std::string_view privatePart(std::string_view match, std::string& with)

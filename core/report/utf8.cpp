@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
+#include "core/report/redactwords.h"
 #include "core/report/words.h"
 
 namespace nanscope {
@@ -55,6 +56,29 @@ bool allowed(std::uint32_t character)
     return !surrogate && !noncharacter && !turnsDirection && character <= 0x10FFFF;
 }
 
+// U+10F780 to U+10F7FF, of the private ones, stand for the bytes 0x80 to 0xFF.
+constexpr std::string_view standInPlane = "\xF4\x8F";
+constexpr std::size_t standInSize = 4;
+
+bool standsIn(std::uint32_t character)
+{
+    return character >= 0x10F780 && character <= 0x10F7FF;
+}
+
+std::string standIn(unsigned char byte)
+{
+    return std::string(standInPlane) + static_cast<char>(0x9CU | byte >> 6U)
+        + static_cast<char>(0x80U | (byte & 0x3FU));
+}
+
+/// Length of the character that begins here and stands for itself, 0 for a byte that does not.
+std::size_t plainLength(std::string_view text)
+{
+    const auto length = lengthAt(text);
+    const auto character = length > 0 ? characterOf(text.substr(0, length)) : 0;
+    return length > 0 && shortestForm(character, length) && !standsIn(character) ? length : 0;
+}
+
 } // namespace
 
 std::string validText(std::string_view text)
@@ -69,6 +93,32 @@ std::string validText(std::string_view text)
         text.remove_prefix(length > 0 ? length : 1);
     }
     return result;
+}
+
+std::string withStandIns(const std::string& text)
+{
+    std::string result;
+    result.reserve(text.size());
+    for (auto rest = std::string_view(text); !rest.empty();) {
+        const auto length = plainLength(rest);
+        result += length > 0 ? std::string(rest.substr(0, length)) : standIn(static_cast<unsigned char>(rest.front()));
+        rest.remove_prefix(length > 0 ? length : 1);
+    }
+    return result;
+}
+
+std::string withoutStandIns(const std::string& text)
+{
+    std::string result;
+    std::size_t at = 0;
+    for (auto found = text.find(standInPlane); found != std::string::npos; found = text.find(standInPlane, at)) {
+        const auto character = characterOf(std::string_view(text).substr(found, standInSize));
+        result.append(text, at, found - at);
+        result += standsIn(character) ? std::string(1, static_cast<char>(character & 0xFFU))
+                                      : text.substr(found, standInSize);
+        at = found + standInSize;
+    }
+    return result.append(text, at);
 }
 
 } // namespace nanscope

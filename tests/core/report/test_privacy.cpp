@@ -50,10 +50,21 @@ TEST(Privacy, TheReportersOwnHomeIsFoundWhereverItLies)
     EXPECT_EQ(redact("/data/people/mx-47112/x"), "/data/people/mx-47112/x") << "somebody else, and no rule knows them";
 }
 
+TEST(Privacy, AHomeThatEndsWithASlashIsStillTheHome)
+{
+    for (const auto* path : {"/data/people/mx-4711/", "/data/people/mx-4711//"}) {
+        const HomeFolder home(path);
+        EXPECT_EQ(redact("dumped to /data/people/mx-4711/run/x.pt"), "dumped to <home>/run/x.pt");
+        EXPECT_EQ(redact("HOME=/data/people/mx-4711"), "HOME=<home>");
+    }
+}
+
 TEST(Privacy, AHomeOfOneSlashHidesNothing)
 {
-    const HomeFolder home("/");
-    EXPECT_EQ(redact("/opt/x"), "/opt/x");
+    for (const auto* path : {"/", "//", ""}) {
+        const HomeFolder home(path);
+        EXPECT_EQ(redact("/opt/x //y"), "/opt/x //y");
+    }
 }
 
 TEST(Privacy, ARelativeHomeHidesNothing)
@@ -130,6 +141,33 @@ TEST(Privacy, RedactingTwiceChangesNothingMore)
 TEST(Privacy, TextThatIsNotUtf8IsNotLost)
 {
     EXPECT_EQ(redact("a\xff\xfe /home/alice/x"), "a\xff\xfe <home>/x");
+}
+
+TEST(Privacy, NamesInOldEncodingsAreHiddenWhole)
+{
+    EXPECT_EQ(redact("/home/j\xfcrgen/x"), "<home>/x");
+    EXPECT_EQ(redact("/home/\xe9lodie/x and /data/\xe9lodie/y"), "<home>/x and /data/<user>/y");
+    EXPECT_EQ(redact("j\xfcrgen@uni.example.org or \xf6nder@node12"), "<email> or <user>@<host>");
+    EXPECT_EQ(redact("~j\xfcrgen/x, logged in as j\xfcrgen"), "<home>/x, logged in as <user>");
+    EXPECT_EQ(redact("C:\\Users\\j\xfcrgen\\x"), "<home>\\x");
+    EXPECT_EQ(redactionsIn("/home/j\xfcrgen/x").front().text, "/home/j\xfcrgen");
+    const HomeFolder home("/data/people/m\xfcller");
+    EXPECT_EQ(redact("/data/people/m\xfcller/x"), "<home>/x");
+}
+
+TEST(Privacy, WhatIsNotANameKeepsItsOldEncoding)
+{
+    for (const auto* text : {"\xa0loss \xc3 3", "\xf4\x8f\x9e\x80 is a character \xff", "a\xed\xa0\x80 b", "\xc0\xaf",
+             "cut off \xf4\x8f"}) {
+        EXPECT_EQ(redact(text), text);
+    }
+}
+
+TEST(Privacy, NamesOfEveryScriptAreHiddenWhole)
+{
+    EXPECT_EQ(redact("önder@node12"), "<user>@<host>");
+    EXPECT_EQ(redact("~jürgen/x"), "<home>/x");
+    EXPECT_EQ(redact("/home/山田/x /data/山田/y"), "<home>/x /data/<user>/y");
 }
 
 TEST(Privacy, AReportHidesNamesInEveryFieldItShows)
