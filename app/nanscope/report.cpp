@@ -14,8 +14,6 @@
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
 #include "core/platform/platform.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/scantensor.h"
 
 namespace nanscope {
 
@@ -172,18 +170,6 @@ std::string Report::commandLine() const
     // What is to be hidden must not come back as part of the command.
     add("--redact", std::vector<std::string>(m_replace.size(), "..."));
     return text + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
-}
-
-/// For the picture; a capture that went away since it was read only leaves the picture out.
-std::optional<TileMap> outputTiles(const ReportInput& input)
-{
-    const auto* capture = mainCapture(input);
-    auto file = capture != nullptr ? openCapture(capture->path) : failure(ErrorKind::io, "no capture");
-    if (!file || !file->output) {
-        return std::nullopt;
-    }
-    auto map = tileTensor(*file->output, shownBatch(*capture));
-    return map ? std::optional(std::move(*map)) : std::nullopt;
 }
 
 Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const

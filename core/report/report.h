@@ -131,6 +131,9 @@ const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis);
 /// The capture of that verdict; nullptr where it is not there.
 const Capture* mainCapture(const ReportInput& input);
 
+/// Tiles of its output, read from the file, for the picture; none where the file went away since it was listed.
+std::optional<TileMap> outputTiles(const ReportInput& input);
+
 /// Replaces host names, user names and home paths as they occur in console text and paths.
 std::string redact(const std::string& text);
 

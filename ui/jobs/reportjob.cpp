@@ -8,8 +8,6 @@
 #include "core/platform/platform.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/scantensor.h"
 
 namespace nanscope {
 
@@ -59,18 +57,6 @@ Result<ReportInput> inputOf(const LoadedRun& loaded)
     input.run = std::move(*whole);
     input.cells = std::move(*cells);
     return input;
-}
-
-/// For the picture; a capture that went away only leaves it out.
-std::optional<TileMap> outputTiles(const ReportInput& input)
-{
-    const Capture* capture = mainCapture(input);
-    const auto file = capture ? openCapture(capture->path) : failure(ErrorKind::io, "no capture");
-    if (!file || !file->output) {
-        return std::nullopt;
-    }
-    auto map = tileTensor(*file->output, shownBatch(*capture));
-    return map ? std::optional(std::move(*map)) : std::nullopt;
 }
 
 Result<std::string> pageText(const LoadedRun& run)
