@@ -49,6 +49,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
     connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
+    connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
     connect(m_panes.verdict, &VerdictPane::copyRequested, &m_workspace, &Workspace::copyIssueText);
     connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
@@ -102,6 +103,7 @@ void PaneLinks::selectCause()
 void PaneLinks::onRunChanged()
 {
     const LoadedRun& loaded = m_workspace.loaded();
+    m_panes.verdict->setObserved(loaded.observed);
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
     m_panes.captures->setRun(loaded.run, loaded.known());

@@ -9,8 +9,10 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/diagnosetext.h"
+#include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
+#include "core/diagnose/experiments.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -27,6 +29,7 @@ public:
         options()
             .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
             ->allow_extra_args(false);
+        addObservedOptions(options(), m_observed);
         options().add_option("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().add_option("--session", m_session, "Keep what was read and judged in this session");
     }
@@ -36,6 +39,7 @@ public:
 private:
     std::string m_path;
     std::vector<std::string> m_ran;
+    ObservedWords m_observed;
     std::string m_failOn;
     std::string m_session;
 };
@@ -69,15 +73,25 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!stop) {
         return tl::make_unexpected(stop.error());
     }
+    const auto said = parseObserved(m_observed);
+    if (!said) {
+        return tl::make_unexpected(said.error());
+    }
     auto source = openSource(m_path, m_session, terminal);
     if (!source) {
         return tl::make_unexpected(source.error());
     }
-    const auto diagnosis = diagnose(source->run, {m_ran}, terminal.job());
+    const auto observed = observedOf(*source, *said);
+    if (!observed) {
+        return tl::make_unexpected(observed.error());
+    }
+    auto diagnosis = diagnose(source->run, {m_ran}, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
+    // Stored without what was observed, which is argued with afresh whenever it changes.
     store(*source, *diagnosis, terminal);
+    diagnosis = withObservations(std::move(*diagnosis), *observed);
     if (terminal.json()) {
         auto answer = toJson(*diagnosis);
         answer["rejected"] = rejectedJson(source->run.rejected);

@@ -33,11 +33,11 @@ std::string bullets(std::string_view label, const std::vector<EvidenceLine>& lin
     return text;
 }
 
-std::string experiments(const std::vector<std::string>& next)
+std::string experiments(const std::vector<Experiment>& next)
 {
     std::string text;
     for (std::size_t i = 0; i < next.size(); ++i) {
-        text += fact(i == 0 ? "next" : "", fmt::format("{}. {}", i + 1, next[i]));
+        text += fact(i == 0 ? "next" : "", fmt::format("{}. {}", i + 1, lineOf(next[i])));
     }
     return text;
 }

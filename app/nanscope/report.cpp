@@ -10,9 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
+#include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/experiments.h"
 #include "core/platform/platform.h"
 
 namespace nanscope {
@@ -49,6 +51,7 @@ private:
     std::string m_path;
     std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
+    ObservedWords m_observed;
     std::vector<std::string> m_only;
     std::vector<std::string> m_without;
     std::vector<std::string> m_replace;
@@ -69,6 +72,7 @@ Report::Report(CLI::App& root)
     options()
         .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
         ->allow_extra_args(false);
+    addObservedOptions(options(), m_observed);
     options()
         .add_option("--section", m_only, "Only these sections, such as claim,output; may be repeated")
         ->allow_extra_args(false);
@@ -165,6 +169,10 @@ std::string Report::commandLine() const
     };
     add("-o", m_outputs);
     add("--ran", m_ran);
+    if (!m_observed.failed.empty()) {
+        add("--failed", {m_observed.failed});
+    }
+    add("--tried", m_observed.tried);
     add("--section", m_only);
     add("--no-section", m_without);
     // What is to be hidden must not come back as part of the command.
@@ -174,6 +182,11 @@ std::string Report::commandLine() const
 
 Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
 {
+    const auto said = parseObserved(m_observed);
+    const auto observed = said ? observedOf(source, *said) : said;
+    if (!observed) {
+        return tl::make_unexpected(observed.error());
+    }
     auto diagnosis = diagnose(source.run, {m_ran}, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
@@ -189,7 +202,8 @@ Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
         }
         cells = std::move(*stored);
     }
-    ReportInput input {std::move(source.run), std::move(*diagnosis), std::move(cells), commandLine()};
+    ReportInput input {
+        std::move(source.run), withObservations(std::move(*diagnosis), *observed), std::move(cells), commandLine()};
     input.outputTiles = outputTiles(input);
     return input;
 }

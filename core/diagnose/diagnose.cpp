@@ -8,7 +8,7 @@
 
 #include "core/diagnose/damage.h"
 #include "core/diagnose/envelope.h"
-#include "core/diagnose/evidence.h"
+#include "core/diagnose/experiments.h"
 #include "core/diagnose/findings.h"
 #include "core/diagnose/headline.h"
 #include "core/diagnose/judge.h"

@@ -173,29 +173,4 @@ void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& 
     alwaysUntestable(verdict);
 }
 
-std::vector<std::string> nextExperiments(const CaptureVerdict& verdict)
-{
-    std::vector<std::string> lines;
-    if (verdict.blame == Blame::implementation || verdict.blame == Blame::undecided) {
-        lines.emplace_back("use_triton=False in the optimizer: the same run without custom kernels; if it stays clean, "
-                           "the kernels are the suspect");
-        lines.emplace_back("CUDA_LAUNCH_BLOCKING=1: if the fault goes away, launch order is the suspect");
-        lines.emplace_back("torch.use_deterministic_algorithms(True): fills every torch.empty with NaN; a fault that "
-                           "comes more often means memory that was never written");
-        lines.emplace_back("swap two GPUs between ranks: a fault that moves with the card is the machine");
-    }
-    if (verdict.blame == Blame::numerics) {
-        lines.emplace_back("normalise in fp32 before any cast, and see whether the fault is gone");
-        lines.emplace_back("bf16 instead of fp16 for the iteration: 2^127 instead of 65504 before it overflows");
-    }
-    if (verdict.blame == Blame::upstream) {
-        lines.emplace_back("log the non-finite count of gradient and momentum of this parameter each step");
-        lines.emplace_back("look at the loss scale and the data of the step before");
-    }
-    if (verdict.blame == Blame::undecided) {
-        lines.insert(lines.begin(), "nanscope diagnose PATH --ran VARIANT[:PRECISION]: say which function ran");
-    }
-    return lines;
-}
-
 } // namespace nanscope

@@ -13,7 +13,4 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
 /// Writes the lines that speak for and against the verdict, and what a capture can never show.
 void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& logs);
 
-/// Experiments to copy, the most informative first.
-std::vector<std::string> nextExperiments(const CaptureVerdict& verdict);
-
 } // namespace nanscope

@@ -10,6 +10,7 @@
 #include "core/diagnose/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/evidence.h"
+#include "core/diagnose/experiments.h"
 #include "core/diagnose/fits.h"
 #include "core/diagnose/identify.h"
 #include "core/diagnose/plausible.h"

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "core/model/cell.h"
+#include "core/model/experiment.h"
 #include "core/model/run.h"
 #include "core/model/scan.h"
 #include "core/model/verdict.h"
@@ -24,6 +25,7 @@ constexpr std::array<Names, 10> eventNames {"capture_dumped", "nan_loss", "optim
 constexpr std::array<Names, 5> roleNames {"birth", "upstream", "downstream", "padding", "healthy"};
 constexpr std::array<Names, 7> blameNames {
     "undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"};
+constexpr std::array<Names, 4> seenNames {"gone", "stays", "moves", "oftener"};
 constexpr std::array<Names, 4> stepSourceNames {"sidecar", "console", "mtime", "unknown"};
 constexpr std::array<Names, 5> identifiedNames {"sidecar", "given", "console", "fit", "unknown"};
 
@@ -104,6 +106,16 @@ std::string_view name(Blame blame)
 std::optional<Blame> parseBlame(std::string_view name)
 {
     return find<Blame>(blameNames, name);
+}
+
+std::string_view name(Seen seen)
+{
+    return at(seenNames, seen);
+}
+
+std::optional<Seen> parseSeen(std::string_view name)
+{
+    return find<Seen>(seenNames, name);
 }
 
 std::string_view name(StepSource source)

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/experiment.h"
+
 namespace nanscope {
 
 /// Place of a capture in the story of its run.
@@ -136,7 +138,7 @@ struct CaptureVerdict
     std::vector<EvidenceLine> speaksFor;
     std::vector<EvidenceLine> speaksAgainst;
     std::vector<EvidenceLine> notTestable;
-    std::vector<std::string> next; ///< experiments, most informative first
+    std::vector<Experiment> next; ///< most informative first
     std::string causedBy; ///< downstream: file name of the birth it descends from
 };
 
@@ -175,6 +177,7 @@ struct Diagnosis
     std::string headline; ///< "25 captures, 1 birth: rank 0, after the line of step 5, before that of step 6"
     std::vector<CaptureVerdict> captures; ///< births first, then in order of update and call
     std::vector<Finding> findings;
+    Observations observed; ///< what withObservations() has put into the verdicts
 };
 
 } // namespace nanscope

@@ -68,18 +68,85 @@ std::string redactionText(const ReportOptions& options, const RedactionCounts& c
     return counts.given > 0 ? text + fmt::format(", chosen by the reporter {}", counts.given) : text;
 }
 
+const TriedExperiment* triedOf(const ReportFacts& facts, const Experiment& experiment)
+{
+    const auto& tried = facts.input.diagnosis.observed.tried;
+    const auto found = std::find_if(tried.begin(), tried.end(),
+        [&](const TriedExperiment& one) { return !one.id.empty() && one.id == experiment.id; });
+    return found == tried.end() ? nullptr : &*found;
+}
+
+std::string seenText(const Experiment& experiment, const TriedExperiment& tried)
+{
+    switch (tried.seen) {
+    case Seen::gone:
+        return fmt::format("clean for {:.1f} h{}", tried.hours,
+            experiment.cleanHours ? fmt::format(", of {:.1f} h for 95 %", *experiment.cleanHours) : "");
+    case Seen::stays:
+        return "the fault came again";
+    case Seen::moves:
+        return fmt::format("the fault moved with the card, {} time{}", tried.times, tried.times == 1 ? "" : "s");
+    case Seen::oftener:
+        return "the fault came more often";
+    }
+    return {};
+}
+
+/// What was tried of what this verdict asks for; outcomes are the reporter's word.
+ItemList doneItems(const ReportFacts& facts)
+{
+    ItemList list;
+    if (facts.verdict == nullptr) {
+        return list;
+    }
+    for (const auto& experiment : facts.verdict->next) {
+        if (const auto* tried = triedOf(facts, experiment)) {
+            list.items.push_back({"done", foreign(experiment.what) + own(": " + seenText(experiment, *tried))});
+        }
+    }
+    return list;
+}
+
+ItemList openItems(const ReportFacts& facts)
+{
+    ItemList list {true, {}};
+    if (facts.verdict == nullptr) {
+        return list;
+    }
+    for (const auto& experiment : facts.verdict->next) {
+        if (triedOf(facts, experiment) == nullptr) {
+            list.items.push_back({{}, foreign(lineOf(experiment))});
+        }
+    }
+    return list;
+}
+
+Paragraph rateText(const Observations& observed)
+{
+    const auto done =
+        observed.tried.empty() ? std::string("none recorded as done.") : std::string("as the reporter saw them.");
+    if (!observed.rate) {
+        return {own(done + " How often it fails: not recorded.")};
+    }
+    return {own(fmt::format("{} It failed {} time{} in {:.1f} h.", done, observed.rate->failures,
+        observed.rate->failures == 1 ? "" : "s", observed.rate->hours))};
+}
+
 } // namespace
 
 Blocks experiments(const ReportFacts& facts)
 {
-    if (facts.verdict == nullptr || facts.verdict->next.empty()) {
-        return {Paragraph {own("none recorded as done.")}};
+    auto done = doneItems(facts);
+    Blocks blocks {rateText(facts.input.diagnosis.observed)};
+    if (!done.items.empty()) {
+        blocks.emplace_back(std::move(done));
     }
-    ItemList list {true, {}};
-    for (const auto& line : facts.verdict->next) {
-        list.items.push_back({{}, foreign(line)});
+    auto open = openItems(facts);
+    if (!open.items.empty()) {
+        blocks.emplace_back(Paragraph {own("Not done yet, most informative first:")});
+        blocks.emplace_back(std::move(open));
     }
-    return {Paragraph {own("none recorded as done. Not done yet, most informative first:")}, std::move(list)};
+    return blocks;
 }
 
 Blocks against(const ReportFacts& facts)
@@ -137,7 +204,7 @@ Blocks ask(const ReportFacts& facts)
     if (!facts.verdict->question.empty()) {
         return {Paragraph {foreign(facts.verdict->question)}};
     }
-    return {Paragraph {facts.verdict->next.empty() ? own(notRecorded) : foreign(facts.verdict->next.front())}};
+    return {Paragraph {facts.verdict->next.empty() ? own(notRecorded) : foreign(lineOf(facts.verdict->next.front()))}};
 }
 
 Blocks redactions(const ReportFacts& facts, const std::string& command, const RedactionCounts& counts)

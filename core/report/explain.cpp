@@ -153,7 +153,7 @@ std::string mapText(const Capture& capture, const TileMap* map)
 std::string nextText(const Capture& capture, const CaptureVerdict& verdict)
 {
     if (!verdict.next.empty()) {
-        return printable(verdict.next.front());
+        return printable(lineOf(verdict.next.front()));
     }
     if (capture.input.total().finite()) {
         return "nanscope diagnose FOLDER (all dumps and logs), or nanscope sweep FILE";

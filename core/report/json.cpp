@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <nlohmann/json.hpp>
 
@@ -151,6 +153,27 @@ Json weighedJson(const std::optional<Weighed>& weighed)
         {"machine", machineJson(weighed->machine)}};
 }
 
+Json experimentsJson(const std::vector<Experiment>& experiments)
+{
+    auto array = Json::array();
+    for (const auto& experiment : experiments) {
+        std::vector<std::string_view> outcomes;
+        for (const auto seen : experiment.outcomes) {
+            outcomes.push_back(name(seen));
+        }
+        array.push_back({{"id", orNull(experiment.id)}, {"what", experiment.what}, {"meaning", experiment.meaning},
+            {"outcomes", arrayOf(outcomes)}, {"clean_hours", orNull(experiment.cleanHours)}});
+    }
+    return array;
+}
+
+std::vector<std::string> linesOf(const std::vector<Experiment>& experiments)
+{
+    std::vector<std::string> lines;
+    std::transform(experiments.begin(), experiments.end(), std::back_inserter(lines), lineOf);
+    return lines;
+}
+
 Json verdictJson(const CaptureVerdict& verdict)
 {
     return {{"capture", verdict.capture}, {"role", name(verdict.role)}, {"rank", orNull(verdict.rank)},
@@ -158,8 +181,9 @@ Json verdictJson(const CaptureVerdict& verdict)
         {"summary", verdict.summary}, {"question", orNull(verdict.question)},
         {"variant", identificationJson(verdict.variant)}, {"for", evidenceJson(verdict.speaksFor)},
         {"against", evidenceJson(verdict.speaksAgainst)}, {"not_testable", evidenceJson(verdict.notTestable)},
-        {"next", arrayOf(verdict.next)}, {"id", verdict.captureId}, {"kind", verdict.kind},
-        {"marginal", verdict.marginal}, {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
+        {"next", arrayOf(linesOf(verdict.next))}, {"experiments", experimentsJson(verdict.next)},
+        {"id", verdict.captureId}, {"kind", verdict.kind}, {"marginal", verdict.marginal},
+        {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
         {"members", membersJson(verdict.members)}, {"weighed", weighedJson(verdict.weighed)}};
 }
 
@@ -238,7 +262,20 @@ Json toJson(const Diagnosis& diagnosis)
             {{"captures", triage.captures}, {"births", triage.births}, {"upstream", triage.upstream},
                 {"downstream", triage.downstream}, {"padding", triage.padding}}},
         {"captures", std::move(captures)}, {"findings", std::move(findings)}, {"advisories", Json::array()},
-        {"rollback", nullptr}, {"run", diagnosis.run}, {"headline", diagnosis.headline}};
+        {"rollback", nullptr}, {"run", diagnosis.run}, {"headline", diagnosis.headline},
+        {"observed", toJson(diagnosis.observed)}};
+}
+
+Json toJson(const Observations& observed)
+{
+    auto tried = Json::array();
+    for (const auto& one : observed.tried) {
+        tried.push_back(
+            {{"id", one.id}, {"seen", name(one.seen)}, {"hours", jsonNumber(one.hours)}, {"times", one.times}});
+    }
+    const auto& rate = observed.rate;
+    return {{"rate", rate ? Json {{"failures", rate->failures}, {"hours", jsonNumber(rate->hours)}} : Json(nullptr)},
+        {"tried", std::move(tried)}};
 }
 
 Json toJson(const Capture& capture)

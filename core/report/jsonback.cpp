@@ -232,6 +232,52 @@ void read(const Json& json, std::optional<Weighed>& out)
     read(at(json, "machine"), weighed.machine);
 }
 
+void read(const Json& json, Seen& out)
+{
+    readName(json, out, Seen::oftener);
+}
+
+void read(const Json& json, Experiment& out)
+{
+    read(at(json, "id"), out.id);
+    read(at(json, "what"), out.what);
+    read(at(json, "meaning"), out.meaning);
+    read(at(json, "outcomes"), out.outcomes);
+    read(at(json, "clean_hours"), out.cleanHours);
+}
+
+/// Older diagnoses hold the lines alone.
+void readExperiments(const Json& json, std::vector<Experiment>& out)
+{
+    read(at(json, "experiments"), out);
+    if (!out.empty()) {
+        return;
+    }
+    std::vector<std::string> lines;
+    read(at(json, "next"), lines);
+    for (auto& line : lines) {
+        out.push_back({{}, std::move(line), {}, {}, {}});
+    }
+}
+
+void read(const Json& json, TriedExperiment& out)
+{
+    read(at(json, "id"), out.id);
+    read(at(json, "seen"), out.seen);
+    read(at(json, "hours"), out.hours);
+    read(at(json, "times"), out.times);
+}
+
+void read(const Json& json, Observations& out)
+{
+    if (const auto& rate = at(json, "rate"); rate.is_object()) {
+        auto& given = out.rate.emplace();
+        read(at(rate, "failures"), given.failures);
+        read(at(rate, "hours"), given.hours);
+    }
+    read(at(json, "tried"), out.tried);
+}
+
 void readStep(const Json& json, CaptureVerdict& out)
 {
     if (json.is_array() && json.size() == 2) {
@@ -260,7 +306,7 @@ void read(const Json& json, CaptureVerdict& out)
     read(at(json, "for"), out.speaksFor);
     read(at(json, "against"), out.speaksAgainst);
     read(at(json, "not_testable"), out.notTestable);
-    read(at(json, "next"), out.next);
+    readExperiments(json, out.next);
     read(at(json, "caused_by"), out.causedBy);
 }
 
@@ -331,6 +377,13 @@ Result<Cell> cellFromJson(const Json& json)
     return cell;
 }
 
+Observations observationsFromJson(const std::string& text)
+{
+    Observations observed;
+    read(Json::parse(text, nullptr, false), observed);
+    return observed;
+}
+
 Result<Diagnosis> diagnosisFromJson(const std::string& text)
 {
     const auto json = Json::parse(text, nullptr, false);
@@ -347,6 +400,7 @@ Result<Diagnosis> diagnosisFromJson(const std::string& text)
     read(at(json, "headline"), diagnosis.headline);
     read(at(json, "captures"), diagnosis.captures);
     read(at(json, "findings"), diagnosis.findings);
+    read(at(json, "observed"), diagnosis.observed);
     return diagnosis;
 }
 

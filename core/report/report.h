@@ -22,6 +22,7 @@ namespace nanscope {
 /// JSON as in design section 9; non-finite numbers become "nan", "inf" and "-inf".
 nlohmann::ordered_json toJson(const Cell& cell);
 nlohmann::ordered_json toJson(const Diagnosis& diagnosis);
+nlohmann::ordered_json toJson(const Observations& observed);
 nlohmann::ordered_json toJson(const Capture& capture);
 nlohmann::ordered_json toJson(const Series& series, const std::string& run = {});
 nlohmann::ordered_json toJson(const Event& event);
@@ -43,6 +44,8 @@ std::string jsonText(const nlohmann::ordered_json& json, int indent = -1);
 /// The way back, for the window and for the session; unknown keys are ignored, missing ones keep their default.
 Result<Cell> cellFromJson(const nlohmann::ordered_json& json);
 Result<Diagnosis> diagnosisFromJson(const std::string& text);
+/// None where the text holds none. From a stranger's session: check() before they are argued with.
+Observations observationsFromJson(const std::string& text);
 
 struct ReportInput
 {

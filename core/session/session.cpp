@@ -328,6 +328,16 @@ Result<std::string> Session::diagnosis() const
     return m_impl->attempt([&] { return fact(m_impl->raw(), "diagnosis"); });
 }
 
+Result<void> Session::setObservations(const std::string& json)
+{
+    return m_impl->attempt([&] { setFact(m_impl->raw(), "observations", json); });
+}
+
+Result<std::string> Session::observations() const
+{
+    return m_impl->attempt([&] { return fact(m_impl->raw(), "observations"); });
+}
+
 Result<RunData> Session::summary() const
 {
     return m_impl->attempt([&] {

@@ -105,6 +105,10 @@ public:
     Result<void> setDiagnosis(const std::string& json);
     Result<std::string> diagnosis() const;
 
+    /// JSON of what the owner of the run saw, as core/report writes it; empty when there is none. Outlives judgements.
+    Result<void> setObservations(const std::string& json);
+    Result<std::string> observations() const;
+
     /// Everything but the points of the series.
     Result<RunData> summary() const;
     Result<RunData> load() const;

@@ -121,3 +121,35 @@ TEST(Environment, DoctorAndEnvAnswer)
     EXPECT_EQ(env.json()["variables"]["NCCL_DEBUG"], "INFO");
     EXPECT_THAT(env.out, ::testing::Not(HasSubstr("hidden")));
 }
+
+TEST_F(InSession, WhatWasTriedIsRememberedAndArguedWith)
+{
+    const auto first = run({"diagnose", m_session, "--failed", "3/4.2", "--tried", "kernels-off=stays", "--json"});
+    ASSERT_EQ(first.status, 0) << first.err;
+    EXPECT_EQ(first.json()["observed"]["rate"]["failures"], 3);
+    EXPECT_THAT(first.json()["captures"][0]["next"].dump(), HasSubstr("4.2 clean hours for 95 %"));
+    const auto second = run({"diagnose", m_session, "--tried", "swap-gpus=moves:2", "--json"}).json();
+    ASSERT_THAT(second["observed"]["tried"], SizeIs(2)) << "the first is remembered";
+    EXPECT_EQ(second["captures"][0]["verdict"], "machine") << second["captures"][0]["kind"];
+    const auto report = run({"report", m_session, "-o", "-"});
+    EXPECT_THAT(report.out, HasSubstr("It failed 3 times in 4.2 h"));
+    EXPECT_THAT(report.out, HasSubstr("moved with the card, 2 times"));
+    // The folder itself knows nothing of it.
+    EXPECT_TRUE(run({"diagnose", m_folder / "run", "--json"}).json()["observed"]["tried"].empty());
+}
+
+TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
+{
+    const auto refused = [this](const char* option, const char* word) {
+        const auto done = run({"diagnose", m_session, option, word});
+        EXPECT_EQ(done.status, 2) << word;
+        EXPECT_THAT(done.errors(), SizeIs(1)) << word;
+        return done.err;
+    };
+    EXPECT_THAT(refused("--failed", "often"), HasSubstr("3/4.2"));
+    EXPECT_THAT(refused("--failed", "0/4"), HasSubstr("at least one failure"));
+    EXPECT_THAT(refused("--tried", "kernel-off=gone:6"), HasSubstr("kernels-off"));
+    EXPECT_THAT(refused("--tried", "kernels-off"), HasSubstr("outcome"));
+    EXPECT_THAT(refused("--tried", "kernels-off=moves"), HasSubstr("cannot end as moves"));
+    EXPECT_THAT(refused("--tried", "kernels-off=gone:much"), HasSubstr("kernels-off=gone:6"));
+}

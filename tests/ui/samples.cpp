@@ -51,7 +51,7 @@ std::shared_ptr<Diagnosis> makeDiagnosis()
     diagnosis->captures[0].kind = "kernel or launch order";
     diagnosis->captures[0].summary = "every plausible variant stays finite";
     diagnosis->captures[0].speaksFor = {{"24 of 24 finite", "replay"}, {"grad_norm is <calm>", "console.log:21"}};
-    diagnosis->captures[0].next = {"run it again"};
+    diagnosis->captures[0].next = {{{}, "run it again", {}, {}, {}}};
     diagnosis->triage = {3, 1, 0, 2, 0};
     return diagnosis;
 }

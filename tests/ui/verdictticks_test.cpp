@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
+#include <QDoubleSpinBox>
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTest>
 #include <QToolButton>
 
@@ -12,6 +15,7 @@
 
 #include "core/replay/variant.h"
 #include "tests/ui/samples.h"
+#include "ui/panes/experimentrow.h"
 #include "ui/panes/verdictbox.h"
 #include "ui/panes/verdictexperiments.h"
 #include "ui/panes/verdictflow.h"
@@ -32,7 +36,8 @@ CaptureVerdict openVerdict()
     verdict.kind = "depends on which function ran";
     verdict.summary = "1 of 3 plausible variants can end with exactly this damage";
     verdict.question = "does your code cast to fp16 before it normalises?";
-    verdict.next = {"nanscope diagnose PATH --ran X: say which function ran", "swap two GPUs"};
+    verdict.next = {{{}, "nanscope diagnose PATH --ran X", "say which function ran", {}, {}},
+        {"swap-gpus", "swap two GPUs", {}, {Seen::moves, Seen::stays}, {}}};
     verdict.damage = {"whole element", "every value is NaN", 0, 0, 4, 0, 4, 16, {}};
     verdict.weighed = Weighed {};
     verdict.weighed->rows = verdict.weighed->cols = 4;
@@ -190,19 +195,48 @@ TEST_F(Ticks, ExperimentsAreTickedOffAndCopied)
 {
     m_pane.setOpenList(VerdictPane::List::next);
     EXPECT_TRUE(m_pane.listText().contains(QStringLiteral("swap two GPUs")));
-    const auto boxes = m_pane.experiments()->findChildren<VerdictBox*>();
-    ASSERT_EQ(boxes.size(), 2);
-    boxes[1]->click();
-    EXPECT_EQ(m_pane.experiments()->done(), QStringList {QStringLiteral("swap two GPUs")});
+    const auto& rows = m_pane.experiments()->rows();
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_FALSE(rows[0]->box()->isVisibleTo(&m_pane)) << "saying what ran has no outcome";
+    QSignalSpy observed(&m_pane, &VerdictPane::observedChanged);
+    rows[1]->box()->click();
+    ASSERT_EQ(observed.size(), 1);
+    EXPECT_EQ(observed[0][0].value<Observations>().tried.at(0).id, "swap-gpus");
     QSignalSpy copied(&m_pane, &VerdictPane::experimentCopied);
     m_pane.experiments()->findChildren<QToolButton*>().first()->click();
     EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("nanscope diagnose PATH --ran X"));
     EXPECT_EQ(copied.size(), 1);
-    // Another capture has tried nothing; coming back, the tick is still there.
+    // What was tried was tried with the run, whichever of its captures is looked at.
     m_pane.showVerdict(test::makeRun()->captures[0], openVerdict());
-    EXPECT_EQ(m_pane.experiments()->done(), QStringList());
-    m_pane.showVerdict(test::makeRun()->captures[2], openVerdict());
-    EXPECT_EQ(m_pane.experiments()->done(), QStringList {QStringLiteral("swap two GPUs")});
+    EXPECT_TRUE(m_pane.experiments()->rows().at(1)->box()->isChecked());
+}
+
+TEST_F(Ticks, WhatAnExperimentShowedChangesTheVerdictAtOnce)
+{
+    m_pane.setOpenList(VerdictPane::List::next);
+    ExperimentRow* swap = m_pane.experiments()->rows().at(1);
+    swap->box()->click();
+    ASSERT_TRUE(swap->timesBox()->isVisibleTo(&m_pane));
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "one swap may be another card's own fault";
+    swap->timesBox()->setValue(2);
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::machine);
+    EXPECT_EQ(m_pane.experiments()->rows().at(1), swap) << "a row that is being filled in stays";
+    swap->seenBox()->setCurrentIndex(1);
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
+    EXPECT_FALSE(swap->timesBox()->isVisibleTo(&m_pane));
+}
+
+TEST_F(Ticks, HowOftenItFailsTellsHowLongToStayClean)
+{
+    m_pane.setOpenList(VerdictPane::List::next);
+    VerdictExperiments* experiments = m_pane.experiments();
+    EXPECT_FALSE(experiments->hoursBox()->isEnabled());
+    experiments->failuresBox()->setValue(3);
+    experiments->hoursBox()->setValue(4.2);
+    EXPECT_TRUE(experiments->lines().at(1).contains(QStringLiteral("4.2 clean hours")));
+    EXPECT_FALSE(experiments->lines().at(0).contains(QStringLiteral("clean hours")));
+    experiments->failuresBox()->setValue(0);
+    EXPECT_FALSE(experiments->observed().rate);
 }
 
 TEST_F(Ticks, ManyVariantsScrollInsteadOfGrowing)
@@ -228,17 +262,6 @@ TEST_F(Ticks, AMessageHidesThem)
     EXPECT_FALSE(m_pane.ticks()->isVisibleTo(&m_pane));
     EXPECT_FALSE(m_pane.question()->isVisibleTo(&m_pane));
     EXPECT_FALSE(m_pane.showTicks({}));
-}
-
-TEST(Experiments, ALineSaysWhatToDoWhatItMeansAndHowLong)
-{
-    const ExperimentText text = experimentText(
-        QStringLiteral("CUDA_LAUNCH_BLOCKING=1: if it goes away, launch order; 4.2 clean hours for 95 %"));
-    EXPECT_EQ(text.what, QStringLiteral("CUDA_LAUNCH_BLOCKING=1"));
-    EXPECT_EQ(text.hours, QStringLiteral("4.2 clean hours"));
-    EXPECT_EQ(experimentText(QStringLiteral("say --ran A[:B]: so")).what, QStringLiteral("say --ran A[:B]"));
-    EXPECT_EQ(experimentText(QStringLiteral("swap two GPUs")).meaning, QString());
-    EXPECT_EQ(experimentText(QStringLiteral("swap two GPUs")).hours, QString());
 }
 
 TEST(Flow, RowsBreakWhereTheWidthEnds)

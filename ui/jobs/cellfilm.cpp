@@ -60,6 +60,15 @@ void CellFilm::show(const Cell& cell, int batch)
     load();
 }
 
+void CellFilm::replay(const std::string& variant, Precision precision, int batch)
+{
+    m_cell.emplace();
+    m_cell->variant = variant;
+    m_cell->precision = precision;
+    m_batch = batch;
+    replayPictures();
+}
+
 void CellFilm::showBatch(int batch)
 {
     if (m_cell) {

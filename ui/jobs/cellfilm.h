@@ -27,6 +27,8 @@ public:
     /// Where captures and cells come from. `session` may be empty: there are no stored pictures then.
     void setPlace(const std::filesystem::path& session, const std::filesystem::path& capture);
     void show(const Cell& cell, int batch);
+    /// Of a cell that is not stored yet: a sweep of it alone, in the format given.
+    void replay(const std::string& variant, Precision precision, int batch);
     void showBatch(int batch);
     /// Values, or the difference of every op to another replay of it; a difference is replayed when asked for.
     void setMode(FilmMode mode);

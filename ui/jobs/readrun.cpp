@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/experiments.h"
 #include "core/ingest/ingest.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
@@ -101,6 +102,14 @@ std::shared_ptr<const Diagnosis> storedDiagnosis(const Session& session)
     return diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr;
 }
 
+/// A session may be a stranger's: what cannot be argued with is as if it had not been said.
+Observations storedObservations(const Session& session)
+{
+    const auto text = session.observations();
+    const auto observed = text ? observationsFromJson(*text) : Observations {};
+    return check(observed) ? observed : Observations {};
+}
+
 Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job)
 {
     OpenedRun opened;
@@ -130,6 +139,7 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     opened.loaded.cells = std::move(*cells);
     opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
     opened.loaded.diagnosis = storedDiagnosis(session);
+    opened.loaded.observed = storedObservations(session);
     opened.changed = !opened.loaded.diagnosis || sizeOfRun(*run) != sizeBefore;
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
     return opened;
@@ -193,6 +203,15 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
         }
     }
     return diagnosis;
+}
+
+Result<void> storeObserved(const fs::path& path, const Observations& observed)
+{
+    auto session = Session::open(path, OpenMode::readWrite);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    return session->setObservations(jsonText(toJson(observed)));
 }
 
 } // namespace nanscope

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
 #include "core/platform/platform.h"
 #include "core/report/report.h"
@@ -35,7 +36,7 @@ Diagnosis diagnosisOf(const LoadedRun& loaded)
             verdict.summary = "not judged yet: this was written before its replays were done";
         }
     }
-    return diagnosis;
+    return withObservations(std::move(diagnosis), loaded.observed);
 }
 
 Result<ReportInput> inputOf(const LoadedRun& loaded)

@@ -26,6 +26,7 @@ struct LoadedRun
     /// The best that is known by now.
     const std::shared_ptr<const Diagnosis>& known() const { return diagnosis ? diagnosis : triage; }
     std::map<std::string, std::vector<std::string>> ticks; ///< by capture: what the user left of the plausible set
+    Observations observed; ///< what the owner of the run said they saw
     std::vector<Cell> cells;
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written

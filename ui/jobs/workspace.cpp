@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/replay/variant.h"
+#include "ui/jobs/readrun.h"
 #include "ui/jobs/reportjob.h"
 #include "ui/models/capturemodel.h"
 #include "ui/models/cellgridmodel.h"
@@ -34,12 +35,14 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
     : QObject(parent)
     , m_service(std::move(programs))
 {
+    m_notes.setMaxThreadCount(1);
     connectJobs();
 }
 
 Workspace::~Workspace()
 {
     m_pool.waitForDone();
+    m_notes.waitForDone();
 }
 
 void Workspace::connectJobs()
@@ -152,6 +155,21 @@ void Workspace::setTicks(const QStringList& ticks)
     }
 }
 
+void Workspace::setObserved(const Observations& observed)
+{
+    m_loaded.observed = observed;
+    if (m_loaded.session.empty()) {
+        return;
+    }
+    background(
+        m_notes, this, [session = m_loaded.session, observed] { return storeObserved(session, observed); },
+        [this](const Result<void>& stored) {
+            if (!stored) {
+                Q_EMIT problem(qstr(sentence(stored.error())), {});
+            }
+        });
+}
+
 QStringList Workspace::ticks() const
 {
     QStringList names;
@@ -207,6 +225,9 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     m_loaded.ticks.clear();
     Q_EMIT runChanged();
     Q_EMIT selectionChanged();
+    if (capture() && !m_film.cell()) {
+        showDefaultCell();
+    }
 }
 
 void Workspace::select(int capture)
@@ -226,12 +247,32 @@ void Workspace::showDefaultCell()
     const Capture* shown = capture();
     m_film.clear();
     m_film.setPlace(m_loaded.session, shown ? shown->path : std::string());
+    const CaptureVerdict* judged = verdict();
+    const int batch = judged ? judged->damage.batch : 0;
     if (const Cell* cell = defaultCell()) {
-        const CaptureVerdict* judged = verdict();
-        m_film.show(*cell, judged ? static_cast<int>(judged->damage.batch) : 0);
+        m_film.show(*cell, batch);
+    } else if (worthReplaying()) {
+        const auto variant = findVariant(judged->variant.names.front());
+        m_film.replay(std::string((*variant)->name), (*variant)->precision, batch);
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
     }
+}
+
+/// What ran is known, and replaying it takes no longer than looking for the button.
+bool Workspace::worthReplaying() const
+{
+    constexpr std::int64_t most = std::int64_t {1} << 30; // of rows x columns x the smaller of them: under a second
+    const Capture* shown = capture();
+    const CaptureVerdict* judged = verdict();
+    if (!shown || !judged || m_loaded.session.empty() || !m_service.available() || sweeping()) {
+        return false;
+    }
+    int identified = 0;
+    variantsInOrder(identified);
+    const MatrixShape shape = matrixShape(shown->input.shape);
+    return identified > 0 && findVariant(judged->variant.names.front()) && shown->input.scanned()
+        && shown->input.total().finite() && shape.rows * shape.cols * std::min(shape.rows, shape.cols) <= most;
 }
 
 void Workspace::showCell(const Cell& cell, int batch)

@@ -36,6 +36,8 @@ public:
     /// The variants ticked for the selected capture; empty for all. Reports follow them.
     void setTicks(const QStringList& ticks);
     QStringList ticks() const;
+    /// What the owner of the run saw; remembered with the run, and argued with in reports.
+    void setObserved(const Observations& observed);
     void select(int capture);
     void showBatch(std::int64_t batch);
     /// Loads the film of a cell of the selected capture; `batch` as in the capture.
@@ -100,6 +102,7 @@ private:
     void loadPictures(std::int64_t batch);
     void onCell(Cell cell);
     void showDefaultCell();
+    bool worthReplaying() const;
 
     LoadedRun m_loaded;
     int m_selected = -1;
@@ -116,6 +119,7 @@ private:
     ReplayService m_service;
     CellFilm m_film {m_service};
     QThreadPool m_pool;
+    QThreadPool m_notes; ///< one thread: what is said last is stored last
 };
 
 } // namespace nanscope

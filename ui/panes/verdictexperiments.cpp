@@ -2,56 +2,35 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/verdictexperiments.h"
 
-#include <QApplication>
-#include <QClipboard>
+#include <algorithm>
+
+#include <QDoubleSpinBox>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QRegularExpression>
-#include <QToolButton>
+#include <QSignalBlocker>
 #include <QVBoxLayout>
 
-#include "ui/panes/verdictbox.h"
+#include "ui/panes/experimentrow.h"
+#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
 
 namespace {
 
-QLabel* textLabel(const ExperimentText& text, QWidget* parent)
+std::optional<TriedExperiment> triedOf(const Observations& observed, const std::string& id)
 {
-    QString html = QStringLiteral("<b>%1</b>").arg(text.what.toHtmlEscaped());
-    if (!text.meaning.isEmpty()) {
-        html += QStringLiteral(": %1").arg(text.meaning.toHtmlEscaped());
-    }
-    auto* label = new QLabel(html, parent);
-    label->setTextFormat(Qt::RichText);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    policy.setHeightForWidth(true);
-    label->setSizePolicy(policy);
-    // The hint of a wrapped label is that of a narrow one; only its height for the width it gets counts here.
-    label->setMinimumSize(1, 1);
-    return label;
+    const auto found = std::ranges::find(observed.tried, id, &TriedExperiment::id);
+    return id.empty() || found == observed.tried.end() ? std::nullopt : std::optional(*found);
 }
 
 } // namespace
 
-ExperimentText experimentText(const QString& line)
-{
-    static const QRegularExpression hours(QStringLiteral("\\d+(\\.\\d+)? clean hours?"));
-    const qsizetype colon = line.indexOf(QStringLiteral(": "));
-    ExperimentText text;
-    text.what = colon < 0 ? line : line.left(colon);
-    text.meaning = colon < 0 ? QString() : line.mid(colon + 2);
-    text.hours = hours.match(line).captured();
-    return text;
-}
-
 VerdictExperiments::VerdictExperiments(QWidget* parent)
     : QScrollArea(parent)
-    , m_rows(new QWidget)
-    , m_layout(new QVBoxLayout(m_rows))
+    , m_contents(new QWidget)
+    , m_layout(new QVBoxLayout(m_contents))
+    , m_rate(buildRate())
 {
     setFrameShape(QFrame::NoFrame);
     setWidgetResizable(true);
@@ -61,76 +40,109 @@ VerdictExperiments::VerdictExperiments(QWidget* parent)
     setStyleSheet(QStringLiteral("QScrollArea { background: transparent; }"));
     m_layout->setContentsMargins(2, 0, grid(1), 0);
     m_layout->setSpacing(2);
-    setWidget(m_rows);
+    m_layout->addWidget(m_rate);
+    setWidget(m_contents);
     viewport()->setAutoFillBackground(false);
-    m_rows->setAutoFillBackground(false);
+    m_contents->setAutoFillBackground(false);
 }
 
-void VerdictExperiments::setExperiments(const QStringList& lines, const QStringList& done)
+QWidget* VerdictExperiments::buildRate()
 {
-    if (lines == m_lines && done == this->done()) {
-        return;
-    }
-    m_lines = lines;
-    m_boxes.clear();
-    while (QLayoutItem* item = m_layout->takeAt(0)) {
-        item->widget()->hide();
-        item->widget()->deleteLater();
-        delete item;
-    }
-    for (const QString& line : lines) {
-        m_layout->addWidget(makeRow(line, done.contains(line)));
-    }
-}
-
-QWidget* VerdictExperiments::makeRow(const QString& line, bool done)
-{
-    const ExperimentText text = experimentText(line);
-    auto* row = new QWidget(m_rows);
+    auto* row = new QWidget(m_contents);
     auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(0, 0, 0, 2);
     layout->setSpacing(grid(2));
-    auto* box = new VerdictBox(row);
-    box->setAccessibleName(line);
-    box->setToolTip(tr("Tick what you have tried"));
-    box->setChecked(done);
-    QLabel* label = textLabel(text, row);
-    label->setEnabled(!done);
-    auto* copy = new QToolButton(row);
-    copy->setObjectName(QStringLiteral("quiet"));
-    copy->setStyleSheet(QStringLiteral("QToolButton#quiet { padding: 0 8px; }"));
-    copy->setText(tr("Copy"));
-    copy->setAccessibleName(tr("Copy: %1").arg(text.what));
-    copy->setToolTip(copy->accessibleName());
-    layout->addWidget(box, 0, Qt::AlignTop);
-    layout->addWidget(label, 1, Qt::AlignTop);
-    if (!text.hours.isEmpty()) {
-        auto* hours = new QLabel(text.hours, row);
-        hours->setObjectName(QStringLiteral("muted"));
-        layout->addWidget(hours, 0, Qt::AlignTop);
-    }
-    layout->addWidget(copy, 0, Qt::AlignTop);
-    connect(box, &VerdictBox::toggled, this, [this, label](bool checked) {
-        label->setEnabled(!checked);
-        Q_EMIT doneChanged(this->done());
-    });
-    connect(copy, &QToolButton::clicked, this, [this, what = text.what] {
-        QApplication::clipboard()->setText(what);
-        Q_EMIT copied(what);
-    });
-    m_boxes.push_back(box);
+    m_failures = new QSpinBox(row);
+    m_failures->setRange(0, 100000);
+    m_failures->setSpecialValueText(tr("not said"));
+    m_failures->setAccessibleName(tr("Failures"));
+    m_failures->setToolTip(tr("How often the run failed like this"));
+    m_hours = new QDoubleSpinBox(row);
+    m_hours->setRange(0.1, 100000);
+    m_hours->setDecimals(1);
+    m_hours->setValue(1);
+    m_hours->setSuffix(tr(" h"));
+    m_hours->setAccessibleName(tr("Hours of the failures"));
+    m_hours->setToolTip(tr("How long it ran in all for that"));
+    layout->addWidget(new QLabel(tr("Failures seen"), row));
+    layout->addWidget(m_failures);
+    layout->addWidget(new QLabel(tr("in"), row));
+    layout->addWidget(m_hours);
+    layout->addStretch(1);
+    connect(m_failures, &QSpinBox::valueChanged, this, &VerdictExperiments::say);
+    connect(m_hours, &QDoubleSpinBox::valueChanged, this, &VerdictExperiments::say);
     return row;
 }
 
-QStringList VerdictExperiments::done() const
+void VerdictExperiments::buildRows(const std::vector<Experiment>& experiments)
 {
-    QStringList done;
-    for (std::size_t i = 0; i < m_boxes.size(); ++i) {
-        if (m_boxes[i]->isChecked()) {
-            done << m_lines[static_cast<qsizetype>(i)];
+    const bool same = std::ranges::equal(experiments, m_rows,
+        [](const Experiment& a, const ExperimentRow* b) { return a.what == b->experiment().what; });
+    if (same) {
+        return;
+    }
+    for (ExperimentRow* row : m_rows) {
+        m_layout->removeWidget(row);
+        row->hide();
+        row->deleteLater();
+    }
+    m_rows.clear();
+    for (const Experiment& experiment : experiments) {
+        auto* row = new ExperimentRow(experiment, m_contents);
+        connect(row, &ExperimentRow::changed, this, &VerdictExperiments::say);
+        connect(row, &ExperimentRow::copied, this, &VerdictExperiments::copied);
+        m_layout->addWidget(row);
+        m_rows.push_back(row);
+    }
+}
+
+void VerdictExperiments::setExperiments(const std::vector<Experiment>& experiments, const Observations& observed)
+{
+    m_observed = observed;
+    buildRows(experiments);
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        m_rows[i]->update(experiments[i], triedOf(observed, experiments[i].id));
+    }
+    const QSignalBlocker failures(m_failures);
+    const QSignalBlocker hours(m_hours);
+    m_rate->setVisible(
+        std::ranges::any_of(experiments, [](const Experiment& experiment) { return !experiment.outcomes.empty(); }));
+    m_failures->setValue(observed.rate ? observed.rate->failures : 0);
+    if (observed.rate && m_hours->value() != observed.rate->hours) {
+        m_hours->setValue(observed.rate->hours);
+    }
+    m_hours->setEnabled(observed.rate.has_value());
+}
+
+Observations VerdictExperiments::observed() const
+{
+    Observations all = m_observed;
+    all.rate.reset();
+    if (m_failures->value() > 0) {
+        all.rate = FailureRate {m_failures->value(), m_hours->value()};
+    }
+    for (const ExperimentRow* row : m_rows) {
+        std::erase_if(all.tried, [&](const TriedExperiment& tried) { return tried.id == row->experiment().id; });
+        if (const auto tried = row->tried()) {
+            all.tried.push_back(*tried);
         }
     }
-    return done;
+    return all;
+}
+
+void VerdictExperiments::say()
+{
+    m_observed = observed();
+    Q_EMIT observedChanged(m_observed);
+}
+
+QStringList VerdictExperiments::lines() const
+{
+    QStringList lines;
+    for (const ExperimentRow* row : m_rows) {
+        lines << qstr(lineOf(row->experiment()));
+    }
+    return lines;
 }
 
 int VerdictExperiments::wantedHeight(int width) const

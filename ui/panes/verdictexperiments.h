@@ -7,23 +7,17 @@
 #include <QScrollArea>
 #include <QStringList>
 
+#include "core/model/experiment.h"
+
+class QDoubleSpinBox;
+class QSpinBox;
 class QVBoxLayout;
 
 namespace nanscope {
 
-class VerdictBox;
+class ExperimentRow;
 
-/// What an experiment's line says: what to run or to set, what its outcome means, and how long it has to stay clean.
-struct ExperimentText
-{
-    QString what;
-    QString meaning;
-    QString hours; ///< "4.2 clean hours", empty where none are given
-};
-
-ExperimentText experimentText(const QString& line);
-
-/// The next experiments as ticks, each with a button that copies what to run.
+/// The next experiments, how often the run fails, and what was tried.
 class VerdictExperiments : public QScrollArea
 {
     Q_OBJECT
@@ -31,23 +25,33 @@ class VerdictExperiments : public QScrollArea
 public:
     explicit VerdictExperiments(QWidget* parent = nullptr);
 
-    void setExperiments(const QStringList& lines, const QStringList& done);
-    QStringList done() const;
-    QStringList lines() const { return m_lines; }
+    /// Keeps what is being typed where the experiments are the same as before.
+    void setExperiments(const std::vector<Experiment>& experiments, const Observations& observed);
+    /// As set, with what these rows say in it; what was tried of other verdicts stays.
+    Observations observed() const;
+    QStringList lines() const;
+    const std::vector<ExperimentRow*>& rows() const { return m_rows; }
+    QSpinBox* failuresBox() { return m_failures; }
+    QDoubleSpinBox* hoursBox() { return m_hours; }
     /// Height that shows everything.
     int wantedHeight(int width) const;
 
 Q_SIGNALS:
-    void doneChanged(const QStringList& done);
+    void observedChanged(const nanscope::Observations& observed);
     void copied(const QString& text);
 
 private:
-    QWidget* makeRow(const QString& line, bool done);
+    QWidget* buildRate();
+    void buildRows(const std::vector<Experiment>& experiments);
+    void say();
 
-    QWidget* m_rows;
+    QWidget* m_contents;
     QVBoxLayout* m_layout;
-    QStringList m_lines;
-    std::vector<VerdictBox*> m_boxes;
+    QWidget* m_rate;
+    QSpinBox* m_failures = nullptr;
+    QDoubleSpinBox* m_hours = nullptr;
+    std::vector<ExperimentRow*> m_rows;
+    Observations m_observed;
 };
 
 } // namespace nanscope

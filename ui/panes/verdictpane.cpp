@@ -10,6 +10,7 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
+#include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/marklabel.h"
@@ -40,15 +41,6 @@ QString evidenceHtml(const std::vector<EvidenceLine>& lines)
         rows += rowHtml(qstr(line.text), qstr(line.source));
     }
     return QStringLiteral("<table cellspacing='0'>%1</table>").arg(rows);
-}
-
-QStringList texts(const std::vector<std::string>& lines)
-{
-    QStringList result;
-    for (const std::string& line : lines) {
-        result << qstr(line);
-    }
-    return result;
 }
 
 std::vector<std::string> names(const QStringList& texts)
@@ -126,9 +118,9 @@ void VerdictPane::connectParts()
     connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
     connect(m_chips, &VerdictChips::copyRequested, this, &VerdictPane::copyRequested);
     connect(m_experiments, &VerdictExperiments::copied, this, &VerdictPane::experimentCopied);
-    connect(m_experiments, &VerdictExperiments::doneChanged, this, [this](const QStringList& done) {
-        m_done[qstr(m_capture.file)] = done;
-        showChips();
+    connect(m_experiments, &VerdictExperiments::observedChanged, this, [this](const Observations& observed) {
+        setObserved(observed);
+        Q_EMIT observedChanged(observed);
     });
 }
 
@@ -160,7 +152,7 @@ void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judg
 {
     m_capture = capture;
     m_judged = judged;
-    m_verdict = judged;
+    m_verdict = withObservations(judged, m_observed);
     m_ticks->setTicks(judged, {});
     showShown();
 }
@@ -174,10 +166,18 @@ bool VerdictPane::showTicks(const QStringList& ticked)
     if (!verdict) {
         return false;
     }
-    m_verdict = std::move(*verdict);
+    m_verdict = withObservations(std::move(*verdict), m_observed);
     m_ticks->setTicks(*m_judged, ticked);
     showShown();
     return true;
+}
+
+void VerdictPane::setObserved(const Observations& observed)
+{
+    m_observed = observed;
+    if (m_judged) {
+        showTicks(ticked());
+    }
 }
 
 void VerdictPane::changeTicks(const QStringList& ticked)
@@ -210,9 +210,10 @@ void VerdictPane::showShown()
 
 void VerdictPane::showChips()
 {
-    const QStringList& done = m_done[qstr(m_capture.file)];
-    const auto tried = std::ranges::count_if(
-        m_verdict->next, [&](const std::string& experiment) { return done.contains(qstr(experiment)); });
+    const auto tried = std::ranges::count_if(m_verdict->next, [&](const Experiment& experiment) {
+        return !experiment.id.empty()
+            && std::ranges::find(m_observed.tried, experiment.id, &TriedExperiment::id) != m_observed.tried.end();
+    });
     m_chips->setCounts(*m_verdict, static_cast<int>(tried));
 }
 
@@ -262,7 +263,7 @@ void VerdictPane::fillList()
     m_list->setHtml(html);
     m_list->setVisible(!html.isEmpty());
     if (experiments) {
-        m_experiments->setExperiments(texts(m_verdict->next), m_done[qstr(m_capture.file)]);
+        m_experiments->setExperiments(m_verdict->next, m_observed);
     }
     m_experiments->setVisible(experiments);
     fitList();

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include <QFrame>
-#include <QHash>
 #include <QStringList>
 
 #include "core/model/model.h"
@@ -41,6 +40,8 @@ public:
     /// What is shown: the verdict over the ticks. None while a message is shown.
     const CaptureVerdict* verdict() const { return m_verdict ? &*m_verdict : nullptr; }
     QStringList ticked() const;
+    /// What the owner of the run saw; every verdict shown is argued with it.
+    void setObserved(const Observations& observed);
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
@@ -64,6 +65,7 @@ Q_SIGNALS:
     /// The verdict over these is shown already; an empty list is "all of them".
     void ticksChanged(const QStringList& ticked);
     void experimentCopied(const QString& text);
+    void observedChanged(const nanscope::Observations& observed);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -93,8 +95,8 @@ private:
     List m_open = List::speaksFor;
     Capture m_capture;
     std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
-    std::optional<CaptureVerdict> m_verdict; ///< over what is ticked
-    QHash<QString, QStringList> m_done; ///< experiments ticked off, by capture
+    std::optional<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
+    Observations m_observed;
 };
 
 } // namespace nanscope

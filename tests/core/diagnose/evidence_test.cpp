@@ -213,23 +213,5 @@ TEST(Evidence, WhatACaptureCannotShowIsAlwaysSaid)
     }
 }
 
-TEST(NextExperiments, FitTheVerdict)
-{
-    CaptureVerdict v;
-    v.blame = Blame::undecided;
-    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("--ran VARIANT[:PRECISION]"));
-    EXPECT_THAT(nextExperiments(v), testing::Contains(HasSubstr("use_triton=False")));
-    v.blame = Blame::implementation;
-    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("use_triton=False"));
-    EXPECT_THAT(nextExperiments(v), Not(testing::Contains(HasSubstr("--ran"))));
-    v.blame = Blame::numerics;
-    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("normalise in fp32"));
-    EXPECT_THAT(nextExperiments(v), Not(testing::Contains(HasSubstr("use_triton"))));
-    v.blame = Blame::upstream;
-    EXPECT_THAT(nextExperiments(v).front(), HasSubstr("gradient and momentum"));
-    v.blame = Blame::downstream;
-    EXPECT_TRUE(nextExperiments(v).empty()) << "a victim needs no experiment of its own";
-}
-
 } // namespace
 } // namespace nanscope

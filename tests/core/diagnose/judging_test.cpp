@@ -195,7 +195,8 @@ TEST_F(Judging, ARunWithoutABirthNamesItsUpstream)
     EXPECT_EQ(diagnosis.headline, "1 capture, 0 births, 1 upstream: at step 2");
     EXPECT_EQ(diagnosis.triage.upstream, 1);
     EXPECT_EQ(diagnosis.captures[0].damage.name, "whole element");
-    EXPECT_THAT(diagnosis.captures[0].next, testing::Contains(HasSubstr("gradient and momentum")));
+    EXPECT_THAT(diagnosis.captures[0].next,
+        testing::Contains(testing::Field(&Experiment::what, HasSubstr("gradient and momentum"))));
 }
 
 TEST_F(Judging, CancelStopsAndSaysSo)

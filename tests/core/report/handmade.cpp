@@ -56,7 +56,8 @@ CaptureVerdict birthVerdict()
     verdict.speaksFor = {{"8 of 8 roundings finite", "replay"}, {"grad_norm flat up to the birth", "console.log:21"}};
     verdict.speaksAgainst = {{"not reproduced here", "replay"}};
     verdict.notTestable = {{"a race that the capture's own synchronisation hides", "output"}};
-    verdict.next = {"run 1 h with use_triton=False", "swap two GPUs"};
+    verdict.next = {{"kernels-off", "run 1 h with use_triton=False", {}, {Seen::gone, Seen::stays}, {}},
+        {"swap-gpus", "swap two GPUs", {}, {Seen::moves}, {}}};
     return verdict;
 }
 

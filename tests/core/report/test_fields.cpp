@@ -127,6 +127,32 @@ TEST(Fields, OfEveryNameThatACellMayCarry)
     }
 }
 
+TEST(Fields, OfObservations)
+{
+    const Observations observed {
+        FailureRate {3, 4.2}, {{"kernels-off", Seen::gone, 6.5, 1}, {"swap-gpus", Seen::moves, 0, 2}}};
+    const auto back = observationsFromJson(jsonText(toJson(observed)));
+    ASSERT_TRUE(back.rate);
+    EXPECT_EQ(back.rate->failures, 3);
+    EXPECT_EQ(back.rate->hours, 4.2);
+    ASSERT_EQ(back.tried.size(), 2U);
+    EXPECT_EQ(back.tried[0].id, "kernels-off");
+    EXPECT_EQ(back.tried[0].seen, Seen::gone);
+    EXPECT_EQ(back.tried[0].hours, 6.5);
+    EXPECT_EQ(back.tried[1].seen, Seen::moves);
+    EXPECT_EQ(back.tried[1].times, 2);
+    EXPECT_TRUE(observationsFromJson("").tried.empty());
+    EXPECT_TRUE(observationsFromJson("[1, {").tried.empty());
+}
+
+TEST(Fields, OfAnOlderDiagnosisAreItsLines)
+{
+    const auto back = diagnosisFromJson(R"({"schema":"nanscope.diagnosis/1","captures":[{"next":["swap two GPUs"]}]})");
+    ASSERT_TRUE(back);
+    ASSERT_EQ(back->captures.at(0).next.size(), 1U);
+    EXPECT_EQ(lineOf(back->captures[0].next[0]), "swap two GPUs");
+}
+
 TEST(Fields, OfAVerdict)
 {
     auto verdict = handmade::birthVerdict();
@@ -145,7 +171,11 @@ TEST(Fields, OfAVerdict)
     EXPECT_TRUE(back.marginal);
     EXPECT_EQ(back.question, verdict.question);
     EXPECT_EQ(back.causedBy, "first.pt");
-    EXPECT_EQ(back.next, verdict.next);
+    ASSERT_EQ(back.next.size(), verdict.next.size());
+    EXPECT_EQ(back.next[0].id, "kernels-off");
+    EXPECT_EQ(back.next[0].what, verdict.next[0].what);
+    EXPECT_EQ(back.next[0].outcomes, verdict.next[0].outcomes);
+    EXPECT_FALSE(back.next[0].cleanHours);
     expectSame(back.speaksFor, verdict.speaksFor);
     expectSame(back.speaksAgainst, verdict.speaksAgainst);
     expectSame(back.notTestable, verdict.notTestable);

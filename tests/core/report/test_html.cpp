@@ -31,7 +31,7 @@ ReportInput hostileInput()
     verdict.summary = hostile;
     verdict.kind = hostile;
     verdict.question = hostile;
-    verdict.next = {hostile};
+    verdict.next = {{{}, hostile, hostile, {}, {}}};
     verdict.damage.name = hostile;
     verdict.damage.text = hostile;
     verdict.variant.names = {hostile};

@@ -181,7 +181,7 @@ TEST(Privacy, AReportHidesNamesInEveryFieldItShows)
     verdict.speaksFor = {{secret, secret}};
     verdict.speaksAgainst = {{secret, secret}};
     verdict.notTestable = {{secret, secret}};
-    verdict.next = {secret};
+    verdict.next = {{{}, secret, secret, {}, {}}};
     verdict.damage.text = secret;
     verdict.members[0].firstBad = secret;
     input.diagnosis.headline = secret;

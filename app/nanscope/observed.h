@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "app/nanscope/source.h"
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// What the user says they saw, as given: --failed and --tried.
+struct ObservedWords
+{
+    std::string failed;
+    std::vector<std::string> tried;
+};
+
+void addObservedOptions(CLI::App& options, ObservedWords& words);
+
+/// Checked. "3/4.2": failures and the hours they came in. "kernels-off=gone:6": clean hours; "swap-gpus=moves:2": how
+/// often.
+Result<Observations> parseObserved(const ObservedWords& words);
+
+/// What the session remembers with `said` over it. Remembered for the next time where the session can be written.
+Result<Observations> observedOf(Source& source, const Observations& said);
+
+} // namespace nanscope

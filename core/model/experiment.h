@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanscope {
+
+/// What became of the fault in an experiment.
+enum class Seen {
+    gone, ///< not seen again; worth what the clean hours are worth
+    stays, ///< seen again
+    moves, ///< seen again, on another rank: it went with what was moved
+    oftener, ///< seen again, more often than before
+};
+
+std::string_view name(Seen seen);
+std::optional<Seen> parseSeen(std::string_view name);
+
+/// Something to try next.
+struct Experiment
+{
+    std::string id; ///< "kernels-off"; empty for what has no outcome to tell
+    std::string what; ///< to run, to set or to do, as it is copied
+    std::string meaning; ///< what its outcomes mean
+    std::vector<Seen> outcomes; ///< those that mean something
+    std::optional<double> cleanHours; ///< without the fault before "gone" counts; see cleanHours()
+};
+
+/// "WHAT: MEANING", and how long it has to stay clean where that is known.
+std::string lineOf(const Experiment& experiment);
+
+/// How often a run fails, as its owner counts it.
+struct FailureRate
+{
+    int failures = 0; ///< at least 1
+    double hours = 0; ///< in which they came
+};
+
+struct TriedExperiment
+{
+    std::string id;
+    Seen seen = Seen::gone;
+    double hours = 0; ///< clean ones, for `gone`
+    int times = 1; ///< how often it was seen so, for `moves`
+};
+
+/// What the owner of a run saw besides its files. Belongs to the run, not to one capture.
+struct Observations
+{
+    std::optional<FailureRate> rate;
+    std::vector<TriedExperiment> tried; ///< at most one of an id
+};
+
+} // namespace nanscope
