@@ -30,6 +30,8 @@ VerdictExperiments::VerdictExperiments(QWidget* parent)
     : QScrollArea(parent)
     , m_contents(new QWidget)
     , m_layout(new QVBoxLayout(m_contents))
+    , m_failures(new QSpinBox)
+    , m_hours(new QDoubleSpinBox)
     , m_rate(buildRate())
 {
     setFrameShape(QFrame::NoFrame);
@@ -52,12 +54,10 @@ QWidget* VerdictExperiments::buildRate()
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 2);
     layout->setSpacing(grid(2));
-    m_failures = new QSpinBox(row);
     m_failures->setRange(0, 100000);
     m_failures->setSpecialValueText(tr("not said"));
     m_failures->setAccessibleName(tr("Failures"));
     m_failures->setToolTip(tr("How often the run failed like this"));
-    m_hours = new QDoubleSpinBox(row);
     m_hours->setRange(0.1, 100000);
     m_hours->setDecimals(1);
     m_hours->setValue(1);

@@ -47,9 +47,9 @@ private:
 
     QWidget* m_contents;
     QVBoxLayout* m_layout;
-    QWidget* m_rate;
-    QSpinBox* m_failures = nullptr;
-    QDoubleSpinBox* m_hours = nullptr;
+    QSpinBox* m_failures;
+    QDoubleSpinBox* m_hours;
+    QWidget* m_rate; ///< holds the two
     std::vector<ExperimentRow*> m_rows;
     Observations m_observed;
 };
