@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -80,12 +81,14 @@ def main():
         key = key_of(entry, words, headers.get(entry.get("output", ""), []), salt)
         if not os.path.exists(os.path.join(args.cache, key)):
             keys[path] = key
-    with open(os.path.join(scratch, "compile_commands.json"), "w") as file:
+    # Of this run alone: two at once would each read the other's.
+    own = tempfile.TemporaryDirectory(dir=scratch)
+    with open(os.path.join(own.name, "compile_commands.json"), "w") as file:
         json.dump(database, file)
     started, bad = time.time(), 0
 
     def check(path):
-        return path, subprocess.run([args.tool, "--quiet", "--extra-arg=-Wno-unknown-warning-option", *extra, "-p", scratch, path], capture_output=True, text=True)
+        return path, subprocess.run([args.tool, "--quiet", "--extra-arg=-Wno-unknown-warning-option", *extra, "-p", own.name, path], capture_output=True, text=True)
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         for done, (path, run) in enumerate(pool.map(check, keys), 1):
