@@ -276,8 +276,8 @@ void VerdictPane::fitList()
     const int taken = m_question->isHidden() ? 0 : 3;
     const int most = std::clamp((window()->height() - 620) / 36, leastLines + taken, 8) - taken;
     const int room = width() - grid(6) - 4;
-    const auto fit = [&](QWidget& list, int wanted) {
-        const int height = std::min(most * line + 4, wanted);
+    const auto fit = [&](QWidget& list, int wanted, int extra = 0) {
+        const int height = std::min((most + extra) * line + 4, wanted);
         list.setMinimumHeight(std::min(leastLines * line + 4, height));
         list.setMaximumHeight(height);
     };
@@ -286,7 +286,8 @@ void VerdictPane::fitList()
         fit(*m_list, static_cast<int>(m_list->document()->size().height()) + 2);
     }
     if (m_experiments->isVisibleTo(this)) {
-        fit(*m_experiments, m_experiments->wantedHeight(room));
+        // Rows with something to fill in are taller than lines.
+        fit(*m_experiments, m_experiments->wantedHeight(room), 3);
     }
 }
 
