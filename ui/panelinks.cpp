@@ -67,7 +67,15 @@ void PaneLinks::connectFilm()
     connect(m_panes.film, &FilmPane::batchRequested, &m_workspace, &Workspace::showFilmBatch);
     connect(m_panes.film, &FilmPane::modeChanged, &m_workspace, &Workspace::setFilmMode);
     connect(m_panes.frame, &FramePane::readoutChanged, this, &PaneLinks::readoutChanged);
-    connect(m_panes.gauges->plot(), &GaugePlot::iterationActivated, m_panes.film, &FilmPane::goToIteration);
+    connect(m_panes.gauges, &GaugesPane::iterationActivated, m_panes.film, &FilmPane::goToIteration);
+    connect(m_panes.gauges, &GaugesPane::deepRequested, this, [this] {
+        m_workspace.measureDeep();
+        m_panes.gauges->setMeasuring(m_workspace.measuringDeep());
+    });
+    connect(m_panes.gauges, &GaugesPane::deepCancelled, &m_workspace, &Workspace::cancelDeep);
+    connect(&m_workspace, &Workspace::deepProgressed, m_panes.gauges, &GaugesPane::showProgress);
+    connect(&m_workspace, &Workspace::deepMeasured, this, &PaneLinks::onDeep);
+    connect(&m_workspace, &Workspace::deepEnded, this, &PaneLinks::onDeepEnded);
     connect(&m_workspace, &Workspace::filmChanged, this, &PaneLinks::onFilm);
     connect(&m_workspace, &Workspace::filmMissing, this, &PaneLinks::onFilmMissing);
 }
@@ -187,8 +195,33 @@ void PaneLinks::onPictures(const TensorPictures& pictures)
 void PaneLinks::onFilm(std::shared_ptr<const Film> film)
 {
     m_film = std::move(film);
-    m_panes.gauges->setCell(&m_film->cell);
+    showGauges(m_film->cell);
     m_panes.film->setFilm(m_film);
+}
+
+void PaneLinks::showGauges(const Cell& cell)
+{
+    m_panes.gauges->setCell(&cell);
+    const auto cost = m_workspace.deepCostOf(cell);
+    m_panes.gauges->setDeepOffer(cost ? tr("Replays this cell and the same in fp64 side by side: %1").arg(qstr(*cost))
+                                      : qstr(sentence(cost.error())));
+}
+
+void PaneLinks::onDeep(const Cell& cell)
+{
+    m_panes.gauges->setMeasuring(false);
+    if (m_film && sameCell(m_film->cell, cell)) {
+        showGauges(cell);
+    }
+    Q_EMIT note(tr("Deep gauges measured"));
+}
+
+void PaneLinks::onDeepEnded(const QString& sentence)
+{
+    m_panes.gauges->setMeasuring(false);
+    if (!sentence.isEmpty()) {
+        Q_EMIT problem(sentence);
+    }
 }
 
 void PaneLinks::onFilmMissing(const QString& sentence)

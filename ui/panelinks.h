@@ -12,6 +12,7 @@
 namespace nanscope {
 
 class Workspace;
+struct Cell;
 struct TensorPictures;
 struct TimelineEvent;
 
@@ -40,6 +41,9 @@ private:
     void onFilm(std::shared_ptr<const Film> film);
     void onFilmMissing(const QString& sentence);
     void onFrame(int frame);
+    void onDeep(const Cell& cell);
+    void onDeepEnded(const QString& sentence);
+    void showGauges(const Cell& cell);
     void onTimelineEvent(const TimelineEvent& event);
     void fillVerdict();
     void fillDamage(bool shown);

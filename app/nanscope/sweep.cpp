@@ -9,6 +9,7 @@
 
 #include "app/nanscope/celltable.h"
 #include "app/nanscope/command.h"
+#include "app/nanscope/deeptable.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/sweepchoice.h"
 #include "app/nanscope/sweeper.h"
@@ -38,6 +39,7 @@ private:
     std::vector<std::string> m_devices {"cpu"};
     std::optional<double> m_epsilon;
     std::optional<int> m_steps;
+    std::string m_gauges;
 };
 
 Sweep::Sweep(CLI::App& root)
@@ -54,6 +56,7 @@ Sweep::Sweep(CLI::App& root)
     list("--device", m_devices, "cpu, and those of nanscope-worker such as cuda:0");
     options().add_option("--epsilon", m_epsilon, "Instead of the captured one");
     options().add_option("--steps", m_steps, "Iterations, 1 to 100");
+    options().add_option("--gauges", m_gauges, "\"deep\": per step distance to fp64, smallest eigenvalue and more");
     options().add_option("--session", m_session, "Keep the cells in this session");
 }
 
@@ -83,6 +86,10 @@ Result<SweepRequest> Sweep::request() const
     request.devices = split(m_devices);
     request.epsilon = m_epsilon;
     request.steps = m_steps;
+    request.deep = m_gauges == "deep";
+    if (!m_gauges.empty() && !request.deep) {
+        return failure(ErrorKind::usage, fmt::format("'{}' is no kind of gauges; the only one is deep", m_gauges));
+    }
     if (m_epsilon && !std::isfinite(*m_epsilon)) {
         return failure(ErrorKind::usage, "the epsilon of a sweep is a finite number");
     }
@@ -168,7 +175,7 @@ Result<int> Sweep::run(Terminal& terminal)
     if (terminal.json()) {
         terminal.printJson(sweepJson(sweeper.cells()));
     } else {
-        terminal.print(tables(*captures, sweeper.cells()) + footer(sweeper.cells()));
+        terminal.print(tables(*captures, sweeper.cells()) + deepTables(sweeper.cells()) + footer(sweeper.cells()));
     }
     if (!done) {
         return tl::make_unexpected(done.error());

@@ -107,6 +107,7 @@ void Sweeper::store(Cell& cell)
 void Sweeper::take(Cell& cell)
 {
     cell.ops.clear();
+    m_devices.complete = m_devices.complete && cell.deepError.empty();
     ++m_last.done;
     m_terminal.cellDone(m_last, cell);
     m_cells.push_back(std::move(cell));

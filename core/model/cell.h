@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,6 +61,34 @@ struct Gauge
     std::optional<double> distanceToFp64; ///< ||X - X64||_F / ||X64||_F of the output, last iteration only
 };
 
+/// One step of DeepGauges. Whatever is absent is not defined for the variant, or the replay was not finite by then; no
+/// gauge is ever NaN, and none is 0 for want of a number. All are ratios or, like X itself, without unit.
+struct DeepGauge
+{
+    int iteration = 0;
+    /// ||X - X64||_F / ||X64||_F after the step, X64 being the same variant's in fp64. In a Gram form X is Q times the
+    /// iterate of the last restart, multiplied out in fp64. Absent for an fp64 cell.
+    std::optional<double> iterateDistance;
+    /// Smallest eigenvalue of the symmetric part of R, the Gram matrix that enters the step, by Lanczos: the true one
+    /// is not above it. Negative: R is no Gram matrix any more, and a Gram form multiplies that part in every step.
+    std::optional<double> lambdaMin;
+    std::optional<double> symmetryError; ///< ||R - R^T||_F / ||R||_F of the same matrix, 0 to 2
+    /// ||A Q - Q A||_F / (||A||_F ||Q||_F) after the step, A being the Gram matrix of the last start; 0 to sqrt(2).
+    /// Gram forms only: Q is a polynomial of A, and what does not commute is rounding.
+    std::optional<double> commutator;
+    std::vector<double> signalGains; ///< ||u^T X||_2 after the step along each direction of DeepGauges::shares
+};
+
+/// What is measured on demand, of one matrix of the batch.
+struct DeepGauges
+{
+    int batch = 0;
+    std::array<double, 2> outputRange {}; ///< of the schedule for sigma in [0.01, 1]
+    std::vector<double> shares; ///< sigma / ||G||_F of at most 32 leading directions of the input, each >= 0.01
+    std::vector<DeepGauge> steps; ///< one per iteration
+    double seconds = 0;
+};
+
 /// One op of one replay: its scans and, where asked for, its picture.
 struct OpTrace
 {
@@ -106,6 +135,8 @@ struct Cell
     std::optional<NonFinite> birth; ///< the same, or none where that op is the input
     std::vector<BatchOutcome> batches;
     std::vector<Gauge> gauges; ///< of the batch element that is worst off
+    std::optional<DeepGauges> deep; ///< where they were asked for
+    std::string deepError; ///< not empty: they were, and why there are none
     std::vector<OpTrace> ops;
     double seconds = 0;
     Environment environment;

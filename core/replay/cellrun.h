@@ -21,6 +21,8 @@ public:
     /// What is replayed, where and how; nothing of how it ends.
     const Cell& cell() const { return m_cell; }
 
+    const Program& program() const { return m_program; }
+
     /// Names and sizes.
     const std::vector<OpTrace>& ops() const { return m_ops; }
 

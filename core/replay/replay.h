@@ -71,6 +71,7 @@ struct SweepRequest
     std::optional<double> epsilon;
     std::optional<int> steps;
     bool tileMaps = true;
+    bool deep = false; ///< measure the deep gauges of each cell too (deep.h)
 };
 
 /// Replays every combination, fp64 first for each capture and variant so that distances can be told. `onCell` is

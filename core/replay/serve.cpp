@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/servedeep.h"
 #include "core/replay/serveframes.h"
 #include "core/replay/servequeue.h"
 #include "core/replay/serverequest.h"
@@ -68,12 +69,15 @@ public:
         if (verb == "frame") {
             return add(id, frameFromJson(request));
         }
+        if (verb == "deep") {
+            return add(id, deepOrder(request));
+        }
         if (verb == "cancel") {
             // A job that has just ended is no mistake of the caller's, but it must not read "cancelled".
             const bool found = m_queue.cancel(request.value("job", Json()));
             return found ? write(id, "done", true) : refuse(id, "no such job runs or waits");
         }
-        refuse(id, "\"do\" is one of hello, sweep, film, frame and cancel");
+        refuse(id, "\"do\" is one of hello, sweep, film, frame, deep and cancel");
     }
 
     void refuse(const Json& id, const std::string& why)
@@ -112,14 +116,29 @@ private:
         write(id, "hello", {{"engine", m_info.engine}, {"devices", devices}, {"notes", m_info.notes}});
     }
 
-    static Result<SweepOrder> sweepOrder(const Json& request)
+    /// Empty where none is named.
+    static Result<std::string> sessionOf(const Json& request)
     {
         const auto session = request.value("session", Json());
         if (!session.is_null() && !session.is_string()) {
             return failure(ErrorKind::usage, "\"session\" is not a path");
         }
-        return sweepFromJson(request).map([&](SweepRequest sweep) {
-            return SweepOrder {std::move(sweep), session.is_string() ? session.get<std::string>() : std::string()};
+        return session.is_string() ? session.get<std::string>() : std::string();
+    }
+
+    static Result<SweepOrder> sweepOrder(const Json& request)
+    {
+        return sessionOf(request).and_then([&](const std::string& session) {
+            return sweepFromJson(request).map([&](SweepRequest sweep) {
+                return SweepOrder {std::move(sweep), session};
+            });
+        });
+    }
+
+    static Result<DeepOrder> deepOrder(const Json& request)
+    {
+        return sessionOf(request).and_then([&](const std::string& session) {
+            return deepFromJson(request).map([&](DeepRequest deep) { return DeepOrder {std::move(deep), session}; });
         });
     }
 
@@ -175,6 +194,11 @@ private:
             return send(job.id, m_pictures.frame(*frame, context));
         }
         m_pictures.forget();
+        if (const auto* deep = std::get_if<DeepOrder>(&job.order)) {
+            return deepCell(*deep, m_devices, context).map([&](const Cell& cell) {
+                write(job.id, "deep", toJson(cell));
+            });
+        }
         return runSweep(job.id, std::get<SweepOrder>(job.order), context);
     }
 

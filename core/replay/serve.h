@@ -14,22 +14,29 @@ namespace nanscope {
 /// The replay service behind the window: JSON lines in, JSON lines out, one object each.
 ///   in   {"id":1,"do":"hello"}
 ///        {"id":2,"do":"sweep","captures":[PATH..],"variants":[..],"precisions":[..],"lowerings":[..],
-///         "devices":[..],"epsilon":null,"steps":null,"session":PATH or ""}
+///         "devices":[..],"epsilon":null,"steps":null,"gauges":null or "deep","session":PATH or ""}
 ///        {"id":3,"do":"film","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
 ///         "epsilon":null,"steps":null,"batch":0,"against":null or "fp64" or "output" or {CELL}}
 ///        {"id":4,"do":"frame", as for film, "op":7,"region":null or [ROW,COL,ROWS,COLS]}
 ///        {"id":5,"do":"cancel","job":2}
+///        {"id":7,"do":"deep","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
+///         "epsilon":null,"steps":null,"batch":0,"session":PATH or ""}
 ///   out  {"id":1,"hello":{"engine":"torch 2.11.0","devices":[{"name":"cpu","hardware":".."}],"notes":[".."]}}
 ///        {"id":2,"progress":{..as --progress jsonl..}}
 ///        {"id":2,"cell":{..as in nanscope.sweep/1, without ops..}}
 ///        {"id":3,"film":{"cell":{CELL},"batch":0,"batches":1,"block":{BLOCK},"compared":false,"ops":[{OP}..]}}
 ///        {"id":4,"frame":{"cell":{CELL},"batch":0,"batches":1,"block":{BLOCK},"index":7,"values":{VALUES},..OP..}}
+///        {"id":7,"deep":{..a cell as above, with its deep gauges..}}
 ///        {"id":2,"done":true} or {"id":2,"error":"one sentence"} or {"id":2,"cancelled":true}
 /// Every cell of a sweep is also stored in the session when one is named, with its tile maps. Requests run one after
 /// the other on a thread of their own while lines go on being read; films and frames, which somebody looks at, run
 /// before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
 /// implied) and return. Returns the process's exit status. Left-out lists keep SweepRequest's defaults. A line that
 /// is not a request is answered {"error":".."}, with its id where it has one, and the service goes on.
+///
+/// Deep gauges (deep.h says what they are, what they cost and from which cost on they are refused; their progress
+/// counts ops) run before sweeps that wait, too. Where a session is named they are kept with the cell of this
+/// environment in it, which is replayed first if it is not there yet; the answer is that cell.
 ///
 /// Films and frames (frame.h says what they are; their progress counts ops):
 ///   CELL   of "against": variant, precision, lowering, device, epsilon, steps. A device left out is the request's;

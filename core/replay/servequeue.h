@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/replay/deep.h"
 #include "core/replay/frame.h"
 
 namespace nanscope {
@@ -22,11 +23,17 @@ struct SweepOrder
     std::string session; ///< path, or empty
 };
 
+struct DeepOrder
+{
+    DeepRequest request;
+    std::string session; ///< path, or empty
+};
+
 /// A request of the service that takes its time.
 struct ServiceJob
 {
     nlohmann::ordered_json id;
-    std::variant<SweepOrder, FilmRequest, FrameRequest> order;
+    std::variant<SweepOrder, FilmRequest, FrameRequest, DeepOrder> order;
     CancelToken cancel;
 
     bool isSweep() const { return std::holds_alternative<SweepOrder>(order); }

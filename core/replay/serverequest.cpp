@@ -210,6 +210,11 @@ Result<SweepRequest> sweepFromJson(const Json& request)
     if (!precisions || !lowerings || !numbers) {
         return tl::make_unexpected(!precisions ? precisions.error() : !lowerings ? lowerings.error() : numbers.error());
     }
+    const auto gauges = request.value("gauges", Json());
+    if (!gauges.is_null() && gauges != "deep") {
+        return usage("\"gauges\" is not null or \"deep\"");
+    }
+    sweep.deep = gauges == "deep";
     sweep.captures = *captures;
     sweep.variants = *variants;
     sweep.precisions = *precisions;
@@ -222,7 +227,8 @@ nlohmann::ordered_json sweepToJson(const SweepRequest& sweep, const std::string&
 {
     return {{"do", "sweep"}, {"captures", sweep.captures}, {"variants", sweep.variants},
         {"precisions", namesOf(sweep.precisions)}, {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices},
-        {"epsilon", orNull(sweep.epsilon)}, {"steps", orNull(sweep.steps)}, {"session", session}};
+        {"epsilon", orNull(sweep.epsilon)}, {"steps", orNull(sweep.steps)},
+        {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}, {"session", session}};
 }
 
 Result<FilmRequest> filmFromJson(const Json& request)
@@ -255,6 +261,22 @@ Result<FrameRequest> frameFromJson(const Json& request)
         frame.region = *read;
     }
     return frame;
+}
+
+Result<DeepRequest> deepFromJson(const Json& request)
+{
+    return filmFromJson(request).map([](FilmRequest film) {
+        return DeepRequest {std::move(film.capture), std::move(film.cell), film.batch};
+    });
+}
+
+nlohmann::ordered_json deepToJson(const DeepRequest& deep, const std::string& session)
+{
+    Json json {{"do", "deep"}, {"capture", deep.capture}};
+    json.update(cellToJson(deep.cell));
+    json["batch"] = deep.batch;
+    json["session"] = session;
+    return json;
 }
 
 nlohmann::ordered_json filmToJson(const FilmRequest& film)

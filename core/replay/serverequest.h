@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/replay/deep.h"
 #include "core/replay/frame.h"
 
 namespace nanscope {
@@ -31,5 +32,9 @@ Result<FilmRequest> filmFromJson(const nlohmann::ordered_json& request);
 Result<FrameRequest> frameFromJson(const nlohmann::ordered_json& request);
 nlohmann::ordered_json filmToJson(const FilmRequest& film);
 nlohmann::ordered_json frameToJson(const FrameRequest& frame);
+
+/// And for deep gauges.
+Result<DeepRequest> deepFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json deepToJson(const DeepRequest& deep, const std::string& session);
 
 } // namespace nanscope

@@ -35,6 +35,8 @@ Vector startVector(std::int64_t size)
     return start.normalized();
 }
 
+constexpr int mostSteps = 160;
+
 using Small = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
 
 /// `settled` looks at the largest value and its residual every eight steps and may end the iteration.
@@ -86,12 +88,29 @@ double largestEigenvalue(std::span<const double> matrix, std::int64_t size)
     if (size == 0 || !map.allFinite()) {
         return std::numeric_limits<double>::quiet_NaN();
     }
-    constexpr int mostSteps = 160;
     constexpr double tolerance = 1e-5;
     const auto ritz = lanczos([&](const Vector& v) -> Vector { return map * v; }, size, mostSteps,
         [](double value, double residual) { return residual <= tolerance * std::abs(value); });
     const auto last = ritz.values.size() - 1;
     return ritz.values[last] + ritz.residuals[last];
+}
+
+double smallestEigenvalue(std::span<const double> matrix, std::int64_t size)
+{
+    const ConstMatrix map(matrix.data(), size, size);
+    if (size == 0 || !map.allFinite()) {
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    constexpr double tolerance = 1e-3;
+    const double negligible = 1e-12 * map.norm();
+    const auto ritz = lanczos(
+        [&](const Vector& v) -> Vector {
+            const Vector across = map.transpose() * v;
+            return -0.5 * (map * v + across);
+        },
+        size, mostSteps,
+        [&](double value, double residual) { return residual <= std::max(tolerance * std::abs(value), negligible); });
+    return -ritz.values[ritz.values.size() - 1];
 }
 
 std::vector<SingularDirection> leadingDirections(

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/deep.h"
 #include "core/replay/outcome.h"
 #include "core/replay/replay.h"
 
@@ -167,8 +168,9 @@ class Sweep
 {
 public:
     Sweep(std::vector<CellRequest> cells, const DeviceFactory& devices, const JobContext& job,
-        const std::function<void(Cell)>& onCell, std::size_t captures)
+        const std::function<void(Cell)>& onCell, std::size_t captures, bool deep)
         : m_cells(std::move(cells))
+        , m_deep(deep)
         , m_factory(devices)
         , m_job(job)
         , m_onCell(onCell)
@@ -216,12 +218,32 @@ private:
         report(bench.file.capture.file, request);
         const auto made = device(request.device);
         auto result = made ? computeCell(bench, request, **made, m_job.cancel) : tl::make_unexpected(made.error());
+        if (result && m_deep) {
+            result = withDeep(std::move(*result), bench.file.capture, request);
+        }
         if (!result && result.error().kind == ErrorKind::cancelled) {
             return tl::make_unexpected(result.error());
         }
         ++m_done;
         m_onCell(result ? std::move(*result) : failedCell(bench.file.capture, request, result.error()));
         return {};
+    }
+
+    /// What refuses deep gauges says nothing against the cell.
+    Result<Cell> withDeep(Cell cell, const Capture& capture, const CellRequest& request)
+    {
+        JobContext quiet;
+        quiet.cancel = m_job.cancel;
+        auto measured = measureDeep({capture.path, request, worstBatch(cell)}, m_factory, quiet);
+        if (!measured && measured.error().kind == ErrorKind::cancelled) {
+            return tl::make_unexpected(measured.error());
+        }
+        if (measured) {
+            cell.deep = std::move(measured->deep);
+        } else {
+            cell.deepError = sentence(measured.error());
+        }
+        return cell;
     }
 
     Result<void> failAll(const std::string& path, const Error& error)
@@ -248,6 +270,7 @@ private:
     }
 
     std::vector<CellRequest> m_cells;
+    bool m_deep;
     const DeviceFactory& m_factory;
     const JobContext& m_job;
     const std::function<void(Cell)>& m_onCell;
@@ -279,7 +302,7 @@ Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, co
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }
-    Sweep running(std::move(*cells), devices, job, onCell, request.captures.size());
+    Sweep running(std::move(*cells), devices, job, onCell, request.captures.size(), request.deep);
     for (const auto& path : request.captures) {
         if (auto done = running.capture(path); !done) {
             return done;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -76,6 +77,53 @@ Json gaugesJson(const std::vector<Gauge>& gauges)
             {"distance_to_fp64", orNull(gauge.distanceToFp64)}});
     }
     return array;
+}
+
+void addNumber(Json& json, const char* key, const std::optional<double>& value)
+{
+    if (value) {
+        json[key] = jsonNumber(*value);
+    }
+}
+
+Json numbersJson(std::span<const double> numbers)
+{
+    auto array = Json::array();
+    for (const double number : numbers) {
+        array.push_back(jsonNumber(number));
+    }
+    return array;
+}
+
+/// Beside the other gauges of the step; what is not defined has no key.
+void addDeep(Json& gauges, const DeepGauge& deep)
+{
+    const auto same = std::find_if(
+        gauges.begin(), gauges.end(), [&](const Json& gauge) { return gauge["iteration"] == deep.iteration; });
+    auto& gauge = same == gauges.end() ? gauges.emplace_back(Json {{"iteration", deep.iteration}}) : *same;
+    addNumber(gauge, "iterate_distance", deep.iterateDistance);
+    addNumber(gauge, "lambda_min", deep.lambdaMin);
+    addNumber(gauge, "symmetry_error", deep.symmetryError);
+    addNumber(gauge, "commutator", deep.commutator);
+    if (!deep.signalGains.empty()) {
+        gauge["signal_gains"] = numbersJson(deep.signalGains);
+    }
+}
+
+void addDeep(Json& cell, const Cell& from)
+{
+    if (!from.deepError.empty()) {
+        cell["deep_error"] = from.deepError;
+    }
+    if (!from.deep) {
+        return;
+    }
+    const auto& deep = *from.deep;
+    for (const auto& step : deep.steps) {
+        addDeep(cell["gauges"], step);
+    }
+    cell["deep"] = {{"batch", deep.batch}, {"output_range", numbersJson(deep.outputRange)},
+        {"shares", numbersJson(deep.shares)}, {"seconds", jsonNumber(deep.seconds)}};
 }
 
 Json stepJson(const CaptureVerdict& verdict)
@@ -237,13 +285,15 @@ Json jsonNumber(double value)
 Json toJson(const Cell& cell)
 {
     const bool computed = cell.error.empty();
-    return {{"capture", cell.capture}, {"variant", cell.variant}, {"precision", name(cell.precision)},
+    Json json {{"capture", cell.capture}, {"variant", cell.variant}, {"precision", name(cell.precision)},
         {"device", cell.device}, {"lowering", name(cell.lowering)}, {"arithmetic", cell.native ? "native" : "emulated"},
         {"epsilon", jsonNumber(cell.epsilon)}, {"outcome", computed ? Json(name(cell.outcome)) : Json(nullptr)},
         {"first_nonfinite", nonFiniteJson(cell.firstNonFinite)}, {"birth", nonFiniteJson(cell.birth)},
         {"batches", batchesJson(cell.batches)}, {"seconds", jsonNumber(cell.seconds)},
         {"environment", environmentJson(cell.environment)}, {"gauges", gaugesJson(cell.gauges)},
         {"slack_percent", orNull(slackPercent(cell))}, {"id", cell.id}, {"error", orNull(cell.error)}};
+    addDeep(json, cell);
+    return json;
 }
 
 Json toJson(const Diagnosis& diagnosis)

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
 
 #include <nlohmann/json.hpp>
@@ -124,6 +125,33 @@ void read(const Json& json, Gauge& out)
     read(at(json, "orthogonality"), out.orthogonality);
     read(at(json, "absmax_x"), out.absmaxX);
     read(at(json, "distance_to_fp64"), out.distanceToFp64);
+}
+
+void read(const Json& json, DeepGauge& out)
+{
+    read(at(json, "iteration"), out.iteration);
+    read(at(json, "iterate_distance"), out.iterateDistance);
+    read(at(json, "lambda_min"), out.lambdaMin);
+    read(at(json, "symmetry_error"), out.symmetryError);
+    read(at(json, "commutator"), out.commutator);
+    read(at(json, "signal_gains"), out.signalGains);
+}
+
+void readDeep(const Json& json, Cell& cell)
+{
+    read(at(json, "deep_error"), cell.deepError);
+    const auto& given = at(json, "deep");
+    if (!given.is_object()) {
+        return;
+    }
+    auto& deep = cell.deep.emplace();
+    read(at(given, "batch"), deep.batch);
+    read(at(given, "shares"), deep.shares);
+    read(at(given, "seconds"), deep.seconds);
+    std::vector<double> range;
+    read(at(given, "output_range"), range);
+    std::copy_n(range.begin(), std::min(range.size(), deep.outputRange.size()), deep.outputRange.begin());
+    read(at(json, "gauges"), deep.steps);
 }
 
 void read(const Json& json, Environment& out)
@@ -374,6 +402,7 @@ Result<Cell> cellFromJson(const Json& json)
     read(at(json, "seconds"), cell.seconds);
     read(at(json, "environment"), cell.environment);
     read(at(json, "error"), cell.error);
+    readDeep(json, cell);
     return cell;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -85,6 +86,7 @@ std::optional<NonFinite> readNonFinite(const Statement& row, int column)
 
 void deleteCell(sqlite3* db, std::int64_t id)
 {
+    deleteDeep(db, id);
     for (const char* sql : {
              "DELETE FROM op_scans WHERE op_id IN (SELECT id FROM ops WHERE cell_id = ?)",
              "DELETE FROM op_tiles WHERE op_id IN (SELECT id FROM ops WHERE cell_id = ?)",
@@ -229,6 +231,37 @@ void attachBatches(sqlite3* db, std::int64_t opId, OpTrace& op)
     }
 }
 
+/// The distance of the outputs is known only where fp64 was swept too.
+bool sameNumbers(const Gauge& a, const Gauge& b)
+{
+    return a.iteration == b.iteration && a.spectralBound == b.spectralBound && a.absmaxQ == b.absmaxQ
+        && a.orthogonality == b.orthogonality && a.absmaxX == b.absmaxX;
+}
+
+void keepDeep(sqlite3* db, std::int64_t old, Cell& cell)
+{
+    Cell stored;
+    stored.id = old;
+    attachGauges(db, stored);
+    attachDeep(db, stored);
+    if (!cell.deep && std::ranges::equal(stored.gauges, cell.gauges, sameNumbers)) {
+        cell.deep = std::move(stored.deep);
+    }
+}
+
+constexpr const char* cellColumns =
+    "SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device, hardware, cuda, "
+    "threads, flags, native, outcome, seconds, error FROM cells ";
+
+Cell readWholeCell(sqlite3* db, const Statement& row)
+{
+    Cell cell = readCell(row);
+    attachNonFinite(db, cell);
+    attachGauges(db, cell);
+    attachDeep(db, cell);
+    return cell;
+}
+
 } // namespace
 
 Result<void> Session::addCell(Cell& cell)
@@ -238,6 +271,7 @@ Result<void> Session::addCell(Cell& cell)
         const auto packed = packAll(cell.ops);
         Transaction transaction(db);
         if (const auto old = sameCell(db, cell)) {
+            keepDeep(db, *old, cell);
             deleteCell(db, *old);
         }
         const auto id = insertCell(db, cell);
@@ -247,6 +281,9 @@ Result<void> Session::addCell(Cell& cell)
             insertNonFinite(db, id, batch.batch, batch.outcome, batch.firstNonFinite);
         }
         insertGauges(db, id, cell.gauges);
+        if (cell.deep) {
+            insertDeep(db, id, *cell.deep);
+        }
         for (std::size_t i = 0; i < cell.ops.size(); ++i) {
             insertOp(db, id, static_cast<std::int64_t>(i), cell.ops[i], packed[i]);
         }
@@ -259,15 +296,29 @@ Result<std::vector<Cell>> Session::cells() const
 {
     return m_impl->attempt([&] {
         std::vector<Cell> all;
-        Statement rows(m_impl->raw(),
-            "SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device, hardware, "
-            "cuda, threads, flags, native, outcome, seconds, error FROM cells ORDER BY id");
+        Statement rows(m_impl->raw(), std::string(cellColumns) + "ORDER BY id");
         while (rows.step()) {
-            all.push_back(readCell(rows));
-            attachNonFinite(m_impl->raw(), all.back());
-            attachGauges(m_impl->raw(), all.back());
+            all.push_back(readWholeCell(m_impl->raw(), rows));
         }
         return all;
+    });
+}
+
+Result<std::optional<Cell>> Session::addDeepGauges(const Cell& cell)
+{
+    return m_impl->attempt([&]() -> std::optional<Cell> {
+        sqlite3* db = m_impl->raw();
+        Transaction transaction(db);
+        const auto id = sameCell(db, cell);
+        if (!id || !cell.deep) {
+            return std::nullopt;
+        }
+        deleteDeep(db, *id);
+        insertDeep(db, *id, *cell.deep);
+        transaction.commit();
+        Statement row(db, std::string(cellColumns) + "WHERE id = ?");
+        row.bind(*id).step();
+        return readWholeCell(db, row);
     });
 }
 

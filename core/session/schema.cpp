@@ -67,7 +67,16 @@ CREATE TABLE op_tiles (op_id INTEGER NOT NULL, batch INTEGER NOT NULL, tiles BLO
   PRIMARY KEY (op_id, batch));
 )sql";
 
-constexpr std::array migrations {firstVersion};
+// Blobs of packed doubles; as many as cells_deep.directions says.
+constexpr const char* deepGauges = R"sql(
+CREATE TABLE cells_deep (cell_id INTEGER PRIMARY KEY, batch INTEGER NOT NULL, range_low REAL NOT NULL,
+  range_high REAL NOT NULL, seconds REAL NOT NULL, directions INTEGER NOT NULL, shares BLOB NOT NULL);
+CREATE TABLE gauges_deep (cell_id INTEGER NOT NULL, seq INTEGER NOT NULL, iteration INTEGER NOT NULL,
+  iterate_distance REAL, lambda_min REAL, symmetry_error REAL, commutator REAL, signal_gains BLOB,
+  PRIMARY KEY (cell_id, seq)) WITHOUT ROWID;
+)sql";
+
+constexpr std::array migrations {firstVersion, deepGauges};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;
@@ -82,22 +91,22 @@ Objects objectsOf(sqlite3* db)
     return objects;
 }
 
-void applyFrom(sqlite3* db, std::int64_t version)
+void applyFrom(sqlite3* db, std::int64_t version, std::int64_t to = sessionSchemaVersion)
 {
-    for (auto i = static_cast<std::size_t>(version); i < migrations.size(); ++i) {
+    for (auto i = static_cast<std::size_t>(version); i < static_cast<std::size_t>(to); ++i) {
         execute(db, migrations[i]);
     }
     execute(db, fmt::format("PRAGMA application_id = {}", sessionApplicationId).c_str());
     execute(db, fmt::format("PRAGMA user_version = {}", sessionSchemaVersion).c_str());
 }
 
-Objects expectedObjects()
+Objects expectedObjects(std::int64_t version)
 {
     sqlite3* raw = nullptr;
     const int code = sqlite3_open(":memory:", &raw);
     const Database memory(raw);
     check(raw, code);
-    applyFrom(raw, 0);
+    applyFrom(raw, 0, version);
     return objectsOf(raw);
 }
 
@@ -115,7 +124,7 @@ void migrate(sqlite3* db)
 
 void requireOwnSchema(sqlite3* db)
 {
-    static const Objects expected = expectedObjects();
+    const Objects expected = expectedObjects(pragmaValue(db, "user_version"));
     const auto found = objectsOf(db);
     for (const auto& [key, sql] : found) {
         const auto own = expected.find(key);

@@ -92,7 +92,7 @@ void requireSession(sqlite3* db, OpenMode mode)
             fmt::format("the session has version {}, this Nanscope reads up to version {}; update Nanscope", version,
                 sessionSchemaVersion));
     }
-    if (version < sessionSchemaVersion && mode == OpenMode::readOnly) {
+    if (version < 1 && mode == OpenMode::readOnly) {
         refuse(ErrorKind::unsupported,
             fmt::format("the session has the old version {} (this Nanscope writes {}); open it once from a folder you "
                         "may write to",

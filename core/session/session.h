@@ -63,8 +63,8 @@ struct SeriesRange
 class Session
 {
 public:
-    /// `create` makes the file where it is missing and migrates an older one; a newer one is refused with both
-    /// versions named; a file that is not a session is refused.
+    /// `create` makes the file where it is missing. Who may write migrates an older one, who may not reads it as it is;
+    /// a newer one is refused with both versions named; a file that is not a session is refused.
     static Result<Session> open(const std::filesystem::path& path, OpenMode mode);
 
     /// Where the session of a folder lies by default: the user's data folder, keyed by the folder's real path.
@@ -93,8 +93,12 @@ public:
     Result<void> dropLog(const std::string& source);
     Result<void> setRejections(const std::vector<Rejection>& rejected);
 
-    /// A cell of the same capture, variant, precision, device, lowering, epsilon and environment is replaced.
+    /// A cell of the same capture, variant, precision, device, lowering, epsilon and environment is replaced. Its deep
+    /// gauges are taken over where the new one has none and its other gauges are equal to the last bit.
     Result<void> addCell(Cell& cell);
+    /// Keeps cell.deep with the stored cell that addCell() would replace, and returns that one with its gauges; nothing
+    /// where there is none.
+    Result<std::optional<Cell>> addDeepGauges(const Cell& cell);
     /// Without op traces.
     Result<std::vector<Cell>> cells() const;
     /// Id of the stored cell that addCell() would replace with this one.
@@ -137,6 +141,6 @@ private:
 std::string hashText(std::string_view text);
 
 /// Version this program writes, SQLite's user_version.
-constexpr int sessionSchemaVersion = 1;
+constexpr int sessionSchemaVersion = 2;
 
 } // namespace nanscope

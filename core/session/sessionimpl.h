@@ -47,6 +47,11 @@ std::vector<Capture> readCaptures(sqlite3* db);
 std::vector<Series> readSeries(sqlite3* db);
 std::vector<Event> readEvents(sqlite3* db);
 
+/// Deep gauges of one cell.
+void insertDeep(sqlite3* db, std::int64_t cellId, const DeepGauges& deep);
+void attachDeep(sqlite3* db, Cell& cell);
+void deleteDeep(sqlite3* db, std::int64_t cellId);
+
 /// The columns every scan row shares, from `column` on.
 Scan readScan(const Statement& row, int column);
 

@@ -257,4 +257,52 @@ TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
     EXPECT_TRUE(pane.plot()->rows().empty());
 }
 
+TEST(GaugesTest, DeepOnesAreOfferedWithTheirCostAndShownOnceTheyAreThere)
+{
+    GaugesPane pane;
+    EXPECT_TRUE(pane.deepButton()->isHidden());
+    Cell shown = cell();
+    pane.setCell(&shown);
+    pane.setDeepOffer(QStringLiteral("about 4 seconds"));
+    EXPECT_FALSE(pane.deepButton()->isHidden());
+    EXPECT_EQ(pane.deepButton()->toolTip(), QStringLiteral("about 4 seconds"));
+    EXPECT_TRUE(pane.views()->isHidden());
+    QSignalSpy requested(&pane, &GaugesPane::deepRequested);
+    QSignalSpy cancelled(&pane, &GaugesPane::deepCancelled);
+    pane.deepButton()->click();
+    EXPECT_EQ(requested.count(), 1);
+    pane.setMeasuring(true);
+    pane.showProgress(3, 21);
+    EXPECT_EQ(pane.deepButton()->text(), QStringLiteral("Cancel"));
+    EXPECT_EQ(pane.readoutText(), QStringLiteral("Measuring: 3 of 21 ops"));
+    pane.deepButton()->click();
+    EXPECT_EQ(cancelled.count(), 1);
+    pane.setMeasuring(false);
+    EXPECT_NE(pane.readoutText(), QStringLiteral("Measuring: 3 of 21 ops"));
+
+    shown.deep.emplace();
+    shown.deep->outputRange = {0.8, 1.2};
+    shown.deep->shares = {0.5};
+    shown.deep->steps = {{1, 0.25, -4e-4, 0.0, {}, {7.5}}, {2, {}, {}, {}, {}, {}}};
+    pane.setCell(&shown);
+    EXPECT_TRUE(pane.deepButton()->isHidden());
+    EXPECT_FALSE(pane.views()->isHidden());
+    EXPECT_FALSE(pane.deepPlots()[0]->isHidden()) << "what was asked for is shown";
+    EXPECT_TRUE(pane.plot()->isHidden());
+    pane.views()->setCurrentIndex(pane.views()->count() - 1);
+    EXPECT_FALSE(pane.plot()->isHidden());
+    EXPECT_FALSE(pane.deepPlots()[2]->isHidden());
+    EXPECT_EQ(pane.deepPlots()[0]->textOf(1), QStringLiteral("step 1 · X to fp64 0.25 · asymmetry of R 0"));
+    EXPECT_EQ(pane.deepPlots()[1]->textOf(1), QStringLiteral("step 1 · λmin ≤ -0.0004: R is no Gram matrix any more"));
+    EXPECT_EQ(pane.deepPlots()[0]->textOf(2), QStringLiteral("step 2 · not finite by then"));
+    const QStringList lines = pane.plot()->table().split(QLatin1Char('\n'));
+    EXPECT_TRUE(lines[0].endsWith(QStringLiteral("\tlambda_min\tsymmetry_error\tcommutator\tgain_of_0.5")))
+        << qPrintable(lines[0]);
+    EXPECT_TRUE(lines[1].endsWith(QStringLiteral("\t0.25\t-4e-04\t0\t\t7.5"))) << qPrintable(lines[1]);
+    EXPECT_TRUE(lines[2].endsWith(QStringLiteral("\t\t\t\t\t"))) << qPrintable(lines[2]);
+    pane.setCell(nullptr);
+    EXPECT_TRUE(pane.views()->isHidden());
+    EXPECT_FALSE(pane.plot()->isHidden());
+}
+
 } // namespace nanscope

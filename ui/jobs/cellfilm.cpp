@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "ui/jobs/deepjob.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -100,6 +101,13 @@ void CellFilm::offer(const Cell& cell)
     if (std::exchange(m_replaying, false) && m_cell && cell.variant == m_cell->variant
         && cell.precision == m_cell->precision) {
         show(cell, m_batch);
+    }
+}
+
+void CellFilm::update(const Cell& cell)
+{
+    if (m_cell && sameCell(*m_cell, cell)) {
+        m_cell = cell;
     }
 }
 

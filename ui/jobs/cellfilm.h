@@ -34,6 +34,8 @@ public:
     void setMode(FilmMode mode);
     /// No cell; `why` is said in place of a film.
     void clear(const QString& why = {});
+    /// More is known of this cell now; no new film for that.
+    void update(const Cell& cell);
     /// A sweep has made this cell: if it was waited for, its film follows.
     void offer(const Cell& cell);
 

@@ -67,6 +67,9 @@ void Workspace::connectJobs()
     connect(&m_film, &CellFilm::changed, this, &Workspace::filmChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::filmMissing);
     connect(&m_film, &CellFilm::progressed, this, &Workspace::progressed);
+    connect(&m_deep, &DeepJob::progressed, this, &Workspace::deepProgressed);
+    connect(&m_deep, &DeepJob::measured, this, &Workspace::onDeep);
+    connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
@@ -83,6 +86,7 @@ void Workspace::connectJobs()
 void Workspace::open(const QString& path)
 {
     m_service.cancel();
+    m_deep.cancel();
     m_ran.clear();
     m_refreshing = false;
     m_folderChanged = false;
@@ -406,8 +410,50 @@ void Workspace::onCell(Cell cell)
     m_film.offer(added);
 }
 
+Result<std::string> Workspace::deepCostOf(const Cell& cell) const
+{
+    const Capture* shown = capture();
+    if (!shown) {
+        return failure(ErrorKind::usage, "no capture is selected");
+    }
+    return deepCost(matrixShape(shown->input.shape), deepRequest(shown->path, cell).cell)
+        .and_then([](const DeepCost& cost) -> Result<std::string> {
+            return allowDeep(cost).map([&] { return deepCostText(cost); });
+        });
+}
+
+void Workspace::measureDeep()
+{
+    const Capture* shown = capture();
+    if (!shown || !m_film.cell() || m_deep.busy()) {
+        return;
+    }
+    if (const auto cost = deepCostOf(*m_film.cell()); !cost) {
+        Q_EMIT deepEnded(qstr(sentence(cost.error())));
+        return;
+    }
+    m_deep.measure(deepRequest(shown->path, *m_film.cell()), m_loaded.session);
+}
+
+/// Where the process is another than the one that swept the cell, what comes back is a cell of its own.
+void Workspace::onDeep(const Cell& cell)
+{
+    m_loaded.cells.push_back(cell);
+    Q_EMIT cellAdded(cell);
+    const Capture* shown = capture();
+    if (m_film.cell() && shown && shown->file == cell.capture) {
+        const bool same = sameCell(*m_film.cell(), cell);
+        m_film.update(cell);
+        if (!same && m_film.cell()->variant == cell.variant && m_film.cell()->precision == cell.precision) {
+            showCell(cell, worstBatch(cell));
+        }
+    }
+    Q_EMIT deepMeasured(cell);
+}
+
 void Workspace::cancel()
 {
+    m_deep.cancel();
     m_loader.cancel();
     m_service.cancel();
 }
@@ -424,7 +470,7 @@ bool Workspace::busy() const
 
 bool Workspace::settled() const
 {
-    return !busy() && !m_tensors.busy() && !m_film.busy() && m_service.settled() && m_reports == 0;
+    return !busy() && !m_tensors.busy() && !m_film.busy() && !m_deep.busy() && m_service.settled() && m_reports == 0;
 }
 
 void Workspace::exportReport(const QString& path)

@@ -10,6 +10,7 @@
 #include <QThreadPool>
 
 #include "ui/jobs/cellfilm.h"
+#include "ui/jobs/deepjob.h"
 #include "ui/jobs/folderfollower.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/jobs/runloader.h"
@@ -46,6 +47,12 @@ public:
     /// Values, or the difference of every op to another replay of it; a difference is replayed when asked for.
     void setFilmMode(FilmMode mode);
     void sweepSelected();
+    /// Deep gauges of the cell that is shown; answered by deepMeasured() or deepEnded().
+    void measureDeep();
+    void cancelDeep() { m_deep.cancel(); }
+    bool measuringDeep() const { return m_deep.busy(); }
+    /// What they take, "about 4 seconds at ..", or why they are refused.
+    Result<std::string> deepCostOf(const Cell& cell) const;
     void cancel();
     void startService();
 
@@ -85,6 +92,9 @@ Q_SIGNALS:
     void cellAdded(const nanscope::Cell& cell);
     void filmChanged(std::shared_ptr<const nanscope::Film> film);
     void filmMissing(const QString& sentence);
+    void deepProgressed(int done, int total);
+    void deepMeasured(const nanscope::Cell& cell);
+    void deepEnded(const QString& sentence); ///< empty after a cancel
     void stateChanged();
     void progressed(const nanscope::Progress& progress);
     void note(const QString& text); ///< short lived, for the status bar
@@ -101,6 +111,7 @@ private:
     void reportRejections();
     void loadPictures(std::int64_t batch);
     void onCell(Cell cell);
+    void onDeep(const Cell& cell);
     void showDefaultCell();
     bool worthReplaying() const;
 
@@ -118,6 +129,7 @@ private:
     TensorLoader m_tensors;
     ReplayService m_service;
     CellFilm m_film {m_service};
+    DeepJob m_deep {m_service};
     QThreadPool m_pool;
     QThreadPool m_notes; ///< one thread: what is said last is stored last
 };

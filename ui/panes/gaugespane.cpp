@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/gaugespane.h"
 
+#include <QClipboard>
+#include <QComboBox>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "ui/panes/elidedlabel.h"
@@ -9,33 +14,127 @@
 
 namespace nanscope {
 
+namespace {
+
+constexpr int alwaysView = -1;
+constexpr int allViews = -2;
+
+} // namespace
+
 GaugesPane::GaugesPane(QWidget* parent)
     : PaneFrame(tr("Gauges"), parent)
     , m_plot(new GaugePlot(this))
+    , m_deepPlots {new DeepPlot(DeepPlot::Kind::errors, this), new DeepPlot(DeepPlot::Kind::eigenvalue, this),
+          new DeepPlot(DeepPlot::Kind::signal, this)}
+    , m_views(new QComboBox(this))
+    , m_deepButton(new QPushButton(tr("Deep gauges…"), this))
     , m_readout(new ElidedLabel(this))
 {
+    m_views->setAccessibleName(tr("Which gauges are shown"));
+    m_views->addItem(tr("Always on"), alwaysView);
+    header()->addWidget(m_views);
+    header()->addWidget(m_deepButton);
     m_readout->setObjectName(QStringLiteral("muted"));
+    auto* plots = new QHBoxLayout;
+    plots->addWidget(m_plot, 1);
     auto* inner = new QVBoxLayout;
     inner->setContentsMargins(grid(2), 0, grid(2), grid(1));
     inner->setSpacing(0);
-    inner->addWidget(m_plot, 1);
+    inner->addLayout(plots, 1);
     inner->addWidget(m_readout);
     body()->addLayout(inner, 1);
-    connect(m_plot, &GaugePlot::readoutChanged, this,
-        [this](const QString& text) { m_readout->setFullText(text.isEmpty() ? m_plot->legendText() : text); });
+    for (std::size_t i = 0; i < m_deepPlots.size(); ++i) {
+        const QString title = m_deepPlots[i]->accessibleName();
+        m_views->addItem(title, static_cast<int>(i));
+        plots->addWidget(m_deepPlots[i], 1);
+        addDeepPlot(m_deepPlots[i]);
+    }
+    m_views->addItem(tr("All side by side"), allViews);
+    connect(m_views, &QComboBox::currentIndexChanged, this, &GaugesPane::chooseView);
+    connect(m_deepButton, &QPushButton::clicked, this,
+        [this] { m_measuring ? Q_EMIT deepCancelled() : Q_EMIT deepRequested(); });
+    connect(m_plot, &GaugePlot::iterationActivated, this, &GaugesPane::iterationActivated);
+    connect(m_plot, &GaugePlot::readoutChanged, this, &GaugesPane::showReadout);
     setCell(nullptr);
+}
+
+void GaugesPane::addDeepPlot(DeepPlot* plot)
+{
+    connect(plot, &DeepPlot::iterationActivated, this, &GaugesPane::iterationActivated);
+    connect(plot, &DeepPlot::readoutChanged, this, &GaugesPane::showReadout);
+    connect(plot, &DeepPlot::copyRequested, this, [this] { QGuiApplication::clipboard()->setText(m_plot->table()); });
 }
 
 void GaugesPane::setCell(const Cell* cell)
 {
+    m_hasCell = cell != nullptr;
+    const bool hadDeep = std::exchange(m_hasDeep, cell && cell->deep);
     m_plot->setCell(cell);
+    for (DeepPlot* plot : m_deepPlots) {
+        plot->setDeep(m_hasDeep ? cell->deep : std::nullopt);
+    }
     setNote(cell ? tr("per step of the iteration") : QString());
-    m_readout->setFullText(cell ? m_plot->legendText() : tr("Gauges appear with a swept cell"));
+    if (m_hasDeep && !hadDeep && m_views->currentIndex() == 0) {
+        m_views->setCurrentIndex(1);
+    }
+    setMeasuring(m_measuring);
+    chooseView();
 }
 
 void GaugesPane::setIteration(int iteration)
 {
     m_plot->setIteration(iteration);
+    for (DeepPlot* plot : m_deepPlots) {
+        plot->setIteration(iteration);
+    }
+}
+
+void GaugesPane::setDeepOffer(const QString& sentence)
+{
+    m_deepButton->setToolTip(sentence);
+    m_deepButton->setAccessibleDescription(sentence);
+}
+
+void GaugesPane::setMeasuring(bool measuring)
+{
+    const bool ended = std::exchange(m_measuring, measuring) && !measuring;
+    m_deepButton->setText(measuring ? tr("Cancel") : tr("Deep gauges…"));
+    m_deepButton->setVisible(measuring || (m_hasCell && !m_hasDeep));
+    m_views->setVisible(m_hasDeep);
+    if (ended) {
+        showReadout({});
+    }
+}
+
+void GaugesPane::showProgress(int done, int total)
+{
+    m_readout->setFullText(tr("Measuring: %1 of %2 ops").arg(done).arg(total));
+}
+
+QString GaugesPane::readoutText() const
+{
+    return m_readout->fullText();
+}
+
+void GaugesPane::chooseView()
+{
+    const int view = m_hasDeep ? m_views->currentData().toInt() : alwaysView;
+    m_plot->setVisible(view == alwaysView || view == allViews);
+    for (std::size_t i = 0; i < m_deepPlots.size(); ++i) {
+        m_deepPlots[i]->setVisible(view == static_cast<int>(i) || view == allViews);
+    }
+    showReadout({});
+}
+
+void GaugesPane::showReadout(const QString& text)
+{
+    const int view = m_hasDeep ? m_views->currentData().toInt() : alwaysView;
+    const QString legend = view >= 0 ? m_deepPlots[static_cast<std::size_t>(view)]->legendText() : m_plot->legendText();
+    if (!m_hasCell) {
+        m_readout->setFullText(tr("Gauges appear with a swept cell"));
+    } else {
+        m_readout->setFullText(text.isEmpty() ? legend : text);
+    }
 }
 
 } // namespace nanscope

@@ -2,12 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
+
 #include "ui/panes/paneframe.h"
+#include "ui/plots/deepplot.h"
 #include "ui/plots/gaugeplot.h"
+
+class QComboBox;
+class QPushButton;
 
 namespace nanscope {
 
-/// Gauges of the shown cell, step by step, and the exact numbers of the step under the mouse.
+/// Gauges of the shown cell, step by step, and the exact numbers of the step under the mouse. Deep ones are measured
+/// when asked for; from then on one of their plots, or all side by side, can be looked at.
 class GaugesPane : public PaneFrame
 {
     Q_OBJECT
@@ -17,12 +24,35 @@ public:
 
     void setCell(const Cell* cell);
     void setIteration(int iteration);
+    /// What deep gauges of the shown cell would take, or why they are refused: said before anybody asks for them.
+    void setDeepOffer(const QString& sentence);
+    void setMeasuring(bool measuring);
+    void showProgress(int done, int total);
 
     GaugePlot* plot() { return m_plot; }
+    const std::array<DeepPlot*, 3>& deepPlots() const { return m_deepPlots; }
+    QComboBox* views() { return m_views; }
+    QPushButton* deepButton() { return m_deepButton; }
+    QString readoutText() const;
+
+Q_SIGNALS:
+    void iterationActivated(int iteration);
+    void deepRequested();
+    void deepCancelled();
 
 private:
+    void addDeepPlot(DeepPlot* plot);
+    void chooseView();
+    void showReadout(const QString& text);
+
     GaugePlot* m_plot;
+    std::array<DeepPlot*, 3> m_deepPlots;
+    QComboBox* m_views; ///< there with deep gauges only
+    QPushButton* m_deepButton;
     ElidedLabel* m_readout;
+    bool m_hasCell = false;
+    bool m_hasDeep = false;
+    bool m_measuring = false;
 };
 
 } // namespace nanscope

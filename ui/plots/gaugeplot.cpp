@@ -13,7 +13,9 @@
 #include <QMouseEvent>
 #include <QVBoxLayout>
 
+#include "ui/plots/deepplot.h"
 #include "ui/plots/qcp.h"
+#include "ui/plots/stepaxes.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -22,11 +24,6 @@ namespace nanscope {
 namespace {
 
 using Values = std::vector<std::optional<double>>;
-
-std::optional<double> drawable(std::optional<double> value)
-{
-    return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
-}
 
 GaugePlot::Row rowOf(const Gauge& gauge)
 {
@@ -48,20 +45,6 @@ Values columnOf(const std::vector<GaugePlot::Row>& rows, Member member)
     return values;
 }
 
-void styleAxis(QCPAxis& axis, const Theme& colors, const QFont& font)
-{
-    axis.setBasePen(QPen(colors.line));
-    axis.setTickPen(QPen(colors.line));
-    axis.setSubTickPen(Qt::NoPen);
-    axis.setTickLabelColor(colors.muted);
-    axis.setLabelColor(colors.muted);
-    axis.setTickLabelFont(font);
-    axis.setLabelFont(font);
-    axis.grid()->setPen(QPen(colors.line, 1, Qt::DotLine));
-    axis.grid()->setSubGridVisible(false);
-    axis.grid()->setZeroLinePen(Qt::NoPen);
-}
-
 } // namespace
 
 GaugePlot::GaugePlot(QWidget* parent)
@@ -73,13 +56,7 @@ GaugePlot::GaugePlot(QWidget* parent)
     layout->addWidget(m_plot);
     m_plot->installEventFilter(this);
     m_plot->setMouseTracking(true);
-    m_plot->yAxis->setScaleType(QCPAxis::stLogarithmic);
-    m_plot->yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
-    m_plot->yAxis->setNumberFormat(QStringLiteral("eb"));
-    m_plot->yAxis->setNumberPrecision(0);
-    const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);
-    whole->setTickStep(1);
-    m_plot->xAxis->setTicker(whole);
+    prepareStepAxes(*m_plot);
     setMinimumSize(160, 84);
     setAccessibleName(tr("Gauges per step"));
     restyle();
@@ -91,7 +68,9 @@ void GaugePlot::setCell(const Cell* cell)
 {
     m_rows.clear();
     m_formatMax = 0;
+    m_deep.reset();
     if (cell) {
+        m_deep = cell->deep;
         m_formatMax = largestFinite(cell->precision);
         m_format = qstr(name(cell->precision));
         for (const Gauge& gauge : cell->gauges) {
@@ -107,9 +86,7 @@ void GaugePlot::setIteration(int iteration)
 {
     m_iteration = iteration;
     if (m_marker) {
-        m_marker->setVisible(iteration > 0);
-        m_marker->point1->setCoords(iteration, 1);
-        m_marker->point2->setCoords(iteration, 10);
+        moveStepMarker(*m_marker, iteration);
         m_plot->replot(QCustomPlot::rpQueuedReplot);
     }
 }
@@ -175,9 +152,7 @@ void GaugePlot::rebuild()
     m_plot->yAxis->setRange(values.lower / 2, values.upper * 2);
     const double last = m_rows.empty() ? 1 : m_rows.back().iteration;
     m_plot->xAxis->setRange(0.5, last + 0.5);
-    m_marker = new QCPItemStraightLine(m_plot);
-    m_marker->setPen(QPen(colors.accent, 1, Qt::DashLine));
-    setIteration(m_iteration);
+    m_marker = addStepMarker(*m_plot, m_iteration);
     m_plot->replot(QCustomPlot::rpQueuedReplot);
     QStringList lines;
     for (const Row& row : m_rows) {
@@ -212,11 +187,14 @@ QString GaugePlot::textOf(const Row& row) const
 QString GaugePlot::table() const
 {
     const auto cell = [](std::optional<double> value) { return value ? exactNumber(*value) : QString(); };
-    QStringList lines {QStringLiteral("iteration\tspectral_bound\tlimit\tabsmax_q\torthogonality\tabsmax")};
+    const DeepGauges deep = m_deep.value_or(DeepGauges {});
+    const QStringList heading {QStringLiteral("iteration"), QStringLiteral("spectral_bound"), QStringLiteral("limit"),
+        QStringLiteral("absmax_q"), QStringLiteral("orthogonality"), QStringLiteral("absmax")};
+    QStringList lines {(heading + deepColumns(deep)).join(QLatin1Char('\t'))};
     for (const Row& row : m_rows) {
-        lines << QStringList {QString::number(row.iteration), cell(row.spectralBound), cell(row.spectralLimit),
-            cell(row.absmaxQ), cell(row.orthogonality), cell(row.absmaxX)}
-                     .join(QLatin1Char('\t'));
+        const QStringList values {QString::number(row.iteration), cell(row.spectralBound), cell(row.spectralLimit),
+            cell(row.absmaxQ), cell(row.orthogonality), cell(row.absmaxX)};
+        lines << (values + deepValues(deep, row.iteration)).join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n'));
 }
@@ -236,13 +214,7 @@ void GaugePlot::contextMenuEvent(QContextMenuEvent* event)
 
 void GaugePlot::restyle()
 {
-    const Theme& colors = theme();
-    QFont small(font());
-    small.setPointSizeF(font().pointSizeF() * 0.9);
-    m_plot->setBackground(QBrush(colors.surface));
-    styleAxis(*m_plot->xAxis, colors, small);
-    styleAxis(*m_plot->yAxis, colors, small);
-    m_plot->xAxis->setLabel(tr("step of the iteration"));
+    styleStepAxes(*m_plot, font());
     rebuild();
 }
 
@@ -264,7 +236,7 @@ bool GaugePlot::eventFilter(QObject* watched, QEvent* event)
         return QWidget::eventFilter(watched, event);
     }
     const auto* mouse = static_cast<QMouseEvent*>(event);
-    const int iteration = static_cast<int>(std::lround(m_plot->xAxis->pixelToCoord(mouse->position().x())));
+    const int iteration = stepAt(*m_plot, mouse->position().x());
     const auto row = std::ranges::find(m_rows, iteration, &Row::iteration);
     if (row != m_rows.end()) {
         Q_EMIT readoutChanged(textOf(*row));

@@ -40,7 +40,7 @@ public:
     };
     const std::vector<Row>& rows() const { return m_rows; }
     QString legendText() const { return m_legend; }
-    /// Tab-separated, a heading first; what is not known is empty.
+    /// Tab-separated, a heading first; what is not known is empty. With the deep gauges of the cell, if it has any.
     QString table() const;
 
 Q_SIGNALS:
@@ -62,6 +62,7 @@ private:
     QCustomPlot* m_plot;
     QCPItemStraightLine* m_marker = nullptr;
     std::vector<Row> m_rows;
+    std::optional<DeepGauges> m_deep; ///< for the table
     double m_formatMax = 0;
     QString m_format;
     QString m_legend;

@@ -311,6 +311,63 @@ TEST_F(Serve, cellsAreStoredWithTheirTilesInTheSessionThatIsNamed)
     EXPECT_FALSE(traces->front().tiles.empty());
 }
 
+TEST_F(Serve, deepGaugesAreAnsweredAsTheCellTheyAreKeptWith)
+{
+    start();
+    const auto path = m_folder / "run.nanscope";
+    auto first = sweep(5);
+    first["session"] = path.string();
+    send(first.dump());
+    receiveUntil([](const Json& answer) { return answer.contains("done"); });
+    const Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
+        {"precision", "bf16"}, {"session", path.string()}};
+    for (const int id : {6, 7}) {
+        auto each = request;
+        each["id"] = id;
+        send(each.dump());
+        int reports = 0;
+        const auto answer = receiveUntil([&](const Json& line) {
+            reports += line.contains("progress") ? 1 : 0;
+            return !line.contains("progress");
+        });
+        ASSERT_TRUE(answer.contains("deep")) << answer;
+        const auto& cell = answer["deep"];
+        EXPECT_EQ(cell["precision"], "bf16");
+        EXPECT_EQ(cell["outcome"], "finite");
+        EXPECT_GT(cell["gauges"].back()["iterate_distance"].get<double>(), 0);
+        EXPECT_TRUE(cell["gauges"][0].contains("absmax_x")) << "the others are there, too";
+        EXPECT_GT(reports, 10);
+        EXPECT_EQ(receive(), Json({{"id", id}, {"done", true}}));
+    }
+    finish();
+    const auto cells = Session::open(path, OpenMode::readOnly)->cells();
+    const auto kept =
+        std::find_if(cells->begin(), cells->end(), [](const Cell& cell) { return cell.precision == Precision::bf16; });
+    ASSERT_NE(kept, cells->end()) << "it was not there and was replayed";
+    EXPECT_TRUE(kept->deep);
+    EXPECT_EQ(std::count_if(cells->begin(), cells->end(), [](const Cell& cell) { return cell.deep.has_value(); }), 1);
+}
+
+TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
+{
+    start();
+    send(Json({{"id", 1}, {"do", "deep"}, {"capture", m_captures[0]}, {"precision", "bf16"}}).dump());
+    EXPECT_EQ(receive()["error"], "\"variant\" is not a string");
+    auto wrong = sweep(2);
+    wrong["gauges"] = "shallow";
+    send(wrong.dump());
+    EXPECT_EQ(receive()["error"], "\"gauges\" is not null or \"deep\"");
+    auto right = sweep(3);
+    right["gauges"] = "deep";
+    send(right.dump());
+    int measured = 0;
+    receiveUntil([&](const Json& line) {
+        measured += line.contains("cell") && line["cell"].contains("deep") ? 1 : 0;
+        return line.contains("done");
+    });
+    EXPECT_EQ(measured, 4);
+}
+
 TEST_F(Serve, cancelStopsAtTheNextInstruction)
 {
     Gate gate;

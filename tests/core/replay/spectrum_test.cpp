@@ -107,6 +107,57 @@ TEST(LargestEigenvalue, IsNanWhereAnythingIsNotFinite)
     EXPECT_TRUE(std::isnan(largestEigenvalue({}, 0)));
 }
 
+TEST(SmallestEigenvalue, OfADiagonalIsItsSmallestEntry)
+{
+    EXPECT_NEAR(smallestEigenvalue(diagonal({1, 5, 3}), 3), 1, 1e-12);
+    EXPECT_NEAR(smallestEigenvalue(diagonal({-7, 9, -3}), 3), -7, 1e-12) << "smallest, not smallest in magnitude";
+    EXPECT_NEAR(smallestEigenvalue(diagonal({4}), 1), 4, 1e-15);
+    EXPECT_EQ(smallestEigenvalue(Matrix(25, 0), 5), 0);
+}
+
+TEST(SmallestEigenvalue, OfAChainIsTheClosedForm)
+{
+    // Twos with -1 beside them: 2 - 2 cos(pi / (n + 1)).
+    for (const std::int64_t n : {2, 5, 20, 100}) {
+        Matrix chain(static_cast<std::size_t>(n * n), 0);
+        for (std::int64_t i = 0; i < n; ++i) {
+            chain[static_cast<std::size_t>(i * n + i)] = 2;
+            if (i + 1 < n) {
+                chain[static_cast<std::size_t>(i * n + i + 1)] = -1;
+                chain[static_cast<std::size_t>((i + 1) * n + i)] = -1;
+            }
+        }
+        const double expected = 2 - 2 * std::cos(std::numbers::pi / static_cast<double>(n + 1));
+        EXPECT_NEAR(smallestEigenvalue(chain, n), expected, 2e-3 * expected) << n;
+    }
+}
+
+TEST(SmallestEigenvalue, FindsOneThatIsTinyBesideTheNorm)
+{
+    std::vector<double> values(400, 0);
+    for (std::size_t i = 0; i < 20; ++i) {
+        values[i * 7] = 1.0 / static_cast<double>(i + 1);
+    }
+    values[201] = -4e-4;
+    values[202] = -1e-4;
+    EXPECT_NEAR(smallestEigenvalue(diagonal(values), 400), -4e-4, 1e-6);
+}
+
+TEST(SmallestEigenvalue, IsThatOfTheSymmetricPart)
+{
+    EXPECT_NEAR(smallestEigenvalue(Matrix {1, 5, -5, 2}, 2), 1, 1e-12);
+    EXPECT_NEAR(smallestEigenvalue(Matrix {0, 2, 0, 0}, 2), -1, 1e-12);
+}
+
+TEST(SmallestEigenvalue, IsNanWhereAnythingIsNotFinite)
+{
+    for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+        auto matrix = diagonal({1, 2, 3});
+        matrix[5] = bad;
+        EXPECT_TRUE(std::isnan(smallestEigenvalue(matrix, 3)));
+    }
+}
+
 TEST(LeadingDirections, AreTheSingularVectorsLargestFirst)
 {
     const auto directions = leadingDirections(withSingularValues(12, 20, {5, 2, 0.5}), 12, 20, 0.01, 8);

@@ -120,6 +120,36 @@ TEST(Json, ProgressHasTheKeysOfTheContract)
     EXPECT_THAT(firstKeys(json, 8), ElementsAre("job", "phase", "done", "total", "unit", "eta_s", "message", "cell"));
 }
 
+TEST(Json, DeepGaugesAreKeysOfTheirStepAndOnlyWhereTheyAreKnown)
+{
+    auto cell = handmade::failingCell();
+    EXPECT_FALSE(toJson(cell).contains("deep"));
+    cell.gauges = {{1, 1.5, {}, {}, {}, 2, {}}};
+    cell.deep.emplace();
+    cell.deep->batch = 2;
+    cell.deep->outputRange = {0.5, 1.5};
+    cell.deep->shares = {0.75};
+    cell.deep->steps = {{1, 0.25, -4e-4, 0.0, {}, {7.5}}, {2, {}, {}, {}, {}, {}}};
+    const auto json = toJson(cell);
+    EXPECT_EQ(json["gauges"][0]["iterate_distance"], 0.25);
+    EXPECT_EQ(json["gauges"][0]["lambda_min"], -4e-4);
+    EXPECT_EQ(json["gauges"][0]["symmetry_error"], 0.0);
+    EXPECT_FALSE(json["gauges"][0].contains("commutator"));
+    EXPECT_EQ(json["gauges"][0]["signal_gains"].dump(), "[7.5]");
+    EXPECT_EQ(json["gauges"][1].dump(), R"({"iteration":2})");
+    EXPECT_EQ(json["deep"].dump(), R"({"batch":2,"output_range":[0.5,1.5],"shares":[0.75],"seconds":0.0})");
+    const auto back = cellFromJson(json);
+    ASSERT_TRUE(back && back->deep);
+    EXPECT_EQ(jsonText(toJson(*back)["deep"]), jsonText(json["deep"]));
+    EXPECT_EQ(back->deep->steps.at(0).lambdaMin, -4e-4);
+    EXPECT_FALSE(back->deep->steps.at(0).commutator);
+    EXPECT_EQ(back->deep->steps.at(0).signalGains, std::vector<double> {7.5});
+    cell.deep.reset();
+    cell.deepError = "too much";
+    EXPECT_EQ(cellFromJson(toJson(cell))->deepError, "too much");
+    EXPECT_EQ(toJson(cell)["deep_error"], "too much");
+}
+
 TEST(Json, CellComesBackAsItWent)
 {
     const auto cell = handmade::failingCell();

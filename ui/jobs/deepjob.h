@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+
+#include <QObject>
+#include <QPointer>
+#include <QString>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/replay/deep.h"
+#include "ui/jobs/replayservice.h"
+
+namespace nanscope {
+
+/// The same replay on the same machine.
+bool sameCell(const Cell& a, const Cell& b);
+
+/// The deep gauges of a stored cell: of its worst matrix, with the overrides it was replayed with.
+DeepRequest deepRequest(const std::filesystem::path& capture, const Cell& cell);
+
+/// Measures deep gauges in the replay process, one request at a time.
+class DeepJob : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit DeepJob(ReplayService& service, QObject* parent = nullptr);
+    ~DeepJob() override;
+
+    /// The service keeps them in this session, unless it is empty.
+    void measure(const DeepRequest& request, const std::filesystem::path& session);
+    /// Ends it at once for who waits; the process stops at its next instruction.
+    void cancel();
+    bool busy() const { return m_id != 0; }
+
+Q_SIGNALS:
+    void progressed(int done, int total);
+    void measured(const nanscope::Cell& cell);
+    /// Without gauges: why, or empty after a cancel.
+    void ended(const QString& sentence);
+
+private:
+    void take(int id, const nlohmann::ordered_json& answer);
+
+    QPointer<ReplayService> m_service;
+    int m_id = 0;
+};
+
+} // namespace nanscope
