@@ -31,6 +31,8 @@ GaugesPane::GaugesPane(QWidget* parent)
     , m_readout(new ElidedLabel(this))
 {
     m_views->setAccessibleName(tr("Which gauges are shown"));
+    m_views->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_views->setMinimumContentsLength(10);
     m_views->addItem(tr("Always on"), alwaysView);
     header()->addWidget(m_views);
     header()->addWidget(m_deepButton);
@@ -51,6 +53,7 @@ GaugesPane::GaugesPane(QWidget* parent)
     }
     m_views->addItem(tr("All side by side"), allViews);
     connect(m_views, &QComboBox::currentIndexChanged, this, &GaugesPane::chooseView);
+    connect(m_views, &QComboBox::activated, this, [this] { m_chosen = true; });
     connect(m_deepButton, &QPushButton::clicked, this,
         [this] { m_measuring ? Q_EMIT deepCancelled() : Q_EMIT deepRequested(); });
     connect(m_plot, &GaugePlot::iterationActivated, this, &GaugesPane::iterationActivated);
@@ -68,13 +71,13 @@ void GaugesPane::addDeepPlot(DeepPlot* plot)
 void GaugesPane::setCell(const Cell* cell)
 {
     m_hasCell = cell != nullptr;
-    const bool hadDeep = std::exchange(m_hasDeep, cell && cell->deep);
+    m_hasDeep = cell && cell->deep;
     m_plot->setCell(cell);
     for (DeepPlot* plot : m_deepPlots) {
         plot->setDeep(m_hasDeep ? cell->deep : std::nullopt);
     }
     setNote(cell ? tr("per step of the iteration") : QString());
-    if (m_hasDeep && !hadDeep && m_views->currentIndex() == 0) {
+    if (m_hasDeep && !m_chosen && m_views->currentIndex() == 0) {
         m_views->setCurrentIndex(1);
     }
     setMeasuring(m_measuring);
@@ -97,12 +100,12 @@ void GaugesPane::setDeepOffer(const QString& sentence)
 
 void GaugesPane::setMeasuring(bool measuring)
 {
-    const bool ended = std::exchange(m_measuring, measuring) && !measuring;
+    const bool changed = std::exchange(m_measuring, measuring) != measuring;
     m_deepButton->setText(measuring ? tr("Cancel") : tr("Deep gauges…"));
     m_deepButton->setVisible(measuring || (m_hasCell && !m_hasDeep));
     m_views->setVisible(m_hasDeep);
-    if (ended) {
-        showReadout({});
+    if (changed) {
+        showReadout(measuring ? tr("Measuring…") : QString());
     }
 }
 

@@ -50,6 +50,7 @@ private:
     QComboBox* m_views; ///< there with deep gauges only
     QPushButton* m_deepButton;
     ElidedLabel* m_readout;
+    bool m_chosen = false; ///< the user has picked a view
     bool m_hasCell = false;
     bool m_hasDeep = false;
     bool m_measuring = false;

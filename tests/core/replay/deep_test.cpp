@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <functional>
 #include <limits>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "core/replay/deepmatrix.h"
 #include "core/replay/frame.h"
@@ -291,7 +294,7 @@ TEST_F(Deep, OfAnInputThatIsNotFiniteThereAreNone)
 
 TEST_F(Deep, AreOfTheMatrixThatIsAskedFor)
 {
-    auto both = diagonal(3, 5, {1, 1, 1});
+    auto both = diagonal(3, 5, {3, 2, 1});
     const auto second = diagonal(3, 5, {4, 0, 0});
     both.insert(both.end(), second.begin(), second.end());
     const auto path = write({2, 3, 5}, both);
@@ -337,8 +340,9 @@ TEST_F(Deep, CostIsStatedAndTooMuchIsRefused)
     EXPECT_LT(small->flops, replays + 5 * 4.0 * 512 * 512 * 160 + 1);
     EXPECT_GT(small->bytes, 5 * 512 * 1408 * 8);
     EXPECT_TRUE(allowDeep(*small));
-    EXPECT_THAT(deepCostText(*small), AllOf(HasSubstr("about 1 second at 20 GFLOP/s"), HasSubstr("MiB")));
+    EXPECT_THAT(deepCostText(*small), AllOf(HasSubstr("under a second at 20 GFLOP/s"), HasSubstr("MiB")));
 
+    EXPECT_THAT(deepCostText(*deepCost({1, 1024, 4096}, request)), HasSubstr("about 10 seconds at 20 GFLOP/s"));
     const auto large = deepCost({1, 16384, 16384}, request);
     const auto refused = allowDeep(*large);
     ASSERT_FALSE(refused);
@@ -355,6 +359,45 @@ TEST_F(Deep, MemoryAloneIsReasonEnough)
     EXPECT_TRUE(allowDeep({mostDeepFlops, mostDeepBytes}));
     EXPECT_FALSE(allowDeep({1, mostDeepBytes + 1}));
     EXPECT_FALSE(allowDeep({mostDeepFlops * 1.01, 1}));
+}
+
+/// Other orders of summation are allowed: noise may come out a little larger or smaller.
+void expectNear(const std::optional<double>& found, const nlohmann::json& step, const char* key, double slack)
+{
+    ASSERT_EQ(found.has_value(), step.contains(key)) << key;
+    if (found) {
+        const auto expected = step[key].get<double>();
+        EXPECT_NEAR(*found, expected, slack * std::abs(expected) + 1e-9) << key;
+    }
+}
+
+TEST_F(Deep, AreThoseOfTorchsReplaysAndDenseSolvers)
+{
+    std::ifstream file(NANSCOPE_TEST_DATA "/deep/gauges.json");
+    const auto all = nlohmann::json::parse(file);
+    ASSERT_THAT(all, SizeIs(8));
+    for (const auto& [key, expected] : all.items()) {
+        SCOPED_TRACE(key);
+        const auto variant = key.find('/');
+        const auto format = key.rfind('/');
+        const auto request = cellRequest(
+            key.substr(variant + 1, format - variant - 1).c_str(), parsePrecision(key.substr(format + 1)).value());
+        const auto deep = deepOf(NANSCOPE_TEST_DATA "/replay/" + key.substr(0, variant) + ".pt", request);
+        ASSERT_THAT(deep.shares, SizeIs(expected["shares"].size()));
+        ASSERT_THAT(deep.steps, SizeIs(expected["steps"].size()));
+        for (std::size_t k = 0; k < deep.steps.size(); ++k) {
+            SCOPED_TRACE(k + 1);
+            const auto& step = expected["steps"][k];
+            expectNear(deep.steps[k].iterateDistance, step, "iterate_distance", 0.1);
+            expectNear(deep.steps[k].lambdaMin, step, "lambda_min", 0.1);
+            expectNear(deep.steps[k].symmetryError, step, "symmetry_error", 0.2);
+            expectNear(deep.steps[k].commutator, step, "commutator", 0.2);
+            for (std::size_t i = 0; i < deep.shares.size(); ++i) {
+                EXPECT_NEAR(deep.shares[i], expected["shares"][i].get<double>(), 1e-6);
+                EXPECT_NEAR(deep.steps[k].signalGains.at(i), step["signal_gains"][i].get<double>(), 0.01);
+            }
+        }
+    }
 }
 
 TEST(WorstBatch, IsTheFirstOfThoseThatEndWorst)

@@ -197,6 +197,7 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     sent.lowerings = {Lowering::fused, Lowering::eager};
     sent.epsilon = 1.0 / 3;
     sent.steps = 7;
+    sent.deep = true;
     const auto line = sweepToJson(sent, "run.nanscope").dump();
     EXPECT_EQ(line.find('\n'), std::string::npos);
     const auto json = parseServiceLine(line);
@@ -211,10 +212,25 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     EXPECT_EQ(back->devices, sent.devices);
     EXPECT_EQ(back->epsilon, sent.epsilon);
     EXPECT_EQ(back->steps, sent.steps);
+    EXPECT_TRUE(back->deep);
     const auto plain = sweepFromJson(sweepToJson(request(), {}));
     ASSERT_TRUE(plain);
     EXPECT_TRUE(plain->lowerings.empty());
-    EXPECT_FALSE(plain->epsilon || plain->steps);
+    EXPECT_FALSE(plain->epsilon || plain->steps || plain->deep);
+}
+
+TEST(ServiceRequest, DeepGaugesComeBackAsTheyWereSent)
+{
+    DeepRequest sent;
+    sent.capture = "a.pt";
+    sent.cell = {"gns-gram", Precision::fp16, Lowering::eager, 1e-3, 4, "cuda:1", false};
+    sent.batch = 2;
+    const auto json = parseServiceLine(deepToJson(sent, "run.nanscope").dump());
+    EXPECT_EQ(json["do"], "deep");
+    EXPECT_EQ(json["session"], "run.nanscope");
+    const auto back = deepFromJson(json);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(*back, sent);
 }
 
 } // namespace
