@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/replay/outcome.h"
+#include "core/replay/roundings.h"
 
 namespace nanscope {
 
@@ -91,18 +92,7 @@ void gather(MemberResult& result, const Replay& replayed, const Member& member, 
 
 std::vector<Rounding> envelopeOf(const Member& member)
 {
-    Rounding own;
-    own.lowering = member.variant->lowering;
-    std::vector<Rounding> all(8, own);
-    all[1].lowering = own.lowering == Lowering::eager ? Lowering::fused : Lowering::eager;
-    all[2].lowering = Lowering::eager;
-    all[2].fuseElementwise = true;
-    all[3].fp32Norm = true;
-    all[4].normUlps = 1;
-    all[5].normUlps = -1;
-    all[6].inputUlps = 1;
-    all[7].otherSide = true;
-    return all;
+    return envelopeOf(member.variant->lowering);
 }
 
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,

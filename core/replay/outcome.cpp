@@ -16,16 +16,19 @@ constexpr double signalShare = 0.01;
 constexpr double degenerateFactor = 2;
 constexpr int directionsLookedAt = 8;
 
-bool degenerate(const Replay& replay, const std::vector<SingularDirection>& directions, std::span<const double> output)
+using Range = std::array<double, 2>;
+
+bool degenerate(const Replay& replay, const std::vector<SingularDirection>& directions, std::span<const double> output,
+    const Range& range)
 {
-    const auto range = outputRange(replay.program.steps);
     return std::any_of(directions.begin(), directions.end(), [&](const SingularDirection& direction) {
         const double gain = gainAlong(direction.left, output, replay.program.shape.cols);
         return gain > degenerateFactor * range[1] || gain < range[0] / degenerateFactor;
     });
 }
 
-Outcome judge(const Replay& replay, std::size_t element, const std::vector<SingularDirection>& directions)
+Outcome judge(
+    const Replay& replay, std::size_t element, const std::vector<SingularDirection>& directions, const Range& range)
 {
     const auto& output = replay.ops.back().batches[element];
     if (output.nan > 0) {
@@ -38,7 +41,7 @@ Outcome judge(const Replay& replay, std::size_t element, const std::vector<Singu
     if (output.allZero()) {
         return in.allZero() ? Outcome::finite : Outcome::zero;
     }
-    return degenerate(replay, directions, replay.outputs[element]) ? Outcome::degenerate : Outcome::finite;
+    return degenerate(replay, directions, replay.outputs[element], range) ? Outcome::degenerate : Outcome::finite;
 }
 
 NonFinite describe(const OpTrace& op, std::size_t element, bool batched)
@@ -83,9 +86,15 @@ std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& 
 
 std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions)
 {
+    return judgeOutcomes(replay, directions, outputRange(replay.program.steps));
+}
+
+std::vector<Outcome> judgeOutcomes(
+    const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions, const Range& range)
+{
     std::vector<Outcome> outcomes;
     for (std::size_t i = 0; i < directions.size(); ++i) {
-        outcomes.push_back(judge(replay, i, directions[i]));
+        outcomes.push_back(judge(replay, i, directions[i], range));
     }
     return outcomes;
 }

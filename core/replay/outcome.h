@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +18,10 @@ std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& 
 
 /// How each element of the batch ended; the replay kept its outputs.
 std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions);
+
+/// The same held against the output range of another schedule: the published one, where the replay changed it.
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions,
+    const std::array<double, 2>& range);
 
 /// The first op whose result is non-finite, for one element. `batched`: the index leads with the batch element.
 std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t element, bool batched);

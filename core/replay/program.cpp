@@ -3,6 +3,7 @@
 #include "core/replay/program.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,13 +16,9 @@ namespace {
 
 constexpr int maxSteps = 100;
 
-std::vector<Coefficients> chooseSteps(const Variant& variant, std::optional<int> count)
+bool positive(double factor)
 {
-    auto steps = variant.steps;
-    if (count) {
-        steps.resize(static_cast<std::size_t>(*count), variant.steps.back());
-    }
-    return steps;
+    return factor > 0 && std::isfinite(factor);
 }
 
 /// Appends instructions and buffers; knows the orientation of X and which side products are taken on.
@@ -44,7 +41,7 @@ public:
         m_program.precision = options.precision;
         m_program.rounding = options.rounding;
         m_program.shape = shape;
-        m_program.steps = chooseSteps(variant, options.steps);
+        m_program.steps = stepsOf(variant, options.steps, options.safety);
         const bool useGiven = options.epsilon && (options.forceEpsilon || !variant.ignoresCallerEpsilon);
         m_program.epsilon = useGiven ? *options.epsilon : variant.epsilon;
     }
@@ -163,7 +160,10 @@ private:
         auto& divide = emit(Code::divide, x, x);
         divide.scalar = scalar;
         divide.round = format;
-        label(divide, OpName::normalize, 0);
+        if (m_options.scale != 1) {
+            scale(x, m_options.scale, x).round = format;
+        }
+        label(m_program.code.back(), OpName::normalize, 0);
     }
 
     Instruction& denominator(ScalarId scalar, double factor, double epsilon, bool clamp, Precision format)
@@ -387,6 +387,9 @@ Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape,
     }
     if (options.steps && (*options.steps < 1 || *options.steps > maxSteps)) {
         return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *options.steps, maxSteps));
+    }
+    if (!positive(options.scale) || !positive(options.safety.value_or(1))) {
+        return failure(ErrorKind::usage, "a scale and a safety factor are positive numbers");
     }
     return Compiler(variant, shape, options).compile();
 }

@@ -106,9 +106,11 @@ struct CompileOptions
     std::optional<double> epsilon; ///< the capture's; ignored where the variant ignores it
     std::optional<int> steps; ///< first so many steps only; more than the schedule has repeats its last
     bool forceEpsilon = false; ///< use `epsilon` even where the variant would ignore it
+    double scale = 1; ///< multiplies the normalised input, which is rounded once more then
+    std::optional<double> safety = std::nullopt; ///< factor of the schedule in place of the variant's own
 };
 
-/// Fails for an empty matrix or a step count outside 1..100.
+/// Fails for an empty matrix, a step count outside 1..100, and a scale or factor that is not a positive number.
 Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape, const CompileOptions& options);
 
 /// Name and size of each op, one per scan slot, without scans; sizes are in the capture's own orientation.

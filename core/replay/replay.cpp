@@ -145,6 +145,8 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::spa
     compile.epsilon = options.epsilon;
     compile.forceEpsilon = options.forceEpsilon;
     compile.steps = options.steps;
+    compile.scale = options.scale;
+    compile.safety = options.safety;
     auto program = compileProgram(variant, shape, compile);
     if (!program) {
         return tl::make_unexpected(program.error());

@@ -26,6 +26,8 @@ struct ReplayOptions
     std::optional<double> epsilon;
     bool forceEpsilon = false;
     std::optional<int> steps;
+    double scale = 1; ///< as in CompileOptions
+    std::optional<double> safety;
     bool tileMaps = false;
     bool keepOutput = false;
     bool spectralNorms = false; ///< measure ||X||_2 on entry of every step (Lanczos on the Gram), not only bound it

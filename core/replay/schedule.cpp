@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/replay/variant.h"
 
@@ -51,6 +52,28 @@ double firstDivergence(std::span<const Coefficients> steps, double low)
 
 } // namespace
 
+std::vector<Coefficients> withSafetyFactor(std::vector<Coefficients> steps, double factor)
+{
+    const double cubed = factor * factor * factor;
+    for (auto& [a, b, c] : steps) {
+        a /= factor;
+        b /= cubed;
+        c /= cubed * factor * factor;
+    }
+    return steps;
+}
+
+std::vector<Coefficients> stepsOf(const Variant& variant, std::optional<int> count, std::optional<double> safety)
+{
+    auto steps = variant.steps;
+    if (count) {
+        steps.resize(static_cast<std::size_t>(*count), variant.steps.back());
+    }
+    // The schedule to its last digit where the factor is its own.
+    const bool changed = safety && *safety != variant.safetyFactor;
+    return changed ? withSafetyFactor(std::move(steps), *safety / variant.safetyFactor) : steps;
+}
+
 double applySchedule(std::span<const Coefficients> steps, double sigma)
 {
     for (const auto& [a, b, c] : steps) {
@@ -67,7 +90,9 @@ std::vector<double> divergenceLimits(std::span<const Coefficients> steps)
     for (std::size_t k = 0; k < steps.size(); ++k) {
         const auto rest = steps.subspan(k);
         // A schedule without slack may already diverge a rounding error above its own maximum.
-        const double start = diverges(rest, maxima[k]) ? maxima[k] * (1 - 1e-6) : maxima[k];
+        double start = diverges(rest, maxima[k]) ? maxima[k] * (1 - 1e-6) : maxima[k];
+        // With too small a safety factor it diverges within (0, 1] already.
+        start = diverges(rest, start) ? 0 : start;
         limits.push_back(firstDivergence(rest, start));
     }
     return limits;

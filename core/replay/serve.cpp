@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/cliffanswer.h"
 #include "core/replay/servedeep.h"
 #include "core/replay/serveframes.h"
 #include "core/replay/servequeue.h"
@@ -72,12 +73,15 @@ public:
         if (verb == "deep") {
             return add(id, deepOrder(request));
         }
+        if (verb == "cliff") {
+            return add(id, cliffFromJson(request));
+        }
         if (verb == "cancel") {
             // A job that has just ended is no mistake of the caller's, but it must not read "cancelled".
             const bool found = m_queue.cancel(request.value("job", Json()));
             return found ? write(id, "done", true) : refuse(id, "no such job runs or waits");
         }
-        refuse(id, "\"do\" is one of hello, sweep, film, frame, deep and cancel");
+        refuse(id, "\"do\" is one of hello, sweep, film, frame, deep, cliff and cancel");
     }
 
     void refuse(const Json& id, const std::string& why)
@@ -198,6 +202,9 @@ private:
             return deepCell(*deep, m_devices, context).map([&](const Cell& cell) {
                 write(job.id, "deep", toJson(cell));
             });
+        }
+        if (const auto* cliff = std::get_if<CliffRequest>(&job.order)) {
+            return send(job.id, replayCliff(*cliff, m_devices, context).map(packCliff));
         }
         return runSweep(job.id, std::get<SweepOrder>(job.order), context);
     }

@@ -21,16 +21,18 @@ namespace nanscope {
 ///        {"id":5,"do":"cancel","job":2}
 ///        {"id":7,"do":"deep","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
 ///         "epsilon":null,"steps":null,"batch":0,"session":PATH or ""}
+///        {"id":6,"do":"cliff", as for film without "against", "scale":1,"safety":null,"roundings":1}
 ///   out  {"id":1,"hello":{"engine":"torch 2.11.0","devices":[{"name":"cpu","hardware":".."}],"notes":[".."]}}
 ///        {"id":2,"progress":{..as --progress jsonl..}}
 ///        {"id":2,"cell":{..as in nanscope.sweep/1, without ops..}}
 ///        {"id":3,"film":{"cell":{CELL},"batch":0,"batches":1,"block":{BLOCK},"compared":false,"ops":[{OP}..]}}
 ///        {"id":4,"frame":{"cell":{CELL},"batch":0,"batches":1,"block":{BLOCK},"index":7,"values":{VALUES},..OP..}}
 ///        {"id":7,"deep":{..a cell as above, with its deep gauges..}}
+///        {"id":6,"cliff":{"batch":0,"batches":1,"scale":1,"safety":1.05,"limits":[..],"replays":[{REPLAY}..]}}
 ///        {"id":2,"done":true} or {"id":2,"error":"one sentence"} or {"id":2,"cancelled":true}
 /// Every cell of a sweep is also stored in the session when one is named, with its tile maps. Requests run one after
-/// the other on a thread of their own while lines go on being read; films and frames, which somebody looks at, run
-/// before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
+/// the other on a thread of their own while lines go on being read; films, frames and cliffs, which somebody looks at,
+/// run before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
 /// implied) and return. Returns the process's exit status. Left-out lists keep SweepRequest's defaults. A line that
 /// is not a request is answered {"error":".."}, with its id where it has one, and the service goes on.
 ///
@@ -50,6 +52,10 @@ namespace nanscope {
 ///          asked for and the whole matrix is too large to be sent at once (maxFrameElements).
 ///   BLOCK  {"version":1,"name":"/nanscope-..","bytes":..}: POSIX shared memory, to be opened read-only and unlinked as
 ///          soon as it is mapped. Unfetched ones are gone after maxWaitingBlocks later answers or with the process.
+/// Cliffs (cliff.h; their progress counts roundings): the one matrix with its normalised input times "scale" and with
+/// the schedule's safety factor set to "safety" (null: the variant's own), under the first "roundings" of the envelope.
+///   REPLAY {"rounding":"fused, norm +1 ulp","sigma":[||X||_2 on entry of each step, "nan" where it is not finite],
+///          "cell":{as in nanscope.sweep/1, without ops, of this matrix at this scale}}
 /// Layout of a block, version 1: 8 bytes "nanscope", the version as int64, then at the BYTE that the answer names (from
 /// the begin of the block, unaligned): of a tile map height x width min (float), as many max (float), as many class
 /// bits (uint8); of values rows x cols elements, row-major. Everything in the machine's own byte order.

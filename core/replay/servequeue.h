@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/replay/cliff.h"
 #include "core/replay/deep.h"
 #include "core/replay/frame.h"
 
@@ -33,7 +34,7 @@ struct DeepOrder
 struct ServiceJob
 {
     nlohmann::ordered_json id;
-    std::variant<SweepOrder, FilmRequest, FrameRequest, DeepOrder> order;
+    std::variant<SweepOrder, FilmRequest, FrameRequest, DeepOrder, CliffRequest> order;
     CancelToken cancel;
 
     bool isSweep() const { return std::holds_alternative<SweepOrder>(order); }

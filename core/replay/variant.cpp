@@ -47,17 +47,9 @@ const Schedule polarExpressSafe {
     {2.3465413258596377, -1.7097828382687081, 0.42323551169305323},
 };
 
-// The first five steps of Polar Express, each with p(s / 1.05) in place of p(s): gram-newton-schulz.
-Schedule withSafetyFactor(double factor, std::size_t steps)
+Schedule firstFive()
 {
-    Schedule result(polarExpress.begin(), polarExpress.begin() + static_cast<std::ptrdiff_t>(steps));
-    const double cubed = factor * factor * factor;
-    for (auto& [a, b, c] : result) {
-        a /= factor;
-        b /= cubed;
-        c /= cubed * factor * factor;
-    }
-    return result;
+    return {polarExpress.begin(), polarExpress.begin() + 5};
 }
 
 Variant gramNewtonSchulz()
@@ -66,7 +58,8 @@ Variant gramNewtonSchulz()
     v.name = "gns-gram";
     v.title = "Gram Newton-Schulz, restart after two steps";
     v.source = "Dao-AILab/gram-newton-schulz v0.1.5 f08f25e, gram_newton_schulz/";
-    v.steps = withSafetyFactor(1.05, 5);
+    v.safetyFactor = 1.05;
+    v.steps = withSafetyFactor(firstFive(), v.safetyFactor);
     v.castOrder = CastOrder::normalizeFirst;
     v.precision = Precision::fp16;
     v.lowering = Lowering::fused;
@@ -116,6 +109,7 @@ std::vector<Variant> makeVariants()
     express.title = "dion polar_express (its default)";
     express.source = "microsoft/dion 0a059a4, dion/polar_express.py";
     express.steps = polarExpressSafe;
+    express.safetyFactor = 1.02;
     express.epsilon = 1e-6;
     express.normFactor = 1.02;
     express.tall = TallRule::multiplyRight;
@@ -155,7 +149,7 @@ std::vector<Variant> makeVariants()
     unprotected.name = "polar-express-unprotected";
     unprotected.title = "Polar Express, five steps without safety factor";
     unprotected.source = "NoahAmsel/PolarExpress 7f0fb57, polar_express/basic.py";
-    unprotected.steps.assign(polarExpress.begin(), polarExpress.begin() + 5);
+    unprotected.steps = firstFive();
     unprotected.ignoresCallerEpsilon = true;
     unprotected.form = Form::standardScaled;
     unprotected.family = "polar-express";

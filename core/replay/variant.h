@@ -63,6 +63,8 @@ struct Variant
     bool ignoresCallerEpsilon = false;
     double normFactor = 1; ///< multiplies the Frobenius norm before epsilon
     Form form = Form::standard;
+    /// The factor f that every step of the schedule already holds as p(s / f); 1 where it was published without one.
+    double safetyFactor = 1;
     std::vector<int> restarts; ///< gram form: 0-based steps before which X <- Q X and R <- X X^T
     TallRule tall = TallRule::transpose;
     bool squareUsesStandard = false; ///< gram form falls back to the standard loop for square matrices
@@ -75,6 +77,13 @@ std::span<const Variant> variants();
 
 /// Fails with the nearest names for an unknown one.
 Result<const Variant*> findVariant(std::string_view name);
+
+/// Every step with p(s / factor) in place of p(s).
+std::vector<Coefficients> withSafetyFactor(std::vector<Coefficients> steps, double factor);
+
+/// The schedule as it runs: the first `count` steps, the last one repeated where there are not as many, and `safety` in
+/// place of the variant's own factor.
+std::vector<Coefficients> stepsOf(const Variant& variant, std::optional<int> count, std::optional<double> safety);
 
 /// Scalar behaviour of a schedule: the result of all steps on one singular value.
 double applySchedule(std::span<const Coefficients> steps, double sigma);

@@ -368,6 +368,31 @@ TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
     EXPECT_EQ(measured, 4);
 }
 
+TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
+{
+    Gate gate;
+    start(
+        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    send(sweep(2).dump());
+    gate.waitForArrival();
+    send(sweep(3).dump());
+    Json cliff {{"id", 4}, {"do", "cliff"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
+        {"scale", 1.5}, {"roundings", 2}};
+    send(cliff.dump());
+    gate.open();
+    int reports = 0;
+    const auto answer = receiveUntil([&](const Json& each) {
+        EXPECT_NE(each["id"], 3);
+        reports += each["id"] == 4 && each.contains("progress") ? 1 : 0;
+        return each.contains("cliff") || (each["id"] == 4 && each.contains("error"));
+    });
+    EXPECT_EQ(answer["cliff"]["scale"], 1.5);
+    EXPECT_EQ(answer["cliff"]["replays"].size(), 2U);
+    EXPECT_EQ(answer["cliff"]["limits"].size(), 5U);
+    EXPECT_EQ(reports, 2);
+    EXPECT_EQ(receiveUntil([](const Json& each) { return each["id"] == 4; })["done"], true);
+}
+
 TEST_F(Serve, cancelStopsAtTheNextInstruction)
 {
     Gate gate;
@@ -434,6 +459,11 @@ TEST_F(Serve, linesThatAreNoRequestsAreAnsweredAndTheServiceGoesOn)
              R"({"id":7,"do":"sweep"})", R"({"id":7,"do":"film"})", R"({"id":7,"do":"frame"})",
              R"({"id":7,"do":"film","capture":"none.pt","variant":"gns-gram","precision":"fp16"})",
              R"({"id":7,"do":"frame","capture":"none.pt","variant":"gns-gram","precision":"fp16","op":1})",
+             R"({"id":7,"do":"cliff"})",
+             R"({"id":7,"do":"cliff","capture":"none.pt","variant":"gns-gram","precision":"fp16"})",
+             R"({"id":7,"do":"cliff","capture":"none.pt","variant":"gns-gram","precision":"fp16","scale":0})",
+             R"({"id":7,"do":"cliff","capture":"none.pt","variant":"gns-gram","precision":"fp16","safety":"much"})",
+             R"({"id":7,"do":"cliff","capture":"none.pt","variant":"gns-gram","precision":"fp16","roundings":1.5})",
              R"({"id":7,"do":"sweep","captures":["x.pt"],"variants":["nobody"],"precisions":["fp32"]})"}) {
         send(line);
         const auto answer = receive();
