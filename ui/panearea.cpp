@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 
 #include "ui/panes/capturespane.h"
+#include "ui/panes/cliffpane.h"
 #include "ui/panes/faulttreepane.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framepane.h"
@@ -36,10 +37,13 @@ QWidget* PaneArea::buildCentre()
     m_panes.film->setTitle({});
     m_panes.tensors = new TensorsPane;
     m_panes.tensors->setTitle({});
+    m_panes.cliff = new CliffPane;
+    m_panes.cliff->setTitle({});
     m_tabs = new QTabWidget;
     m_tabs->setDocumentMode(true);
     m_tabs->addTab(m_panes.film, tr("Film strip"));
     m_tabs->addTab(m_panes.tensors, tr("Input and output"));
+    m_tabs->addTab(m_panes.cliff, tr("Cliff"));
     auto* centre = new QWidget;
     auto* layout = new QVBoxLayout(centre);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -12,6 +12,7 @@ class QTabWidget;
 namespace nanscope {
 
 class CapturesPane;
+class CliffPane;
 class FaultTreePane;
 class FilmPane;
 class FramePane;
@@ -34,6 +35,7 @@ struct Panes
     FilmPane* film = nullptr;
     FramePane* frame = nullptr;
     GaugesPane* gauges = nullptr;
+    CliffPane* cliff = nullptr;
     HeatView* frameView = nullptr; ///< shared by the strip and the large frame
 };
 

@@ -7,6 +7,7 @@
 #include "core/replay/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/capturespane.h"
+#include "ui/panes/cliffpane.h"
 #include "ui/panes/faulttreepane.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framepane.h"
@@ -39,6 +40,7 @@ PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
 {
     connectPanes();
     connectFilm();
+    connectCliff();
     connectTimeline();
     connectWorkspace();
 }
@@ -78,6 +80,14 @@ void PaneLinks::connectFilm()
     connect(&m_workspace, &Workspace::deepEnded, this, &PaneLinks::onDeepEnded);
     connect(&m_workspace, &Workspace::filmChanged, this, &PaneLinks::onFilm);
     connect(&m_workspace, &Workspace::filmMissing, this, &PaneLinks::onFilmMissing);
+}
+
+void PaneLinks::connectCliff()
+{
+    connect(m_panes.cliff, &CliffPane::replayRequested, &m_workspace, &Workspace::replayCliff);
+    connect(m_panes.cliff, &CliffPane::replayUnwanted, &m_workspace, &Workspace::dropCliff);
+    connect(&m_workspace, &Workspace::cliffReady, m_panes.cliff, &CliffPane::setReplay);
+    connect(&m_workspace, &Workspace::cliffFailed, m_panes.cliff, &CliffPane::setFailure);
 }
 
 void PaneLinks::connectTimeline()
@@ -196,6 +206,7 @@ void PaneLinks::onFilm(std::shared_ptr<const Film> film)
 {
     m_film = std::move(film);
     showGauges(m_film->cell);
+    fillCliff();
     m_panes.film->setFilm(m_film);
 }
 
@@ -229,6 +240,16 @@ void PaneLinks::onFilmMissing(const QString& sentence)
     m_film = nullptr;
     m_panes.gauges->setCell(nullptr);
     m_panes.film->showMessage(sentence);
+    fillCliff();
+}
+
+void PaneLinks::fillCliff()
+{
+    if (const auto& cell = m_workspace.shownCell()) {
+        m_panes.cliff->setCell(*cell, m_workspace.shownBatch());
+    } else {
+        m_panes.cliff->showMessage(tr("Sweep this capture, then choose a cell to see how far it is from its cliff"));
+    }
 }
 
 void PaneLinks::onFrame(int frame)

@@ -32,6 +32,7 @@ Q_SIGNALS:
 private:
     void connectPanes();
     void connectFilm();
+    void connectCliff();
     void connectTimeline();
     void connectWorkspace();
     void onRunChanged();
@@ -48,6 +49,7 @@ private:
     void fillVerdict();
     void fillDamage(bool shown);
     void fillSweep();
+    void fillCliff();
     void selectCause();
 
     Panes m_panes;

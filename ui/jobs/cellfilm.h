@@ -40,6 +40,7 @@ public:
     void offer(const Cell& cell);
 
     const std::optional<Cell>& cell() const { return m_cell; }
+    int batch() const { return m_batch; }
     /// The running sweep is of this cell alone, for its pictures.
     bool replaying() const { return m_replaying; }
     bool busy() const { return m_stored.busy() || m_replayed.busy(); }

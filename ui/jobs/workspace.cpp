@@ -67,6 +67,8 @@ void Workspace::connectJobs()
     connect(&m_film, &CellFilm::changed, this, &Workspace::filmChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::filmMissing);
     connect(&m_film, &CellFilm::progressed, this, &Workspace::progressed);
+    connect(&m_cliff, &CliffLoader::ready, this, &Workspace::cliffReady);
+    connect(&m_cliff, &CliffLoader::failed, this, &Workspace::cliffFailed);
     connect(&m_deep, &DeepJob::progressed, this, &Workspace::deepProgressed);
     connect(&m_deep, &DeepJob::measured, this, &Workspace::onDeep);
     connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
@@ -294,6 +296,19 @@ void Workspace::setFilmMode(FilmMode mode)
     m_film.setMode(mode);
 }
 
+void Workspace::replayCliff(CliffRequest request)
+{
+    if (const Capture* shown = capture()) {
+        request.capture = shown->path;
+        m_cliff.request(request);
+    }
+}
+
+void Workspace::dropCliff()
+{
+    m_cliff.drop();
+}
+
 const Cell* Workspace::defaultCell() const
 {
     int identified = 0;
@@ -470,7 +485,8 @@ bool Workspace::busy() const
 
 bool Workspace::settled() const
 {
-    return !busy() && !m_tensors.busy() && !m_film.busy() && !m_deep.busy() && m_service.settled() && m_reports == 0;
+    return !busy() && !m_tensors.busy() && !m_film.busy() && !m_deep.busy() && !m_cliff.busy() && m_service.settled()
+        && m_reports == 0;
 }
 
 void Workspace::exportReport(const QString& path)

@@ -10,6 +10,7 @@
 #include <QThreadPool>
 
 #include "ui/jobs/cellfilm.h"
+#include "ui/jobs/cliffloader.h"
 #include "ui/jobs/deepjob.h"
 #include "ui/jobs/folderfollower.h"
 #include "ui/jobs/replayservice.h"
@@ -46,6 +47,9 @@ public:
     void showFilmBatch(int batch);
     /// Values, or the difference of every op to another replay of it; a difference is replayed when asked for.
     void setFilmMode(FilmMode mode);
+    /// Of the selected capture; the newest request stops the one before.
+    void replayCliff(CliffRequest request);
+    void dropCliff();
     void sweepSelected();
     /// Deep gauges of the cell that is shown; answered by deepMeasured() or deepEnded().
     void measureDeep();
@@ -76,6 +80,10 @@ public:
     /// The stored cell most worth seeing first: what ran, as far as that is known, in its own precision.
     const Cell* defaultCell() const;
 
+    /// The cell that is looked at, whether or not there is a film of it; and its matrix.
+    const std::optional<Cell>& shownCell() const { return m_film.cell(); }
+    int shownBatch() const { return m_film.batch(); }
+
     bool busy() const;
     bool judging() const { return m_judging; }
     bool sweeping() const { return m_service.running(); }
@@ -92,6 +100,8 @@ Q_SIGNALS:
     void cellAdded(const nanscope::Cell& cell);
     void filmChanged(std::shared_ptr<const nanscope::Film> film);
     void filmMissing(const QString& sentence);
+    void cliffReady(std::shared_ptr<const nanscope::ReplayedCliff> cliff);
+    void cliffFailed(const QString& sentence);
     void deepProgressed(int done, int total);
     void deepMeasured(const nanscope::Cell& cell);
     void deepEnded(const QString& sentence); ///< empty after a cancel
@@ -129,6 +139,7 @@ private:
     TensorLoader m_tensors;
     ReplayService m_service;
     CellFilm m_film {m_service};
+    CliffLoader m_cliff {&m_service};
     DeepJob m_deep {m_service};
     QThreadPool m_pool;
     QThreadPool m_notes; ///< one thread: what is said last is stored last

@@ -17,7 +17,16 @@ MarkLabel::MarkLabel(QWidget* parent)
 void MarkLabel::setRole(int role)
 {
     m_role = role;
+    m_outcome.reset();
     setVisible(role >= 0);
+    update();
+}
+
+void MarkLabel::setOutcome(std::optional<Outcome> outcome)
+{
+    m_role = -1;
+    m_outcome = outcome;
+    setVisible(outcome.has_value());
     update();
 }
 
@@ -25,7 +34,12 @@ void MarkLabel::paintEvent(QPaintEvent* event)
 {
     Q_UNUSED(event)
     QPainter painter(this);
-    drawRoleMark(painter, QRectF(rect()).adjusted(1, 1, -1, -1), m_role);
+    const QRectF box = QRectF(rect()).adjusted(1, 1, -1, -1);
+    if (m_outcome) {
+        drawOutcomeMark(painter, box.adjusted(1, 1, -1, -1), *m_outcome);
+    } else {
+        drawRoleMark(painter, box, m_role);
+    }
 }
 
 } // namespace nanscope
