@@ -6,8 +6,10 @@
 #include <QDockWidget>
 #include <QMainWindow>
 #include <QMenu>
+#include <QTabBar>
 
 #include "ui/panes/paneframe.h"
+#include "ui/theme.h"
 
 namespace nanscope {
 
@@ -21,6 +23,7 @@ Docks::Docks(QMainWindow& area)
     : m_area(area)
 {
     m_area.setDockNestingEnabled(true);
+    m_area.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
     m_area.setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     m_area.setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
 }
@@ -88,20 +91,55 @@ void Docks::shareRow()
     }
 }
 
-void Docks::reset()
+void Docks::takeAll()
 {
     for (const Dock& dock : m_docks) {
         dock.widget->setFloating(false);
         m_area.removeDockWidget(dock.widget);
     }
+}
+
+void Docks::reset()
+{
+    takeAll();
     for (const Dock& dock : m_docks) {
         m_area.addDockWidget(dock.area, dock.widget);
         dock.widget->show();
     }
-    share(Qt::LeftDockWidgetArea, 0.24);
-    share(Qt::RightDockWidgetArea, 0.27);
+    share(Qt::LeftDockWidgetArea, 0.25);
+    share(Qt::RightDockWidgetArea, 0.26);
     share(Qt::BottomDockWidgetArea, 0.26);
     shareRow();
+}
+
+void Docks::stack()
+{
+    takeAll();
+    QDockWidget* side = nullptr;
+    QDockWidget* below = nullptr;
+    const bool low = m_area.height() < grid(150);
+    for (const Dock& dock : m_docks) {
+        const bool isBelow = dock.area == Qt::BottomDockWidgetArea && !low;
+        QDockWidget*& first = isBelow ? below : side;
+        if (first) {
+            m_area.tabifyDockWidget(first, dock.widget);
+        } else {
+            first = dock.widget;
+            m_area.addDockWidget(isBelow ? Qt::BottomDockWidgetArea : Qt::LeftDockWidgetArea, first);
+        }
+        dock.widget->show();
+    }
+    // Half a word would name none of them.
+    for (QTabBar* bar : m_area.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+        bar->setElideMode(Qt::ElideNone);
+        bar->setUsesScrollButtons(true);
+    }
+    side->raise();
+    m_area.resizeDocks({side}, {m_area.width() * 2 / 5}, Qt::Horizontal);
+    if (below) {
+        below->raise();
+        m_area.resizeDocks({below}, {m_area.height() / 4}, Qt::Vertical);
+    }
 }
 
 } // namespace nanscope

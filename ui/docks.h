@@ -32,6 +32,9 @@ public:
     bool restore(const QByteArray& state);
     /// Every pane where it was made for, with its share of the area.
     void reset();
+    /// The panes at the sides behind one row of tabs and those below behind another, in a low area all behind one:
+    /// where there is no room for all of them side by side.
+    void stack();
 
 private:
     struct Dock
@@ -40,6 +43,7 @@ private:
         Qt::DockWidgetArea area;
     };
 
+    void takeAll();
     void share(Qt::DockWidgetArea area, double part);
     void shareRow();
 

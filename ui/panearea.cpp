@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panearea.h"
 
+#include <utility>
+
 #include <QTabWidget>
 #include <QVBoxLayout>
 
@@ -77,16 +79,72 @@ void PaneArea::layOut(const QByteArray& saved)
     m_laidOut = true;
     m_docks.reset();
     m_docks.restore(saved);
+    remember();
+    adapt();
+}
+
+// A window that is made small stays usable: what does not fit side by side goes behind tabs, until there is room again.
+void PaneArea::adapt()
+{
+    const QSize least(grid(240), grid(130));
+    const QSize needed = isStacked() ? m_wideNeeds : QMainWindow::minimumSizeHint().expandedTo(least);
+    const bool fits = width() >= needed.width() && height() >= needed.height();
+    if (!m_laidOut || fits != isStacked()) {
+        remember();
+        return;
+    }
+    if (fits) {
+        m_docks.restore(std::exchange(m_wide, {}));
+        remember();
+    } else {
+        m_wideNeeds = needed;
+        m_wide = m_remembered;
+        m_docks.stack();
+    }
+}
+
+// Once the area is too small, the panes are squeezed already: what to go back to is how they lay before.
+void PaneArea::remember()
+{
+    if (m_laidOut && !isStacked()) {
+        m_remembered = m_docks.save();
+    }
+}
+
+bool PaneArea::event(QEvent* event)
+{
+    const bool handled = QMainWindow::event(event);
+    if (event->type() == QEvent::MouseButtonRelease) {
+        remember();
+    }
+    return handled;
+}
+
+void PaneArea::resizeEvent(QResizeEvent* event)
+{
+    QMainWindow::resizeEvent(event);
+    QMetaObject::invokeMethod(this, &PaneArea::adapt, Qt::QueuedConnection);
+}
+
+QSize PaneArea::minimumSizeHint() const
+{
+    return {grid(140), grid(90)};
 }
 
 QByteArray PaneArea::saveLayout() const
 {
+    if (isStacked()) {
+        return m_wide;
+    }
     return m_laidOut ? m_docks.save() : QByteArray();
 }
 
 void PaneArea::resetLayout()
 {
+    m_wide.clear();
     m_docks.reset();
+    remember();
+    adapt();
 }
 
 } // namespace nanscope

@@ -56,15 +56,28 @@ public:
     /// Empty before the panes were laid out.
     QByteArray saveLayout() const;
     void resetLayout();
+    /// The panes lie in tabs because the area is too small for them side by side.
+    bool isStacked() const { return !m_wide.isEmpty(); }
+
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool event(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QWidget* buildCentre();
     void buildDocks();
+    void adapt();
+    void remember();
 
     Panes m_panes;
     QTabWidget* m_tabs = nullptr;
     Docks m_docks;
     bool m_laidOut = false;
+    QByteArray m_wide; ///< while stacked: the layout to go back to
+    QByteArray m_remembered; ///< the layout when it last had its room
+    QSize m_wideNeeds;
 };
 
 } // namespace nanscope

@@ -48,6 +48,7 @@ PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
 void PaneLinks::connectPanes()
 {
     connect(m_panes.captures, &CapturesPane::captureSelected, &m_workspace, &Workspace::select);
+    connect(m_panes.captures, &CapturesPane::causeRequested, this, &PaneLinks::selectCause);
     connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
     connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);

@@ -88,6 +88,50 @@ TEST_F(CaptureModelTest, FilterKnowsColumnsExclusionAndExpressions)
     EXPECT_EQ(filtered("").size(), 3);
 }
 
+TEST_F(CaptureModelTest, FilterKnowsRangesAndAlternatives)
+{
+    EXPECT_EQ(filtered("rank:0..1"), QStringList({"0", "1"}));
+    EXPECT_EQ(filtered("rank:1.."), QStringList({"10", "1"}));
+    EXPECT_EQ(filtered("rank:..1"), QStringList({"0", "1"}));
+    EXPECT_EQ(filtered("rank:0,10"), QStringList({"0", "10"}));
+    EXPECT_EQ(filtered("!rank:0,10"), QStringList({"1"}));
+    EXPECT_EQ(filtered("step:8.."), QStringList({"1"})) << "8 lies in the update 7–8";
+    EXPECT_EQ(filtered("step:9.."), QStringList());
+    EXPECT_EQ(filtered("role:birth,upstream"), QStringList({"0"}));
+    EXPECT_EQ(filtered("rank:a..b"), QStringList()) << "no range: searched for as it stands";
+    EXPECT_EQ(filtered("file:birth"), QStringList({"0"}));
+}
+
+TEST_F(CaptureModelTest, FilterTakesSpacesBetweenSlashesAndQuotes)
+{
+    EXPECT_EQ(filtered("\"from rank 0\""), QStringList({"10", "1"}));
+    EXPECT_EQ(filtered("/from RANK [0-9]/ rank:1"), QStringList({"1"}));
+    EXPECT_EQ(filtered("!\"from rank 0\""), QStringList({"0"}));
+}
+
+TEST_F(CaptureModelTest, SortsShapesAndStepsByTheirNumbers)
+{
+    auto run = test::makeRun();
+    run->captures[1].input.shape = {1, 1024, 96};
+    model.setRun(run, test::makeDiagnosis());
+    filter.sort(CaptureModel::ShapeColumn, Qt::AscendingOrder);
+    EXPECT_EQ(column(filter, CaptureModel::ShapeColumn), QStringList({"1×96×160", "1×160×96", "1×1024×96"}));
+    filter.sort(CaptureModel::StepColumn, Qt::DescendingOrder);
+    EXPECT_EQ(column(filter, CaptureModel::StepColumn), QStringList({"7–8", "6–7", "5–6"}));
+    filter.sort(CaptureModel::FileColumn, Qt::AscendingOrder);
+    EXPECT_EQ(column(filter, CaptureModel::FileColumn), QStringList({"a.pt", "b.pt", "birth.pt"}));
+}
+
+TEST_F(CaptureModelTest, EveryCellTellsItsWholeTextInItsToolTip)
+{
+    for (int row = 0; row < model.rowCount(); ++row) {
+        for (int column = 0; column < model.columnCount(); ++column) {
+            const QModelIndex at = model.index(row, column);
+            EXPECT_TRUE(at.data(Qt::ToolTipRole).toString().contains(at.data().toString()));
+        }
+    }
+}
+
 TEST_F(CaptureModelTest, VerdictIsFoundByIdBeforeName)
 {
     Diagnosis diagnosis = *test::makeDiagnosis();

@@ -1,10 +1,18 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <limits>
 
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTest>
@@ -13,6 +21,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
+#include "ui/models/capturemodel.h"
 #include "ui/models/cellgridmodel.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/elidedlabel.h"
@@ -35,6 +44,13 @@ QToolButton* chip(const QWidget& pane, const char* text)
         }
     }
     return nullptr;
+}
+
+QAction* actionOf(const QWidget& widget, const char* text)
+{
+    const auto actions = widget.actions();
+    const auto found = std::ranges::find(actions, QString::fromLatin1(text), &QAction::text);
+    return found == actions.end() ? nullptr : *found;
 }
 
 } // namespace
@@ -72,6 +88,66 @@ TEST(CapturesPane, EscapeClearsTheFilter)
     EXPECT_EQ(pane.view()->model()->rowCount(), 3);
 }
 
+TEST(CapturesPane, FilterHidesTheSelectionButDoesNotChangeIt)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    QSignalSpy selected(&pane, &CapturesPane::captureSelected);
+    auto* box = pane.findChild<QLineEdit*>();
+    box->setText(QStringLiteral("downstream"));
+    EXPECT_EQ(pane.selectedCapture(), 2);
+    EXPECT_FALSE(pane.view()->currentIndex().isValid());
+    EXPECT_EQ(pane.findChild<ElidedLabel*>(QStringLiteral("paneNote"))->fullText(), QStringLiteral("2 of 3 shown"));
+    box->clear();
+    EXPECT_EQ(pane.view()->currentIndex().row(), 0);
+    EXPECT_EQ(selected.size(), 0);
+}
+
+TEST(CapturesPane, CopiesRowsWithTheirPaths)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    actionOf(*pane.view(), "Copy rows")->trigger();
+    EXPECT_EQ(QGuiApplication::clipboard()->text(),
+        QStringLiteral("Role\tRank\tStep\tShape\tVerdict\tFile\n"
+                       "birth\t0\t5-6\t1x160x96\timplementation\t/nowhere/birth.pt\n"));
+    pane.view()->selectAll();
+    actionOf(*pane.view(), "Copy rows as JSON")->trigger();
+    const QJsonArray rows = QJsonDocument::fromJson(QGuiApplication::clipboard()->text().toUtf8()).array();
+    ASSERT_EQ(rows.size(), 3);
+    EXPECT_EQ(rows[1].toObject()[QStringLiteral("rank")].toInt(), 10);
+    actionOf(*pane.view(), "Copy path")->trigger();
+    EXPECT_EQ(QGuiApplication::clipboard()->text(), QStringLiteral("/nowhere/birth.pt"));
+}
+
+TEST(CapturesPane, OnlyADescendantHasACauseToSelect)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    QAction* cause = actionOf(*pane.view(), "Select its cause");
+    EXPECT_FALSE(cause->isEnabled());
+    QSignalSpy wanted(&pane, &CapturesPane::causeRequested);
+    pane.view()->selectRow(1);
+    EXPECT_TRUE(cause->isEnabled());
+    cause->trigger();
+    EXPECT_EQ(wanted.size(), 1);
+}
+
+TEST(CapturesPane, NarrowListKeepsEveryColumnInSight)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    pane.resize(290, 300);
+    pane.show();
+    EXPECT_EQ(pane.view()->horizontalScrollBar()->maximum(), 0);
+    for (int column = 0; column <= CaptureModel::VerdictColumn; ++column) {
+        EXPECT_GE(pane.view()->columnWidth(column), 32) << column;
+    }
+    const int narrow = pane.view()->columnWidth(CaptureModel::RoleColumn);
+    pane.resize(500, 300);
+    EXPECT_GT(pane.view()->columnWidth(CaptureModel::RoleColumn), narrow);
+}
+
 TEST(CapturesPane, EmptyRunSelectsNothing)
 {
     CapturesPane pane;
@@ -85,7 +161,7 @@ TEST(CapturesPane, EmptyRunSelectsNothing)
 TEST(VerdictPane, ShowsCountsAndOpensLists)
 {
     VerdictPane pane;
-    pane.resize(900, 300);
+    pane.resize(900, 700);
     const auto run = test::makeRun();
     const auto diagnosis = test::makeDiagnosis();
     pane.showVerdict(run->captures[2], diagnosis->captures[0]);

@@ -2,14 +2,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include <QRegularExpression>
 #include <QSortFilterProxyModel>
 #include <QString>
 
 namespace nanscope {
 
-/// Sorts and filters captures. Words are joined by "and"; `rank:0`, `step:5`, `role:birth` and `shape:160` look at one
-/// column, `/re/` is a regular expression, `!` before any of them excludes.
+class CaptureModel;
+
+/// Sorts and filters captures. Words are joined by "and"; `rank:0`, `step:5`, `role:birth`, `shape:160`,
+/// `verdict:numerics` and `file:rank0` look at one column, where `a,b` means either and, for rank and step, `2..7`,
+/// `2..` and `..7` a range. `/re/` is a regular expression, `"two words"` belong together, `!` before any of them
+/// excludes.
 class CaptureFilter : public QSortFilterProxyModel
 {
     Q_OBJECT
@@ -19,23 +26,32 @@ public:
 
     void setText(const QString& text);
 
+    /// Both ends belong to it.
+    struct Range
+    {
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+    };
+
 protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+    bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
 private:
     struct Term
     {
         int column = -1; ///< -1: all of them
         bool exclude = false;
-        QString word;
-        QRegularExpression expression;
-        bool isExpression = false;
+        QStringList words; ///< one of them is enough
+        std::vector<Range> ranges; ///< as are these
+        std::optional<QRegularExpression> expression;
     };
 
-    static Term parse(QString word);
-    bool matches(const Term& term, int row) const;
+    static Term parse(const QString& word);
+    static void parseAlternatives(Term& term, const QString& word);
+    static bool matches(const Term& term, const CaptureModel& model, int row);
 
-    QList<Term> m_terms;
+    std::vector<Term> m_terms;
 };
 
 } // namespace nanscope

@@ -173,6 +173,12 @@ QString CellGridModel::birthText(const Entry& entry)
     return entry.cell->birth ? opLabel(*entry.cell->birth) : tr("input");
 }
 
+QString CellGridModel::copyText(const Entry& entry)
+{
+    const QString birth = birthText(entry);
+    return birth.isEmpty() ? text(entry) : tr("%1 in %2").arg(text(entry), birth);
+}
+
 QString CellGridModel::toolTip(const QModelIndex& index) const
 {
     const Entry& at = entry(index);
@@ -209,6 +215,8 @@ QVariant CellGridModel::data(const QModelIndex& index, int role) const
         return stateOf(at) == CellState::done ? QVariant(static_cast<int>(at.cell->outcome)) : QVariant();
     case BirthTextRole:
         return birthText(at);
+    case CopyRole:
+        return copyText(at);
     default:
         return {};
     }

@@ -50,6 +50,7 @@ private:
     static CellState stateOf(const Entry& entry);
     static QString text(const Entry& entry);
     static QString birthText(const Entry& entry);
+    static QString copyText(const Entry& entry);
     QString toolTip(const QModelIndex& index) const;
 
     QStringList m_variants;

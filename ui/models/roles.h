@@ -9,13 +9,13 @@ namespace nanscope {
 /// Roles of the item models beyond Qt's own.
 enum ItemRole {
     SortRole = Qt::UserRole + 1, ///< comparable value, so that sorting never parses text
-    FilterTextRole, ///< everything a plain filter word may match
     CaptureRole, ///< index into RunData::captures
     CaptureRoleRole, ///< int(Role), or -1 while the capture is not judged
     OutcomeRole, ///< int(Outcome) of a done cell
     CellStateRole, ///< int(CellState)
     BirthTextRole, ///< "step 3 gram", empty when nothing was born
     IdentifiedRole, ///< true for a variant of the plausible set
+    CopyRole, ///< machine words for the clipboard where they are not what is displayed
 };
 
 } // namespace nanscope

@@ -2,14 +2,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/capturespane.h"
 
+#include <algorithm>
+
+#include <QAction>
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QFileInfo>
+#include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPainter>
 #include <QStyledItemDelegate>
 #include <QTableView>
+#include <QUrl>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/models/capturefilter.h"
 #include "ui/models/capturemodel.h"
 #include "ui/models/roles.h"
@@ -20,6 +30,9 @@
 namespace nanscope {
 
 namespace {
+
+constexpr int padding = 14;
+constexpr int markWidth = 20;
 
 class RoleDelegate : public QStyledItemDelegate
 {
@@ -37,6 +50,11 @@ public:
             option->font.setBold(role == static_cast<int>(Role::birth));
             option->features |= QStyleOptionViewItem::HasDecoration;
             option->decorationSize = {12, 12};
+            // The mark tells the role too; half a word would tell less than none.
+            if (QFontMetrics(option->font).horizontalAdvance(option->text) + markWidth + padding
+                > option->rect.width()) {
+                option->text.clear();
+            }
         }
     }
 
@@ -63,7 +81,7 @@ QString birthCount(int count)
 void setUpView(QTableView& view)
 {
     view.setSelectionBehavior(QAbstractItemView::SelectRows);
-    view.setSelectionMode(QAbstractItemView::SingleSelection);
+    view.setSelectionMode(QAbstractItemView::ExtendedSelection);
     view.setEditTriggers(QAbstractItemView::NoEditTriggers);
     view.setShowGrid(false);
     view.setWordWrap(false);
@@ -75,7 +93,8 @@ void setUpView(QTableView& view)
     view.verticalHeader()->setDefaultSectionSize(grid(6));
     view.horizontalHeader()->setHighlightSections(false);
     view.horizontalHeader()->setMinimumSectionSize(32);
-    view.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    view.setColumnHidden(CaptureModel::FileColumn, true);
+    view.horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
     view.horizontalHeader()->setStretchLastSection(true);
     view.horizontalHeader()->setSortIndicatorClearable(true);
     view.horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
@@ -92,8 +111,9 @@ CapturesPane::CapturesPane(QWidget* parent)
 {
     m_box->setPlaceholderText(tr("Filter, e.g. rank:0 !downstream"));
     m_box->setToolTip(
-        tr("Words that must all match. rank:0, step:5, role:birth, shape:160 and verdict:numerics look at one\n"
-           "column, /…/ is a regular expression, ! excludes. Esc clears."));
+        tr("Words that must all match. rank:0, step:5..8, role:birth,upstream, shape:160, verdict:numerics and file:…\n"
+           "look at one column; a comma is \"or\", 2.. and ..7 are ranges. /…/ is a regular expression, ! excludes.\n"
+           "Esc clears."));
     m_box->setAccessibleName(tr("Filter captures"));
     m_box->setClearButtonEnabled(true);
     m_box->installEventFilter(this);
@@ -107,11 +127,44 @@ CapturesPane::CapturesPane(QWidget* parent)
     boxRow->addWidget(m_box);
     body()->addLayout(boxRow);
     body()->addWidget(m_view, 1);
-    connect(m_box, &QLineEdit::textChanged, this, [this](const QString& text) {
-        m_filter->setText(text);
-        updateNote();
-    });
+    buildActions();
+    connect(m_box, &QLineEdit::textChanged, this, &CapturesPane::filter);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &CapturesPane::onCurrentChanged);
+    connect(m_view->horizontalHeader(), &QWidget::customContextMenuRequested, this, &CapturesPane::chooseColumns);
+}
+
+void CapturesPane::buildActions()
+{
+    makeCopyable(*m_view, tr("Captures"));
+    const auto add = [this](const QString& text, const QString& tip, auto slot) {
+        auto* action = new QAction(text, m_view);
+        action->setStatusTip(tip);
+        action->setToolTip(tip);
+        m_view->addAction(action);
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    m_copyPath = add(tr("Copy path"), tr("Where the selected capture lies"), [this] {
+        const QModelIndex row = m_view->currentIndex().siblingAtColumn(CaptureModel::FileColumn);
+        QGuiApplication::clipboard()->setText(row.data(CopyRole).toString());
+    });
+    m_openFolder = add(tr("Open its folder"), tr("Show the selected capture's folder on the desktop"), [this] {
+        const QModelIndex row = m_view->currentIndex().siblingAtColumn(CaptureModel::FileColumn);
+        const QFileInfo file(row.data(CopyRole).toString());
+        QDesktopServices::openUrl(QUrl::fromLocalFile(file.absolutePath()));
+    });
+    m_cause = add(
+        tr("Select its cause"), tr("Select the birth this capture descends from"), [this] { Q_EMIT causeRequested(); });
+    updateActions();
+}
+
+void CapturesPane::updateActions()
+{
+    const QModelIndex current = m_view->currentIndex();
+    m_copyPath->setEnabled(current.isValid());
+    m_openFolder->setEnabled(current.isValid());
+    m_cause->setEnabled(
+        current.isValid() && current.data(CaptureRoleRole).toInt() == static_cast<int>(Role::downstream));
 }
 
 void CapturesPane::setRun(std::shared_ptr<const RunData> run, std::shared_ptr<const Diagnosis> diagnosis)
@@ -130,35 +183,105 @@ void CapturesPane::setRun(std::shared_ptr<const RunData> run, std::shared_ptr<co
     m_chosenByUser = m_chosenByUser && sameRun;
     m_choosing = true;
     m_model->setRun(std::move(run), std::move(diagnosis));
-    fitColumns();
+    measureColumns();
     updateNote();
     if (m_chosenByUser && m_model->rowOf(before) >= 0) {
-        selectCapture(before);
+        m_selected = before;
+        showSelected();
     } else {
         m_view->selectRow(0);
+        const QModelIndex current = m_view->currentIndex();
+        m_selected = current.isValid() ? current.data(CaptureRole).toInt() : -1;
     }
     m_choosing = false;
-    Q_EMIT captureSelected(selectedCapture());
+    updateActions();
+    Q_EMIT captureSelected(m_selected);
 }
 
-void CapturesPane::fitColumns()
+void CapturesPane::measureColumns()
 {
-    constexpr int padding = 14;
-    constexpr int markWidth = 20;
     constexpr int looked = 200;
-    for (int column = 0; column < CaptureModel::VerdictColumn; ++column) {
+    m_wanted.assign(CaptureModel::NUM_COLUMNS, 0);
+    for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         int width = fontMetrics().horizontalAdvance(m_model->headerData(column, Qt::Horizontal).toString());
         for (int row = 0; row < std::min(looked, m_model->rowCount()); ++row) {
-            width = std::max(width, fontMetrics().horizontalAdvance(m_model->index(row, column).data().toString()));
+            width = std::max(width, fontMetrics().horizontalAdvance(m_model->text(row, column)));
         }
-        m_view->setColumnWidth(column, width + padding + (column == CaptureModel::RoleColumn ? markWidth : 0));
+        m_wanted[static_cast<std::size_t>(column)] =
+            width + padding + (column == CaptureModel::RoleColumn ? markWidth : 0);
+    }
+    fitColumns();
+}
+
+// In a narrow list the role gives way first, down to its mark and "birth", then the verdict; both are told by the tool
+// tip. Only then does the list scroll.
+void CapturesPane::fitColumns()
+{
+    if (m_wanted.empty()) {
+        return;
+    }
+    std::vector<int> widths = m_wanted;
+    int missing = -m_view->viewport()->width();
+    for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
+        missing += m_view->isColumnHidden(column) ? 0 : widths[static_cast<std::size_t>(column)];
+    }
+    QFont bold = font();
+    bold.setBold(true);
+    const int birth = QFontMetrics(bold).horizontalAdvance(roleWord(Role::birth)) + markWidth + padding;
+    const std::pair<CaptureModel::Column, int> yielding[] = {
+        {CaptureModel::RoleColumn, birth}, {CaptureModel::VerdictColumn, grid(10)}};
+    for (const auto& [column, least] : yielding) {
+        const int given = std::clamp(widths[column] - least, 0, std::max(missing, 0));
+        widths[column] -= given;
+        missing -= given;
+    }
+    for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
+        m_view->setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
     }
 }
 
-int CapturesPane::selectedCapture() const
+void CapturesPane::chooseColumns(const QPoint& at)
 {
-    const QModelIndex current = m_view->currentIndex();
-    return current.isValid() ? current.data(CaptureRole).toInt() : -1;
+    QMenu menu(this);
+    for (int column = CaptureModel::RankColumn; column < CaptureModel::NUM_COLUMNS; ++column) {
+        QAction* action = menu.addAction(m_model->headerData(column, Qt::Horizontal).toString());
+        action->setCheckable(true);
+        action->setChecked(!m_view->isColumnHidden(column));
+        connect(action, &QAction::toggled, this, [this, column](bool shown) {
+            m_view->setColumnHidden(column, !shown);
+            fitColumns();
+        });
+    }
+    menu.exec(m_view->horizontalHeader()->mapToGlobal(at));
+}
+
+void CapturesPane::resizeEvent(QResizeEvent* event)
+{
+    PaneFrame::resizeEvent(event);
+    fitColumns();
+}
+
+// What is looked at is no matter of what is listed: it stays, and is marked again when the list shows it.
+void CapturesPane::filter(const QString& text)
+{
+    m_choosing = true;
+    m_filter->setText(text);
+    showSelected();
+    m_choosing = false;
+    updateNote();
+    updateActions();
+}
+
+void CapturesPane::showSelected()
+{
+    const int row = m_model->rowOf(m_selected);
+    const QModelIndex at = row < 0 ? QModelIndex() : m_filter->mapFromSource(m_model->index(row, 0));
+    if (at.isValid()) {
+        m_view->selectRow(at.row());
+        m_view->scrollTo(at);
+    } else {
+        m_view->selectionModel()->clear();
+    }
 }
 
 void CapturesPane::selectCapture(int capture)
@@ -190,10 +313,13 @@ void CapturesPane::updateNote()
 
 void CapturesPane::onCurrentChanged()
 {
-    if (!m_choosing) {
+    const QModelIndex current = m_view->currentIndex();
+    if (!m_choosing && current.isValid()) {
         m_chosenByUser = true;
-        Q_EMIT captureSelected(selectedCapture());
+        m_selected = current.data(CaptureRole).toInt();
+        Q_EMIT captureSelected(m_selected);
     }
+    updateActions();
 }
 
 bool CapturesPane::eventFilter(QObject* watched, QEvent* event)

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/model/model.h"
 #include "ui/panes/paneframe.h"
 
+class QAction;
 class QLineEdit;
 class QTableView;
 
@@ -25,7 +27,8 @@ public:
 
     /// Keeps a capture the user chose where it still exists, else selects the first one shown: the birth.
     void setRun(std::shared_ptr<const RunData> run, std::shared_ptr<const Diagnosis> diagnosis);
-    int selectedCapture() const;
+    /// Stays what it was while a filter hides it.
+    int selectedCapture() const { return m_selected; }
     void selectCapture(int capture);
     void focusFilter();
 
@@ -34,20 +37,34 @@ public:
 Q_SIGNALS:
     /// Index into RunData::captures, or -1.
     void captureSelected(int capture);
+    /// The capture the selected one descends from is wanted.
+    void causeRequested();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void updateNote();
     void onCurrentChanged();
+    void buildActions();
+    void updateActions();
+    void filter(const QString& text);
+    void showSelected();
+    void measureColumns();
     void fitColumns();
+    void chooseColumns(const QPoint& at);
 
     CaptureModel* m_model;
     CaptureFilter* m_filter;
     QLineEdit* m_box;
     QTableView* m_view;
+    QAction* m_copyPath = nullptr;
+    QAction* m_openFolder = nullptr;
+    QAction* m_cause = nullptr;
     QString m_triage;
+    std::vector<int> m_wanted; ///< width of each column that shows all of it
+    int m_selected = -1;
     bool m_choosing = false; ///< a selection of our own is under way
     bool m_chosenByUser = false;
 };

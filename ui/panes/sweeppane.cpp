@@ -9,6 +9,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/models/cellgridmodel.h"
 #include "ui/panes/celldelegate.h"
 #include "ui/panes/elidedlabel.h"
@@ -52,6 +53,7 @@ SweepPane::SweepPane(QWidget* parent)
 {
     m_view->setModel(m_model);
     setUpView(*m_view);
+    makeCopyable(*m_view, tr("Sweep"));
     m_detail->setObjectName(QStringLiteral("muted"));
     m_progress->setTextVisible(false);
     m_progress->setAccessibleName(tr("Progress of the sweep"));

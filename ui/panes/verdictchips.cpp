@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QToolButton>
 
+#include "ui/panes/verdictflow.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -36,19 +37,26 @@ VerdictChips::VerdictChips(QWidget* parent)
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(2));
-    addChip(*layout, VerdictList::speaksFor, tr("What speaks for this verdict"));
-    addChip(*layout, VerdictList::speaksAgainst, tr("What speaks against it"));
-    addChip(*layout, VerdictList::notTestable, tr("What this capture cannot show"));
-    addChip(*layout, VerdictList::next, tr("Experiments that would tell most"));
-    layout->addStretch(1);
+    auto* chips = new QWidget(this);
+    auto* flow = new VerdictFlow(chips);
+    flow->setSpacing(grid(2));
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    chips->setSizePolicy(policy);
+    setSizePolicy(policy);
+    layout->addWidget(chips, 1);
+    addChip(*flow, VerdictList::speaksFor, tr("What speaks for this verdict"));
+    addChip(*flow, VerdictList::speaksAgainst, tr("What speaks against it"));
+    addChip(*flow, VerdictList::notTestable, tr("What this capture cannot show"));
+    addChip(*flow, VerdictList::next, tr("Experiments that would tell most"));
     auto* copy = new QPushButton(tr("Copy as issue text"), this);
     copy->setToolTip(tr("Put the report into the clipboard, ready for an issue (Ctrl+Shift+C)"));
-    layout->addWidget(copy);
+    layout->addWidget(copy, 0, Qt::AlignTop);
     connect(copy, &QPushButton::clicked, this, &VerdictChips::copyRequested);
     style();
 }
 
-void VerdictChips::addChip(QHBoxLayout& layout, VerdictList list, const QString& toolTip)
+void VerdictChips::addChip(QLayout& layout, VerdictList list, const QString& toolTip)
 {
     auto* button = new QToolButton(this);
     button->setObjectName(QStringLiteral("chip"));

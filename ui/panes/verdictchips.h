@@ -8,7 +8,7 @@
 
 #include "core/model/model.h"
 
-class QHBoxLayout;
+class QLayout;
 class QToolButton;
 
 namespace nanscope {
@@ -41,7 +41,7 @@ private:
         QToolButton* button;
     };
 
-    void addChip(QHBoxLayout& layout, VerdictList list, const QString& toolTip);
+    void addChip(QLayout& layout, VerdictList list, const QString& toolTip);
     void setChip(VerdictList list, const QString& text, bool enabled);
     void style();
 

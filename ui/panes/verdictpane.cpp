@@ -93,7 +93,9 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->addWidget(m_chips);
     layout->addWidget(m_list);
     layout->addWidget(m_experiments);
-    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
     connectParts();
     showMessage(QString(), QString());
 }
@@ -131,14 +133,12 @@ QWidget* VerdictPane::buildHeader()
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(2));
     m_mark = new MarkLabel(row);
-    m_headline = new QLabel(row);
-    m_headline->setObjectName(QStringLiteral("headline"));
-    m_headline->setTextFormat(Qt::PlainText);
-    m_headline->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_headline = wrappedLabel(row, "headline");
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.35);
     large.setBold(true);
     m_headline->setFont(large);
+    m_headline->setMinimumSize(grid(40), QFontMetrics(large).height());
     m_cause = new QPushButton(tr("Show the birth"), row);
     m_cause->setToolTip(tr("Select the capture this one descends from"));
     layout->addWidget(m_mark, 0, Qt::AlignVCenter);
@@ -240,6 +240,13 @@ void VerdictPane::setOpenList(List list)
     fillList();
 }
 
+// In a low window the sentence and what it quantifies over come first; its evidence is one click away.
+VerdictPane::List VerdictPane::openList() const
+{
+    constexpr int low = 640;
+    return m_open.value_or(window()->height() < low ? List::none : List::speaksFor);
+}
+
 QString VerdictPane::listHtml() const
 {
     if (!m_verdict) {
@@ -248,7 +255,7 @@ QString VerdictPane::listHtml() const
     const std::pair<List, const std::vector<EvidenceLine>*> lists[] = {{List::speaksFor, &m_verdict->speaksFor},
         {List::speaksAgainst, &m_verdict->speaksAgainst}, {List::notTestable, &m_verdict->notTestable}};
     for (const auto& [list, lines] : lists) {
-        if (list == m_open && !lines->empty()) {
+        if (list == openList() && !lines->empty()) {
             return evidenceHtml(*lines);
         }
     }
@@ -258,8 +265,8 @@ QString VerdictPane::listHtml() const
 void VerdictPane::fillList()
 {
     const QString html = listHtml();
-    const bool experiments = m_verdict && m_open == List::next && !m_verdict->next.empty();
-    m_chips->setOpen(experiments || !html.isEmpty() ? m_open : List::none);
+    const bool experiments = m_verdict && openList() == List::next && !m_verdict->next.empty();
+    m_chips->setOpen(experiments || !html.isEmpty() ? openList() : List::none);
     m_list->setHtml(html);
     m_list->setVisible(!html.isEmpty());
     if (experiments) {
@@ -322,6 +329,9 @@ void VerdictPane::changeEvent(QEvent* event)
 void VerdictPane::resizeEvent(QResizeEvent* event)
 {
     QFrame::resizeEvent(event);
+    if (m_list->isHidden() != (openList() == List::none)) {
+        fillList();
+    }
     fitList();
 }
 

@@ -46,7 +46,7 @@ public:
     void showMessage(const QString& headline, const QString& text);
 
     void setOpenList(List list);
-    List openList() const { return m_open; }
+    List openList() const;
 
     /// Variants the user may say ran, and which of them are ticked.
     void setRan(const QStringList& variants, const QStringList& ticked);
@@ -92,7 +92,7 @@ private:
     VerdictChips* m_chips = nullptr;
     QTextBrowser* m_list = nullptr;
     VerdictExperiments* m_experiments = nullptr;
-    List m_open = List::speaksFor;
+    std::optional<List> m_open; ///< none until the user opened or closed one
     Capture m_capture;
     std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
     std::optional<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed

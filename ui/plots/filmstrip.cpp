@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <map>
 
-#include <QClipboard>
-#include <QContextMenuEvent>
-#include <QGuiApplication>
 #include <QHelpEvent>
 #include <QKeyEvent>
-#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QToolTip>
 
+#include "ui/copying.h"
 #include "ui/plots/heatrender.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
@@ -137,6 +134,7 @@ FilmStrip::FilmStrip(HeatView* view, QWidget* parent)
 {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Film strip"));
+    makeCopyable(*this, {tr("Film strip"), [this] { return table(); }, [this] { return grab(); }});
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
     updateAccessibleText();
 }
@@ -289,8 +287,10 @@ void FilmStrip::drawLabels(QPainter& painter) const
     const QFontMetrics metrics(painter.font());
     for (int column = 0; column < m_grid.columns; ++column) {
         const QRect slot = slotRect({column, 0});
-        const QRect header(slot.left(), 0, slot.width(), headerHeight - grid(1));
-        painter.drawText(header, Qt::AlignCenter, column == 0 ? tr("before step 1") : tr("step %1").arg(column));
+        const QString text = column == 0 ? tr("before step 1") : tr("step %1").arg(column);
+        const QRect header(
+            slot.left(), 0, std::max(slot.width(), metrics.horizontalAdvance(text)), headerHeight - grid(1));
+        painter.drawText(header, Qt::AlignCenter, text);
     }
     const int left = slotRect({0, 0}).right() + gap;
     for (int row = 0; row < static_cast<int>(m_grid.rows.size()); ++row) {
@@ -302,8 +302,9 @@ void FilmStrip::drawLabels(QPainter& painter) const
     for (std::size_t i = 0; i < m_grid.places.size(); ++i) {
         if (m_grid.places[i].column == 0) {
             const QRect slot = slotRect(m_grid.places[i]);
-            painter.drawText(QRect(slot.left(), slot.top(), slot.width(), metrics.height()), Qt::AlignCenter,
-                frameLabel(m_film->frames[i]));
+            const QString text = frameLabel(m_film->frames[i]);
+            const int wide = std::max(slot.width(), metrics.horizontalAdvance(text));
+            painter.drawText(QRect(slot.left(), slot.top(), wide, metrics.height()), Qt::AlignCenter, text);
         }
     }
     painter.setFont(font());
@@ -389,22 +390,6 @@ QString FilmStrip::table() const
                      .arg(exactNumber(scan.absmax));
     }
     return lines.join(QLatin1Char('\n'));
-}
-
-void FilmStrip::contextMenuEvent(QContextMenuEvent* event)
-{
-    if (!m_film) {
-        return;
-    }
-    QMenu menu(this);
-    const QAction* counts = menu.addAction(tr("Copy counts of all frames"));
-    const QAction* picture = menu.addAction(tr("Copy picture"));
-    const QAction* chosen = menu.exec(event->globalPos());
-    if (chosen == counts) {
-        QGuiApplication::clipboard()->setText(table());
-    } else if (chosen == picture) {
-        QGuiApplication::clipboard()->setPixmap(grab());
-    }
 }
 
 void FilmStrip::changeEvent(QEvent* event)

@@ -6,13 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include <QClipboard>
-#include <QContextMenuEvent>
-#include <QGuiApplication>
-#include <QMenu>
 #include <QMouseEvent>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/plots/deepplot.h"
 #include "ui/plots/qcp.h"
 #include "ui/plots/stepaxes.h"
@@ -59,6 +56,7 @@ GaugePlot::GaugePlot(QWidget* parent)
     prepareStepAxes(*m_plot);
     setMinimumSize(160, 84);
     setAccessibleName(tr("Gauges per step"));
+    makeCopyable(*this, {tr("Gauges"), [this] { return table(); }, [this] { return m_plot->toPixmap(); }});
     restyle();
 }
 
@@ -197,19 +195,6 @@ QString GaugePlot::table() const
         lines << (values + deepValues(deep, row.iteration)).join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n'));
-}
-
-void GaugePlot::contextMenuEvent(QContextMenuEvent* event)
-{
-    QMenu menu(this);
-    const QAction* values = menu.addAction(tr("Copy values"));
-    const QAction* picture = menu.addAction(tr("Copy picture"));
-    const QAction* chosen = menu.exec(event->globalPos());
-    if (chosen == values) {
-        QGuiApplication::clipboard()->setText(table());
-    } else if (chosen == picture) {
-        QGuiApplication::clipboard()->setPixmap(m_plot->toPixmap());
-    }
 }
 
 void GaugePlot::restyle()

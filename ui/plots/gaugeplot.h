@@ -48,7 +48,6 @@ Q_SIGNALS:
     void readoutChanged(const QString& text);
 
 protected:
-    void contextMenuEvent(QContextMenuEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool eventFilter(QObject* watched, QEvent* event) override;
 

@@ -26,11 +26,6 @@ QImage swatchImage(ValueClass value)
     return image;
 }
 
-QString damageLabel()
-{
-    return ClassLegend::tr("damage");
-}
-
 } // namespace
 
 ScaleBar::ScaleBar(QWidget* parent)
@@ -80,43 +75,89 @@ void ScaleBar::paintEvent(QPaintEvent* event)
 ClassLegend::ClassLegend(QWidget* parent)
     : QWidget(parent)
 {
-    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    policy.setHeightForWidth(true);
+    setSizePolicy(policy);
     setAccessibleName(tr("Legend: NaN, +Inf, −Inf and zero have their own colours and hatching; damage is framed"));
+}
+
+std::vector<ClassLegend::Entry> ClassLegend::entries()
+{
+    std::vector<Entry> all;
+    for (const ValueClass value : shownClasses) {
+        all.push_back({classWord(value), value});
+    }
+    all.push_back({tr("damage"), std::nullopt});
+    return all;
+}
+
+int ClassLegend::widthOf(const Entry& entry) const
+{
+    return swatch + grid(1) + fontMetrics().horizontalAdvance(entry.text) + 1;
+}
+
+int ClassLegend::lineHeight() const
+{
+    return fontMetrics().height() + grid(1);
+}
+
+std::vector<QPoint> ClassLegend::places(int width) const
+{
+    std::vector<QPoint> corners;
+    QPoint corner(0, 0);
+    for (const Entry& entry : entries()) {
+        const int wide = widthOf(entry);
+        if (corner.x() > 0 && corner.x() + wide > width) {
+            corner = {0, corner.y() + lineHeight()};
+        }
+        corners.push_back(corner);
+        corner.rx() += wide + grid(3);
+    }
+    return corners;
 }
 
 QSize ClassLegend::sizeHint() const
 {
-    int width = 0;
-    for (const ValueClass value : shownClasses) {
-        width += swatch + grid(1) + fontMetrics().horizontalAdvance(classWord(value)) + grid(3);
+    int width = -grid(3);
+    for (const Entry& entry : entries()) {
+        width += widthOf(entry) + grid(3);
     }
-    return {width + swatch + grid(1) + fontMetrics().horizontalAdvance(damageLabel()) + 1,
-        fontMetrics().height() + grid(1)};
+    return {width, lineHeight()};
+}
+
+QSize ClassLegend::minimumSizeHint() const
+{
+    return {grid(24), lineHeight()};
+}
+
+int ClassLegend::heightForWidth(int width) const
+{
+    return places(width).back().y() + lineHeight();
 }
 
 void ClassLegend::paintEvent(QPaintEvent* event)
 {
     Q_UNUSED(event)
     QPainter painter(this);
-    int x = 0;
-    const int top = (height() - swatch) / 2;
-    const auto label = [&](const QString& text) {
-        painter.setPen(theme().muted);
-        const int advance = fontMetrics().horizontalAdvance(text);
-        painter.drawText(QRect(x + swatch + grid(1), 0, advance + 1, height()), Qt::AlignVCenter, text);
-        x += swatch + grid(1) + advance + grid(3);
-    };
-    for (const ValueClass value : shownClasses) {
-        painter.drawImage(x, top, swatchImage(value));
-        if (value == ValueClass::zero && theme().dark) {
-            painter.setPen(theme().line);
-            painter.drawRect(x, top, swatch - 1, swatch - 1);
+    const std::vector<Entry> all = entries();
+    const std::vector<QPoint> corners = places(width());
+    const int drop = (lineHeight() - swatch) / 2;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const QRect box(corners[i] + QPoint(0, drop), QSize(swatch, swatch));
+        if (all[i].value) {
+            painter.drawImage(box.topLeft(), swatchImage(*all[i].value));
+        } else {
+            painter.setPen(QPen(theme().birth, 2));
+            painter.drawRect(box.adjusted(1, 1, -1, -1));
         }
-        label(classWord(value));
+        if (all[i].value == ValueClass::zero && theme().dark) {
+            painter.setPen(theme().line);
+            painter.drawRect(box.adjusted(0, 0, -1, -1));
+        }
+        painter.setPen(theme().muted);
+        painter.drawText(QRect(box.right() + 1 + grid(1), corners[i].y(), widthOf(all[i]), lineHeight()),
+            Qt::AlignVCenter, all[i].text);
     }
-    painter.setPen(QPen(theme().birth, 2));
-    painter.drawRect(x + 1, top + 1, swatch - 2, swatch - 2);
-    label(damageLabel());
 }
 
 } // namespace nanscope

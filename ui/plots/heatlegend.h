@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include <QWidget>
+
+#include "core/model/model.h"
 
 #include "ui/plots/colormap.h"
 
@@ -25,7 +30,8 @@ private:
     LogScale m_scale;
 };
 
-/// The colours and marks outside the map: NaN, +Inf, −Inf, zero, and the frame of the birth.
+/// The colours and marks outside the map: NaN, +Inf, −Inf, zero, and the frame of the birth. Breaks into lines where it
+/// is narrow.
 class ClassLegend : public QWidget
 {
     Q_OBJECT
@@ -33,9 +39,25 @@ class ClassLegend : public QWidget
 public:
     explicit ClassLegend(QWidget* parent = nullptr);
     QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+    bool hasHeightForWidth() const override { return true; }
+    int heightForWidth(int width) const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+
+private:
+    struct Entry
+    {
+        QString text;
+        std::optional<ValueClass> value; ///< none for the frame
+    };
+
+    static std::vector<Entry> entries();
+    int widthOf(const Entry& entry) const;
+    int lineHeight() const;
+    /// Top left corner of each entry.
+    std::vector<QPoint> places(int width) const;
 };
 
 } // namespace nanscope

@@ -194,7 +194,7 @@ QImage renderHeat(
     QImage image(size, QImage::Format_ARGB32_Premultiplied);
     image.fill(Qt::transparent);
     const TileMap& tiles = picture.tiles;
-    if (tiles.width <= 0 || tiles.height <= 0) {
+    if (size.isEmpty() || tiles.width <= 0 || tiles.height <= 0) {
         return image;
     }
     const Painter painter(scale, theme);

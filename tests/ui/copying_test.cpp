@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QMenu>
+#include <QTableView>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/samples.h"
+#include "ui/copying.h"
+#include "ui/models/cellgridmodel.h"
+
+namespace nanscope {
+
+namespace {
+
+const QString sheet = QStringLiteral("iteration\tabsmax\tnote\n1\t0.5\tfine\n2\tNaN\t\n3\t1e3\tlarge\n");
+
+QJsonArray rowsOf(const QString& json)
+{
+    return QJsonDocument::fromJson(json.toUtf8()).array();
+}
+
+} // namespace
+
+TEST(Copying, JsonKeepsNumbersNullsAndWhatIsNotFinite)
+{
+    const QJsonArray rows = rowsOf(asJson(tableFromTsv(sheet)));
+    ASSERT_EQ(rows.size(), 3);
+    EXPECT_EQ(rows[0].toObject()[QStringLiteral("iteration")], QJsonValue(1));
+    EXPECT_EQ(rows[1].toObject()[QStringLiteral("absmax")], QJsonValue(QStringLiteral("nan")));
+    EXPECT_TRUE(rows[1].toObject()[QStringLiteral("note")].isNull());
+    EXPECT_EQ(rows[2].toObject()[QStringLiteral("absmax")], QJsonValue(1000.0));
+}
+
+TEST(Copying, TsvHasOneLineForEachRowWhateverIsInACell)
+{
+    const TextTable table {
+        {QStringLiteral("a"), QStringLiteral("b")}, {{QStringLiteral("x\ty\nz"), QStringLiteral("−")}}};
+    EXPECT_EQ(asTsv(table), QStringLiteral("a\tb\nx y z\t−\n"));
+    EXPECT_EQ(asTsv(tableFromTsv(sheet)).count(QLatin1Char('\n')), 4);
+}
+
+TEST(Copying, SweepGridCarriesItsVariants)
+{
+    CellGridModel grid;
+    grid.setGrid({QStringLiteral("gns-gram")}, 1, sweepPrecisions());
+    Cell cell = test::makeCell("gns-gram", Precision::fp16, Outcome::nan);
+    cell.firstNonFinite = cell.birth = NonFinite {3, OpName::gram, {0, 0, 0}, ValueClass::nan, 4};
+    grid.putCell(cell);
+    const TextTable table = tableOf(grid, {0});
+    EXPECT_EQ(table.columns.front(), QString());
+    EXPECT_EQ(table.rows.front(),
+        QStringList({QStringLiteral("gns-gram"), QString(), QString(), QString(), QString(),
+            QStringLiteral("NaN in step 3 gram")}));
+}
+
+TEST(Copying, CopyKeyPutsTheSelectedRowsIntoTheClipboard)
+{
+    QWidget window;
+    QTableView* table = showTable(window, QStringLiteral("Numbers"), tableFromTsv(sheet));
+    table->selectRow(2);
+    table->setFocus();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(table->window()));
+    QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
+    EXPECT_EQ(QGuiApplication::clipboard()->text(), QStringLiteral("iteration\tabsmax\tnote\n3\t1e3\tlarge\n"));
+}
+
+TEST(Copying, TableSortsNumbersAsNumbers)
+{
+    QWidget window;
+    QTableView* table = showTable(window, QStringLiteral("Numbers"), tableFromTsv(sheet));
+    table->sortByColumn(1, Qt::DescendingOrder);
+    const QStringList order {QStringLiteral("nan"), QStringLiteral("1e3"), QStringLiteral("0.5")};
+    for (int row = 0; row < order.size(); ++row) {
+        EXPECT_EQ(table->model()->index(row, 1).data().toString(), order[row]);
+    }
+}
+
+TEST(Copying, PlotGivesValuesByKeyAndMenu)
+{
+    QWidget plot;
+    makeCopyable(plot, {QStringLiteral("Plot"), [] { return sheet; }, [&plot] { return plot.grab(); }});
+    ASSERT_EQ(plot.actions().size(), 1);
+    plot.actions().first()->trigger();
+    EXPECT_EQ(QGuiApplication::clipboard()->text(), sheet);
+    QMenu menu;
+    addCopyEntries(menu, plot, {QStringLiteral("Plot"), [] { return sheet; }, [&plot] { return plot.grab(); }});
+    ASSERT_EQ(menu.actions().size(), 4);
+    menu.actions()[1]->trigger();
+    EXPECT_EQ(rowsOf(QGuiApplication::clipboard()->text()).size(), 3);
+    menu.actions()[2]->trigger();
+    EXPECT_EQ(QGuiApplication::clipboard()->image().size(), plot.size() * plot.devicePixelRatio());
+}
+
+} // namespace nanscope

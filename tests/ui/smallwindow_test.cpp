@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QDockWidget>
+#include <QTabBar>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/samples.h"
+#include "ui/panearea.h"
+#include "ui/panes/verdictpane.h"
+#include "ui/plots/filmstrip.h"
+#include "ui/plots/heatlegend.h"
+#include "ui/plots/heatview.h"
+
+namespace nanscope {
+
+namespace {
+
+bool waitFor(const std::function<bool()>& condition)
+{
+    return QTest::qWaitFor(condition, 5000);
+}
+
+class SmallWindow : public testing::Test
+{
+protected:
+    SmallWindow()
+    {
+        area.resize(1400, 800);
+        area.show();
+        area.layOut({});
+        QCoreApplication::processEvents();
+    }
+
+    std::vector<QDockWidget*> docks() const
+    {
+        const auto found = area.findChildren<QDockWidget*>();
+        return {found.begin(), found.end()};
+    }
+
+    PaneArea area;
+};
+
+} // namespace
+
+TEST_F(SmallWindow, WantsNoMoreThanASmallScreenHas)
+{
+    EXPECT_LE(area.minimumSizeHint().width(), 760);
+    EXPECT_LE(area.minimumSizeHint().height(), 460);
+}
+
+TEST_F(SmallWindow, PanesGoBehindTabsAndComeBack)
+{
+    EXPECT_FALSE(area.isStacked());
+    QDockWidget* captures = docks().front();
+    EXPECT_TRUE(area.tabifiedDockWidgets(captures).isEmpty());
+    const QByteArray wide = area.saveLayout();
+    area.resize(784, 490);
+    ASSERT_TRUE(waitFor([this] { return area.isStacked(); }));
+    EXPECT_EQ(area.tabifiedDockWidgets(captures).size() + 1, static_cast<qsizetype>(docks().size()));
+    EXPECT_EQ(area.saveLayout(), wide) << "a small window is no reason to forget the layout of a large one";
+    area.resize(1400, 800);
+    ASSERT_TRUE(waitFor([this] { return !area.isStacked(); }));
+    EXPECT_TRUE(area.tabifiedDockWidgets(captures).isEmpty());
+}
+
+TEST_F(SmallWindow, CentreKeepsHalfOfASmallWindow)
+{
+    area.resize(784, 490);
+    ASSERT_TRUE(waitFor([this] { return area.isStacked(); }));
+    QCoreApplication::processEvents();
+    EXPECT_GE(area.centralWidget()->width(), area.width() / 2);
+    EXPECT_GE(area.centralWidget()->height(), area.height() * 9 / 10);
+}
+
+TEST(SmallPane, FilmStripSurvivesHavingNoRoom)
+{
+    HeatView view;
+    FilmStrip strip(&view);
+    auto film = std::make_shared<Film>();
+    FilmFrame frame;
+    frame.picture = std::make_shared<const MatrixPicture>(test::makePicture(4, 4));
+    film->frames = {frame, frame};
+    strip.setFilm(film);
+    for (const QSize size : {QSize(1, 1), QSize(130, 10), QSize(10, 130)}) {
+        strip.resize(size);
+        EXPECT_EQ(strip.grab().size(), size * strip.devicePixelRatio());
+    }
+}
+
+TEST(SmallPane, LegendBreaksIntoLinesInsteadOfBeingCut)
+{
+    const ClassLegend legend;
+    const int line = legend.sizeHint().height();
+    EXPECT_EQ(legend.heightForWidth(legend.sizeHint().width()), line);
+    EXPECT_EQ(legend.heightForWidth(legend.sizeHint().width() - 1), 2 * line);
+    EXPECT_GE(legend.heightForWidth(legend.minimumSizeHint().width()), 3 * line);
+}
+
+TEST(SmallPane, VerdictInALowWindowKeepsItsEvidenceClosed)
+{
+    VerdictPane pane;
+    pane.resize(600, 400);
+    pane.show();
+    pane.showVerdict(test::makeRun()->captures[2], test::makeDiagnosis()->captures[0]);
+    EXPECT_EQ(pane.openList(), VerdictPane::List::none);
+    EXPECT_TRUE(pane.listText().isEmpty());
+    pane.resize(600, 800);
+    EXPECT_EQ(pane.openList(), VerdictPane::List::speaksFor);
+    EXPECT_FALSE(pane.listText().isEmpty());
+    pane.setOpenList(VerdictPane::List::none);
+    EXPECT_EQ(pane.openList(), VerdictPane::List::none) << "what the user chose stays";
+}
+
+} // namespace nanscope
