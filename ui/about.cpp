@@ -45,26 +45,4 @@ void showAboutDialog(QWidget& parent)
     box.exec();
 }
 
-void showShortcutsDialog(QWidget& parent)
-{
-    const std::pair<QString, QString> rows[] = {
-        {QStringLiteral("Ctrl+O, Ctrl+Shift+O"), Words::tr("open a folder, a file")},
-        {QStringLiteral("F5"), Words::tr("rescan and judge again")},
-        {QStringLiteral("Ctrl+R, Ctrl+."), Words::tr("sweep, cancel")},
-        {QStringLiteral("Ctrl+E, Ctrl+Shift+C"), Words::tr("export the report, copy it")},
-        {QStringLiteral("Ctrl+F, Esc"), Words::tr("filter captures, clear the filter")},
-        {Words::tr("arrows in a heat map"), Words::tr("move the cursor, with Ctrl by 16")},
-        {QStringLiteral("+  −  0"), Words::tr("zoom a heat map in and out, fit")},
-        {Words::tr("wheel, drag, double click"), Words::tr("zoom at the cursor, move, fit: heat maps and timelines")}};
-    QString table;
-    for (const auto& [keys, what] : rows) {
-        table += QStringLiteral(
-            "<tr><td style='padding:2px 24px 2px 0'><b>%1</b></td><td style='padding:2px 0'>%2</td></tr>")
-                     .arg(keys, what);
-    }
-    QMessageBox box(QMessageBox::NoIcon, Words::tr("Keys and mouse"), QStringLiteral("<table>%1</table>").arg(table),
-        QMessageBox::Close, &parent);
-    box.exec();
-}
-
 } // namespace nanscope

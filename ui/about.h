@@ -7,6 +7,5 @@ class QWidget;
 namespace nanscope {
 
 void showAboutDialog(QWidget& parent);
-void showShortcutsDialog(QWidget& parent);
 
 } // namespace nanscope

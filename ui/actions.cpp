@@ -43,8 +43,12 @@ void makeFileActions(Actions& a, QMainWindow& window)
         make(window, Words::tr("&Follow the folder"), {}, Words::tr("Show new lines and dumps as they are written"));
     a.follow->setCheckable(true);
     a.follow->setChecked(true);
+    a.pin = make(window, Words::tr("&Pin this folder"), {},
+        Words::tr("Keep what is open above the recent ones, in the menu and on the start page"));
+    a.pin->setCheckable(true);
     a.quit = make(window, Words::tr("&Quit"), QKeySequence::Quit, Words::tr("Close the window"));
     a.recent = new QMenu(Words::tr("Open &recent"), &window);
+    a.recent->setObjectName(QStringLiteral("recent"));
 }
 
 void makeCaptureActions(Actions& a, QMainWindow& window)
@@ -72,8 +76,8 @@ void makeViewActions(Actions& a, QMainWindow& window)
     }
     a.panes = new QMenu(Words::tr("&Panes"), &window);
     a.resetLayout = make(window, Words::tr("&Restore default layout"), {}, Words::tr("Give every pane its first size"));
-    a.shortcuts = make(window, Words::tr("&Keys and mouse"), QKeySequence::HelpContents,
-        Words::tr("What can be done without the menus"));
+    a.shortcuts = make(window, Words::tr("Commands and &keys"), QKeySequence::HelpContents,
+        Words::tr("Every command and key, to search"));
     a.about = make(window, Words::tr("&About Nanscope"), {}, Words::tr("Version and licences"));
 }
 
@@ -82,7 +86,7 @@ void fillMenus(const Actions& a, QMainWindow& window)
     QMenu* file = window.menuBar()->addMenu(Words::tr("&File"));
     file->addActions({a.openFolder, a.openFile});
     file->addMenu(a.recent);
-    file->addActions({a.openSample, a.rescan, a.follow});
+    file->addActions({a.openSample, a.pin, a.rescan, a.follow});
     file->addSeparator();
     file->addAction(a.exportReport);
     file->addSeparator();

@@ -16,6 +16,7 @@ struct Actions
     QAction* openSample = nullptr;
     QAction* rescan = nullptr;
     QAction* follow = nullptr;
+    QAction* pin = nullptr;
     QAction* sweep = nullptr;
     QAction* cancel = nullptr;
     QAction* exportReport = nullptr;

@@ -3,6 +3,7 @@
 #include "ui/docks.h"
 
 #include <QAction>
+#include <QCoreApplication>
 #include <QDockWidget>
 #include <QMainWindow>
 #include <QMenu>
@@ -14,6 +15,11 @@
 namespace nanscope {
 
 namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::Docks)
+};
 
 constexpr int layoutVersion = 2;
 
@@ -45,7 +51,10 @@ QDockWidget* Docks::add(const char* name, const QString& title, QWidget* pane, Q
 void Docks::fillMenu(QMenu& menu) const
 {
     for (const Dock& dock : m_docks) {
-        menu.addAction(dock.widget->toggleViewAction());
+        QAction* action = dock.widget->toggleViewAction();
+        action->setStatusTip(Words::tr("Show or hide this pane: %1").arg(dock.widget->windowTitle()));
+        action->setToolTip(action->statusTip());
+        menu.addAction(action);
     }
 }
 
@@ -133,6 +142,7 @@ void Docks::stack()
     for (QTabBar* bar : m_area.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
         bar->setElideMode(Qt::ElideNone);
         bar->setUsesScrollButtons(true);
+        bar->setAccessibleName(Words::tr("Panes"));
     }
     side->raise();
     m_area.resizeDocks({side}, {m_area.width() * 2 / 5}, Qt::Horizontal);

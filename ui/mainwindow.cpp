@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/mainwindow.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
@@ -16,10 +19,10 @@
 
 #include "core/platform/platform.h"
 #include "ui/about.h"
+#include "ui/keylist.h"
 #include "ui/panelinks.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/messagebar.h"
-#include "ui/panes/startpage.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/heatview.h"
@@ -33,6 +36,17 @@ QString shortPath(const QString& path)
 {
     const QString home = QDir::homePath();
     return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
+}
+
+QStringList localPaths(const QMimeData& data)
+{
+    QStringList paths;
+    for (const QUrl& url : data.urls()) {
+        if (url.isLocalFile()) {
+            paths << url.toLocalFile();
+        }
+    }
+    return paths;
 }
 
 } // namespace
@@ -98,6 +112,7 @@ void MainWindow::connectActions()
     on(m_actions.openSample, [this] { openPath(sampleFolder()); });
     on(m_actions.rescan, [this] { m_workspace.rescan(); });
     connect(m_actions.follow, &QAction::toggled, &m_workspace, &Workspace::setFollowing);
+    on(m_actions.pin, [this](bool pinned) { pin(qstr(m_workspace.loaded().opened.string()), pinned); });
     on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
     on(m_actions.cancel, [this] { m_workspace.cancel(); });
     on(m_actions.exportReport, &MainWindow::chooseReport);
@@ -114,7 +129,7 @@ void MainWindow::connectActions()
         m_settings.forgetLayout();
         m_area->resetLayout();
     });
-    on(m_actions.shortcuts, [this] { showShortcutsDialog(*this); });
+    on(m_actions.shortcuts, [this] { showKeyList(*this); });
     on(m_actions.about, [this] { showAboutDialog(*this); });
     on(m_actions.quit, [this] { close(); });
 }
@@ -124,6 +139,11 @@ void MainWindow::connectStart()
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFolder);
     connect(m_start, &StartPage::sampleRequested, m_actions.openSample, &QAction::trigger);
     connect(m_start, &StartPage::recentRequested, this, &MainWindow::openPath);
+    connect(m_start, &StartPage::pinRequested, this, &MainWindow::pin);
+    connect(m_start, &StartPage::removeRequested, this, [this](const QString& path) {
+        m_settings.removeRecent(path);
+        pin(path, false);
+    });
     m_start->setSampleAvailable(!sampleFolder().isEmpty());
     m_actions.openSample->setEnabled(!sampleFolder().isEmpty());
 }
@@ -223,37 +243,93 @@ void MainWindow::chooseReport()
     }
 }
 
+std::vector<StartPage::Place> MainWindow::places() const
+{
+    std::vector<StartPage::Place> places;
+    const QStringList pinned = m_settings.pinned();
+    for (const QString& path : pinned + m_settings.recent()) {
+        const bool isPinned = pinned.contains(path);
+        if (std::ranges::none_of(places, [&](const auto& place) { return place.path == path; })) {
+            places.push_back({path, isPinned, !QFileInfo::exists(path)});
+        }
+    }
+    return places;
+}
+
 void MainWindow::fillRecent()
 {
-    const QStringList paths = m_settings.recent();
-    m_start->setRecent(paths);
+    const std::vector<StartPage::Place> all = places();
+    m_start->setPlaces(all);
     m_actions.recent->clear();
-    m_actions.recent->setEnabled(!paths.isEmpty());
-    for (const QString& path : paths) {
-        connect(
-            m_actions.recent->addAction(shortPath(path)), &QAction::triggered, this, [this, path] { openPath(path); });
+    m_actions.recent->setEnabled(!all.empty());
+    bool pinned = !all.empty() && all.front().pinned;
+    for (const StartPage::Place& place : all) {
+        if (std::exchange(pinned, place.pinned) != place.pinned) {
+            m_actions.recent->addSeparator();
+        }
+        const QString text = shortPath(place.path);
+        QAction* action = m_actions.recent->addAction(place.gone ? tr("%1 – not there any more").arg(text) : text);
+        action->setEnabled(!place.gone);
+        action->setStatusTip(place.path);
+        connect(action, &QAction::triggered, this, [this, path = place.path] { openPath(path); });
     }
     m_actions.recent->addSeparator();
-    connect(m_actions.recent->addAction(tr("Clear this list")), &QAction::triggered, this, [this] {
+    QAction* clear = m_actions.recent->addAction(tr("Clear this list"));
+    clear->setStatusTip(tr("Forget what is not pinned"));
+    connect(clear, &QAction::triggered, this, [this] {
         m_settings.clearRecent();
         fillRecent();
     });
 }
 
+void MainWindow::pin(const QString& path, bool pinned)
+{
+    m_settings.setPinned(path, pinned);
+    fillRecent();
+    onStateChanged();
+}
+
+void MainWindow::openPaths(const QStringList& paths)
+{
+    if (paths.size() < 2) {
+        openPath(paths.value(0));
+        return;
+    }
+    const QFileInfo first(paths.constFirst());
+    const bool together = std::ranges::all_of(paths, [&](const QString& path) {
+        return QFileInfo(path).isFile() && QFileInfo(path).absolutePath() == first.absolutePath();
+    });
+    openPath(together ? first.absolutePath() : first.absoluteFilePath());
+    if (together) {
+        m_status.say(tr("Opened the folder that holds these %1 files").arg(paths.size()));
+    } else {
+        m_messages->showMessage(
+            tr("One run is open at a time: %1. To see all %2 together, open the folder that holds them.")
+                .arg(first.fileName())
+                .arg(paths.size()),
+            paths.mid(1));
+    }
+}
+
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    const QMimeData* data = event->mimeData();
-    if (data->hasUrls() && data->urls().constFirst().isLocalFile()) {
+    if (!localPaths(*event->mimeData()).isEmpty()) {
         event->acceptProposedAction();
     }
 }
 
 void MainWindow::dropEvent(QDropEvent* event)
 {
-    const QList<QUrl> urls = event->mimeData()->urls();
-    if (!urls.isEmpty()) {
-        openPath(urls.constFirst().toLocalFile());
+    openPaths(localPaths(*event->mimeData()));
+}
+
+void MainWindow::changeEvent(QEvent* event)
+{
+    // The desktop turned dark or light.
+    if (event->type() == QEvent::ThemeChange && m_actions.themeSystem->isChecked()) {
+        applyTheme(ThemeChoice::system);
     }
+    QMainWindow::changeEvent(event);
 }
 
 void MainWindow::onRunChanged()
@@ -271,6 +347,8 @@ void MainWindow::onStateChanged()
     const bool run = m_workspace.hasRun();
     const bool sweeping = m_workspace.sweeping();
     m_actions.rescan->setEnabled(run);
+    m_actions.pin->setEnabled(run);
+    m_actions.pin->setChecked(run && m_settings.pinned().contains(qstr(m_workspace.loaded().opened.string())));
     m_actions.exportReport->setEnabled(run);
     m_actions.copyIssueText->setEnabled(run && m_workspace.capture());
     m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);

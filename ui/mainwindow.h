@@ -9,6 +9,7 @@
 #include "ui/actions.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panearea.h"
+#include "ui/panes/startpage.h"
 #include "ui/settings.h"
 #include "ui/statusline.h"
 
@@ -18,7 +19,6 @@ namespace nanscope {
 
 class MessageBar;
 class PaneLinks;
-class StartPage;
 
 struct WindowOptions
 {
@@ -37,17 +37,23 @@ public:
     ~MainWindow() override;
 
     void openPath(const QString& path);
+    /// Several files of one folder open that folder; of anything else the first is opened and the others are named.
+    void openPaths(const QStringList& paths);
     void exportTo(const QString& path);
     Workspace& workspace() { return m_workspace; }
 
     const Panes& panes() const { return m_area->panes(); }
     MessageBar* messageBar() { return m_messages; }
+    StartPage* startPage() { return m_start; }
+    /// A dock by its name, or verdict, film, tensors; null where there is none of this name.
+    QWidget* pane(const QString& name) { return m_area->pane(name); }
     const Actions& actions() const { return m_actions; }
 
 protected:
     void closeEvent(QCloseEvent* event) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
+    void changeEvent(QEvent* event) override;
 
 private:
     QWidget* buildContents();
@@ -60,7 +66,9 @@ private:
     void chooseFolder();
     void chooseFile();
     void chooseReport();
+    std::vector<StartPage::Place> places() const;
     void fillRecent();
+    void pin(const QString& path, bool pinned);
     void onRunChanged();
     void onStateChanged();
 

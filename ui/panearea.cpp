@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include <QDockWidget>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
 
@@ -43,6 +45,7 @@ QWidget* PaneArea::buildCentre()
     m_panes.cliff->setTitle({});
     m_tabs = new QTabWidget;
     m_tabs->setDocumentMode(true);
+    m_tabs->tabBar()->setAccessibleName(tr("Pictures"));
     m_tabs->addTab(m_panes.film, tr("Film strip"));
     m_tabs->addTab(m_panes.tensors, tr("Input and output"));
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
@@ -69,6 +72,26 @@ void PaneArea::buildDocks()
     m_docks.add("sweep", tr("Sweep"), m_panes.sweep, Qt::RightDockWidgetArea);
     m_docks.add("gauges", tr("Gauges"), m_panes.gauges, Qt::BottomDockWidgetArea);
     m_docks.add("timeline", tr("Timeline"), m_panes.timeline, Qt::BottomDockWidgetArea);
+}
+
+QWidget* PaneArea::pane(const QString& name)
+{
+    const std::pair<const char*, QWidget*> centre[] = {
+        {"verdict", m_panes.verdict}, {"film", m_panes.film}, {"tensors", m_panes.tensors}};
+    for (const auto& [known, widget] : centre) {
+        if (name == QLatin1String(known)) {
+            if (m_tabs->indexOf(widget) >= 0) {
+                m_tabs->setCurrentWidget(widget);
+            }
+            return widget;
+        }
+    }
+    auto* dock = findChild<QDockWidget*>(name, Qt::FindDirectChildrenOnly);
+    if (dock) {
+        dock->show();
+        dock->raise();
+    }
+    return dock;
 }
 
 void PaneArea::layOut(const QByteArray& saved)

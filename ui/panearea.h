@@ -49,6 +49,9 @@ public:
     explicit PaneArea(QWidget* parent = nullptr);
 
     const Panes& panes() const { return m_panes; }
+    /// A dock by its name, or verdict, film, tensors; shown if it was behind a tab. Null where there is none of this
+    /// name.
+    QWidget* pane(const QString& name);
     void fillMenu(QMenu& menu) const { m_docks.fillMenu(menu); }
 
     /// The layout as saved, or the one each pane was made for. Wants the area to have its size; once is enough.

@@ -37,6 +37,7 @@ struct Options
 {
     QStringList paths;
     QString screenshot;
+    QString pane;
     QSize size;
     std::optional<ThemeChoice> theme;
     bool sweep = false;
@@ -56,10 +57,14 @@ void describe(QCommandLineParser& parser)
         Words::tr("Opens a run: a folder with dumps and logs, a capture, or a .nanscope session."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("PATH"), Words::tr("What to open."), QStringLiteral("[PATH]"));
+    parser.addPositionalArgument(QStringLiteral("PATH"), Words::tr("What to open."), QStringLiteral("[PATH...]"));
     parser.addOptions({
         {QStringLiteral("screenshot"), Words::tr("Load, judge, write a picture of the window, and exit."),
             QStringLiteral("FILE.png")},
+        {QStringLiteral("pane"),
+            Words::tr(
+                "Picture of one pane: captures, faults, verdict, film, tensors, frame, sweep, gauges, timeline …"),
+            QStringLiteral("NAME")},
         {QStringLiteral("size"), Words::tr("Size of the window, e.g. 1440x900."), QStringLiteral("WxH")},
         {QStringLiteral("theme"), Words::tr("system, light or dark."), QStringLiteral("NAME")},
         {QStringLiteral("sweep"), Words::tr("Sweep the first capture before the picture is taken.")},
@@ -81,6 +86,7 @@ Options readOptions(const QCommandLineParser& parser)
         }
     }
     options.screenshot = parser.value(QStringLiteral("screenshot"));
+    options.pane = parser.value(QStringLiteral("pane"));
     options.sweep = parser.isSet(QStringLiteral("sweep"));
     if (parser.isSet(QStringLiteral("size"))) {
         options.size = parseSize(parser.value(QStringLiteral("size")));
@@ -158,11 +164,11 @@ int show(const QApplication& app, const Options& options)
     window.show();
     std::optional<Screenshot> screenshot;
     if (!options.paths.isEmpty()) {
-        window.openPath(options.paths.constFirst());
+        window.openPaths(options.paths);
     }
     QTimer::singleShot(0, &window, [&window] { window.workspace().startService(); });
     if (!options.screenshot.isEmpty()) {
-        screenshot.emplace(window, options.screenshot, options.sweep);
+        screenshot.emplace(window, options.screenshot, options.pane, options.sweep);
     }
     return app.exec();
 }

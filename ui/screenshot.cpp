@@ -11,10 +11,11 @@
 
 namespace nanscope {
 
-Screenshot::Screenshot(MainWindow& window, QString path, bool sweep, QObject* parent)
+Screenshot::Screenshot(MainWindow& window, QString path, QString pane, bool sweep, QObject* parent)
     : QObject(parent)
     , m_window(window)
     , m_path(std::move(path))
+    , m_pane(std::move(pane))
     , m_sweep(sweep)
 {
     connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
@@ -38,13 +39,26 @@ void Screenshot::look()
         m_window.workspace().sweepSelected();
         return;
     }
+    // A pane behind a tab is painted once more when it comes to the front.
+    if (!m_pane.isEmpty() && !m_target) {
+        m_target = m_window.pane(m_pane);
+        m_quietLooks = 0;
+        if (m_target) {
+            return;
+        }
+    }
     finish();
 }
 
 void Screenshot::finish()
 {
     m_timer.stop();
-    const bool saved = m_window.grab().save(m_path);
+    if (!m_pane.isEmpty() && !m_target) {
+        QTextStream(stderr) << tr("There is no pane of this name: %1\n").arg(m_pane);
+        QCoreApplication::exit(1);
+        return;
+    }
+    const bool saved = (m_target ? *m_target : static_cast<QWidget&>(m_window)).grab().save(m_path);
     if (!saved) {
         QTextStream(stderr) << tr("The picture could not be written: %1\n").arg(m_path);
     }

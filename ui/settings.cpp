@@ -10,6 +10,7 @@ namespace {
 
 const QString themeKey = QStringLiteral("theme");
 const QString recentKey = QStringLiteral("recent");
+const QString pinnedKey = QStringLiteral("pinned");
 
 // Sizes of an older arrangement of the panes would only confuse a newer one.
 QString layoutKey(const char* name)
@@ -47,6 +48,32 @@ void WindowSettings::addRecent(const QString& path)
     paths.removeAll(path);
     paths.prepend(path);
     QSettings().setValue(recentKey, QStringList(paths.first(std::min(paths.size(), most))));
+}
+
+void WindowSettings::removeRecent(const QString& path)
+{
+    if (m_enabled) {
+        QStringList paths = recent();
+        paths.removeAll(path);
+        QSettings().setValue(recentKey, paths);
+    }
+}
+
+QStringList WindowSettings::pinned() const
+{
+    return m_enabled ? QSettings().value(pinnedKey).toStringList() : QStringList();
+}
+
+void WindowSettings::setPinned(const QString& path, bool pinned)
+{
+    if (m_enabled) {
+        QStringList paths = this->pinned();
+        paths.removeAll(path);
+        if (pinned) {
+            paths << path;
+        }
+        QSettings().setValue(pinnedKey, paths);
+    }
 }
 
 void WindowSettings::clearRecent()

@@ -23,7 +23,13 @@ public:
     QStringList recent() const;
     /// Moves to the front; the oldest beyond ten are forgotten.
     void addRecent(const QString& path);
+    void removeRecent(const QString& path);
+    /// Forgets what is not pinned.
     void clearRecent();
+
+    /// In the order they were pinned; never more than the user pinned, never forgotten.
+    QStringList pinned() const;
+    void setPinned(const QString& path, bool pinned);
 
     QByteArray state(const char* name) const;
     void setState(const char* name, const QByteArray& state);

@@ -37,6 +37,7 @@ StatusLine::StatusLine(QStatusBar& bar)
     m_progress->setAccessibleName(tr("Progress"));
     m_readout->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     bar.setSizeGripEnabled(false);
+    m_clock.start();
     for (QWidget* part : {static_cast<QWidget*>(m_worker), static_cast<QWidget*>(m_session),
              static_cast<QWidget*>(m_phase), static_cast<QWidget*>(m_progress)}) {
         bar.addWidget(part);
@@ -72,7 +73,8 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
     if (progress.total > 0) {
         text += tr(" %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
     }
-    m_phase->setText(text);
+    const auto left = m_left.after(progress, m_clock.elapsed());
+    m_phase->setText(left && busy ? tr("%1 · about %2 left").arg(text, durationLabel(*left)) : text);
     m_progress->setRange(0, barValue(progress.total));
     m_progress->setValue(barValue(progress.done));
     m_progress->setVisible(busy);

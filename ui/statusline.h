@@ -3,6 +3,9 @@
 #pragma once
 
 #include <QCoreApplication>
+#include <QElapsedTimer>
+
+#include "ui/timeleft.h"
 
 class QLabel;
 class QProgressBar;
@@ -36,6 +39,8 @@ private:
     QLabel* m_phase;
     QProgressBar* m_progress;
     ElidedLabel* m_readout;
+    TimeLeft m_left;
+    QElapsedTimer m_clock;
 };
 
 } // namespace nanscope

@@ -53,7 +53,7 @@ QLabel#muted, QLabel#paneNote { color: @muted; }
 QLabel#headline { font-weight: 700; }
 QLabel#question { background: @warningTint; border-radius: 4px; padding: 6px 8px; }
 QSplitter::handle { background: transparent; }
-QTableView, QTreeView, QListView { background: @surface; border: none; outline: none;
+QTableView, QTreeView, QListView { background: @surface; outline: none;
   selection-background-color: @selection; selection-color: @text; }
 QTableView::item { padding: 0 2px; border-bottom: 1px solid @hair; }
 QTableView::item:selected { background: @selection; color: @text; }
@@ -65,7 +65,10 @@ QTableCornerButton::section { background: @surface; border: none; border-bottom:
 QLineEdit { background: @sunken; border: 1px solid @line; border-radius: 5px; padding: 3px 8px;
   selection-background-color: @accent; selection-color: @accentText; }
 QLineEdit:focus { border-color: @accent; }
-QTableView:focus, QTreeView:focus { border: none; }
+QTableView, QTreeView, QTextBrowser, QPlainTextEdit { border: 1px solid transparent; }
+QTableView:focus, QTreeView:focus, QTextBrowser:focus, QPlainTextEdit:focus { border: 1px solid @accent; }
+QPushButton:focus, QToolBar QToolButton:focus, QToolButton#quiet:focus { border-color: @accent; }
+QPushButton#primary:focus, QToolBar QToolButton#primary:focus { border-color: @text; }
 QToolButton#chip { background: transparent; border: 1px solid @line; border-radius: 11px; padding: 2px 10px;
   min-height: 16px; }
 QToolButton#chip:hover { border-color: @muted; }

@@ -200,6 +200,19 @@ QString countLabel(std::int64_t count)
     return QLocale().toString(static_cast<qlonglong>(count));
 }
 
+QString durationLabel(double seconds)
+{
+    const auto whole = static_cast<std::int64_t>(std::max(1.0, std::ceil(seconds)));
+    if (whole < 90) {
+        return Words::tr("%1 s").arg(whole);
+    }
+    const std::int64_t minutes = (whole + 30) / 60;
+    if (minutes < 90) {
+        return Words::tr("%1 min").arg(minutes);
+    }
+    return Words::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+}
+
 QString sentenceCase(QString text)
 {
     if (!text.isEmpty()) {

@@ -55,6 +55,9 @@ QString roundNumber(double value, int digits = 3);
 /// With the grouping of the user's locale.
 QString countLabel(std::int64_t count);
 
+/// "8 s", "5 min", "2 h 10 min": as exact as an estimate can be.
+QString durationLabel(double seconds);
+
 /// A sentence that begins with a capital letter and has no final stop.
 QString sentenceCase(QString text);
 

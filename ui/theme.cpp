@@ -76,11 +76,11 @@ const Theme*& current()
     return theme;
 }
 
+/// What the desktop says now: without a palette of ours, Qt tells that of the desktop.
 bool systemIsDark()
 {
-    // The first call happens before any palette of ours is set.
-    static const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
-    return dark;
+    QApplication::setPalette(QPalette());
+    return QApplication::palette().color(QPalette::Window).lightness() < 128;
 }
 
 QPalette paletteOf(const Theme& t)

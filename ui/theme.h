@@ -50,7 +50,7 @@ const Theme& darkTheme();
 /// The theme in use; GUI thread only.
 const Theme& theme();
 
-/// Sets palette and style sheet of the application. `system` follows the palette the desktop gave at the start.
+/// Sets palette and style sheet of the application. `system` takes that of the desktop as it is now.
 void applyTheme(ThemeChoice choice);
 
 /// True for the events after which a widget that paints with theme() has to repaint.

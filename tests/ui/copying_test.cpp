@@ -1,5 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <limits>
+
 #include <QAction>
 #include <QClipboard>
 #include <QGuiApplication>
@@ -16,6 +19,9 @@
 #include "tests/ui/samples.h"
 #include "ui/copying.h"
 #include "ui/models/cellgridmodel.h"
+#include "ui/plots/heatmap.h"
+#include "ui/plots/heatmapcopy.h"
+#include "ui/plots/heatview.h"
 
 namespace nanscope {
 
@@ -98,6 +104,24 @@ TEST(Copying, PlotGivesValuesByKeyAndMenu)
     EXPECT_EQ(rowsOf(QGuiApplication::clipboard()->text()).size(), 3);
     menu.actions()[2]->trigger();
     EXPECT_EQ(QGuiApplication::clipboard()->image().size(), plot.size() * plot.devicePixelRatio());
+}
+
+TEST(Copying, HeatMapGivesWhatIsInSight)
+{
+    HeatView view;
+    HeatMap map(&view);
+    map.resize(200, 100);
+    auto picture = test::makePicture(100, 200);
+    test::setElement(picture, 50, 100, std::numeric_limits<float>::quiet_NaN());
+    map.setPicture(std::make_shared<const MatrixPicture>(std::move(picture)));
+    EXPECT_EQ(visibleValues(map).count(QLatin1Char('\n')), 1) << "20,000 are too many";
+    view.setCursor({100.5 / 200, 50.5 / 100});
+    EXPECT_EQ(visibleValues(map), QStringLiteral("row\tcol\tvalue\n50\t100\tNaN\n"));
+    view.setView({100.5 / 200, 50.5 / 100}, 20);
+    const TextTable near = tableFromTsv(visibleValues(map));
+    EXPECT_GE(near.rows.size(), 50U);
+    EXPECT_LE(near.rows.size(), 100U);
+    EXPECT_TRUE(std::ranges::find(near.rows, QStringList({"50", "100", "nan"})) != near.rows.end());
 }
 
 } // namespace nanscope

@@ -83,6 +83,34 @@ TEST(Program, ScreenshotNeedsNoDisplayAndHasTheSizeAskedFor)
     EXPECT_LT(image.pixelColor(4, 400).lightness(), 100);
 }
 
+TEST(Program, PictureOfOnePaneIsSmallerThanTheWindow)
+{
+    const QTemporaryDir folder;
+    const QString picture = folder.filePath(QStringLiteral("pane.png"));
+    const QStringList asked {QStringLiteral(NANSCOPE_SAMPLE), QStringLiteral("--screenshot"), picture,
+        QStringLiteral("--size"), QStringLiteral("1280x800")};
+    const Ran ran = run(gui, asked + QStringList {QStringLiteral("--pane"), QStringLiteral("captures")}, displays);
+    EXPECT_EQ(ran.status, 0) << ran.err.toStdString();
+    const QImage image(picture);
+    EXPECT_GT(image.width(), 200);
+    EXPECT_LT(image.width(), 640);
+    const Ran unknown = run(gui, asked + QStringList {QStringLiteral("--pane"), QStringLiteral("attic")}, displays);
+    EXPECT_EQ(unknown.status, 1);
+    EXPECT_TRUE(unknown.err.contains(QStringLiteral("attic")));
+}
+
+TEST(Program, WindowFitsASmallScreen)
+{
+    const QTemporaryDir folder;
+    const QString picture = folder.filePath(QStringLiteral("small.png"));
+    const Ran ran = run(gui,
+        {QStringLiteral(NANSCOPE_SAMPLE), QStringLiteral("--screenshot"), picture, QStringLiteral("--size"),
+            QStringLiteral("800x600")},
+        displays);
+    EXPECT_EQ(ran.status, 0) << ran.err.toStdString();
+    EXPECT_EQ(QImage(picture).size(), QSize(800, 600));
+}
+
 TEST(Program, StartsUnderAnXServer)
 {
     const QString xvfb = QStandardPaths::findExecutable(QStringLiteral("xvfb-run"));

@@ -7,6 +7,7 @@
 #include <QAbstractScrollArea>
 
 #include "core/model/model.h"
+#include "ui/keys.h"
 #include "ui/panes/faulttreeplaces.h"
 
 class QHelpEvent;
@@ -15,7 +16,7 @@ namespace nanscope {
 
 /// Rank lanes by updates with a mark per capture, drawn only where they can be seen. The labels of lanes and updates
 /// stay in place while the rest scrolls.
-class FaultTreeView : public QAbstractScrollArea
+class FaultTreeView : public QAbstractScrollArea, public KeyUser
 {
     Q_OBJECT
 
@@ -35,6 +36,8 @@ public:
     QPoint positionOf(int node) const;
     QString toolTipOf(int node) const;
     QString emptySentence() const;
+    QString keysTitle() const override;
+    std::vector<KeyHint> keyHints() const override;
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
 

@@ -16,6 +16,20 @@ std::size_t at(int index)
 
 } // namespace
 
+QString FaultTreeView::keysTitle() const
+{
+    return tr("Fault tree");
+}
+
+std::vector<KeyHint> FaultTreeView::keyHints() const
+{
+    return {{{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down}, tr("the next capture in that direction"), {}},
+        {{Qt::Key_Home, Qt::Key_End}, tr("the first and the last"), {}},
+        {{Qt::Key_PageUp, Qt::Key_PageDown}, tr("scroll by a page"), {}},
+        {{Qt::Key_Return, Qt::Key_Enter, Qt::Key_Space}, tr("select it, again for the next one at the same place"), {}},
+        {{}, tr("select a capture, again for the next one at the same place"), tr("click")}};
+}
+
 QString FaultTreeView::emptySentence() const
 {
     if (!m_run) {

@@ -23,6 +23,7 @@ MessageBar::MessageBar(QWidget* parent)
     m_more->setObjectName(QStringLiteral("quiet"));
     m_more->setText(tr("Details"));
     m_more->setCheckable(true);
+    m_more->setToolTip(tr("Every file with its reason"));
     m_details->setReadOnly(true);
     m_details->setFrameShape(QFrame::NoFrame);
     m_details->setFixedHeight(grid(24));

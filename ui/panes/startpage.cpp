@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/startpage.h"
 
+#include <utility>
+
 #include <QDir>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/theme.h"
@@ -66,27 +69,70 @@ StartPage::StartPage(QWidget* parent)
     connect(m_sample, &QPushButton::clicked, this, &StartPage::sampleRequested);
 }
 
-void StartPage::setRecent(const QStringList& paths)
+void StartPage::setPlaces(const std::vector<Place>& places)
 {
     while (QLayoutItem* item = m_recent->takeAt(0)) {
-        delete item->widget();
+        // A row may ask for this from one of its own buttons.
+        item->widget()->hide();
+        item->widget()->deleteLater();
         delete item;
     }
-    if (paths.isEmpty()) {
-        return;
+    const auto title = [this](const QString& text) {
+        auto* label = new QLabel(text, this);
+        label->setObjectName(QStringLiteral("muted"));
+        m_recent->addWidget(label);
+    };
+    for (const bool pinned : {true, false}) {
+        bool first = true;
+        for (const Place& place : places) {
+            if (place.pinned == pinned) {
+                if (std::exchange(first, false)) {
+                    title(pinned ? tr("Pinned") : tr("Recent"));
+                }
+                m_recent->addWidget(makeRow(place));
+            }
+        }
     }
-    auto* title = new QLabel(tr("Recent"), this);
-    title->setObjectName(QStringLiteral("muted"));
-    m_recent->addWidget(title);
-    for (const QString& path : paths) {
-        auto* link = new QLabel(QStringLiteral("<a href='%1' style='text-decoration:none'>%2</a>")
-                                    .arg(path.toHtmlEscaped(), shortened(path).toHtmlEscaped()),
-            this);
+}
+
+QToolButton* StartPage::makeButton(const QString& text, const QString& tip, QWidget* parent)
+{
+    auto* button = new QToolButton(parent);
+    button->setObjectName(QStringLiteral("quiet"));
+    button->setText(text);
+    button->setToolTip(tip);
+    button->setAccessibleName(tip);
+    return button;
+}
+
+QWidget* StartPage::makeRow(const Place& place)
+{
+    auto* row = new QWidget(this);
+    auto* link = new QLabel(row);
+    const QString shown = shortened(place.path).toHtmlEscaped();
+    if (place.gone) {
+        link->setText(tr("%1 – not there any more").arg(shown));
+        link->setObjectName(QStringLiteral("muted"));
+    } else {
+        link->setText(
+            QStringLiteral("<a href='%1' style='text-decoration:none'>%2</a>").arg(place.path.toHtmlEscaped(), shown));
         link->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
-        link->setContentsMargins(0, grid(1), 0, 0);
-        m_recent->addWidget(link);
-        connect(link, &QLabel::linkActivated, this, [this, path] { Q_EMIT recentRequested(path); });
     }
+    auto* pin = makeButton(place.pinned ? QStringLiteral("★") : QStringLiteral("☆"),
+        place.pinned ? tr("Unpin %1").arg(place.path) : tr("Pin %1").arg(place.path), row);
+    auto* remove = makeButton(QStringLiteral("✕"), tr("Forget %1").arg(place.path), row);
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(1));
+    layout->addWidget(pin);
+    layout->addWidget(link, 1);
+    layout->addWidget(remove);
+    const auto [path, pinned, gone] = place;
+    connect(link, &QLabel::linkActivated, this, [this, path = path] { Q_EMIT recentRequested(path); });
+    connect(
+        pin, &QToolButton::clicked, this, [this, path = path, pinned = pinned] { Q_EMIT pinRequested(path, !pinned); });
+    connect(remove, &QToolButton::clicked, this, [this, path = path] { Q_EMIT removeRequested(path); });
+    return row;
 }
 
 void StartPage::setSampleAvailable(bool available)

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QStringList>
+#include <vector>
+
+#include <QString>
 #include <QWidget>
 
 class QPushButton;
+class QToolButton;
 class QVBoxLayout;
 
 namespace nanscope {
@@ -18,15 +21,28 @@ class StartPage : public QWidget
 public:
     explicit StartPage(QWidget* parent = nullptr);
 
-    void setRecent(const QStringList& paths);
+    /// Somewhere that was open before.
+    struct Place
+    {
+        QString path;
+        bool pinned = false;
+        bool gone = false; ///< nothing is there any more
+    };
+
+    void setPlaces(const std::vector<Place>& places);
     void setSampleAvailable(bool available);
 
 Q_SIGNALS:
     void openRequested();
     void sampleRequested();
     void recentRequested(const QString& path);
+    void pinRequested(const QString& path, bool pinned);
+    void removeRequested(const QString& path);
 
 private:
+    QWidget* makeRow(const Place& place);
+    QToolButton* makeButton(const QString& text, const QString& tip, QWidget* parent);
+
     QPushButton* m_sample;
     QVBoxLayout* m_recent;
 };

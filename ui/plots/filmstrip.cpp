@@ -342,6 +342,21 @@ void FilmStrip::mouseDoubleClickEvent(QMouseEvent* event)
     }
 }
 
+QString FilmStrip::keysTitle() const
+{
+    return tr("Film strip");
+}
+
+std::vector<KeyHint> FilmStrip::keyHints() const
+{
+    return {{{Qt::Key_Left, Qt::Key_Right}, tr("the same op one step before or after"), {}},
+        {{Qt::Key_Up, Qt::Key_Down}, tr("the op before or after"), {}},
+        {{Qt::Key_Home, Qt::Key_End}, tr("first and last frame"), {}},
+        {{Qt::Key_B}, tr("the birth: where values first went non-finite"), {}},
+        {{Qt::Key_Return, Qt::Key_Enter}, tr("look at the frame in the large view"), {}},
+        {{}, tr("select a frame, look at it in the large view"), tr("click, double click")}};
+}
+
 void FilmStrip::keyPressEvent(QKeyEvent* event)
 {
     if (!m_film || m_current < 0) {

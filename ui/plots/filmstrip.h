@@ -8,6 +8,7 @@
 #include <QImage>
 #include <QWidget>
 
+#include "ui/keys.h"
 #include "ui/plots/film.h"
 
 namespace nanscope {
@@ -17,7 +18,7 @@ class HeatView;
 /// One column per step, one row per op: every intermediate matrix of a replay as a small heat map. The frame in which
 /// values first went non-finite is framed in the colour of a birth. Arrows move between frames, Home and End to the
 /// first and last, B to the birth; the cursor of the large view is echoed in every frame of its shape.
-class FilmStrip : public QWidget
+class FilmStrip : public QWidget, public KeyUser
 {
     Q_OBJECT
 
@@ -38,6 +39,8 @@ public:
     /// In widget coordinates; empty for a frame that is not there.
     QRect frameRect(int frame) const;
 
+    QString keysTitle() const override;
+    std::vector<KeyHint> keyHints() const override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/heatmap.h"
+#include "ui/copying.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,8 @@
 #include <QPainter>
 #include <QWheelEvent>
 
+#include "ui/copying.h"
+#include "ui/plots/heatmapcopy.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -35,6 +38,7 @@ HeatMap::HeatMap(HeatView* view, QWidget* parent)
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    makeCopyable(*this, {tr("Heat map"), [this] { return visibleValues(*this); }, [this] { return grab(); }});
     connect(m_view, &HeatView::viewChanged, this, qOverload<>(&QWidget::update));
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
 }
@@ -309,6 +313,20 @@ void HeatMap::moveCursor(int rows, int cols)
     if (!QRectF(rect()).contains(elementRect(row, col).center())) {
         m_view->setView(m_view->cursor(), m_view->zoom());
     }
+}
+
+QString HeatMap::keysTitle() const
+{
+    return tr("Heat maps");
+}
+
+std::vector<KeyHint> HeatMap::keyHints() const
+{
+    return {{{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down},
+                tr("move the cursor by one element, with Ctrl by 16"), {}},
+        {{Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus}, tr("zoom in and out at the cursor"), {}},
+        {{Qt::Key_0}, tr("show the whole matrix"), {}},
+        {{}, tr("zoom at the cursor, move, show the whole matrix"), tr("wheel, drag, double click")}};
 }
 
 void HeatMap::keyPressEvent(QKeyEvent* event)

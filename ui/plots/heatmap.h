@@ -8,6 +8,7 @@
 #include <QImage>
 #include <QWidget>
 
+#include "ui/keys.h"
 #include "ui/plots/heatrender.h"
 
 namespace nanscope {
@@ -16,7 +17,7 @@ class HeatView;
 
 /// One matrix as colours of log10|x|. Wheel zooms at the cursor, drag pans, double click fits; arrows move the
 /// cursor, + - 0 zoom. Maps that share a HeatView move together.
-class HeatMap : public QWidget
+class HeatMap : public QWidget, public KeyUser
 {
     Q_OBJECT
 
@@ -43,6 +44,8 @@ public:
     QRectF elementRect(std::int64_t row, std::int64_t col) const;
     QRectF damageRect() const;
 
+    QString keysTitle() const override;
+    std::vector<KeyHint> keyHints() const override;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 

@@ -216,6 +216,27 @@ bool TimelineInput::mark(int key)
     }
 }
 
+QString TimelinePlot::keysTitle() const
+{
+    return tr("Timelines");
+}
+
+std::vector<KeyHint> TimelinePlot::keyHints() const
+{
+    return {{{Qt::Key_Left, Qt::Key_Right}, tr("cursor to the sample before or after, with Ctrl to the next mark"), {}},
+        {{Qt::Key_PageUp, Qt::Key_PageDown}, tr("half a width to the left or right"), {}},
+        {{Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus}, tr("zoom in and out at the cursor"), {}},
+        {{Qt::Key_Home, Qt::Key_0}, tr("show all steps"), {}},
+        {{Qt::Key_A, Qt::Key_B}, tr("mark A or B at the cursor"), {}},
+        {{Qt::Key_Return, Qt::Key_Enter}, tr("open the event at the cursor"), {}},
+        {{Qt::Key_Escape}, tr("clear marks and cursor"), {}},
+        {{QKeySequence::Undo, Qt::Key_Backspace}, tr("undo the last zoom"), {}},
+        {{QKeySequence::Redo, Qt::SHIFT | Qt::Key_Backspace}, tr("redo it"), {}},
+        {{QKeySequence::Copy}, tr("copy what is at the cursor"), {}},
+        {{}, tr("zoom at the cursor (over an axis: that axis), move, zoom to a box, show all"),
+            tr("wheel, drag, Shift+drag, double click")}};
+}
+
 bool TimelineInput::key(const QKeyEvent& event)
 {
     if (event.matches(QKeySequence::Redo)

@@ -8,6 +8,7 @@
 #include <QPointer>
 #include <QWidget>
 
+#include "ui/keys.h"
 #include "ui/plots/timelineaxis.h"
 #include "ui/plots/timelinelines.h"
 #include "ui/plots/timelinereadout.h"
@@ -37,7 +38,7 @@ struct TimelineLook
 
 /// Traces of one value of all ranks below a lane of marks: events in its upper row, NaN and the infinities in its
 /// lower one. Ranges come from finite values only; the plot library sees nothing but finite, decimated points.
-class TimelinePlot : public QWidget
+class TimelinePlot : public QWidget, public KeyUser
 {
     Q_OBJECT
 
@@ -45,6 +46,9 @@ public:
     /// Without a view of others it has its own.
     explicit TimelinePlot(QWidget* parent = nullptr, TimelineView* view = nullptr);
     ~TimelinePlot() override;
+
+    QString keysTitle() const override;
+    std::vector<KeyHint> keyHints() const override;
 
     void setTraces(std::vector<Trace> traces);
     /// The same lines with finer or more points.

@@ -1,0 +1,247 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What a window owes to who works by keyboard or hears it: names, tips, keys that are told, a focus that is seen.
+#include <algorithm>
+#include <filesystem>
+
+#include <QAbstractButton>
+#include <QAccessible>
+#include <QAction>
+#include <QApplication>
+#include <QDialog>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMenuBar>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/samples.h"
+#include "ui/keylist.h"
+#include "ui/keys.h"
+#include "ui/mainwindow.h"
+#include "ui/panes/timelinepane.h"
+#include "ui/text.h"
+
+namespace nanscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int patienceMs = 120000;
+
+WindowOptions quietOptions()
+{
+    WindowOptions options;
+    options.remember = false;
+    options.theme = ThemeChoice::light;
+    options.programs = {{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}};
+    return options;
+}
+
+/// The window on the sample run as it is shipped: judged, swept, with a film.
+class Access : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!fs::exists(fs::path(NANSCOPE_SAMPLE) / "sample.nanscope")) {
+            GTEST_SKIP() << "no session beside the sample run";
+        }
+        qputenv("XDG_DATA_HOME", folder.filePath(QStringLiteral("home")).toUtf8());
+        window.resize(1440, 900);
+        window.show();
+        window.openPath(QStringLiteral(NANSCOPE_SAMPLE));
+        ASSERT_TRUE(QTest::qWaitFor(
+            [this] { return window.workspace().settled() && window.panes().timeline->settled(); }, patienceMs));
+    }
+
+    std::vector<QWidget*> tabStops() const
+    {
+        std::vector<QWidget*> stops;
+        for (QWidget* widget : window.findChildren<QWidget*>()) {
+            if (widget->isVisible() && widget->isEnabled() && widget->focusPolicy() & Qt::TabFocus
+                && !widget->focusProxy()) {
+                stops.push_back(widget);
+            }
+        }
+        return stops;
+    }
+
+    QTemporaryDir folder;
+    MainWindow window {quietOptions()};
+};
+
+std::string described(const QWidget& widget)
+{
+    return std::string(widget.metaObject()->className()) + " \"" + widget.objectName().toStdString() + "\" in "
+        + (widget.parent() ? widget.parent()->metaObject()->className() : "nothing");
+}
+
+/// Lets only one widget see a key, not the ones it lies in.
+class OnlyTo : public QObject
+{
+public:
+    explicit OnlyTo(QWidget* widget)
+        : m_widget(widget)
+    {
+        qApp->installEventFilter(this);
+    }
+
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (event->type() != QEvent::KeyPress || watched == m_widget) {
+            return false;
+        }
+        event->ignore();
+        return true;
+    }
+
+private:
+    QWidget* m_widget;
+};
+
+bool takesKey(QWidget& widget, int key, Qt::KeyboardModifiers modifiers)
+{
+    const OnlyTo alone(&widget);
+    QKeyEvent event(QEvent::KeyPress, key, modifiers);
+    QApplication::sendEvent(&widget, &event);
+    return event.isAccepted();
+}
+
+bool tells(const std::vector<KeyHint>& hints, QKeyCombination pressed)
+{
+    return std::ranges::any_of(hints, [&](const KeyHint& hint) {
+        return std::ranges::any_of(hint.keys,
+            [&](const QKeySequence& keys) { return keys[0] == pressed || keys[0] == QKeyCombination(pressed.key()); });
+    });
+}
+
+std::vector<int> keysToTry()
+{
+    std::vector<int> keys {Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down, Qt::Key_Home, Qt::Key_End,
+        Qt::Key_PageUp, Qt::Key_PageDown, Qt::Key_Plus, Qt::Key_Minus, Qt::Key_Equal, Qt::Key_Backspace, Qt::Key_Delete,
+        Qt::Key_Escape, Qt::Key_Space, Qt::Key_Return, Qt::Key_Enter};
+    for (int key = Qt::Key_A; key <= Qt::Key_Z; ++key) {
+        keys.push_back(key);
+    }
+    for (int key = Qt::Key_0; key <= Qt::Key_9; ++key) {
+        keys.push_back(key);
+    }
+    return keys;
+}
+
+/// Painted by us, so that its keys are ours too; what Qt's tables and buttons do is known.
+bool handlesOwnKeys(const QWidget& widget)
+{
+    return QByteArray(widget.metaObject()->className()).startsWith("nanscope::")
+        && !qobject_cast<const QAbstractButton*>(&widget) && !qobject_cast<const QAbstractItemView*>(&widget);
+}
+
+} // namespace
+
+TEST_F(Access, EveryTabStopHasAName)
+{
+    EXPECT_GE(tabStops().size(), 15U);
+    for (QWidget* widget : tabStops()) {
+        const QAccessibleInterface* shown = QAccessible::queryAccessibleInterface(widget);
+        ASSERT_NE(shown, nullptr);
+        EXPECT_FALSE(shown->text(QAccessible::Name).isEmpty()) << described(*widget);
+    }
+}
+
+TEST_F(Access, EveryMenuEntrySaysWhatItDoes)
+{
+    int entries = 0;
+    for (const QMenu* menu : window.menuBar()->findChildren<QMenu*>()) {
+        for (const QAction* action : menu->actions()) {
+            if (!action->isSeparator() && !action->menu()) {
+                EXPECT_FALSE(action->statusTip().isEmpty()) << action->text().toStdString();
+                ++entries;
+            }
+        }
+    }
+    EXPECT_GE(entries, 15);
+}
+
+TEST_F(Access, FocusIsSeenWhereverItIs)
+{
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    for (QWidget* widget : tabStops()) {
+        if (QWidget* other = window.focusWidget()) {
+            other->clearFocus();
+        }
+        const QImage without = window.grab().toImage();
+        widget->setFocus(Qt::TabFocusReason);
+        ASSERT_TRUE(widget->hasFocus()) << described(*widget);
+        EXPECT_NE(window.grab().toImage(), without) << described(*widget);
+    }
+}
+
+TEST_F(Access, PanesTellEveryKeyTheyTake)
+{
+    int users = 0;
+    for (QWidget* widget : tabStops()) {
+        if (!handlesOwnKeys(*widget)) {
+            continue;
+        }
+        const auto* user = dynamic_cast<const KeyUser*>(widget);
+        const std::vector<KeyHint> hints = user ? user->keyHints() : std::vector<KeyHint>();
+        users += user ? 1 : 0;
+        for (const int key : keysToTry()) {
+            for (const Qt::KeyboardModifiers modifiers : {Qt::NoModifier, Qt::ControlModifier}) {
+                const QKeyCombination pressed(modifiers, static_cast<Qt::Key>(key));
+                if (takesKey(*widget, key, modifiers)) {
+                    EXPECT_TRUE(tells(hints, pressed))
+                        << described(*widget) << " takes " << QKeySequence(pressed).toString().toStdString();
+                }
+            }
+        }
+        for (const KeyHint& hint : hints) {
+            for (const QKeySequence& keys : hint.keys) {
+                EXPECT_TRUE(takesKey(*widget, keys[0].key(), keys[0].keyboardModifiers()))
+                    << described(*widget) << " does not take " << keys.toString().toStdString();
+            }
+        }
+    }
+    EXPECT_GE(users, 4);
+}
+
+TEST_F(Access, ListOfKeysHoldsMenusPanesAndTables)
+{
+    const std::vector<KeyRow> rows = keyRows(window);
+    const auto has = [&](const char* keys, const char* what) {
+        return std::ranges::any_of(rows, [&](const KeyRow& row) {
+            return row.keys.contains(QLatin1String(keys))
+                && row.what.contains(QLatin1String(what), Qt::CaseInsensitive);
+        });
+    };
+    EXPECT_TRUE(has("F5", "rescan"));
+    EXPECT_TRUE(has("Ctrl+C", "Copy rows"));
+    EXPECT_TRUE(has("B", "birth"));
+    EXPECT_TRUE(has("A, B", "mark"));
+    EXPECT_TRUE(has("wheel", "zoom"));
+    for (const QAction* action : window.findChildren<QAction*>()) {
+        if (!action->shortcut().isEmpty()) {
+            EXPECT_TRUE(has(qPrintable(action->shortcut().toString(QKeySequence::NativeText)), ""))
+                << action->text().toStdString();
+        }
+    }
+}
+
+TEST_F(Access, ListOfKeysCanBeSearched)
+{
+    QDialog* list = showKeyList(window);
+    auto* view = list->findChild<QTableView*>();
+    const int all = view->model()->rowCount();
+    list->findChild<QLineEdit*>()->setText(QStringLiteral("ZOOM"));
+    EXPECT_GT(view->model()->rowCount(), 2);
+    EXPECT_LT(view->model()->rowCount(), all / 2);
+}
+
+} // namespace nanscope

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <fstream>
+
+#include <QAction>
+#include <QDropEvent>
+#include <QEvent>
+#include <QLabel>
+#include <QMenu>
+#include <QMimeData>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+#include <gtest/gtest.h>
+
+#include "core/model/job.h"
+#include "tests/ui/samples.h"
+#include "ui/mainwindow.h"
+#include "ui/panes/messagebar.h"
+#include "ui/panes/startpage.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+#include "ui/timeleft.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int patienceMs = 60000;
+
+QToolButton* buttonOf(const QWidget& page, const QString& tip)
+{
+    const auto buttons = page.findChildren<QToolButton*>();
+    const auto found = std::ranges::find(buttons, tip, &QToolButton::toolTip);
+    return found == buttons.end() ? nullptr : *found;
+}
+
+QStringList labelsOf(const QWidget& page)
+{
+    QStringList texts;
+    for (const QLabel* label : page.findChildren<QLabel*>()) {
+        if (!label->isHidden()) {
+            texts << label->text();
+        }
+    }
+    return texts;
+}
+
+class StartTest : public testing::Test
+{
+protected:
+    StartTest()
+    {
+        qputenv("XDG_DATA_HOME", folder.filePath(QStringLiteral("home")).toUtf8());
+        QSettings().clear();
+        for (const char* name : {"one", "two"}) {
+            const QString path = folder.filePath(QLatin1String(name));
+            QDir().mkpath(path);
+            std::ofstream((path + QStringLiteral("/train.csv")).toStdString()) << "step,loss\n0,1.5\n1,1.25\n";
+            std::ofstream((path + QStringLiteral("/valid.csv")).toStdString()) << "step,val_loss\n0,1.5\n1,1.25\n";
+        }
+        WindowOptions options;
+        options.theme = ThemeChoice::light;
+        options.programs = {};
+        window = std::make_unique<MainWindow>(options);
+    }
+    ~StartTest() override { QSettings().clear(); }
+
+    QString path(const char* name) const { return folder.filePath(QLatin1String(name)); }
+    bool opened(const QString& path)
+    {
+        return QTest::qWaitFor(
+            [&] {
+                return window->workspace().settled() && window->workspace().hasRun()
+                    && qstr(window->workspace().loaded().opened.string()) == path;
+            },
+            patienceMs);
+    }
+    void drop(const QStringList& paths)
+    {
+        QMimeData data;
+        QList<QUrl> urls;
+        std::ranges::transform(paths, std::back_inserter(urls), QUrl::fromLocalFile);
+        data.setUrls(urls);
+        QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(window.get(), &enter);
+        EXPECT_TRUE(enter.isAccepted());
+        QDropEvent dropped({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(window.get(), &dropped);
+    }
+
+    QTemporaryDir folder;
+    std::unique_ptr<MainWindow> window;
+};
+
+} // namespace
+
+TEST(StartPage, TellsPinnedRecentAndWhatIsGone)
+{
+    StartPage page;
+    page.setPlaces({{QStringLiteral("/runs/a"), true, false}, {QStringLiteral("/runs/b"), false, true}});
+    const QStringList labels = labelsOf(page);
+    EXPECT_TRUE(labels.contains(QStringLiteral("Pinned")));
+    EXPECT_TRUE(labels.contains(QStringLiteral("Recent")));
+    EXPECT_TRUE(labels.contains(QStringLiteral("/runs/b – not there any more")));
+    QSignalSpy pinned(&page, &StartPage::pinRequested);
+    QSignalSpy removed(&page, &StartPage::removeRequested);
+    buttonOf(page, QStringLiteral("Unpin /runs/a"))->click();
+    buttonOf(page, QStringLiteral("Forget /runs/b"))->click();
+    EXPECT_EQ(pinned.value(0), QVariantList({QStringLiteral("/runs/a"), false}));
+    EXPECT_EQ(removed.value(0), QVariantList({QStringLiteral("/runs/b")}));
+}
+
+TEST_F(StartTest, PinnedFolderOutlivesTheClearedList)
+{
+    window->openPath(path("one"));
+    ASSERT_TRUE(opened(path("one")));
+    EXPECT_FALSE(window->actions().pin->isChecked());
+    window->actions().pin->trigger();
+    window->openPath(path("two"));
+    ASSERT_TRUE(opened(path("two")));
+    EXPECT_FALSE(window->actions().pin->isChecked());
+    const auto entries = window->actions().recent->actions();
+    EXPECT_EQ(entries.first()->statusTip(), path("one"));
+    entries.last()->trigger();
+    const WindowSettings settings(true);
+    EXPECT_TRUE(settings.recent().isEmpty());
+    EXPECT_EQ(settings.pinned(), QStringList(path("one")));
+    EXPECT_EQ(window->actions().recent->actions().first()->statusTip(), path("one"));
+}
+
+TEST_F(StartTest, GoneFolderIsShownAsGoneAndCanBeForgotten)
+{
+    window->openPath(path("one"));
+    ASSERT_TRUE(opened(path("one")));
+    QDir(path("one")).removeRecursively();
+    window->openPath(path("two"));
+    ASSERT_TRUE(opened(path("two")));
+    const auto entries = window->actions().recent->actions();
+    const auto gone = std::ranges::find(entries, path("one"), &QAction::statusTip);
+    ASSERT_NE(gone, entries.end());
+    EXPECT_FALSE((*gone)->isEnabled());
+    buttonOf(*window->startPage(), QStringLiteral("Forget %1").arg(path("one")))->click();
+    EXPECT_EQ(WindowSettings(true).recent(), QStringList(path("two")));
+}
+
+TEST_F(StartTest, SeveralFilesOfOneFolderOpenTheFolder)
+{
+    drop({path("one/train.csv"), path("one/valid.csv")});
+    ASSERT_TRUE(opened(path("one")));
+    EXPECT_EQ(window->messageBar()->sentence(), QString());
+}
+
+TEST_F(StartTest, SeveralFoldersOpenTheFirstAndSaySo)
+{
+    window->show();
+    drop({path("two"), path("one")});
+    ASSERT_TRUE(opened(path("two")));
+    EXPECT_TRUE(window->messageBar()->sentence().startsWith(QStringLiteral("One run is open at a time: two.")));
+}
+
+TEST_F(StartTest, FollowsTheDesktopWhenItTurns)
+{
+    window->actions().themeSystem->trigger();
+    const bool desktop = theme().dark;
+    applyTheme(desktop ? ThemeChoice::light : ThemeChoice::dark);
+    QEvent turned(QEvent::ThemeChange);
+    QCoreApplication::sendEvent(window.get(), &turned);
+    EXPECT_EQ(theme().dark, desktop);
+    window->actions().themeDark->trigger();
+    QCoreApplication::sendEvent(window.get(), &turned);
+    EXPECT_TRUE(theme().dark) << "who chose dark keeps it";
+    applyTheme(ThemeChoice::light);
+}
+
+TEST(TimeLeft, IsToldOnceItCanBe)
+{
+    TimeLeft left;
+    Progress progress {"sweep", "replay", 0, 40, "cells", {}};
+    EXPECT_FALSE(left.after(progress, 0));
+    progress.done = 10;
+    EXPECT_FALSE(left.after(progress, 500)) << "too early to tell";
+    EXPECT_DOUBLE_EQ(left.after(progress, 5000).value_or(0), 15);
+    progress.total = 0;
+    EXPECT_FALSE(left.after(progress, 6000));
+    progress = {"sweep", "replay", 2, 40, "cells", {}};
+    EXPECT_FALSE(left.after(progress, 7000)) << "begun again";
+}
+
+TEST(TimeLeft, IsWordedAsAnEstimate)
+{
+    EXPECT_EQ(durationLabel(0.2), QStringLiteral("1 s"));
+    EXPECT_EQ(durationLabel(45.4), QStringLiteral("46 s"));
+    EXPECT_EQ(durationLabel(200), QStringLiteral("3 min"));
+    EXPECT_EQ(durationLabel(2 * 3600 + 600), QStringLiteral("2 h 10 min"));
+}
+
+} // namespace nanscope
