@@ -3,8 +3,6 @@
 #include "core/report/report.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,27 +13,11 @@
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/experiments.h"
-#include "core/platform/platform.h"
+#include "core/report/reportfiles.h"
 
 namespace nanscope {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-enum class Format { markdown, html, json };
-
-struct Output
-{
-    std::string path; ///< "-" for standard output
-    Format format = Format::markdown;
-};
-
-struct Written
-{
-    std::string path;
-    std::size_t bytes = 0;
-};
 
 class Report : public Command
 {
@@ -46,6 +28,8 @@ public:
 private:
     Result<ReportInput> gather(Source& source, Terminal& terminal) const;
     Result<ReportOptions> reportOptions() const;
+    Result<std::vector<WrittenFile>> write(
+        const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
     std::string commandLine() const;
 
     std::string m_path;
@@ -56,6 +40,8 @@ private:
     std::vector<std::string> m_without;
     std::vector<std::string> m_replace;
     std::string m_session;
+    std::string m_bundle;
+    bool m_withCapture = false;
     bool m_open = false;
     bool m_noImages = false;
 };
@@ -67,8 +53,13 @@ Report::Report(CLI::App& root)
     options()
         .add_option("-o,--output", m_outputs,
             "report.md, report.html or report.json; - for Markdown on standard output; may be repeated")
-        ->required()
         ->allow_extra_args(false);
+    auto* bundle = options().add_option("--bundle", m_bundle,
+        "report.zip, or a folder: Markdown, HTML, JSON and pictures together, small enough for an issue");
+    options()
+        .add_flag("--with-capture", m_withCapture,
+            "Put the capture into the bundle; its tensors may be private and cannot be redacted")
+        ->needs(bundle);
     options()
         .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
         ->allow_extra_args(false);
@@ -85,32 +76,15 @@ Report::Report(CLI::App& root)
     options().add_option("--session", m_session, "Keep what was read and judged in this session");
 }
 
-Result<Format> formatOf(const std::string& output)
+/// Before anything is read: a name that cannot be written to is wrong usage.
+Result<void> checkOutputs(const std::vector<std::string>& paths)
 {
-    const auto extension = fs::path(output).extension();
-    if (output == "-" || extension == ".md" || extension == ".markdown") {
-        return Format::markdown;
-    }
-    if (extension == ".html" || extension == ".htm") {
-        return Format::html;
-    }
-    if (extension == ".json") {
-        return Format::json;
-    }
-    return failure(ErrorKind::usage, "a report is written as .md, .html or .json; name the file so", output);
-}
-
-Result<std::vector<Output>> outputsOf(const std::vector<std::string>& paths)
-{
-    std::vector<Output> outputs;
     for (const auto& path : paths) {
-        const auto format = formatOf(path);
-        if (!format) {
-            return tl::make_unexpected(format.error());
+        if (path != "-" && !reportFormatOf(path)) {
+            return failure(ErrorKind::usage, "a report is written as .md, .html or .json; name the file so", path);
         }
-        outputs.push_back({path, *format});
     }
-    return outputs;
+    return {};
 }
 
 Result<std::set<ReportSection>> sectionsOf(const std::vector<std::string>& words)
@@ -168,6 +142,7 @@ std::string Report::commandLine() const
         }
     };
     add("-o", m_outputs);
+    add("--bundle", m_bundle.empty() ? std::vector<std::string> {} : std::vector {m_bundle});
     add("--ran", m_ran);
     if (!m_observed.failed.empty()) {
         add("--failed", {m_observed.failed});
@@ -177,7 +152,8 @@ std::string Report::commandLine() const
     add("--no-section", m_without);
     // What is to be hidden must not come back as part of the command.
     add("--redact", std::vector<std::string>(m_replace.size(), "..."));
-    return text + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
+    return text + (m_withCapture ? " --with-capture" : "") + (m_noImages ? " --no-images" : "")
+        + (m_open ? " --no-redact" : "");
 }
 
 Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
@@ -208,54 +184,17 @@ Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
     return input;
 }
 
-Result<Written> writeFile(const fs::path& path, const std::string& text)
+void warnOf(BundledCapture capture, Terminal& terminal)
 {
-    auto written = writeFileAtomically(path, std::as_bytes(std::span(text)));
-    if (!written) {
-        // A report that cannot be written is no rejected input: the caller's disk or path is at fault.
-        return failure(ErrorKind::internal, written.error().what, path.string());
+    if (capture == BundledCapture::tooLarge) {
+        terminal.say(
+            LogLevel::warning, "The capture is left out: with it the bundle would be larger than an issue takes");
+    } else if (capture == BundledCapture::notReadable) {
+        terminal.say(LogLevel::warning, "The capture is left out: it cannot be read");
     }
-    return Written {path.string(), text.size()};
 }
 
-std::string textOf(Format format, const ReportInput& input, const ReportOptions& options)
-{
-    switch (format) {
-    case Format::html:
-        return htmlReport(input, options);
-    case Format::json:
-        return jsonReport(input, options);
-    case Format::markdown:
-        break;
-    }
-    return markdownReport(input, options);
-}
-
-/// The report and, for Markdown, the pictures beside it.
-Result<std::vector<Written>> write(const Output& output, const ReportInput& input, ReportOptions options)
-{
-    const fs::path path = output.path;
-    if (output.format == Format::markdown && options.figures) {
-        options.imageStem = path.stem().string();
-    }
-    std::vector<std::pair<fs::path, std::string>> files {{path, textOf(output.format, input, options)}};
-    if (!options.imageStem.empty()) {
-        for (auto& image : reportImages(input, options)) {
-            files.emplace_back(path.parent_path() / image.file, std::move(image.svg));
-        }
-    }
-    std::vector<Written> all;
-    for (const auto& [file, text] : files) {
-        auto written = writeFile(file, text);
-        if (!written) {
-            return tl::make_unexpected(written.error());
-        }
-        all.push_back(std::move(*written));
-    }
-    return all;
-}
-
-void say(const std::vector<Written>& files, const Diagnosis& diagnosis, bool redacted, Terminal& terminal)
+void say(const std::vector<WrittenFile>& files, const Diagnosis& diagnosis, bool redacted, Terminal& terminal)
 {
     if (files.empty()) {
         return;
@@ -263,23 +202,52 @@ void say(const std::vector<Written>& files, const Diagnosis& diagnosis, bool red
     if (terminal.json()) {
         auto list = nlohmann::ordered_json::array();
         for (const auto& file : files) {
-            list.push_back({{"file", file.path}, {"bytes", file.bytes}});
+            list.push_back({{"file", file.path.string()}, {"bytes", file.bytes}});
         }
         terminal.printJson(
-            {{"schema", "nanscope.reportfile/1"}, {"file", files.front().path}, {"bytes", files.front().bytes},
+            {{"schema", "nanscope.reportfile/1"}, {"file", files.front().path.string()}, {"bytes", files.front().bytes},
                 {"redacted", redacted}, {"headline", diagnosis.headline}, {"files", std::move(list)}});
         return;
     }
     auto text = diagnosis.headline + "\n";
     for (const auto& file : files) {
-        text += fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), file.path);
+        text += fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), file.path.string());
     }
     terminal.print(text);
 }
 
+Result<std::vector<WrittenFile>> Report::write(
+    const ReportInput& input, const ReportOptions& options, Terminal& terminal) const
+{
+    std::vector<WrittenFile> files;
+    for (const auto& output : m_outputs) {
+        if (output == "-") {
+            terminal.print(markdownReport(input, options));
+            continue;
+        }
+        const auto written = writeReport(output, input, options);
+        if (!written) {
+            return tl::make_unexpected(written.error());
+        }
+        files.insert(files.end(), written->begin(), written->end());
+    }
+    if (!m_bundle.empty()) {
+        const auto bundle = writeBundle(m_bundle, input, {options, m_withCapture});
+        if (!bundle) {
+            return tl::make_unexpected(bundle.error());
+        }
+        warnOf(bundle->capture, terminal);
+        files.insert(files.end(), bundle->files.begin(), bundle->files.end());
+    }
+    return files;
+}
+
 Result<int> Report::run(Terminal& terminal)
 {
-    const auto outputs = outputsOf(m_outputs);
+    if (m_outputs.empty() && m_bundle.empty()) {
+        return failure(ErrorKind::usage, "say where the report goes: -o report.md, or --bundle report.zip");
+    }
+    const auto outputs = checkOutputs(m_outputs);
     const auto options = reportOptions();
     if (!outputs || !options) {
         return tl::make_unexpected(outputs ? options.error() : outputs.error());
@@ -293,19 +261,11 @@ Result<int> Report::run(Terminal& terminal)
     if (!input) {
         return tl::make_unexpected(input.error());
     }
-    std::vector<Written> files;
-    for (const auto& output : *outputs) {
-        if (output.path == "-") {
-            terminal.print(markdownReport(*input, *options));
-            continue;
-        }
-        auto written = write(output, *input, *options);
-        if (!written) {
-            return tl::make_unexpected(written.error());
-        }
-        files.insert(files.end(), written->begin(), written->end());
+    const auto files = write(*input, *options, terminal);
+    if (!files) {
+        return tl::make_unexpected(files.error());
     }
-    say(files, input->diagnosis, !m_open, terminal);
+    say(*files, input->diagnosis, !m_open, terminal);
     return status;
 }
 

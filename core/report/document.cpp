@@ -138,7 +138,7 @@ Phrase operator+(Phrase left, const Phrase& right)
 
 Document documentOf(const ReportInput& input, const ReportOptions& options)
 {
-    const ReportFacts facts {input, options, mainVerdict(input.diagnosis), mainCapture(input)};
+    const ReportFacts facts {input, options, mainVerdict(input), mainCapture(input)};
     auto redactor = redactorFor(input, options);
     Document document {titleOf(facts), input.run.name, {}, {}};
     clean(document.title, redactor);

@@ -18,9 +18,17 @@ const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis)
     return nullptr;
 }
 
+const CaptureVerdict* mainVerdict(const ReportInput& input)
+{
+    const auto& captures = input.diagnosis.captures;
+    const auto found = std::find_if(captures.begin(), captures.end(),
+        [&input](const CaptureVerdict& verdict) { return verdict.capture == input.about; });
+    return found == captures.end() ? mainVerdict(input.diagnosis) : &*found;
+}
+
 const Capture* mainCapture(const ReportInput& input)
 {
-    const auto* verdict = mainVerdict(input.diagnosis);
+    const auto* verdict = mainVerdict(input);
     if (verdict == nullptr) {
         return nullptr;
     }

@@ -54,6 +54,7 @@ struct ReportInput
     std::vector<Cell> cells;
     std::string commandLine;
     std::optional<TileMap> outputTiles = std::nullopt; ///< of shownBatch() of mainCapture(), for its picture
+    std::string about = {}; ///< the capture it is about; empty or unknown: that of the first birth
 };
 
 /// The parts of a report, in their order; the title is always there.
@@ -130,6 +131,7 @@ int shownBatch(const Capture& capture);
 
 /// The verdict a report is about: the first birth, else what comes closest to one; nullptr without captures.
 const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis);
+const CaptureVerdict* mainVerdict(const ReportInput& input);
 
 /// The capture of that verdict; nullptr where it is not there.
 const Capture* mainCapture(const ReportInput& input);

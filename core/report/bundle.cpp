@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <iterator>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "core/platform/platform.h"
+#include "core/report/redaction.h"
+#include "core/report/reportfiles.h"
+#include "core/report/words.h"
+#include "core/tensorfile/zipwriter.h"
+
+namespace nanscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t entryOverhead = 256; // headers of a file in the zip, twice, with its name
+
+/// Text goes in deflated; a capture, which would not get shorter, as it is.
+struct BundleParts
+{
+    std::vector<ReportFile> texts;
+    std::string captureName;
+    std::vector<std::byte> capture;
+    BundledCapture state = BundledCapture::notAsked;
+};
+
+std::vector<ReportFile> textsOf(const ReportInput& input, const ReportOptions& options)
+{
+    auto files = reportFiles(input, options, ReportFormat::markdown, "report.md");
+    const auto add = [&](ReportFormat format, const char* name) {
+        files.push_back(std::move(reportFiles(input, options, format, name).front()));
+    };
+    add(ReportFormat::html, "report.html");
+    // JSON is always whole: who leaves a section out does not want it back here.
+    if (options.sections == allReportSections()) {
+        add(ReportFormat::json, "report.json");
+    }
+    return files;
+}
+
+/// Its own name, unless that tells something.
+std::string bundledName(const Capture& capture, const ReportInput& input, const ReportOptions& options)
+{
+    auto redactor = redactorFor(input, options);
+    const bool plain = redactor(capture.file) == capture.file && validText(capture.file) == capture.file
+        && printable(capture.file) == capture.file && fs::path(capture.file).filename() == capture.file;
+    return plain ? capture.file : "capture" + fs::path(capture.file).extension().string();
+}
+
+Result<std::vector<std::byte>> contentsOf(const fs::path& path, std::size_t limit, bool& tooLarge)
+{
+    auto file = FileReader::open(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    tooLarge = file->size() > limit;
+    std::vector<std::byte> bytes(tooLarge ? 0 : file->size());
+    auto read = file->readAt(0, bytes);
+    return read ? Result<std::vector<std::byte>>(std::move(bytes)) : tl::make_unexpected(read.error());
+}
+
+void addCapture(BundleParts& parts, const ReportInput& input, const BundleOptions& options, std::size_t room)
+{
+    const auto* capture = mainCapture(input);
+    if (!options.capture || capture == nullptr) {
+        return;
+    }
+    bool tooLarge = false;
+    auto bytes = contentsOf(capture->path, room, tooLarge);
+    parts.state = !bytes ? BundledCapture::notReadable : tooLarge ? BundledCapture::tooLarge : BundledCapture::included;
+    if (parts.state == BundledCapture::included) {
+        parts.captureName = bundledName(*capture, input, options.report);
+        parts.capture = std::move(*bytes);
+    }
+}
+
+std::string captureLine(const BundleParts& parts)
+{
+    switch (parts.state) {
+    case BundledCapture::included:
+        return fmt::format("{}\n  The capture the report is about, byte for byte as it was dumped. Nothing in it is "
+                           "redacted.\n",
+            parts.captureName);
+    case BundledCapture::tooLarge:
+        return "The capture is not here: with it the bundle would be larger than an issue takes.\n";
+    case BundledCapture::notReadable:
+        return "The capture is not here: it could not be read when the bundle was written.\n";
+    case BundledCapture::notAsked:
+        break;
+    }
+    return "The capture is not here: its tensors may be private. Ask the reporter for it.\n";
+}
+
+std::string purpose(const std::string& name)
+{
+    if (name == "report.md") {
+        return "The report as text, short enough for the body of an issue.";
+    }
+    if (name == "report.html") {
+        return "The same with its pictures as one page. It loads nothing from elsewhere.";
+    }
+    return name == "report.json" ? "Everything that was found, for programs." : "A picture that report.md shows.";
+}
+
+std::string readme(const BundleParts& parts, const BundleOptions& options)
+{
+    std::string text = "What Nanscope " NANSCOPE_VERSION " found in a training run. Begin with report.md.\n\n";
+    for (const auto& file : parts.texts) {
+        text += fmt::format("{}\n  {}\n", file.name, purpose(file.name));
+    }
+    text += captureLine(parts) + "\n";
+    text += options.report.redact
+        ? "Host names, user names, home folders, addresses and keys were replaced in every text file by rules, which\n"
+          "cannot know every name.\n"
+        : "Host names, user names and home folders were kept, as the reporter asked for.\n";
+    return text;
+}
+
+std::vector<DeflatedBytes> deflatedAll(const std::vector<ReportFile>& texts)
+{
+    std::vector<DeflatedBytes> all;
+    std::transform(texts.begin(), texts.end(), std::back_inserter(all),
+        [](const ReportFile& file) { return deflated(std::as_bytes(std::span(file.bytes))); });
+    return all;
+}
+
+std::size_t zippedSize(const std::vector<DeflatedBytes>& files)
+{
+    std::size_t size = 0;
+    for (const auto& file : files) {
+        size += file.bytes.size() + entryOverhead;
+    }
+    return size;
+}
+
+Result<void> writeZip(const fs::path& path, const BundleParts& parts, const std::vector<DeflatedBytes>& files)
+{
+    auto file = AtomicFile::create(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    ZipWriter zip(std::move(*file));
+    Result<void> done;
+    for (std::size_t i = 0; done && i < files.size(); ++i) {
+        done = zip.add(parts.texts[i].name, files[i]);
+    }
+    if (done && !parts.captureName.empty()) {
+        done = zip.add(parts.captureName, parts.capture);
+    }
+    return done.and_then([&zip] { return zip.finish(); });
+}
+
+Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleParts& parts)
+{
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) {
+        return failure(ErrorKind::io, "the folder cannot be made: " + error.message());
+    }
+    std::vector<WrittenFile> written;
+    const auto write = [&](const std::string& name, std::span<const std::byte> bytes) {
+        written.push_back({path / name, bytes.size()});
+        return writeFileAtomically(path / name, bytes);
+    };
+    Result<void> done;
+    for (std::size_t i = 0; done && i < parts.texts.size(); ++i) {
+        done = write(parts.texts[i].name, std::as_bytes(std::span(parts.texts[i].bytes)));
+    }
+    if (done && !parts.captureName.empty()) {
+        done = write(parts.captureName, parts.capture);
+    }
+    return done.map([&written] { return std::move(written); });
+}
+
+} // namespace
+
+Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input, const BundleOptions& options)
+{
+    const auto fail = [&path](const Error& error) { return failure(ErrorKind::internal, error.what, path.string()); };
+    BundleParts parts;
+    parts.texts = textsOf(input, options.report);
+    auto files = deflatedAll(parts.texts);
+    constexpr std::size_t readmeRoom = 16384; // and the headers of a capture
+    const auto size = zippedSize(files) + readmeRoom;
+    if (size > options.limit) {
+        return failure(ErrorKind::internal, "The report alone is larger than an issue takes as a file; write report.md",
+            path.string());
+    }
+    addCapture(parts, input, options, options.limit - size);
+    parts.texts.insert(parts.texts.begin(), {"README.txt", readme(parts, options)});
+    if (path.extension() != ".zip") {
+        auto written = writeFolder(path, parts);
+        return written ? Result<WrittenBundle>({std::move(*written), parts.state}) : fail(written.error());
+    }
+    files.insert(files.begin(), deflated(std::as_bytes(std::span(parts.texts.front().bytes))));
+    if (auto done = writeZip(path, parts, files); !done) {
+        return fail(done.error());
+    }
+    std::error_code ignored;
+    return WrittenBundle {{{path, fs::file_size(path, ignored)}}, parts.state};
+}
+
+} // namespace nanscope

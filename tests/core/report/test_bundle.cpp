@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include "core/report/reportfiles.h"
+#include "handmade.h"
+
+using namespace nanscope;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string contents(const fs::path& path)
+{
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+std::size_t number(const std::string& bytes, std::size_t at, std::size_t width)
+{
+    std::size_t value = 0;
+    for (std::size_t i = width; i-- > 0;) {
+        value = value << 8U | static_cast<unsigned char>(bytes[at + i]);
+    }
+    return value;
+}
+
+std::string inflated(std::string bytes, std::size_t size)
+{
+    std::string text(size, '\0');
+    z_stream stream {};
+    inflateInit2(&stream, -15);
+    stream.next_in = reinterpret_cast<Bytef*>(bytes.data());
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    stream.next_out = reinterpret_cast<Bytef*>(text.data());
+    stream.avail_out = static_cast<uInt>(text.size());
+    const auto end = inflate(&stream, Z_FINISH);
+    inflateEnd(&stream);
+    return end == Z_STREAM_END ? text : "does not inflate";
+}
+
+/// The files of a zip without comments, by their local headers.
+std::map<std::string, std::string> unzipped(const fs::path& path)
+{
+    const auto zip = contents(path);
+    std::map<std::string, std::string> files;
+    for (std::size_t at = 0; zip.compare(at, 4, "PK\x03\x04") == 0;) {
+        const auto packed = number(zip, at + 18, 4);
+        const auto name = zip.substr(at + 30, number(zip, at + 26, 2));
+        const auto begin = at + 30 + name.size() + number(zip, at + 28, 2);
+        auto bytes = zip.substr(begin, packed);
+        const auto size = number(zip, at + 22, 4);
+        files[name] = number(zip, at + 8, 2) == 8 ? inflated(std::move(bytes), size) : std::move(bytes);
+        const auto crc = crc32(0, reinterpret_cast<const Bytef*>(files[name].data()), static_cast<uInt>(size));
+        EXPECT_EQ(crc, number(zip, at + 14, 4)) << name;
+        at = begin + packed;
+    }
+    return files;
+}
+
+class Bundle : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        fs::remove_all(m_folder);
+        fs::create_directories(m_folder);
+        m_input = handmade::reportInput();
+    }
+    void TearDown() override { fs::remove_all(m_folder); }
+
+    void writeCapture(std::size_t bytes)
+    {
+        for (auto& capture : m_input.run.captures) {
+            capture.path = (m_folder / "dump.pt").string();
+        }
+        std::ofstream(m_folder / "dump.pt", std::ios::binary) << std::string(bytes, 'T');
+    }
+
+    std::map<std::string, std::string> zipOf(const BundleOptions& options)
+    {
+        const auto written = writeBundle(m_folder / "report.zip", m_input, options);
+        EXPECT_TRUE(written) << (written ? "" : written.error().what);
+        m_capture = written ? written->capture : BundledCapture::notAsked;
+        return unzipped(m_folder / "report.zip");
+    }
+
+    fs::path m_folder = fs::temp_directory_path()
+        / ("nanscope-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    ReportInput m_input;
+    BundledCapture m_capture = BundledCapture::notAsked;
+};
+
+} // namespace
+
+TEST_F(Bundle, HoldsTheReportInEveryFormWithItsPictures)
+{
+    const auto files = zipOf({});
+    ReportOptions options;
+    EXPECT_EQ(files.at("report.html"), htmlReport(m_input, options));
+    EXPECT_EQ(files.at("report.json"), jsonReport(m_input, options));
+    options.imageStem = "report";
+    EXPECT_EQ(files.at("report.md"), markdownReport(m_input, options));
+    for (const auto& image : reportImages(m_input, options)) {
+        EXPECT_EQ(files.at(image.file), image.svg);
+    }
+    for (const auto& [name, text] : files) {
+        EXPECT_THAT(files.at("README.txt"), HasSubstr(name == "README.txt" ? "" : name + "\n"));
+    }
+}
+
+TEST_F(Bundle, IsRedactedInEveryFile)
+{
+    for (const auto& [name, text] : zipOf({})) {
+        EXPECT_THAT(text, Not(HasSubstr("alice"))) << name;
+    }
+    BundleOptions options;
+    options.report.redactions = {{"gns-gram", "our-kernel", 0}};
+    for (const auto& [name, text] : zipOf(options)) {
+        EXPECT_THAT(text, Not(HasSubstr("gns-gram"))) << name;
+    }
+}
+
+TEST_F(Bundle, HasNoCaptureUnlessAskedFor)
+{
+    writeCapture(1000);
+    auto files = zipOf({});
+    EXPECT_EQ(m_capture, BundledCapture::notAsked);
+    EXPECT_THAT(files.at("README.txt"), HasSubstr("tensors may be private"));
+    files = zipOf({{}, true});
+    EXPECT_EQ(m_capture, BundledCapture::included);
+    EXPECT_EQ(files.at(mainCapture(m_input)->file), std::string(1000, 'T'));
+    EXPECT_THAT(files.at("README.txt"), HasSubstr("Nothing in it is redacted"));
+}
+
+TEST_F(Bundle, ACaptureWhoseNameTellsSomethingIsCalledCapture)
+{
+    writeCapture(10);
+    BundleOptions options {{}, true};
+    const auto name = mainCapture(m_input)->file;
+    options.report.redactions = {{name.substr(0, 6), "x", 0}};
+    EXPECT_TRUE(zipOf(options).contains("capture.pt"));
+}
+
+TEST_F(Bundle, LeavesOutACaptureThatDoesNotFit)
+{
+    writeCapture(100'000);
+    EXPECT_FALSE(zipOf({{}, true, 100'000}).contains(mainCapture(m_input)->file));
+    EXPECT_EQ(m_capture, BundledCapture::tooLarge);
+    EXPECT_LE(fs::file_size(m_folder / "report.zip"), 100'000U);
+    fs::remove(m_folder / "dump.pt");
+    EXPECT_THAT(zipOf({{}, true}).at("README.txt"), HasSubstr("could not be read"));
+    EXPECT_EQ(m_capture, BundledCapture::notReadable);
+}
+
+TEST_F(Bundle, LeavesOutTheJsonWhereSectionsAreLeftOut)
+{
+    BundleOptions options;
+    options.report.sections.erase(ReportSection::console);
+    const auto files = zipOf(options);
+    EXPECT_FALSE(files.contains("report.json"));
+    EXPECT_THAT(files.at("README.txt"), Not(HasSubstr("report.json")));
+}
+
+TEST_F(Bundle, AFolderHoldsTheSame)
+{
+    const auto written = writeBundle(m_folder / "new" / "bundle", m_input, {});
+    ASSERT_TRUE(written);
+    const auto files = zipOf({});
+    EXPECT_EQ(written->files.size(), files.size());
+    for (const auto& [name, text] : files) {
+        EXPECT_EQ(contents(m_folder / "new" / "bundle" / name), text);
+    }
+}
+
+TEST_F(Bundle, WhatCannotBeWrittenIsOneSentenceAndLeavesNothing)
+{
+    const auto nowhere = writeBundle(m_folder / "missing" / "report.zip", m_input, {});
+    ASSERT_FALSE(nowhere);
+    EXPECT_THAT(sentence(nowhere.error()), HasSubstr("report.zip"));
+    EXPECT_FALSE(writeBundle(m_folder / "report.zip", m_input, {{}, false, 100}));
+    EXPECT_TRUE(fs::is_empty(m_folder));
+}
+
+TEST(ReportFiles, TheEndingOfTheNameIsTheFormat)
+{
+    EXPECT_EQ(reportFormatOf("a/b.html"), ReportFormat::html);
+    EXPECT_EQ(reportFormatOf("b.markdown"), ReportFormat::markdown);
+    EXPECT_EQ(reportFormatOf("b.json"), ReportFormat::json);
+    EXPECT_EQ(reportFormatOf("b.zip"), std::nullopt);
+}
+
+TEST(ReportFiles, PicturesAreNamedAfterTheMarkdown)
+{
+    const auto files = reportFiles(handmade::reportInput(), {}, ReportFormat::markdown, "bug.md");
+    ASSERT_GT(files.size(), 1U);
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        EXPECT_THAT(files[i].name, testing::StartsWith("bug-"));
+        EXPECT_THAT(files[0].bytes, HasSubstr("(" + files[i].name + ")"));
+    }
+    ReportOptions plain;
+    plain.figures = false;
+    EXPECT_EQ(reportFiles(handmade::reportInput(), plain, ReportFormat::markdown, "bug.md").size(), 1U);
+}
+
+TEST(ReportInput, MayBeAboutAnotherCaptureThanTheFirstBirth)
+{
+    auto input = handmade::reportInput();
+    const auto first = mainVerdict(input)->capture;
+    auto other = input.diagnosis.captures.front();
+    other.capture = "other.pt";
+    input.diagnosis.captures.push_back(other);
+    input.about = "other.pt";
+    EXPECT_EQ(mainVerdict(input)->capture, "other.pt");
+    input.about = "unknown.pt";
+    EXPECT_EQ(mainVerdict(input)->capture, first);
+}

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string sample = NANSCOPE_SAMPLE;
+
+std::string contents(const fs::path& path)
+{
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+std::set<std::string> namesIn(const fs::path& folder)
+{
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        names.insert(entry.path().filename().string());
+    }
+    return names;
+}
+
+} // namespace
+
+TEST(Bundle, AFolderHoldsEveryFormOfTheReport)
+{
+    const WorkFolder folder;
+    const auto done = run({"report", sample, "--bundle", folder / "b", "--json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    const auto names = namesIn(folder / "b");
+    EXPECT_THAT(names, IsSupersetOf({"README.txt", "report.md", "report.html", "report.json", "report-loss.svg"}));
+    EXPECT_EQ(done.json()["files"].size(), names.size());
+    EXPECT_THAT(contents(fs::path(folder / "b") / "README.txt"), HasSubstr("tensors may be private"));
+    for (const auto& name : names) {
+        EXPECT_EQ(fs::path(name).extension() == ".pt", false) << name;
+    }
+}
+
+TEST(Bundle, TheCaptureComesAsItIsWhereAskedFor)
+{
+    const WorkFolder folder;
+    ASSERT_EQ(run({"report", sample, "--bundle", folder / "b", "--with-capture"}).status, 0);
+    std::size_t captures = 0;
+    for (const auto& name : namesIn(folder / "b")) {
+        if (fs::path(name).extension() != ".pt") {
+            continue;
+        }
+        ++captures;
+        for (const auto& entry : fs::recursive_directory_iterator(sample)) {
+            if (entry.path().filename() == name) {
+                EXPECT_EQ(contents(fs::path(folder / "b") / name), contents(entry.path()));
+            }
+        }
+    }
+    EXPECT_EQ(captures, 1U);
+    EXPECT_EQ(run({"report", sample, "-o", folder / "r.md", "--with-capture"}).status, 2) << "there is no bundle";
+}
+
+TEST(Bundle, AZipIsOneFileBesideOtherReports)
+{
+    const WorkFolder folder;
+    const auto done = run({"report", sample, "--bundle", folder / "b.zip", "-o", folder / "r.html"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(namesIn(folder.path()), IsSupersetOf({"b.zip", "r.html"}));
+    EXPECT_EQ(contents(folder / "b.zip").substr(0, 4), "PK\x03\x04");
+    EXPECT_LE(fs::file_size(folder / "b.zip"), 25'000'000U);
+    EXPECT_THAT(done.out, HasSubstr("b.zip"));
+}
+
+TEST(Bundle, GoesSomewhereOrIsWrongUsage)
+{
+    const WorkFolder folder;
+    EXPECT_EQ(run({"report", sample}).status, 2);
+    const auto nowhere = run({"report", sample, "--bundle", folder / "no/b.zip"});
+    EXPECT_EQ(nowhere.status, 1);
+    EXPECT_EQ(nowhere.errors().size(), 1U) << nowhere.err;
+    EXPECT_THAT(nowhere.err, HasSubstr("no/b.zip"));
+    EXPECT_TRUE(fs::is_empty(folder.path()));
+}
