@@ -58,6 +58,8 @@ void makeCaptureActions(Actions& a, QMainWindow& window)
     a.cancel = make(window, Words::tr("&Cancel"), Qt::CTRL | Qt::Key_Period, Words::tr("Stop what is running"));
     a.exportReport = make(window, Words::tr("&Export report…"), Qt::CTRL | Qt::Key_E,
         Words::tr("Write the report as Markdown, web page or JSON"));
+    a.exportBundle = make(window, Words::tr("Export report &bundle…"), {},
+        Words::tr("Write one zip with the report in every form, small enough for an issue"));
     a.copyIssueText = make(window, Words::tr("&Copy as issue text"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
         Words::tr("Put the report into the clipboard"));
 }
@@ -88,7 +90,7 @@ void fillMenus(const Actions& a, QMainWindow& window)
     file->addMenu(a.recent);
     file->addActions({a.openSample, a.pin, a.rescan, a.follow});
     file->addSeparator();
-    file->addAction(a.exportReport);
+    file->addActions({a.exportReport, a.exportBundle});
     file->addSeparator();
     file->addAction(a.quit);
     window.menuBar()->addMenu(Words::tr("&Edit"))->addActions({a.filter, a.copyIssueText});

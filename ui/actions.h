@@ -20,6 +20,7 @@ struct Actions
     QAction* sweep = nullptr;
     QAction* cancel = nullptr;
     QAction* exportReport = nullptr;
+    QAction* exportBundle = nullptr;
     QAction* copyIssueText = nullptr;
     QAction* filter = nullptr;
     QAction* fitView = nullptr;

@@ -23,6 +23,8 @@
 #include "ui/panelinks.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/messagebar.h"
+#include "ui/panes/reportchoices.h"
+#include "ui/panes/reportpane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/heatview.h"
@@ -79,6 +81,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     connectStart();
     connectWorkspace();
     linkPanes();
+    connectReport();
     fillRecent();
     restoreLayout();
     onStateChanged();
@@ -116,7 +119,8 @@ void MainWindow::connectActions()
     on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
     on(m_actions.cancel, [this] { m_workspace.cancel(); });
     on(m_actions.exportReport, &MainWindow::chooseReport);
-    on(m_actions.copyIssueText, [this] { m_workspace.copyIssueText(); });
+    on(m_actions.exportBundle, &MainWindow::chooseBundle);
+    on(m_actions.copyIssueText, [this] { m_workspace.reporter().copyIssueText(); });
     on(m_actions.filter, [this] { panes().captures->focusFilter(); });
     on(m_actions.fitView, [this] {
         panes().tensors->view()->fit();
@@ -158,12 +162,26 @@ void MainWindow::connectWorkspace()
         [this](const Progress& progress) { m_status.showProgress(progress, m_workspace.busy()); });
     connect(&m_workspace, &Workspace::note, this, say);
     connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
-    connect(&m_workspace, &Workspace::reportWritten, this,
-        [this](const QString& path) { m_status.say(tr("Report written: %1").arg(shortPath(path))); });
-    connect(&m_workspace, &Workspace::issueText, this, [this](const QString& text) {
+}
+
+void MainWindow::connectReport()
+{
+    Reporter* reporter = &m_workspace.reporter();
+    connect(reporter, &Reporter::written, this, [this](const QString& path, const QString& note) {
+        const QString text = tr("Report written: %1").arg(shortPath(path));
+        m_status.say(note.isEmpty() ? text : tr("%1; %2").arg(text, note));
+    });
+    connect(reporter, &Reporter::issueText, this, [this](const QString& text) {
         QApplication::clipboard()->setText(text);
         m_status.say(tr("Issue text copied, %1 characters").arg(text.size()));
     });
+    connect(panes().report, &ReportPane::saveRequested, this, &MainWindow::chooseReport);
+    connect(panes().report, &ReportPane::bundleRequested, this, &MainWindow::chooseBundle);
+    const BundleOptions options = restoreReportOptions(m_settings.report());
+    panes().report->setOptions(options);
+    reporter->setOptions(options);
+    connect(panes().report, &ReportPane::optionsChanged, this,
+        [this](const BundleOptions& changed) { m_settings.setReport(saveReportOptions(changed)); });
 }
 
 void MainWindow::linkPanes()
@@ -216,7 +234,7 @@ void MainWindow::openPath(const QString& path)
 
 void MainWindow::exportTo(const QString& path)
 {
-    m_workspace.exportReport(path);
+    m_workspace.reporter().save(path);
 }
 
 void MainWindow::chooseFolder()
@@ -232,14 +250,23 @@ void MainWindow::chooseFile()
 
 void MainWindow::chooseReport()
 {
+    saveReportAs(tr("Export report"), QStringLiteral(".md"), tr("Markdown (*.md);;Web page (*.html);;JSON (*.json)"));
+}
+
+void MainWindow::chooseBundle()
+{
+    saveReportAs(tr("Export report bundle"), QStringLiteral(".zip"), tr("Bundle (*.zip)"));
+}
+
+void MainWindow::saveReportAs(const QString& title, const QString& ending, const QString& kinds)
+{
     if (!m_workspace.hasRun()) {
         return;
     }
-    const QString suggestion = qstr(m_workspace.loaded().run->name) + QStringLiteral("-report.md");
-    const QString path = QFileDialog::getSaveFileName(
-        this, tr("Export report"), suggestion, tr("Markdown (*.md);;Web page (*.html);;JSON (*.json)"));
+    const QString stem = QFileInfo(qstr(suggestedReportName(*m_workspace.loaded().run))).completeBaseName();
+    const QString path = QFileDialog::getSaveFileName(this, title, stem + ending, kinds);
     if (!path.isEmpty()) {
-        exportTo(path);
+        exportTo(QFileInfo(path).suffix().isEmpty() ? path + ending : path);
     }
 }
 
@@ -350,6 +377,7 @@ void MainWindow::onStateChanged()
     m_actions.pin->setEnabled(run);
     m_actions.pin->setChecked(run && m_settings.pinned().contains(qstr(m_workspace.loaded().opened.string())));
     m_actions.exportReport->setEnabled(run);
+    m_actions.exportBundle->setEnabled(run);
     m_actions.copyIssueText->setEnabled(run && m_workspace.capture());
     m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
     m_actions.cancel->setEnabled(m_workspace.busy());

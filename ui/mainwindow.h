@@ -67,6 +67,9 @@ private:
     void chooseFile();
     void chooseReport();
     std::vector<StartPage::Place> places() const;
+    void chooseBundle();
+    void connectReport();
+    void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void fillRecent();
     void pin(const QString& path, bool pinned);
     void onRunChanged();

@@ -15,6 +15,7 @@
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
+#include "ui/panes/reportpane.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
@@ -43,12 +44,15 @@ QWidget* PaneArea::buildCentre()
     m_panes.tensors->setTitle({});
     m_panes.cliff = new CliffPane;
     m_panes.cliff->setTitle({});
+    m_panes.report = new ReportPane;
+    m_panes.report->setTitle({});
     m_tabs = new QTabWidget;
     m_tabs->setDocumentMode(true);
     m_tabs->tabBar()->setAccessibleName(tr("Pictures"));
     m_tabs->addTab(m_panes.film, tr("Film strip"));
     m_tabs->addTab(m_panes.tensors, tr("Input and output"));
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
+    m_tabs->addTab(m_panes.report, tr("Report"));
     auto* centre = new QWidget;
     auto* layout = new QVBoxLayout(centre);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -18,6 +18,7 @@ class FilmPane;
 class FramePane;
 class GaugesPane;
 class HeatView;
+class ReportPane;
 class SweepPane;
 class TensorsPane;
 class TimelinePane;
@@ -33,6 +34,7 @@ struct Panes
     TimelinePane* timeline = nullptr;
     FaultTreePane* faults = nullptr;
     FilmPane* film = nullptr;
+    ReportPane* report = nullptr;
     FramePane* frame = nullptr;
     GaugesPane* gauges = nullptr;
     CliffPane* cliff = nullptr;

@@ -12,6 +12,7 @@
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
+#include "ui/panes/reportpane.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
@@ -42,6 +43,7 @@ PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
     connectFilm();
     connectCliff();
     connectTimeline();
+    connectReport();
     connectWorkspace();
 }
 
@@ -53,7 +55,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
     connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
-    connect(m_panes.verdict, &VerdictPane::copyRequested, &m_workspace, &Workspace::copyIssueText);
+    connect(m_panes.verdict, &VerdictPane::copyRequested, &m_workspace.reporter(), &Reporter::copyIssueText);
     connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
     connect(m_panes.tensors, &TensorsPane::batchRequested, &m_workspace, &Workspace::showBatch);
@@ -96,6 +98,15 @@ void PaneLinks::connectTimeline()
     connect(m_panes.timeline, &TimelinePane::eventActivated, this, &PaneLinks::onTimelineEvent);
     connect(m_panes.timeline, &TimelinePane::readoutChanged, this, &PaneLinks::readoutChanged);
     connect(m_panes.timeline, &TimelinePane::problem, this, &PaneLinks::problem);
+}
+
+void PaneLinks::connectReport()
+{
+    Reporter& reporter = m_workspace.reporter();
+    connect(m_panes.report, &ReportPane::optionsChanged, &reporter, &Reporter::setOptions);
+    connect(m_panes.report, &ReportPane::watchedChanged, &reporter, &Reporter::setWatched);
+    connect(m_panes.report, &ReportPane::copyRequested, &reporter, &Reporter::copyIssueText);
+    connect(&reporter, &Reporter::previewed, m_panes.report, &ReportPane::setPreview);
 }
 
 void PaneLinks::connectWorkspace()

@@ -34,6 +34,7 @@ private:
     void connectFilm();
     void connectCliff();
     void connectTimeline();
+    void connectReport();
     void connectWorkspace();
     void onRunChanged();
     void onSelectionChanged();

@@ -9,6 +9,7 @@ namespace nanscope {
 namespace {
 
 const QString themeKey = QStringLiteral("theme");
+const QString reportKey = QStringLiteral("report");
 const QString recentKey = QStringLiteral("recent");
 const QString pinnedKey = QStringLiteral("pinned");
 
@@ -30,6 +31,18 @@ void WindowSettings::setTheme(ThemeChoice choice)
 {
     if (m_enabled) {
         QSettings().setValue(themeKey, themeName(choice));
+    }
+}
+
+QByteArray WindowSettings::report() const
+{
+    return m_enabled ? QSettings().value(reportKey).toByteArray() : QByteArray();
+}
+
+void WindowSettings::setReport(const QByteArray& state)
+{
+    if (m_enabled) {
+        QSettings().setValue(reportKey, state);
     }
 }
 

@@ -20,6 +20,10 @@ public:
     ThemeChoice theme() const;
     void setTheme(ThemeChoice choice);
 
+    /// What goes into reports, as its pane keeps it.
+    QByteArray report() const;
+    void setReport(const QByteArray& state);
+
     QStringList recent() const;
     /// Moves to the front; the oldest beyond ten are forgotten.
     void addRecent(const QString& path);

@@ -2,12 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/reportjob.h"
 
-#include <span>
-
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
-#include "core/platform/platform.h"
-#include "core/report/report.h"
 #include "core/session/session.h"
 
 namespace nanscope {
@@ -39,55 +35,41 @@ Diagnosis diagnosisOf(const LoadedRun& loaded)
     return withObservations(std::move(diagnosis), loaded.observed);
 }
 
-Result<ReportInput> inputOf(const LoadedRun& loaded)
+} // namespace
+
+std::string suggestedReportName(const RunData& run)
 {
-    ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}, {}};
+    return run.name + "-report.md";
+}
+
+Result<ReportInput> reportInput(const ReportSubject& subject)
+{
+    const LoadedRun& loaded = subject.run;
+    ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}, {}, subject.about};
     input.commandLine = "nanscope report " + loaded.opened.string();
-    if (loaded.session.empty()) {
-        return input;
+    if (!loaded.session.empty()) {
+        auto session = Session::open(loaded.session, OpenMode::readOnly);
+        if (!session) {
+            return tl::make_unexpected(session.error());
+        }
+        auto whole = session->load();
+        auto cells = session->cells();
+        if (!whole || !cells) {
+            return tl::make_unexpected(whole ? cells.error() : whole.error());
+        }
+        input.run = std::move(*whole);
+        input.cells = std::move(*cells);
     }
-    auto session = Session::open(loaded.session, OpenMode::readOnly);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    auto whole = session->load();
-    auto cells = session->cells();
-    if (!whole || !cells) {
-        return tl::make_unexpected(whole ? cells.error() : whole.error());
-    }
-    input.run = std::move(*whole);
-    input.cells = std::move(*cells);
+    input.outputTiles = outputTiles(input);
     return input;
 }
 
-Result<std::string> pageText(const LoadedRun& run)
+ReportPreview reportPreview(const ReportInput& input, const ReportOptions& options)
 {
-    auto input = inputOf(run);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    input->outputTiles = outputTiles(*input);
-    return htmlReport(*input);
-}
-
-} // namespace
-
-Result<std::string> reportText(const LoadedRun& run, bool json)
-{
-    const auto input = inputOf(run);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    return json ? jsonReport(*input) : markdownReport(*input);
-}
-
-Result<void> writeReport(const LoadedRun& run, const std::filesystem::path& path)
-{
-    const auto text = path.extension() == ".html" ? pageText(run) : reportText(run, path.extension() == ".json");
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
-    return writeFileAtomically(path, std::as_bytes(std::span<const char>(*text)));
+    const Capture* capture = mainCapture(input);
+    return {capture ? capture->file : std::string(), markdownReport(input, options),
+        reportFiles(input, options, ReportFormat::markdown, suggestedReportName(input.run)),
+        reportRedactions(input, options)};
 }
 
 } // namespace nanscope

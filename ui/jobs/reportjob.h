@@ -3,15 +3,34 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "core/report/reportfiles.h"
 #include "ui/jobs/runloader.h"
 
 namespace nanscope {
 
-/// The report of a run as text, read afresh from its session.
-Result<std::string> reportText(const LoadedRun& run, bool json);
+/// What a report is made of, as it is when it is asked for.
+struct ReportSubject
+{
+    LoadedRun run;
+    std::string about; ///< as in ReportInput
+};
 
-/// Writes it beside its final name and renames.
-Result<void> writeReport(const LoadedRun& run, const std::filesystem::path& path);
+/// What would leave the window now.
+struct ReportPreview
+{
+    std::string about; ///< file name of the capture it is about, empty without captures
+    std::string issue; ///< the body of an issue: without pictures, which it cannot hold
+    std::vector<ReportFile> files; ///< the Markdown as saved under its suggested name, and its pictures
+    std::vector<Redaction> redactions; ///< made in the issue text
+};
+
+/// "RUN-report.md", which also names the pictures.
+std::string suggestedReportName(const RunData& run);
+
+/// Reads the run afresh from its session.
+Result<ReportInput> reportInput(const ReportSubject& subject);
+ReportPreview reportPreview(const ReportInput& input, const ReportOptions& options);
 
 } // namespace nanscope

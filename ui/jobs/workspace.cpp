@@ -7,7 +7,6 @@
 
 #include "core/replay/variant.h"
 #include "ui/jobs/readrun.h"
-#include "ui/jobs/reportjob.h"
 #include "ui/models/capturemodel.h"
 #include "ui/models/cellgridmodel.h"
 #include "ui/text.h"
@@ -37,11 +36,11 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
 {
     m_notes.setMaxThreadCount(1);
     connectJobs();
+    connectReporter();
 }
 
 Workspace::~Workspace()
 {
-    m_pool.waitForDone();
     m_notes.waitForDone();
 }
 
@@ -83,6 +82,14 @@ void Workspace::connectJobs()
     });
     connect(&m_service, &ReplayService::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
     connect(&m_service, &ReplayService::failed, this, &Workspace::problem);
+}
+
+void Workspace::connectReporter()
+{
+    connect(this, &Workspace::runChanged, &m_reporter, &Reporter::subjectChanged);
+    connect(this, &Workspace::selectionChanged, &m_reporter, &Reporter::subjectChanged);
+    connect(this, &Workspace::cellAdded, &m_reporter, &Reporter::subjectChanged);
+    connect(&m_reporter, &Reporter::problem, this, &Workspace::problem);
 }
 
 void Workspace::open(const QString& path)
@@ -158,12 +165,14 @@ void Workspace::setTicks(const QStringList& ticks)
         for (const QString& tick : ticks) {
             kept.push_back(tick.toStdString());
         }
+        m_reporter.subjectChanged();
     }
 }
 
 void Workspace::setObserved(const Observations& observed)
 {
     m_loaded.observed = observed;
+    m_reporter.subjectChanged();
     if (m_loaded.session.empty()) {
         return;
     }
@@ -486,37 +495,13 @@ bool Workspace::busy() const
 bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_deep.busy() && !m_cliff.busy() && m_service.settled()
-        && m_reports == 0;
+        && !m_reporter.busy();
 }
 
-void Workspace::exportReport(const QString& path)
+ReportSubject Workspace::reportSubject() const
 {
-    ++m_reports;
-    background(
-        m_pool, this, [run = m_loaded, path] { return writeReport(run, path.toStdString()); },
-        [this, path](Result<void> written) {
-            --m_reports;
-            if (written) {
-                Q_EMIT reportWritten(path);
-            } else {
-                Q_EMIT problem(qstr(sentence(written.error())), {});
-            }
-        });
-}
-
-void Workspace::copyIssueText()
-{
-    ++m_reports;
-    background(
-        m_pool, this, [run = m_loaded] { return reportText(run, false); },
-        [this](Result<std::string> text) {
-            --m_reports;
-            if (text) {
-                Q_EMIT issueText(qstr(*text));
-            } else {
-                Q_EMIT problem(qstr(sentence(text.error())), {});
-            }
-        });
+    const CaptureVerdict* judged = verdict();
+    return {m_loaded, judged && judged->role == Role::birth ? judged->capture : std::string()};
 }
 
 } // namespace nanscope

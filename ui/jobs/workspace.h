@@ -7,13 +7,13 @@
 
 #include <QObject>
 #include <QStringList>
-#include <QThreadPool>
 
 #include "ui/jobs/cellfilm.h"
 #include "ui/jobs/cliffloader.h"
 #include "ui/jobs/deepjob.h"
 #include "ui/jobs/folderfollower.h"
 #include "ui/jobs/replayservice.h"
+#include "ui/jobs/reporter.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/tensorloader.h"
 
@@ -60,9 +60,8 @@ public:
     void cancel();
     void startService();
 
-    /// Writes the report; the ending of the name chooses Markdown or JSON.
-    void exportReport(const QString& path);
-    void copyIssueText();
+    /// Reports of what is open, about the selected capture where that is a birth.
+    Reporter& reporter() { return m_reporter; }
 
     bool hasRun() const { return m_loaded.run != nullptr; }
     const LoadedRun& loaded() const { return m_loaded; }
@@ -109,11 +108,10 @@ Q_SIGNALS:
     void progressed(const nanscope::Progress& progress);
     void note(const QString& text); ///< short lived, for the status bar
     void problem(const QString& sentence, const QStringList& details);
-    void reportWritten(const QString& path);
-    void issueText(const QString& text);
 
 private:
     void connectJobs();
+    void connectReporter();
     void onLoaded(const LoadedRun& run, bool judging);
     void onJudged(std::shared_ptr<const Diagnosis> diagnosis);
     void onFolderChanged();
@@ -124,6 +122,7 @@ private:
     void onDeep(const Cell& cell);
     void showDefaultCell();
     bool worthReplaying() const;
+    ReportSubject reportSubject() const;
 
     LoadedRun m_loaded;
     int m_selected = -1;
@@ -134,15 +133,14 @@ private:
     bool m_folderChanged = false; ///< while something else ran
     bool m_refreshing = false; ///< the loader reads what it has read before
     FolderFollower m_follower;
-    int m_reports = 0;
     RunLoader m_loader;
     TensorLoader m_tensors;
     ReplayService m_service;
     CellFilm m_film {m_service};
     CliffLoader m_cliff {&m_service};
     DeepJob m_deep {m_service};
-    QThreadPool m_pool;
     QThreadPool m_notes; ///< one thread: what is said last is stored last
+    Reporter m_reporter {[this] { return reportSubject(); }};
 };
 
 } // namespace nanscope

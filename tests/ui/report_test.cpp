@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <fstream>
+
+#include <QComboBox>
+#include <QImage>
+#include <QLineEdit>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTreeWidget>
+
+#include <gmock/gmock.h>
+
+#include "samples.h"
+#include "ui/jobs/reporter.h"
+#include "ui/panes/reportchoices.h"
+#include "ui/panes/reportpane.h"
+#include "ui/panes/reportview.h"
+#include "ui/text.h"
+
+using testing::HasSubstr;
+using testing::Not;
+
+namespace nanscope {
+
+namespace {
+
+LoadedRun loadedRun()
+{
+    LoadedRun loaded;
+    auto run = test::makeRun();
+    run->root = "/home/zaphod/run";
+    loaded.run = run;
+    loaded.diagnosis = test::makeDiagnosis();
+    loaded.opened = "/home/zaphod/run";
+    return loaded;
+}
+
+QTreeWidgetItem* rowNamed(QTreeWidget* tree, const QString& text)
+{
+    const auto found = tree->findItems(text, Qt::MatchExactly | Qt::MatchRecursive);
+    return found.isEmpty() ? nullptr : found.constFirst();
+}
+
+void tick(QTreeWidget* tree, const QString& text, bool on)
+{
+    QTreeWidgetItem* item = rowNamed(tree, text);
+    ASSERT_NE(item, nullptr) << text.toStdString();
+    item->setCheckState(0, on ? Qt::Checked : Qt::Unchecked);
+}
+
+/// A pane with a reporter behind it, as the window joins them.
+class ReportTest : public testing::Test
+{
+protected:
+    ReportTest()
+    {
+        QObject::connect(&pane, &ReportPane::optionsChanged, &reporter, &Reporter::setOptions);
+        QObject::connect(&pane, &ReportPane::watchedChanged, &reporter, &Reporter::setWatched);
+        QObject::connect(&reporter, &Reporter::previewed, &pane, &ReportPane::setPreview);
+        QObject::connect(&reporter, &Reporter::previewed, &pane,
+            [this](std::shared_ptr<const ReportPreview> made) { preview = std::move(made); });
+        pane.resize(700, 400);
+    }
+
+    void show()
+    {
+        pane.show();
+        settle();
+    }
+    void settle()
+    {
+        QCoreApplication::processEvents();
+        ASSERT_TRUE(QTest::qWaitFor([this] { return !reporter.busy(); }, 60000));
+    }
+    std::string saved(const QString& name)
+    {
+        QSignalSpy written(&reporter, &Reporter::written);
+        const QString path = folder.filePath(name);
+        reporter.save(path);
+        EXPECT_TRUE(QTest::qWaitFor([&] { return !written.isEmpty(); }, 60000));
+        std::ifstream in(path.toStdString(), std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    QTreeWidget* tree() { return pane.choices()->tree(); }
+
+    QTemporaryDir folder;
+    LoadedRun run = loadedRun();
+    std::string about;
+    std::shared_ptr<const ReportPreview> preview;
+    ReportPane pane;
+    Reporter reporter {[this] { return ReportSubject {run, about}; }};
+};
+
+} // namespace
+
+TEST_F(ReportTest, IsMadeOnlyWhileSomebodyLooks)
+{
+    reporter.subjectChanged();
+    settle();
+    EXPECT_EQ(preview, nullptr);
+    show();
+    ASSERT_NE(preview, nullptr);
+    EXPECT_THAT(pane.view()->toPlainText().toStdString(), HasSubstr("Claim"));
+    preview.reset();
+    pane.hide();
+    reporter.subjectChanged();
+    settle();
+    EXPECT_EQ(preview, nullptr);
+}
+
+TEST_F(ReportTest, WhatIsSeenIsWhatIsCopiedAndSaved)
+{
+    show();
+    tick(tree(), QStringLiteral("Findings in the logs"), false);
+    tick(tree(), QStringLiteral("Impact"), false);
+    settle();
+    ASSERT_NE(preview, nullptr);
+    QSignalSpy copied(&reporter, &Reporter::issueText);
+    reporter.copyIssueText();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !copied.isEmpty(); }, 60000));
+    EXPECT_EQ(copied[0][0].toString().toStdString(), preview->issue);
+    EXPECT_THAT(preview->issue, Not(HasSubstr("Impact")));
+    EXPECT_EQ(saved(qstr(suggestedReportName(*run.run))), preview->files.front().bytes);
+    for (std::size_t i = 1; i < preview->files.size(); ++i) {
+        EXPECT_TRUE(QFile::exists(folder.filePath(qstr(preview->files[i].name))));
+    }
+    pane.looks()->setCurrentIndex(ReportPane::source);
+    EXPECT_EQ(pane.view()->toPlainText().toStdString(), qstr(preview->issue).trimmed().toStdString() + "\n");
+    EXPECT_THAT(saved(QStringLiteral("x.html")), Not(HasSubstr("Impact")));
+}
+
+TEST_F(ReportTest, FollowsTheSubjectAndTheNewestWins)
+{
+    show();
+    auto judged = std::make_shared<Diagnosis>(*run.diagnosis);
+    run.diagnosis = judged;
+    for (int i = 0; i < 20; ++i) {
+        judged = std::make_shared<Diagnosis>(*judged);
+        judged->captures.back().summary = "the summary of try " + std::to_string(i);
+        run.diagnosis = judged;
+        about = judged->captures.back().capture;
+        reporter.subjectChanged();
+    }
+    settle();
+    EXPECT_EQ(preview->about, about);
+    EXPECT_THAT(preview->issue, HasSubstr("ummary of try 19"));
+    EXPECT_THAT(pane.view()->toPlainText().toStdString(), HasSubstr("ummary of try 19"));
+}
+
+TEST_F(ReportTest, ListsWhatIsHiddenAndLeavesInWhatIsUnticked)
+{
+    show();
+    const QString home = QStringLiteral("/home/zaphod");
+    ASSERT_NE(rowNamed(tree(), home), nullptr);
+    EXPECT_TRUE(rowNamed(tree(), home)->text(1).startsWith(QStringLiteral("<home> ×")));
+    EXPECT_THAT(preview->issue, Not(HasSubstr("zaphod")));
+    tick(tree(), home, false);
+    settle();
+    EXPECT_THAT(preview->issue, HasSubstr("zaphod"));
+    EXPECT_EQ(rowNamed(tree(), home)->checkState(0), Qt::Unchecked);
+    tick(tree(), home, true);
+    settle();
+    EXPECT_THAT(preview->issue, Not(HasSubstr("zaphod")));
+    EXPECT_TRUE(pane.choices()->options().report.redactions.empty());
+}
+
+TEST_F(ReportTest, HidesAnotherTextEverywhereUntilUnticked)
+{
+    show();
+    ASSERT_THAT(preview->issue, HasSubstr("variant stays"));
+    pane.choices()->field()->setText(QStringLiteral(" variant stays "));
+    QTest::keyClick(pane.choices()->field(), Qt::Key_Return);
+    settle();
+    EXPECT_THAT(preview->issue, Not(HasSubstr("variant stays")));
+    EXPECT_THAT(saved(QStringLiteral("x.json")), Not(HasSubstr("variant stays")));
+    EXPECT_TRUE(pane.choices()->field()->text().isEmpty());
+    tick(tree(), QStringLiteral("variant stays"), false);
+    settle();
+    EXPECT_THAT(preview->issue, HasSubstr("variant stays"));
+    EXPECT_EQ(rowNamed(tree(), QStringLiteral("variant stays")), nullptr);
+}
+
+TEST_F(ReportTest, SaysHowMuchOfAnIssueItFills)
+{
+    show();
+    const QString count = countLabel(qstr(preview->issue).toUcs4().size());
+    EXPECT_EQ(pane.sizeText(), QStringLiteral("%1 of %2 characters that an issue holds").arg(count, countLabel(65536)));
+}
+
+TEST_F(ReportTest, ABundleSaysWhatItLeftOut)
+{
+    QSignalSpy written(&reporter, &Reporter::written);
+    BundleOptions options;
+    options.capture = true;
+    reporter.setOptions(options);
+    saved(QStringLiteral("x.zip"));
+    ASSERT_EQ(written.size(), 1);
+    EXPECT_THAT(written[0][1].toString().toStdString(), HasSubstr("left out"));
+    EXPECT_GT(QFileInfo(folder.filePath(QStringLiteral("x.zip"))).size(), 1000);
+}
+
+TEST_F(ReportTest, WhatCannotBeWrittenIsOneSentence)
+{
+    QSignalSpy problems(&reporter, &Reporter::problem);
+    for (const auto* name : {"no/x.md", "no/x.zip"}) {
+        reporter.save(folder.filePath(QString::fromLatin1(name)));
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !reporter.busy(); }, 60000));
+    }
+    EXPECT_EQ(problems.size(), 2);
+}
+
+TEST(ReportView, LoadsNothingButItsPictures)
+{
+    ReportView view;
+    view.resize(400, 300);
+    const std::string svg = R"(<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"></svg>)";
+    view.showRendered({{"x.md", "![a](x-a.svg) ![b](file:///etc/hostname)"}, {"x-a.svg", svg}});
+    const auto load = [&view](const char* name) {
+        return view.loadResource(QTextDocument::ImageResource, QUrl(QString::fromLatin1(name)));
+    };
+    EXPECT_EQ(load("x-a.svg").value<QImage>().size(), QSize(40, 20));
+    EXPECT_FALSE(load("file:///etc/hostname").isValid());
+    EXPECT_FALSE(load("https://example.org/x.png").isValid());
+    view.showRendered({{"x.md", "<img src=\"x-a.svg\"> text"}});
+    EXPECT_FALSE(load("x-a.svg").isValid());
+}
+
+TEST(ReportChoices, AreRememberedButNotThePermissionToSendACapture)
+{
+    BundleOptions options;
+    options.report.sections.erase(ReportSection::console);
+    options.report.redactions = {{"alice", "<redacted>", 0}, {"/home/shared", "/home/shared", 0}};
+    options.report.figures = false;
+    options.capture = true;
+    const auto back = restoreReportOptions(saveReportOptions(options));
+    EXPECT_EQ(back.report.sections, options.report.sections);
+    ASSERT_EQ(back.report.redactions.size(), 2U);
+    EXPECT_EQ(back.report.redactions[1].replacement, "/home/shared");
+    EXPECT_FALSE(back.report.figures);
+    EXPECT_FALSE(back.capture);
+}
+
+TEST(ReportChoices, OfAnotherVersionAreForgotten)
+{
+    for (const char* state : {"", "{", R"({"version":2,"without":["claim"]})", R"({"without":["claim"]})", "[1]"}) {
+        EXPECT_EQ(restoreReportOptions(state).report.sections, allReportSections());
+    }
+    EXPECT_EQ(restoreReportOptions(R"({"version":1,"without":["no such"]})").report.sections, allReportSections());
+}
+
+} // namespace nanscope

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <QObject>
+#include <QThreadPool>
+
+#include "ui/jobs/reportjob.h"
+
+namespace nanscope {
+
+/// Makes reports on a thread of its own: previews while somebody looks, of which only the newest arrives, copies and
+/// files. All of them by the same options.
+class Reporter : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit Reporter(std::function<ReportSubject()> subject, QObject* parent = nullptr);
+    ~Reporter() override;
+
+    const BundleOptions& options() const { return m_options; }
+    void setOptions(const BundleOptions& options);
+    /// False while nobody looks: no preview is made and none is kept.
+    void setWatched(bool watched);
+    /// What the report is made of is no longer what it was.
+    void subjectChanged();
+
+    void copyIssueText();
+    /// A report by the ending of the name, a bundle where that is .zip.
+    void save(const QString& path);
+    bool busy() const { return m_running > 0; }
+
+Q_SIGNALS:
+    void previewed(std::shared_ptr<const nanscope::ReportPreview> preview);
+    void issueText(const QString& text);
+    /// `note` says what was left out, or nothing.
+    void written(const QString& path, const QString& note);
+    void problem(const QString& sentence, const QStringList& details);
+
+private:
+    template <class Work, class Done>
+    void run(Work work, Done done);
+    void preview();
+
+    std::function<ReportSubject()> m_subject;
+    BundleOptions m_options;
+    std::shared_ptr<const ReportInput> m_input; ///< of the preview, kept while only the options change
+    bool m_watched = false;
+    bool m_previewing = false;
+    bool m_stale = false; ///< something changed while a preview was made
+    int m_changes = 0; ///< of the subject
+    int m_running = 0;
+    QThreadPool m_pool; ///< last member: its threads end before anything they use
+};
+
+} // namespace nanscope

@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/reportchoices.h"
+
+#include <algorithm>
+
+#include <QHeaderView>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QSignalBlocker>
+#include <QTreeWidget>
+#include <QVBoxLayout>
+
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int stateVersion = 1;
+constexpr int kindRole = Qt::UserRole;
+constexpr int valueRole = Qt::UserRole + 1;
+const char* const hiddenText = "<redacted>";
+
+enum Kind { kindText, kindSection, kindPictures, kindCapture };
+
+QTreeWidgetItem* group(QTreeWidget& tree)
+{
+    auto* item = new QTreeWidgetItem(&tree);
+    item->setFlags(Qt::ItemIsEnabled);
+    item->setFirstColumnSpanned(true);
+    item->setExpanded(true);
+    QFont bold = tree.font();
+    bold.setBold(true);
+    item->setFont(0, bold);
+    return item;
+}
+
+QTreeWidgetItem* row(QTreeWidgetItem& parent, const QString& text, Kind kind, const QVariant& value, bool ticked)
+{
+    auto* item = new QTreeWidgetItem(&parent, {text});
+    item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsUserCheckable);
+    item->setCheckState(0, ticked ? Qt::Checked : Qt::Unchecked);
+    item->setData(0, kindRole, kind);
+    item->setData(0, valueRole, value);
+    item->setToolTip(0, text);
+    return item;
+}
+
+bool kept(const Redaction& redaction)
+{
+    return redaction.text == redaction.replacement;
+}
+
+auto find(std::vector<Redaction>& all, const std::string& text)
+{
+    return std::ranges::find(all, text, &Redaction::text);
+}
+
+/// The user's own first, each with what became of it; then what the rules found.
+std::vector<Redaction> shownTexts(const std::vector<Redaction>& own, std::vector<Redaction> made)
+{
+    std::vector<Redaction> shown = own;
+    for (Redaction& redaction : shown) {
+        const auto found = find(made, redaction.text);
+        redaction.count = found == made.end() ? 0 : found->count;
+        if (found != made.end()) {
+            made.erase(found);
+        }
+    }
+    shown.insert(shown.end(), made.begin(), made.end());
+    return shown;
+}
+
+} // namespace
+
+QByteArray saveReportOptions(const BundleOptions& options)
+{
+    QJsonArray without;
+    for (const ReportSection section : allReportSections()) {
+        if (!options.report.sections.contains(section)) {
+            without.append(qstr(name(section)));
+        }
+    }
+    QJsonArray texts;
+    for (const Redaction& redaction : options.report.redactions) {
+        texts.append(QJsonObject {
+            {QStringLiteral("text"), qstr(redaction.text)}, {QStringLiteral("with"), qstr(redaction.replacement)}});
+    }
+    return QJsonDocument(QJsonObject {{QStringLiteral("version"), stateVersion}, {QStringLiteral("without"), without},
+                             {QStringLiteral("pictures"), options.report.figures}, {QStringLiteral("texts"), texts}})
+        .toJson(QJsonDocument::Compact);
+}
+
+BundleOptions restoreReportOptions(const QByteArray& state)
+{
+    const QJsonObject saved = QJsonDocument::fromJson(state).object();
+    BundleOptions options;
+    if (saved[QStringLiteral("version")].toInt() != stateVersion) {
+        return options;
+    }
+    for (const QJsonValue& value : saved[QStringLiteral("without")].toArray()) {
+        if (const auto section = parseReportSection(value.toString().toStdString())) {
+            options.report.sections.erase(*section);
+        }
+    }
+    for (const QJsonValue& value : saved[QStringLiteral("texts")].toArray()) {
+        options.report.redactions.push_back({value[QStringLiteral("text")].toString().toStdString(),
+            value[QStringLiteral("with")].toString().toStdString(), 0});
+    }
+    options.report.figures = saved[QStringLiteral("pictures")].toBool(true);
+    return options;
+}
+
+ReportChoices::ReportChoices(QWidget* parent)
+    : QWidget(parent)
+    , m_tree(new QTreeWidget(this))
+    , m_texts(group(*m_tree))
+    , m_sections(group(*m_tree))
+    , m_files(group(*m_tree))
+    , m_field(new QLineEdit(this))
+{
+    m_tree->setColumnCount(2);
+    m_tree->setHeaderHidden(true);
+    m_tree->setIndentation(grid(3));
+    m_tree->setUniformRowHeights(true);
+    m_tree->header()->setStretchLastSection(false);
+    m_tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
+    m_tree->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
+    m_tree->setAccessibleName(tr("What goes into the report"));
+    m_field->setPlaceholderText(tr("Hide another text…"));
+    m_field->setAccessibleName(tr("Text to hide"));
+    m_field->setClearButtonEnabled(true);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(1));
+    layout->addWidget(m_tree, 1);
+    layout->addWidget(m_field);
+    connect(m_tree, &QTreeWidget::itemChanged, this, &ReportChoices::onTicked);
+    connect(m_field, &QLineEdit::returnPressed, this, [this] { hideText(m_field->text()); });
+    fill();
+}
+
+void ReportChoices::setOptions(const BundleOptions& options)
+{
+    m_options = options;
+    fill();
+}
+
+void ReportChoices::setMade(std::vector<Redaction> made)
+{
+    m_made = std::move(made);
+    const QSignalBlocker quietly(m_tree);
+    fillTexts();
+}
+
+void ReportChoices::fill()
+{
+    const QSignalBlocker quietly(m_tree);
+    fillTexts();
+    fillSections();
+    qDeleteAll(m_files->takeChildren());
+    m_files->setText(0, tr("Files"));
+    row(*m_files, tr("Pictures"), kindPictures, {}, m_options.report.figures);
+    row(*m_files, tr("Capture in the bundle"), kindCapture, {}, m_options.capture)
+        ->setToolTip(0, tr("Its tensors may be private: momentum is made from data. They cannot be redacted"));
+}
+
+void ReportChoices::fillTexts()
+{
+    qDeleteAll(m_texts->takeChildren());
+    for (const Redaction& redaction : shownTexts(m_options.report.redactions, m_made)) {
+        const QString text = qstr(redaction.text);
+        auto* item = row(*m_texts, text, kindText, text, !kept(redaction));
+        item->setText(1,
+            kept(redaction) ? tr("kept")
+                            : QStringLiteral("%1 ×%2").arg(qstr(redaction.replacement)).arg(redaction.count));
+        item->setForeground(1, theme().muted);
+        item->setToolTip(0, tr("%1: untick to leave it in").arg(text));
+    }
+    m_texts->setText(0, m_texts->childCount() > 0 ? tr("Hidden texts") : tr("Hidden texts: none found"));
+}
+
+void ReportChoices::fillSections()
+{
+    qDeleteAll(m_sections->takeChildren());
+    m_sections->setText(0, tr("Sections"));
+    for (const ReportSection section : allReportSections()) {
+        row(*m_sections, qstr(title(section)), kindSection, static_cast<int>(section),
+            m_options.report.sections.contains(section))
+            ->setFirstColumnSpanned(true);
+    }
+}
+
+void ReportChoices::hideText(const QString& text)
+{
+    const QString trimmed = text.trimmed();
+    if (!trimmed.isEmpty()) {
+        m_field->clear();
+        setHidden(trimmed, true);
+    }
+}
+
+void ReportChoices::setHidden(const QString& text, bool hidden)
+{
+    auto& own = m_options.report.redactions;
+    const std::string words = text.toStdString();
+    const auto found = find(own, words);
+    const bool byRule = found == own.end() && find(m_made, words) != m_made.end();
+    if (found != own.end()) {
+        if (!kept(*found)) {
+            std::erase_if(m_made, [&](const Redaction& redaction) { return redaction.text == words; });
+        }
+        own.erase(found);
+    }
+    if (hidden ? find(m_made, words) == m_made.end() : byRule) {
+        own.push_back({words, hidden ? hiddenText : words, 0});
+    }
+    fill();
+    Q_EMIT optionsChanged();
+}
+
+void ReportChoices::onTicked(QTreeWidgetItem* item)
+{
+    const bool ticked = item->checkState(0) == Qt::Checked;
+    switch (item->data(0, kindRole).toInt()) {
+    case kindText:
+        // The row itself goes with the old list, which must outlive the tick.
+        QMetaObject::invokeMethod(
+            this, [this, text = item->data(0, valueRole).toString(), ticked] { setHidden(text, ticked); },
+            Qt::QueuedConnection);
+        return;
+    case kindSection: {
+        const auto section = static_cast<ReportSection>(item->data(0, valueRole).toInt());
+        if (ticked) {
+            m_options.report.sections.insert(section);
+        } else {
+            m_options.report.sections.erase(section);
+        }
+        break;
+    }
+    case kindPictures:
+        m_options.report.figures = ticked;
+        break;
+    case kindCapture:
+        m_options.capture = ticked;
+        break;
+    }
+    Q_EMIT optionsChanged();
+}
+
+} // namespace nanscope

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/reportpane.h"
+
+#include <utility>
+
+#include <QComboBox>
+#include <QDesktopServices>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSplitter>
+
+#include "core/report/words.h"
+#include "ui/panes/reportchoices.h"
+#include "ui/panes/reportview.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+ReportPane::ReportPane(QWidget* parent)
+    : PaneFrame(tr("Report"), parent)
+    , m_view(new ReportView(this))
+    , m_choices(new ReportChoices(this))
+    , m_looks(new QComboBox(this))
+    , m_size(new QLabel(this))
+{
+    m_looks->addItem(tr("As an issue"), rendered);
+    m_looks->addItem(tr("As an issue, source"), source);
+    m_looks->addItem(tr("As a file with pictures"), withPictures);
+    m_looks->setAccessibleName(tr("What the preview shows"));
+    m_looks->setToolTip(tr("The body of an issue cannot hold the pictures; files can"));
+    header()->addWidget(m_looks);
+    auto* split = new QSplitter(Qt::Horizontal);
+    split->setChildrenCollapsible(false);
+    split->setHandleWidth(grid(2));
+    split->addWidget(m_view);
+    split->addWidget(m_choices);
+    split->setStretchFactor(0, 5);
+    split->setStretchFactor(1, 3);
+    body()->addWidget(split, 1);
+    body()->addWidget(buildButtons());
+    connect(m_looks, &QComboBox::currentIndexChanged, this, &ReportPane::showPreview);
+    connect(m_view, &QTextBrowser::anchorClicked, this, &ReportPane::askToFollow);
+    connect(m_choices, &ReportChoices::optionsChanged, this, [this] { Q_EMIT optionsChanged(m_choices->options()); });
+    showMessage({});
+}
+
+QWidget* ReportPane::buildButtons()
+{
+    auto* bar = new QWidget;
+    auto* layout = new QHBoxLayout(bar);
+    layout->setContentsMargins(grid(3), grid(1), grid(3), grid(2));
+    layout->setSpacing(grid(2));
+    m_size->setObjectName(QStringLiteral("muted"));
+    layout->addWidget(m_size, 1);
+    const auto add = [&](const QString& text, const QString& tip, void (ReportPane::*requested)()) {
+        auto* button = new QPushButton(text);
+        button->setToolTip(tip);
+        connect(button, &QPushButton::clicked, this, requested);
+        layout->addWidget(button);
+        m_buttons.push_back(button);
+    };
+    add(tr("Copy as issue text"), tr("Put what the preview shows into the clipboard"), &ReportPane::copyRequested);
+    add(tr("Save…"), tr("Markdown with its pictures, one web page, or JSON"), &ReportPane::saveRequested);
+    add(tr("Save bundle…"), tr("One zip of at most 25 MB that holds all of them"), &ReportPane::bundleRequested);
+    return bar;
+}
+
+void ReportPane::setOptions(const BundleOptions& options)
+{
+    m_choices->setOptions(options);
+}
+
+void ReportPane::setPreview(std::shared_ptr<const ReportPreview> preview)
+{
+    m_preview = std::move(preview);
+    m_choices->setMade(m_preview->redactions);
+    showPreview();
+}
+
+void ReportPane::showMessage(const QString& message)
+{
+    m_preview.reset();
+    m_view->showSource(message.toStdString());
+    showPreview();
+}
+
+QString ReportPane::sizeText() const
+{
+    return m_size->text();
+}
+
+void ReportPane::showPreview()
+{
+    for (QPushButton* button : m_buttons) {
+        button->setEnabled(m_preview != nullptr);
+    }
+    setNote(m_preview && !m_preview->about.empty() ? tr("About %1").arg(qstr(m_preview->about)) : QString());
+    m_size->setText(m_preview ? tr("%1 of %2 characters that an issue holds")
+                                    .arg(countLabel(static_cast<std::int64_t>(textWidth(m_preview->issue))),
+                                        countLabel(static_cast<std::int64_t>(maxReportCharacters)))
+                              : QString());
+    if (!m_preview) {
+        return;
+    }
+    switch (m_looks->currentData().toInt()) {
+    case source:
+        m_view->showSource(m_preview->issue);
+        break;
+    case withPictures:
+        m_view->showRendered(m_preview->files);
+        break;
+    default:
+        m_view->showRendered(std::vector<ReportFile> {{std::string(), m_preview->issue}});
+    }
+}
+
+/// A report may hold links of a stranger's log.
+void ReportPane::askToFollow(const QUrl& link)
+{
+    if (link.scheme() != QStringLiteral("https") && link.scheme() != QStringLiteral("http")) {
+        return;
+    }
+    auto* question = new QMessageBox(QMessageBox::Question, tr("Follow the link?"),
+        tr("Open this page in the browser?"), QMessageBox::Open | QMessageBox::Cancel, this);
+    question->setInformativeText(link.toDisplayString().toHtmlEscaped());
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    connect(question, &QMessageBox::accepted, this, [link] { QDesktopServices::openUrl(link); });
+    question->open();
+}
+
+void ReportPane::showEvent(QShowEvent* event)
+{
+    PaneFrame::showEvent(event);
+    Q_EMIT watchedChanged(true);
+}
+
+void ReportPane::hideEvent(QHideEvent* event)
+{
+    PaneFrame::hideEvent(event);
+    Q_EMIT watchedChanged(false);
+}
+
+} // namespace nanscope

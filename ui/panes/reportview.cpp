@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/reportview.h"
+
+#include <QFontDatabase>
+#include <QImage>
+#include <QScrollBar>
+#include <QTextDocument>
+
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+/// At the width of the view and in its light colours: a picture is a page of its own.
+QImage pictureOf(QByteArray svg, int width)
+{
+    if (const auto dark = svg.indexOf("@media"); dark >= 0) {
+        svg.remove(dark, svg.indexOf("</style>", dark) - dark);
+    }
+    const QImage image = QImage::fromData(svg, "svg");
+    return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
+}
+
+} // namespace
+
+ReportView::ReportView(QWidget* parent)
+    : QTextBrowser(parent)
+{
+    setOpenLinks(false);
+    setFrameShape(QFrame::NoFrame);
+    setAccessibleName(tr("Preview of the report"));
+    document()->setDocumentMargin(grid(3));
+}
+
+template <class Show>
+void ReportView::keepingPlace(Show show)
+{
+    const int place = verticalScrollBar()->value();
+    show();
+    verticalScrollBar()->setValue(place);
+}
+
+void ReportView::showRendered(const std::vector<ReportFile>& files)
+{
+    m_pictures.clear();
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        m_pictures[qstr(files[i].name)] = QByteArray::fromStdString(files[i].bytes);
+    }
+    keepingPlace([&] {
+        document()->clear();
+        document()->setDefaultFont(font());
+        document()->setMarkdown(qstr(files.front().bytes),
+            QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
+    });
+}
+
+void ReportView::showSource(const std::string& text)
+{
+    m_pictures.clear();
+    keepingPlace([&] {
+        document()->setDefaultFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+        document()->setPlainText(qstr(text));
+    });
+}
+
+QVariant ReportView::loadResource(int type, const QUrl& name)
+{
+    const auto found = m_pictures.find(name.toString());
+    if (type != QTextDocument::ImageResource || found == m_pictures.end()) {
+        return {};
+    }
+    return pictureOf(found->second, std::max(grid(40), viewport()->width() - grid(8)));
+}
+
+} // namespace nanscope
