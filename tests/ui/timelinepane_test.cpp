@@ -17,6 +17,7 @@
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/timelinetable.h"
 #include "ui/plots/timelinepicture.h"
+#include "ui/theme.h"
 
 namespace nanscope {
 
@@ -252,6 +253,27 @@ TEST(TimelineTable, SortsNumbersBeforeWhatIsNone)
     table.copy();
     EXPECT_EQ(QApplication::clipboard()->text(),
         QStringLiteral("step\tline\tvalue\tstate\tplace\n0\trank 0\t3\tfinite\ta.log\n"));
+}
+
+TEST_F(PaneTest, APictureHasALegendInTheColoursOfItsCurves)
+{
+    TimelineChart* chart = pane.chart("loss");
+    chart->plot()->grab();
+    const PictureCaption caption = chart->caption();
+    EXPECT_TRUE(caption.legend.contains(QStringLiteral("rank 0")));
+    PictureCaption bare = caption;
+    bare.legend.clear();
+    const QImage with = timelineImage(*chart->plot(), caption);
+    const QImage without = timelineImage(*chart->plot(), bare);
+    ASSERT_GT(with.height(), without.height());
+    bool found = false;
+    const int legendEnd = 2 * grid(7) + with.height() - without.height();
+    for (int y = 2 * grid(7); y < legendEnd; ++y) {
+        for (int x = 0; x < with.width() && !found; ++x) {
+            found = with.pixelColor(x, y) == theme().ranks[0];
+        }
+    }
+    EXPECT_TRUE(found);
 }
 
 TEST_F(PaneTest, PicturesAreWritten)

@@ -55,7 +55,7 @@ bool kept(const Redaction& redaction)
     return redaction.text == redaction.replacement;
 }
 
-auto find(std::vector<Redaction>& all, const std::string& text)
+auto entryOf(std::vector<Redaction>& all, const std::string& text)
 {
     return std::ranges::find(all, text, &Redaction::text);
 }
@@ -65,7 +65,7 @@ std::vector<Redaction> shownTexts(const std::vector<Redaction>& own, std::vector
 {
     std::vector<Redaction> shown = own;
     for (Redaction& redaction : shown) {
-        const auto found = find(made, redaction.text);
+        const auto found = entryOf(made, redaction.text);
         redaction.count = found == made.end() ? 0 : found->count;
         if (found != made.end()) {
             made.erase(found);
@@ -208,15 +208,15 @@ void ReportChoices::setHidden(const QString& text, bool hidden)
 {
     auto& own = m_options.report.redactions;
     const std::string words = text.toStdString();
-    const auto found = find(own, words);
-    const bool byRule = found == own.end() && find(m_made, words) != m_made.end();
+    const auto found = entryOf(own, words);
+    const bool byRule = found == own.end() && entryOf(m_made, words) != m_made.end();
     if (found != own.end()) {
         if (!kept(*found)) {
             std::erase_if(m_made, [&](const Redaction& redaction) { return redaction.text == words; });
         }
         own.erase(found);
     }
-    if (hidden ? find(m_made, words) == m_made.end() : byRule) {
+    if (hidden ? entryOf(m_made, words) == m_made.end() : byRule) {
         own.push_back({words, hidden ? hiddenText : words, 0});
     }
     fill();

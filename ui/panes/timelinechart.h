@@ -7,6 +7,7 @@
 
 #include "ui/panes/paneframe.h"
 #include "ui/panes/timelineseries.h"
+#include "ui/plots/timelinepicture.h"
 #include "ui/plots/timelineplot.h"
 
 class QLabel;
@@ -47,6 +48,8 @@ public:
     void copyReadout() const;
     void copyPlace() const;
     void copyPicture() const;
+    /// What a picture of it needs to be understood elsewhere.
+    PictureCaption caption() const;
     void savePicture();
 
 Q_SIGNALS:
@@ -66,7 +69,6 @@ private:
     void updateTexts();
     void updateLegend();
     QString legendText(std::size_t mostLabels) const;
-    QString caption() const;
 
     std::string m_name;
     TimelinePlot* m_plot;

@@ -90,15 +90,10 @@ void addCopies(QMenu& menu, TimelineChart& chart)
 
 } // namespace
 
-QString TimelineChart::caption() const
+PictureCaption TimelineChart::caption() const
 {
-    QStringList labels;
-    for (const TimelineLine& line : m_lines) {
-        if (labels.size() < 4) {
-            labels << line.label;
-        }
-    }
-    return QStringList {labels.join(QStringLiteral(", ")), note()}.join(QStringLiteral("   "));
+    constexpr std::size_t mostLabels = 24;
+    return {title(), note(), legendText(mostLabels)};
 }
 
 void TimelineChart::copyReadout() const
@@ -130,7 +125,7 @@ void TimelineChart::copyPlace() const
 
 void TimelineChart::copyPicture() const
 {
-    QApplication::clipboard()->setImage(timelineImage(*m_plot, {title(), caption()}));
+    QApplication::clipboard()->setImage(timelineImage(*m_plot, caption()));
 }
 
 void TimelineChart::savePicture()
@@ -139,7 +134,7 @@ void TimelineChart::savePicture()
     const QString path =
         QFileDialog::getSaveFileName(this, tr("Save the plot"), qstr(m_name) + QStringLiteral(".png"), kinds);
     if (!path.isEmpty()) {
-        setProblem(saveTimeline(*m_plot, {title(), caption()}, path));
+        setProblem(saveTimeline(*m_plot, caption(), path));
     }
 }
 

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/timelinepicture.h"
 
+#include <cmath>
+
 #include <QCoreApplication>
+#include <QTextDocument>
 #ifdef NANSCOPE_SVG
 #include <QSvgGenerator>
 #endif
@@ -22,14 +25,34 @@ struct Words
 
 constexpr int captionHeight = grid(7);
 
-QSize pictureSize(const TimelinePlot& plot)
+/// Wrapped to the width of the plot; colours without a legend would say nothing in another program.
+class Legend
 {
-    return plot.canvas()->size() + QSize(0, captionHeight);
+public:
+    Legend(const TimelinePlot& plot, const PictureCaption& caption)
+    {
+        m_text.setDocumentMargin(0);
+        m_text.setDefaultFont(plot.font());
+        m_text.setHtml(caption.legend);
+        m_text.setTextWidth(plot.canvas()->width() - grid(6));
+        m_height = caption.legend.isEmpty() ? 0 : static_cast<int>(std::ceil(m_text.size().height())) + grid(1);
+    }
+    int height() const { return m_height; }
+    void paint(QPainter& painter) { m_text.drawContents(&painter); }
+
+private:
+    QTextDocument m_text;
+    int m_height = 0;
+};
+
+QSize pictureSize(const TimelinePlot& plot, const PictureCaption& caption)
+{
+    return plot.canvas()->size() + QSize(0, captionHeight + Legend(plot, caption).height());
 }
 
 void paint(QCPPainter& painter, const TimelinePlot& plot, const PictureCaption& caption)
 {
-    const QSize size = pictureSize(plot);
+    const QSize size = pictureSize(plot, caption);
     painter.fillRect(QRect({0, 0}, size), theme().surface);
     const QRect line(grid(3), 0, size.width() - grid(6), captionHeight);
     QFont bold = plot.font();
@@ -40,7 +63,10 @@ void paint(QCPPainter& painter, const TimelinePlot& plot, const PictureCaption& 
     painter.setFont(plot.font());
     painter.setPen(theme().muted);
     painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, caption.note);
-    painter.translate(0, captionHeight);
+    Legend legend(plot, caption);
+    painter.translate(grid(3), captionHeight);
+    legend.paint(painter);
+    painter.translate(-grid(3), legend.height());
     plot.canvas()->toPainter(&painter, plot.canvas()->width(), plot.canvas()->height());
 }
 
@@ -49,8 +75,8 @@ bool writeSvg(const TimelinePlot& plot, const PictureCaption& caption, const QSt
 {
     QSvgGenerator generator;
     generator.setFileName(path);
-    generator.setSize(pictureSize(plot));
-    generator.setViewBox(QRect({0, 0}, pictureSize(plot)));
+    generator.setSize(pictureSize(plot, caption));
+    generator.setViewBox(QRect({0, 0}, pictureSize(plot, caption)));
     generator.setTitle(caption.title);
     generator.setDescription(caption.note);
     QCPPainter painter;
@@ -73,7 +99,7 @@ bool writeSvg(const TimelinePlot&, const PictureCaption&, const QString&)
 QImage timelineImage(const TimelinePlot& plot, const PictureCaption& caption)
 {
     constexpr int scale = 2;
-    QImage image(pictureSize(plot) * scale, QImage::Format_ARGB32_Premultiplied);
+    QImage image(pictureSize(plot, caption) * scale, QImage::Format_ARGB32_Premultiplied);
     image.setDevicePixelRatio(scale);
     QCPPainter painter(&image);
     painter.setMode(QCPPainter::pmNoCaching);

@@ -14,6 +14,7 @@ struct PictureCaption
 {
     QString title;
     QString note;
+    QString legend = {}; ///< rich text, in lines of its own
 };
 
 /// With its caption, at twice the resolution of the screen.
