@@ -53,6 +53,7 @@ QLabel#muted, QLabel#paneNote { color: @muted; }
 QLabel#headline { font-weight: 700; }
 QLabel#question { background: @warningTint; border-radius: 4px; padding: 6px 8px; }
 QSplitter::handle { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QTableView, QTreeView, QListView { background: @surface; outline: none;
   selection-background-color: @selection; selection-color: @text; }
 QTableView::item { padding: 0 2px; border-bottom: 1px solid @hair; }

@@ -319,7 +319,7 @@ TEST_F(SampleWindow, TheReportTabShowsTheVerdict)
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     const std::string shown = window.panes().report->view()->toPlainText().toStdString();
     EXPECT_NE(shown.find(truth["birth"]["verdict"].get<std::string>()), std::string::npos);
-    EXPECT_TRUE(window.panes().report->sizeText().contains(QStringLiteral("65,536")));
+    EXPECT_TRUE(window.panes().report->sizeText().contains(countLabel(65536)));
 }
 
 TEST_F(SampleWindow, DownstreamLeadsBackToTheBirth)

@@ -39,6 +39,13 @@ QTreeWidgetItem* group(QTreeWidget& tree)
     return item;
 }
 
+/// The box alone is easily overlooked.
+void shade(QTreeWidgetItem& item)
+{
+    const bool ticked = item.checkState(0) == Qt::Checked;
+    item.setForeground(0, ticked ? theme().text : theme().muted);
+}
+
 QTreeWidgetItem* row(QTreeWidgetItem& parent, const QString& text, Kind kind, const QVariant& value, bool ticked)
 {
     auto* item = new QTreeWidgetItem(&parent, {text});
@@ -47,6 +54,7 @@ QTreeWidgetItem* row(QTreeWidgetItem& parent, const QString& text, Kind kind, co
     item->setData(0, kindRole, kind);
     item->setData(0, valueRole, value);
     item->setToolTip(0, text);
+    shade(*item);
     return item;
 }
 
@@ -126,6 +134,7 @@ ReportChoices::ReportChoices(QWidget* parent)
     m_tree->setColumnCount(2);
     m_tree->setHeaderHidden(true);
     m_tree->setIndentation(grid(3));
+    m_tree->setRootIsDecorated(false);
     m_tree->setUniformRowHeights(true);
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
@@ -135,7 +144,7 @@ ReportChoices::ReportChoices(QWidget* parent)
     m_field->setAccessibleName(tr("Text to hide"));
     m_field->setClearButtonEnabled(true);
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(0, 0, grid(2), 0);
     layout->setSpacing(grid(1));
     layout->addWidget(m_tree, 1);
     layout->addWidget(m_field);
@@ -226,6 +235,10 @@ void ReportChoices::setHidden(const QString& text, bool hidden)
 void ReportChoices::onTicked(QTreeWidgetItem* item)
 {
     const bool ticked = item->checkState(0) == Qt::Checked;
+    {
+        const QSignalBlocker quietly(m_tree);
+        shade(*item);
+    }
     switch (item->data(0, kindRole).toInt()) {
     case kindText:
         // The row itself goes with the old list, which must outlive the tick.

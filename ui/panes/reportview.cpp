@@ -4,7 +4,10 @@
 
 #include <QFontDatabase>
 #include <QImage>
+#include <QRegularExpression>
 #include <QScrollBar>
+#include <QTextBlock>
+#include <QTextCursor>
 #include <QTextDocument>
 
 #include "ui/text.h"
@@ -20,8 +23,24 @@ QImage pictureOf(QByteArray svg, int width)
     if (const auto dark = svg.indexOf("@media"); dark >= 0) {
         svg.remove(dark, svg.indexOf("</style>", dark) - dark);
     }
-    const QImage image = QImage::fromData(svg, "svg");
+    // Qt draws no patterns; the colours below the hatching say the same.
+    static const QRegularExpression hatching(QStringLiteral(R"re(<path fill="url\(#hatch-\w+\)"[^>]*/>)re"));
+    const QImage image = QImage::fromData(QString::fromUtf8(svg).remove(hatching).toUtf8(), "svg");
     return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
+}
+
+/// The preview is small: a heading need not be larger than the names of the panes around it.
+void tameHeadings(QTextDocument& document)
+{
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (const int level = block.blockFormat().headingLevel(); level > 0) {
+            QTextCharFormat format;
+            format.setProperty(QTextFormat::FontSizeAdjustment, level == 1 ? 1 : 0);
+            QTextCursor cursor(block);
+            cursor.select(QTextCursor::BlockUnderCursor);
+            cursor.mergeCharFormat(format);
+        }
+    }
 }
 
 } // namespace
@@ -31,6 +50,7 @@ ReportView::ReportView(QWidget* parent)
 {
     setOpenLinks(false);
     setFrameShape(QFrame::NoFrame);
+    setWordWrapMode(QTextOption::WordWrap);
     setAccessibleName(tr("Preview of the report"));
     document()->setDocumentMargin(grid(3));
 }
@@ -54,6 +74,7 @@ void ReportView::showRendered(const std::vector<ReportFile>& files)
         document()->setDefaultFont(font());
         document()->setMarkdown(qstr(files.front().bytes),
             QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
+        tameHeadings(*document());
     });
 }
 
