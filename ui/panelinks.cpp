@@ -3,13 +3,16 @@
 #include "ui/panelinks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/replay/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/capturespane.h"
+#include "ui/panes/cellchooser.h"
 #include "ui/panes/cliffpane.h"
 #include "ui/panes/faulttreepane.h"
 #include "ui/panes/filmpane.h"
+#include "ui/panes/framemap.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
 #include "ui/panes/reportpane.h"
@@ -70,7 +73,15 @@ void PaneLinks::connectFilm()
 {
     connect(m_panes.film, &FilmPane::frameChanged, this, &PaneLinks::onFrame);
     connect(m_panes.film, &FilmPane::batchRequested, &m_workspace, &Workspace::showFilmBatch);
-    connect(m_panes.film, &FilmPane::modeChanged, &m_workspace, &Workspace::setFilmMode);
+    connect(m_panes.film, &FilmPane::modeChanged, this,
+        [this](FilmMode mode) { m_workspace.setFilmMode(mode, m_panes.film->other()); });
+    connect(m_panes.film, &FilmPane::otherWanted, this, &PaneLinks::chooseOther);
+    CellFilm& film = m_workspace.film();
+    FrameMap* map = m_panes.frame->map();
+    connect(map, &FrameMap::detailWanted, &film, &CellFilm::requestDetail);
+    connect(map, &FrameMap::detailDropped, &film, &CellFilm::dropDetail);
+    connect(&film, &CellFilm::detailReady, map, &FrameMap::setDetail);
+    connect(&film, &CellFilm::detailMissing, map, &FrameMap::setDetailMissing);
     connect(m_panes.frame, &FramePane::readoutChanged, this, &PaneLinks::readoutChanged);
     connect(m_panes.gauges, &GaugesPane::iterationActivated, m_panes.film, &FilmPane::goToIteration);
     connect(m_panes.gauges, &GaugesPane::deepRequested, this, [this] {
@@ -145,6 +156,10 @@ void PaneLinks::onRunChanged()
 
 void PaneLinks::onSelectionChanged()
 {
+    const Capture* capture = m_workspace.capture();
+    if (capture && std::exchange(m_capture, capture->path) != capture->path) {
+        m_panes.film->forgetOther();
+    }
     m_panes.tensors->setCapture(m_workspace.capture());
     m_panes.faults->setSelected(m_workspace.selected());
     fillVerdict();
@@ -212,6 +227,22 @@ void PaneLinks::onPictures(const TensorPictures& pictures)
     m_panes.tensors->setPictures(pictures);
     const CaptureVerdict* verdict = m_workspace.verdict();
     fillDamage(verdict && verdict->damage.batch == pictures.batch);
+}
+
+void PaneLinks::chooseOther()
+{
+    if (!m_workspace.capture()) {
+        return;
+    }
+    int identified = 0;
+    auto* chooser = new CellChooser(tr("Difference to another cell"), m_workspace.cells(),
+        m_workspace.variantsInOrder(identified), m_panes.film->window());
+    chooser->setAttribute(Qt::WA_DeleteOnClose);
+    if (!m_panes.film->other().variant.empty()) {
+        chooser->choose(m_panes.film->other());
+    }
+    connect(chooser, &QDialog::accepted, this, [this, chooser] { m_panes.film->setOther(chooser->chosen()); });
+    chooser->open();
 }
 
 void PaneLinks::onFilm(std::shared_ptr<const Film> film)

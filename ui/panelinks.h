@@ -40,6 +40,7 @@ private:
     void onSelectionChanged();
     void onStateChanged();
     void onPictures(const TensorPictures& pictures);
+    void chooseOther();
     void onFilm(std::shared_ptr<const Film> film);
     void onFilmMissing(const QString& sentence);
     void onFrame(int frame);
@@ -56,6 +57,7 @@ private:
     Panes m_panes;
     Workspace& m_workspace;
     std::shared_ptr<const Film> m_film;
+    std::string m_capture; ///< path of the one selected last
 };
 
 } // namespace nanscope

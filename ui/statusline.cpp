@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/statusline.h"
 
+#include <utility>
+
 #include <algorithm>
 
 #include <QLabel>
@@ -65,6 +67,7 @@ void StatusLine::setReadout(const QString& text)
 void StatusLine::say(const QString& text)
 {
     m_phase->setText(text);
+    m_tellsProgress = false;
 }
 
 void StatusLine::showProgress(const Progress& progress, bool busy)
@@ -75,6 +78,7 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
     }
     const auto left = m_left.after(progress, m_clock.elapsed());
     m_phase->setText(left && busy ? tr("%1 · about %2 left").arg(text, durationLabel(*left)) : text);
+    m_tellsProgress = true;
     m_progress->setRange(0, barValue(progress.total));
     m_progress->setValue(barValue(progress.done));
     m_progress->setVisible(busy);
@@ -82,7 +86,7 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
 
 void StatusLine::setBusy(bool busy)
 {
-    if (!busy && !m_progress->isHidden()) {
+    if (!busy && std::exchange(m_tellsProgress, false)) {
         m_phase->clear();
     }
     m_progress->setVisible(busy);

@@ -41,6 +41,7 @@ private:
     ElidedLabel* m_readout;
     TimeLeft m_left;
     QElapsedTimer m_clock;
+    bool m_tellsProgress = false; ///< what it says is of something that runs
 };
 
 } // namespace nanscope

@@ -252,4 +252,65 @@ TEST(ColorMap, LightnessGrowsEvenlyAndStaysClearOfTheClassColours)
     }
 }
 
+/// A matrix of 8 x 8 in tiles of 4 x 4, all of magnitude 0.1 but for one NaN.
+MatrixPicture coarse(std::int64_t nanRow, std::int64_t nanCol)
+{
+    std::vector<float> values(64, 0.1F);
+    values[static_cast<std::size_t>(nanRow * 8 + nanCol)] = nan;
+    MatrixPicture picture = test::makePicture(2, 2);
+    picture.tiles.rows = picture.tiles.cols = 8;
+    picture.tiles.tileRows = picture.tiles.tileCols = 4;
+    picture.tiles.classes[static_cast<std::size_t>(nanRow / 4 * 2 + nanCol / 4)] |= classNan;
+    picture.floats.clear();
+    return picture;
+}
+
+TEST_F(HeatMapTest, APatchShowsElementsInPlaceOfTheirTiles)
+{
+    MatrixPicture picture = coarse(1, 5);
+    show(picture);
+    EXPECT_TRUE(isClass(pixelOf(shot(), 3, 7), ValueClass::nan)) << "of the tile nothing more is known";
+    std::vector<float> values(9, 0.1F);
+    values[3] = nan;
+    picture.patch = std::make_shared<const MatrixPatch>(MatrixPatch {{0, 5, 3, 3}, values, {}});
+    show(picture);
+    const QImage image = shot();
+    EXPECT_TRUE(isClass(pixelOf(image, 1, 5), ValueClass::nan));
+    EXPECT_FALSE(isClass(pixelOf(image, 1, 6), ValueClass::nan));
+    EXPECT_FALSE(isClass(pixelOf(image, 2, 7), ValueClass::nan));
+    EXPECT_TRUE(isClass(pixelOf(image, 3, 7), ValueClass::nan)) << "beyond the patch the tile stays";
+    EXPECT_FALSE(isClass(pixelOf(image, 7, 0), ValueClass::nan));
+    EXPECT_TRUE(std::isnan(picture.elementAt(1, 5).value_or(0)));
+    EXPECT_EQ(picture.elementAt(2, 6), 0.1F);
+    EXPECT_FALSE(picture.elementAt(3, 5));
+    EXPECT_FALSE(picture.elementAt(0, 4));
+}
+
+TEST_F(HeatMapTest, APatchHidesNothingNonFiniteBesideIt)
+{
+    // Three elements share a pixel; the patch has only some of those around the NaN.
+    MatrixPicture picture = coarse(1, 5);
+    picture.patch = std::make_shared<const MatrixPatch>(MatrixPatch {{0, 6, 8, 2}, std::vector<float>(16, 0.1F), {}});
+    const QImage image = renderHeat(picture, {{0, 0}, {1.0 / 3, 1.0 / 3}}, {-3, 0}, {3, 3}, theme());
+    EXPECT_TRUE(isClass(image.pixel(1, 0), ValueClass::nan));
+}
+
+TEST_F(HeatMapTest, KnowsWhichElementsAreInSight)
+{
+    EXPECT_FALSE(map.visibleRegion());
+    show(test::makePicture(100, 100));
+    EXPECT_EQ(map.visibleRegion(), (Region {0, 0, 100, 100}));
+    QSignalSpy changes(&map, &HeatMap::visibleChanged);
+    view.setView({0.25, 0.5}, 4);
+    EXPECT_EQ(changes.size(), 1);
+    // A quarter of each side is in sight, its middle at a quarter and a half.
+    const auto inSight = *map.visibleRegion();
+    EXPECT_LE(inSight.row, 38);
+    EXPECT_GE(inSight.row, 37);
+    EXPECT_LE(inSight.col, 13);
+    EXPECT_GE(inSight.col, 12);
+    EXPECT_NEAR(static_cast<double>(inSight.rows), 26, 1);
+    EXPECT_NEAR(static_cast<double>(inSight.cols), 26, 1);
+}
+
 } // namespace nanscope

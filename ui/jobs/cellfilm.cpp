@@ -11,22 +11,19 @@ namespace nanscope {
 
 namespace {
 
-FilmRequest differenceRequest(const std::filesystem::path& capture, const Cell& cell, int batch, FilmMode mode)
+Against againstOf(FilmMode mode, const CellRequest& cell, const CellRequest& other)
 {
-    FilmRequest request;
-    request.capture = capture;
-    request.cell.variant = cell.variant;
-    request.cell.precision = cell.precision;
-    request.cell.lowering = cell.lowering;
-    request.cell.epsilon = cell.epsilon;
-    request.cell.device = cell.device;
-    request.batch = batch;
-    if (mode == FilmMode::againstFp64) {
-        request.against = againstFp64(request.cell);
-    } else {
-        request.against.kind = Against::Kind::output;
+    switch (mode) {
+    case FilmMode::values:
+        break;
+    case FilmMode::againstFp64:
+        return againstFp64(cell);
+    case FilmMode::againstOutput:
+        return {Against::Kind::output, {}};
+    case FilmMode::againstCell:
+        return {Against::Kind::cell, other};
     }
-    return request;
+    return {};
 }
 
 } // namespace
@@ -36,12 +33,14 @@ CellFilm::CellFilm(ReplayService& service, QObject* parent)
     , m_service(service)
     , m_replayed(&service)
 {
-    connect(&m_stored, &FilmLoader::loaded, this, &CellFilm::changed);
-    connect(&m_stored, &FilmLoader::failed, this, &CellFilm::missing);
+    connect(&m_stored, &FilmLoader::loaded, this, [this](const auto& film) { publish(*film); });
+    connect(&m_stored, &FilmLoader::failed, this, &CellFilm::explain);
     connect(&m_stored, &FilmLoader::unpictured, this, &CellFilm::replayPictures);
-    connect(&m_replayed, &FrameLoader::filmReady, this, [this](const auto& film) { onDifference(*film); });
-    connect(&m_replayed, &FrameLoader::filmFailed, this, &CellFilm::missing);
+    connect(&m_replayed, &FrameLoader::filmReady, this, [this](const auto& film) { onReplayed(*film); });
+    connect(&m_replayed, &FrameLoader::filmFailed, this, &CellFilm::explain);
     connect(&m_replayed, &FrameLoader::filmProgressed, this, &CellFilm::progressed);
+    connect(&m_replayed, &FrameLoader::frameReady, this, &CellFilm::detailReady);
+    connect(&m_replayed, &FrameLoader::frameFailed, this, &CellFilm::detailMissing);
 }
 
 void CellFilm::setPlace(const std::filesystem::path& session, const std::filesystem::path& capture)
@@ -53,93 +52,169 @@ void CellFilm::setPlace(const std::filesystem::path& session, const std::filesys
 void CellFilm::show(const Cell& cell, int batch)
 {
     if (m_session.empty()) {
-        Q_EMIT missing(tr("Pictures of the steps are kept in the session, and this run has none"));
+        explain(tr("Pictures of the steps are kept in the session, and this run has none"));
         return;
     }
-    m_cell = cell;
-    m_batch = batch;
+    m_subject.request = requestOf(cell);
+    m_subject.cell = cell;
+    m_subject.batch = batch;
+    load();
+}
+
+void CellFilm::showReplayed(const CellRequest& cell, int batch)
+{
+    m_subject.request = cell;
+    m_subject.cell.reset();
+    m_subject.batch = batch;
     load();
 }
 
 void CellFilm::replay(const std::string& variant, Precision precision, int batch)
 {
-    m_cell.emplace();
-    m_cell->variant = variant;
-    m_cell->precision = precision;
-    m_batch = batch;
+    m_subject.request.reset();
+    m_subject.cell.emplace();
+    m_subject.cell->variant = variant;
+    m_subject.cell->precision = precision;
+    m_subject.batch = batch;
     replayPictures();
 }
 
 void CellFilm::showBatch(int batch)
 {
-    if (m_cell) {
-        m_batch = batch;
-        load();
-    }
+    m_subject.batch = batch;
+    load();
 }
 
-void CellFilm::setMode(FilmMode mode)
+void CellFilm::setMode(FilmMode mode, const CellRequest& other)
 {
-    if (std::exchange(m_mode, mode) != mode && m_cell) {
+    const bool same = m_subject.mode == mode && (mode != FilmMode::againstCell || m_subject.other == other);
+    m_subject.mode = mode;
+    m_subject.other = other;
+    if (!same) {
         load();
     }
 }
 
 void CellFilm::clear(const QString& why)
 {
-    m_cell.reset();
+    m_subject.request.reset();
+    m_subject.cell.reset();
+    m_film.reset();
     m_replaying = false;
     m_stored.drop();
     m_replayed.drop();
     if (!why.isEmpty()) {
-        Q_EMIT missing(why);
+        explain(why);
     }
 }
 
 void CellFilm::offer(const Cell& cell)
 {
-    if (std::exchange(m_replaying, false) && m_cell && cell.variant == m_cell->variant
-        && cell.precision == m_cell->precision) {
-        show(cell, m_batch);
+    const auto& own = m_subject.cell;
+    if (std::exchange(m_replaying, false) && own && cell.variant == own->variant && cell.precision == own->precision) {
+        show(cell, m_subject.batch);
+    }
+}
+
+void CellFilm::exchange(CellFilm& other)
+{
+    dropDetail();
+    other.dropDetail();
+    const bool loading = busy();
+    const bool otherLoading = other.busy();
+    std::swap(m_subject, other.m_subject);
+    std::swap(m_film, other.m_film);
+    std::swap(m_why, other.m_why);
+    std::swap(m_replaying, other.m_replaying);
+    resume(otherLoading);
+    other.resume(loading);
+}
+
+void CellFilm::resume(bool loading)
+{
+    m_stored.drop();
+    m_replayed.drop();
+    if (loading) {
+        load();
+    } else if (m_film) {
+        Q_EMIT changed(m_film);
+    } else {
+        Q_EMIT missing(m_why);
     }
 }
 
 void CellFilm::update(const Cell& cell)
 {
-    if (m_cell && sameCell(*m_cell, cell)) {
-        m_cell = cell;
+    if (m_subject.cell && sameCell(*m_subject.cell, cell)) {
+        m_subject.cell = cell;
     }
 }
 
 void CellFilm::load()
 {
     m_replayed.drop();
-    if (m_mode == FilmMode::values) {
-        m_stored.load(m_session, *m_cell, m_batch);
+    m_stored.drop();
+    if (!m_subject.request) {
+        return;
+    }
+    if (m_subject.mode == FilmMode::values && m_subject.cell) {
+        m_stored.load(m_session, *m_subject.cell, m_subject.batch);
     } else {
-        m_stored.drop();
-        requestDifference();
+        requestReplay();
     }
 }
 
-void CellFilm::requestDifference()
+FilmRequest CellFilm::filmRequest() const
+{
+    const CellRequest& cell = *m_subject.request;
+    return {m_capture.string(), cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other)};
+}
+
+void CellFilm::publish(Film film)
+{
+    film.request = filmRequest();
+    film.request.batch = film.batch;
+    m_film = std::make_shared<const Film>(std::move(film));
+    m_why.clear();
+    Q_EMIT changed(m_film);
+}
+
+void CellFilm::explain(const QString& why)
+{
+    m_film.reset();
+    m_why = why;
+    Q_EMIT missing(why);
+}
+
+QString CellFilm::replayingSentence() const
+{
+    if (m_service.running()) {
+        return tr("Waiting for the sweep to end, then replaying…");
+    }
+    const QString cell = tr("%1 in %2").arg(qstr(m_subject.request->variant), qstr(name(m_subject.request->precision)));
+    return m_subject.mode == FilmMode::values ? tr("Replaying %1…").arg(cell)
+                                              : tr("Replaying %1 for the difference…").arg(cell);
+}
+
+void CellFilm::requestReplay()
 {
     if (!m_service.available()) {
-        Q_EMIT missing(tr("A difference takes a replay, and there is no program to replay with"));
+        explain(m_subject.mode == FilmMode::values
+                ? tr("There are no pictures of this cell, and no program to replay it with")
+                : tr("A difference takes a replay, and there is no program to replay with"));
         return;
     }
-    m_replayed.requestFilm(differenceRequest(m_capture, *m_cell, m_batch, m_mode));
-    Q_EMIT missing(m_service.running()
-            ? tr("Waiting for the sweep to end, then replaying the difference…")
-            : tr("Replaying %1 in %2 for the difference…").arg(qstr(m_cell->variant), qstr(name(m_cell->precision))));
+    m_replayed.requestFilm(filmRequest());
+    explain(replayingSentence());
 }
 
-void CellFilm::onDifference(const ReplayedFilm& film)
+void CellFilm::onReplayed(const ReplayedFilm& film)
 {
-    if (!m_cell) {
-        return;
-    }
-    Film made = makeFilm(*m_cell, film.ops, 0, m_mode);
+    Cell cell = m_subject.cell.value_or(film.cell);
+    cell.environment = film.cell.environment;
+    cell.native = film.cell.native;
+    Film made = makeFilm(cell, film.ops, 0, m_subject.mode);
+    made.judged = m_subject.cell.has_value();
     made.batch = static_cast<int>(film.batch);
     made.batches = static_cast<int>(film.batches);
     for (FilmFrame& frame : made.frames) {
@@ -147,27 +222,44 @@ void CellFilm::onDifference(const ReplayedFilm& film)
         frame.distance = op < film.distances.size() ? film.distances[op] : std::nullopt;
     }
     if (made.frames.empty()) {
-        Q_EMIT missing(tr("Nothing in this replay has the size of what it would be held against"));
+        explain(tr("Nothing in this replay has the size of what it would be held against"));
         return;
     }
-    Q_EMIT changed(std::make_shared<const Film>(std::move(made)));
+    publish(std::move(made));
 }
 
 void CellFilm::replayPictures()
 {
-    if (!m_cell || m_service.running() || !m_service.available()) {
-        Q_EMIT missing(tr("There are no pictures of this cell; sweep it to see its steps"));
+    if (!m_subject.cell || m_service.running() || !m_service.available()) {
+        explain(tr("There are no pictures of this cell; sweep it to see its steps"));
         return;
     }
     SweepOrder order;
     order.captures = {qstr(m_capture.string())};
-    order.variants = {qstr(m_cell->variant)};
-    order.precisions = {m_cell->precision};
+    order.variants = {qstr(m_subject.cell->variant)};
+    order.precisions = {m_subject.cell->precision};
     order.session = qstr(m_session.string());
     m_replaying = true;
     m_service.sweep(order);
-    Q_EMIT missing(
-        tr("Replaying %1 in %2 for its pictures…").arg(qstr(m_cell->variant), qstr(name(m_cell->precision))));
+    explain(tr("Replaying %1 in %2 for its pictures…")
+                .arg(qstr(m_subject.cell->variant), qstr(name(m_subject.cell->precision))));
+}
+
+void CellFilm::requestDetail(int op, const Region& region)
+{
+    if (!m_film || m_film->request.capture.empty()) {
+        return;
+    }
+    if (!m_service.available()) {
+        Q_EMIT detailMissing(tr("Exact values take a replay, and there is no program to replay with"));
+        return;
+    }
+    m_replayed.requestFrame({m_film->request, static_cast<std::size_t>(op), region});
+}
+
+void CellFilm::dropDetail()
+{
+    m_replayed.dropFrame();
 }
 
 } // namespace nanscope

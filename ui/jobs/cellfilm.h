@@ -16,7 +16,8 @@
 namespace nanscope {
 
 /// The film of the cell that is looked at: read from the session, replayed where the session has no pictures of it, or
-/// replayed as a difference. Whatever was asked for last is answered, by `changed` or by `missing`.
+/// replayed as a difference. Whatever was asked for last is answered, by `changed` or by `missing`. Of the film that is
+/// shown, regions are replayed element by element.
 class CellFilm : public QObject
 {
     Q_OBJECT
@@ -29,18 +30,28 @@ public:
     void show(const Cell& cell, int batch);
     /// Of a cell that is not stored yet: a sweep of it alone, in the format given.
     void replay(const std::string& variant, Precision precision, int batch);
+    /// A cell that the session need not have; nothing of it is stored.
+    void showReplayed(const CellRequest& cell, int batch);
     void showBatch(int batch);
-    /// Values, or the difference of every op to another replay of it; a difference is replayed when asked for.
-    void setMode(FilmMode mode);
+    /// A difference is replayed when asked for; `other` is what FilmMode::againstCell holds the cell against.
+    void setMode(FilmMode mode, const CellRequest& other = {});
     /// No cell; `why` is said in place of a film.
     void clear(const QString& why = {});
     /// More is known of this cell now; no new film for that.
     void update(const Cell& cell);
     /// A sweep has made this cell: if it was waited for, its film follows.
     void offer(const Cell& cell);
+    /// Each shows what the other showed. Both have the same place.
+    void exchange(CellFilm& other);
 
-    const std::optional<Cell>& cell() const { return m_cell; }
-    int batch() const { return m_batch; }
+    /// Answered by `detailReady` or `detailMissing`, unless something else is asked for before; `op` as in FilmFrame.
+    void requestDetail(int op, const Region& region);
+    void dropDetail();
+
+    const std::optional<Cell>& cell() const { return m_subject.cell; }
+    int batch() const { return m_subject.batch; }
+    FilmMode mode() const { return m_subject.mode; }
+    const CellRequest& other() const { return m_subject.other; }
     /// The running sweep is of this cell alone, for its pictures.
     bool replaying() const { return m_replaying; }
     bool busy() const { return m_stored.busy() || m_replayed.busy(); }
@@ -49,21 +60,38 @@ Q_SIGNALS:
     void changed(std::shared_ptr<const nanscope::Film> film);
     void missing(const QString& sentence);
     void progressed(const nanscope::Progress& progress);
+    void detailReady(std::shared_ptr<const nanscope::ReplayedFrame> frame);
+    void detailMissing(const QString& sentence);
 
 private:
+    /// What is shown or on its way.
+    struct Subject
+    {
+        std::optional<CellRequest> request;
+        std::optional<Cell> cell; ///< as the session has it
+        int batch = 0;
+        FilmMode mode = FilmMode::values;
+        CellRequest other;
+    };
+
     void load();
+    void publish(Film film);
+    void explain(const QString& why);
+    void resume(bool loading);
     void replayPictures();
-    void requestDifference();
-    void onDifference(const ReplayedFilm& film);
+    void requestReplay();
+    void onReplayed(const ReplayedFilm& film);
+    FilmRequest filmRequest() const;
+    QString replayingSentence() const;
 
     ReplayService& m_service;
     FilmLoader m_stored;
     FrameLoader m_replayed;
     std::filesystem::path m_session;
     std::filesystem::path m_capture;
-    std::optional<Cell> m_cell; ///< the cell whose film is shown or on its way
-    int m_batch = 0;
-    FilmMode m_mode = FilmMode::values;
+    Subject m_subject;
+    std::shared_ptr<const Film> m_film; ///< the last one told of
+    QString m_why; ///< the last sentence, in place of a film
     bool m_replaying = false;
 };
 

@@ -86,6 +86,11 @@ void FrameLoader::drop()
     stop(m_frame);
 }
 
+void FrameLoader::dropFrame()
+{
+    stop(m_frame);
+}
+
 void FrameLoader::stop(Wanted& wanted)
 {
     if (wanted.id != 0 && m_service) {

@@ -30,6 +30,7 @@ public:
     void requestFrame(const FrameRequest& request);
     /// Nothing that was asked for is wanted any more.
     void drop();
+    void dropFrame();
     bool busy() const { return m_film.id != 0 || m_frame.id != 0; }
 
 Q_SIGNALS:

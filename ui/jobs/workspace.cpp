@@ -71,6 +71,8 @@ void Workspace::connectJobs()
     connect(&m_deep, &DeepJob::progressed, this, &Workspace::deepProgressed);
     connect(&m_deep, &DeepJob::measured, this, &Workspace::onDeep);
     connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
+    connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
+    connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
@@ -300,9 +302,9 @@ void Workspace::showFilmBatch(int batch)
     m_film.showBatch(batch);
 }
 
-void Workspace::setFilmMode(FilmMode mode)
+void Workspace::setFilmMode(FilmMode mode, const CellRequest& other)
 {
-    m_film.setMode(mode);
+    m_film.setMode(mode, other);
 }
 
 void Workspace::replayCliff(CliffRequest request)

@@ -45,8 +45,8 @@ public:
     /// Loads the film of a cell of the selected capture; `batch` as in the capture.
     void showCell(const Cell& cell, int batch = 0);
     void showFilmBatch(int batch);
-    /// Values, or the difference of every op to another replay of it; a difference is replayed when asked for.
-    void setFilmMode(FilmMode mode);
+    /// Values, or the difference of every op to another replay of it, that of `other` for FilmMode::againstCell.
+    void setFilmMode(FilmMode mode, const CellRequest& other = {});
     /// Of the selected capture; the newest request stops the one before.
     void replayCliff(CliffRequest request);
     void dropCliff();
@@ -90,6 +90,7 @@ public:
     /// Nothing is in flight that could still change what is shown.
     bool settled() const;
     const ReplayService& service() const { return m_service; }
+    CellFilm& film() { return m_film; }
 
 Q_SIGNALS:
     void runChanged();

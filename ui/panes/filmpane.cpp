@@ -16,6 +16,12 @@
 
 namespace nanscope {
 
+namespace {
+
+constexpr int askForCell = -1; // data of the box's last entry
+
+} // namespace
+
 QString cellLabel(const Cell& cell)
 {
     const QString arithmetic = cell.native ? QString() : FilmPane::tr(" emulated");
@@ -35,6 +41,9 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     m_mode->addItem(tr("Values"), static_cast<int>(FilmMode::values));
     m_mode->addItem(tr("Difference to fp64"), static_cast<int>(FilmMode::againstFp64));
     m_mode->addItem(tr("Difference to the captured output"), static_cast<int>(FilmMode::againstOutput));
+    m_mode->addItem(tr("Difference to another cell…"), askForCell);
+    m_mode->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_mode->setMinimumContentsLength(26);
     m_mode->setAccessibleName(tr("What the frames show"));
     m_mode->setToolTip(
         tr("A difference is replayed when you ask for it; equal values are zero, and what is not finite on "
@@ -56,8 +65,7 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     body()->addLayout(inner, 1);
     connect(m_strip, &FilmStrip::currentChanged, this, &FilmPane::onCurrent);
     connect(m_slider, &QSlider::valueChanged, m_strip, &FilmStrip::setCurrent);
-    connect(m_mode, &QComboBox::currentIndexChanged, this,
-        [this] { Q_EMIT modeChanged(static_cast<FilmMode>(m_mode->currentData().toInt())); });
+    connect(m_mode, &QComboBox::currentIndexChanged, this, &FilmPane::onMode);
     connect(m_batch, &QSpinBox::valueChanged, this, [this](int number) { Q_EMIT batchRequested(number - 1); });
     setFilm(nullptr);
 }
@@ -83,12 +91,56 @@ void FilmPane::setFilm(std::shared_ptr<const Film> film)
     updateNote();
 }
 
+void FilmPane::onMode()
+{
+    if (m_mode->currentData().toInt() == askForCell) {
+        const QSignalBlocker quietly(m_mode);
+        m_mode->setCurrentIndex(m_lastMode);
+        Q_EMIT otherWanted();
+        return;
+    }
+    m_lastMode = m_mode->currentIndex();
+    m_mode->setToolTip(m_mode->currentText());
+    Q_EMIT modeChanged(static_cast<FilmMode>(m_mode->currentData().toInt()));
+}
+
+void FilmPane::setOther(const CellRequest& other)
+{
+    m_other = other;
+    const QSignalBlocker quietly(m_mode);
+    int at = m_mode->findData(static_cast<int>(FilmMode::againstCell));
+    if (at < 0) {
+        at = m_mode->count() - 1;
+        m_mode->insertItem(at, {}, static_cast<int>(FilmMode::againstCell));
+    }
+    m_mode->setItemText(at, tr("Minus %1").arg(cellName(other)));
+    m_mode->setCurrentIndex(at);
+    onMode();
+}
+
+void FilmPane::forgetOther()
+{
+    const int at = m_mode->findData(static_cast<int>(FilmMode::againstCell));
+    if (at < 0) {
+        return;
+    }
+    const bool chosen = m_mode->currentIndex() == at;
+    const QSignalBlocker quietly(m_mode);
+    m_mode->removeItem(at);
+    if (chosen) {
+        m_mode->setCurrentIndex(0);
+        onMode();
+    }
+}
+
 void FilmPane::goToIteration(int iteration)
 {
     const FilmGrid& places = m_strip->frameGrid();
     const int current = m_strip->current();
     if (current >= 0) {
-        m_strip->setCurrent(places.frameNear(iteration, places.places[static_cast<std::size_t>(current)].row));
+        const int row = places.places[static_cast<std::size_t>(current)].row;
+        const int frame = places.frameNear(iteration, row);
+        m_strip->setCurrent(frame >= 0 ? frame : current);
     }
 }
 
@@ -96,6 +148,22 @@ void FilmPane::showMessage(const QString& message)
 {
     setFilm(nullptr);
     m_strip->setMessage(message);
+}
+
+QString FilmPane::differenceNote(const Film& film) const
+{
+    QString note;
+    if (film.mode == FilmMode::againstCell) {
+        note += tr(" minus %1").arg(cellName(film.request.against.cell));
+    }
+    if (const auto& last = film.frames.back().distance) {
+        note += tr(" · relative difference at the end %1").arg(roundNumber(*last));
+    }
+    if (film.mode == FilmMode::againstCell && film.uncompared > 0) {
+        const int all = film.uncompared + static_cast<int>(film.frames.size());
+        note += tr(" · %1 of %2 ops are in both in the same size").arg(film.frames.size()).arg(all);
+    }
+    return note;
 }
 
 void FilmPane::updateNote()
@@ -107,8 +175,7 @@ void FilmPane::updateNote()
     }
     QString note = cellLabel(film->cell);
     if (film->mode != FilmMode::values) {
-        const auto& last = film->frames.back().distance;
-        note += last ? tr(" · relative difference at the end %1").arg(roundNumber(*last)) : QString();
+        note += differenceNote(*film);
     } else if (film->birth >= 0) {
         note += tr(" · birth: %1").arg(frameLabel(film->frames[static_cast<std::size_t>(film->birth)]));
     } else if (film->firstNonFinite >= 0) {

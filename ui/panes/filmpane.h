@@ -29,6 +29,11 @@ public:
     /// Instead of a film: why there is none.
     void showMessage(const QString& message);
 
+    /// Chooses the difference to another cell; forgetting it goes back to values where it was chosen.
+    void setOther(const CellRequest& other);
+    void forgetOther();
+    const CellRequest& other() const { return m_other; }
+
     /// Keeps the op where the step has it.
     void goToIteration(int iteration);
 
@@ -39,16 +44,23 @@ public:
 Q_SIGNALS:
     void frameChanged(int frame);
     void batchRequested(int batch);
+    /// For FilmMode::againstCell, other() is the cell.
     void modeChanged(nanscope::FilmMode mode);
+    /// The user wants to say which.
+    void otherWanted();
 
 private:
     void onCurrent(int frame);
+    void onMode();
     void updateNote();
+    QString differenceNote(const Film& film) const;
 
     FilmStrip* m_strip;
     QSlider* m_slider;
     QComboBox* m_mode;
     QSpinBox* m_batch;
+    CellRequest m_other;
+    int m_lastMode = 0; ///< index in the box
     QLabel* m_batchLabel;
 };
 

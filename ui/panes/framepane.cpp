@@ -3,181 +3,195 @@
 #include "ui/panes/framepane.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
-#include <QFormLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QVBoxLayout>
 
-#include "ui/panes/elementtext.h"
 #include "ui/panes/elidedlabel.h"
+#include "ui/panes/framemap.h"
 #include "ui/plots/filmstrip.h"
 #include "ui/plots/heatlegend.h"
-#include "ui/plots/heatmap.h"
 #include "ui/plots/heatview.h"
-#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
 
-namespace {
-
-QString countsText(const Scan& scan)
-{
-    return QStringLiteral("%1 · %2 · %3").arg(countLabel(scan.nan), countLabel(scan.posInf), countLabel(scan.negInf));
-}
-
-/// "58,208 = 0.89 × the largest fp16".
-QString largestText(const Scan& scan, Precision precision)
-{
-    const double share = scan.absmax / largestFinite(precision);
-    QString text = exactNumber(scan.absmax);
-    if (share > 1e-3) {
-        text += FramePane::tr(" = %1 × the largest %2").arg(roundNumber(share), qstr(name(precision)));
-    }
-    return text;
-}
-
-QString firstText(const MatrixPicture& picture)
-{
-    const Scan& scan = picture.scan;
-    if (scan.firstNonFinite < 0 || picture.tiles.cols == 0) {
-        return QStringLiteral("–");
-    }
-    return QStringLiteral("[%1, %2] %3")
-        .arg(scan.firstNonFinite / picture.tiles.cols)
-        .arg(scan.firstNonFinite % picture.tiles.cols)
-        .arg(classWord(scan.firstClass));
-}
-
-const Gauge* gaugeOf(const Cell& cell, int iteration)
-{
-    const auto found = std::ranges::find(cell.gauges, iteration, &Gauge::iteration);
-    return found == cell.gauges.end() ? nullptr : &*found;
-}
-
-QString gaugeText(const Cell& cell, int iteration)
-{
-    const Gauge* gauge = gaugeOf(cell, iteration);
-    QStringList parts;
-    if (gauge && gauge->spectralBound) {
-        parts << FramePane::tr("‖X‖₂ ≤ %1").arg(roundNumber(*gauge->spectralBound, 4));
-    }
-    if (gauge && gauge->spectralLimit) {
-        parts << FramePane::tr("limit %1").arg(roundNumber(*gauge->spectralLimit, 4));
-    }
-    if (gauge && gauge->absmaxQ) {
-        parts << FramePane::tr("max |Q| %1").arg(roundNumber(*gauge->absmaxQ));
-    }
-    return parts.isEmpty() ? QStringLiteral("–") : parts.join(QStringLiteral(" · "));
-}
-
-} // namespace
-
 FramePane::FramePane(HeatView* view, QWidget* parent)
     : PaneFrame(tr("Frame"), parent)
     , m_view(view)
-    , m_map(new HeatMap(view, this))
     , m_scale(new ScaleBar(this))
 {
-    m_map->setAccessibleName(tr("Selected frame"));
-    m_map->setMinimumHeight(grid(12));
+    auto* maps = new QHBoxLayout;
+    maps->setSpacing(grid(2));
+    for (SideWidgets& side : m_sides) {
+        side.map = new FrameMap(view, this);
+        side.map->setMinimumHeight(grid(12));
+        side.map->setMessage(tr("No frame selected"));
+        maps->addWidget(side.map, 1);
+        connect(side.map, &FrameMap::detailShown, this, &FramePane::updateReadout);
+    }
+    map(Side::first)->setAccessibleName(tr("Selected frame"));
+    map(Side::second)->setAccessibleName(tr("The same frame of the second cell"));
     auto* inner = new QVBoxLayout;
     inner->setContentsMargins(grid(3), 0, grid(3), grid(2));
     inner->setSpacing(grid(1));
-    inner->addWidget(m_map, 1);
+    inner->addLayout(maps, 1);
     inner->addWidget(m_scale);
     inner->addWidget(new ClassLegend(this));
-    auto* form = new QFormLayout;
-    form->setHorizontalSpacing(grid(4));
-    form->setVerticalSpacing(2);
-    m_cursor = addFact(*form, tr("Under cursor"));
-    m_formula = addFact(*form, tr("Computes"));
-    m_shape = addFact(*form, tr("Size"));
-    m_counts = addFact(*form, tr("NaN · +Inf · −Inf"));
-    m_first = addFact(*form, tr("First non-finite"));
-    m_largest = addFact(*form, tr("Largest |x|"));
-    m_smallest = addFact(*form, tr("Smallest |x| > 0"));
-    m_norm = addFact(*form, tr("Frobenius norm"));
-    m_gauge = addFact(*form, tr("Gauges"));
-    m_distance = addFact(*form, tr("Difference"));
-    inner->addLayout(form);
+    inner->addLayout(buildFacts());
     body()->addLayout(inner, 1);
     connect(m_view, &HeatView::cursorChanged, this, &FramePane::updateReadout);
+    setComparing(false);
     setFrame(nullptr, -1);
 }
 
-FramePane::Fact FramePane::addFact(QFormLayout& form, const QString& name)
+QGridLayout* FramePane::buildFacts()
 {
-    auto* label = new QLabel(name, this);
-    label->setObjectName(QStringLiteral("muted"));
-    auto* value = new ElidedLabel(this);
-    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    form.addRow(label, value);
-    return {label, value};
+    auto* form = new QGridLayout;
+    form->setVerticalSpacing(2);
+    form->setColumnStretch(1, 1);
+    m_facts = form;
+    form->addWidget(new QLabel(tr("Under cursor"), this), 0, 0);
+    form->itemAt(0)->widget()->setObjectName(QStringLiteral("muted"));
+    for (int i = 0; i < frameFactCount; ++i) {
+        auto* name = new QLabel(factName(static_cast<FrameFact>(i)), this);
+        name->setObjectName(QStringLiteral("muted"));
+        form->addWidget(name, i + 1, 0);
+        m_names[static_cast<std::size_t>(i)] = name;
+    }
+    for (std::size_t side = 0; side < m_sides.size(); ++side) {
+        const int column = static_cast<int>(side) + 1;
+        m_sides[side].cursor = addValue(*form, 0, column);
+        for (int i = 0; i < frameFactCount; ++i) {
+            m_sides[side].facts[static_cast<std::size_t>(i)] = addValue(*form, i + 1, column);
+        }
+    }
+    return form;
 }
 
-void FramePane::setFrame(std::shared_ptr<const Film> film, int frame)
+ElidedLabel* FramePane::addValue(QGridLayout& form, int row, int column)
 {
-    const bool there = film && frame >= 0 && frame < static_cast<int>(film->frames.size());
-    m_film = there ? std::move(film) : nullptr;
-    m_frame = there ? frame : -1;
-    m_map->setMessage(tr("No frame selected"));
-    m_map->setPicture(m_film ? m_film->frames[static_cast<std::size_t>(m_frame)].picture : nullptr);
-    m_scale->setScale(m_map->scale());
-    fillFacts();
+    auto* value = new ElidedLabel(this);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    form.addWidget(value, row, column);
+    return value;
+}
+
+/// Two columns leave room for what tells two cells apart.
+bool FramePane::isShown(FrameFact fact) const
+{
+    switch (fact) {
+    case FrameFact::cell:
+    case FrameFact::outcome:
+        return m_comparing;
+    case FrameFact::counts:
+    case FrameFact::first:
+    case FrameFact::largest:
+        return true;
+    case FrameFact::distance: {
+        const Film* film = m_sides[0].map->film();
+        return m_comparing || (film && film->mode != FilmMode::values);
+    }
+    default:
+        return !m_comparing;
+    }
+}
+
+void FramePane::setComparing(bool comparing)
+{
+    m_comparing = comparing;
+    map(Side::second)->setVisible(comparing);
+    m_facts->setColumnStretch(2, comparing ? 1 : 0);
+    m_facts->setHorizontalSpacing(comparing ? grid(2) : grid(3));
+    if (!comparing) {
+        setFrame(nullptr, -1, Side::second);
+    }
+    showRows();
+    updateScale();
+}
+
+void FramePane::showRows()
+{
+    for (int i = 0; i < frameFactCount; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const bool shown = isShown(static_cast<FrameFact>(i));
+        m_names[at]->setVisible(shown);
+        m_sides[0].facts[at]->setVisible(shown);
+        m_sides[1].facts[at]->setVisible(shown && m_comparing);
+    }
+    m_sides[1].cursor->setVisible(m_comparing);
+}
+
+void FramePane::setFrame(std::shared_ptr<const Film> film, int frame, Side side)
+{
+    SideWidgets& widgets = sideOf(side);
+    widgets.map->setFrame(std::move(film), frame);
+    fillFacts(widgets);
+    showRows();
+    updateScale();
     updateReadout();
 }
 
-void FramePane::fillFacts()
+void FramePane::fillFacts(SideWidgets& side)
 {
-    if (!m_film) {
-        setNote({});
-        for (const Fact& fact :
-            {m_formula, m_shape, m_counts, m_first, m_largest, m_smallest, m_norm, m_gauge, m_distance}) {
-            fact.value->setFullText(QStringLiteral("–"));
-        }
+    const Film* film = side.map->film();
+    const FilmFrame* frame = side.map->frame();
+    for (int i = 0; i < frameFactCount; ++i) {
+        const auto fact = static_cast<FrameFact>(i);
+        side.facts[static_cast<std::size_t>(i)]->setFullText(
+            frame ? factText(fact, *film, *frame) : QStringLiteral("–"));
+    }
+    if (side.map != map(Side::first)) {
         return;
     }
-    const FilmFrame& frame = m_film->frames[static_cast<std::size_t>(m_frame)];
-    const MatrixPicture& picture = *frame.picture;
-    setNote(m_frame == m_film->birth ? tr("%1 · birth").arg(frameLabel(frame)) : frameLabel(frame));
-    m_formula.value->setFullText(opFormula(frame.name));
-    m_shape.value->setFullText(QStringLiteral("%1 × %2").arg(picture.tiles.rows).arg(picture.tiles.cols));
-    m_counts.value->setFullText(countsText(picture.scan));
-    m_first.value->setFullText(firstText(picture));
-    m_largest.value->setFullText(largestText(picture.scan, m_film->cell.precision));
-    m_smallest.value->setFullText(roundNumber(picture.scan.minNonzero, 5));
-    m_norm.value->setFullText(roundNumber(std::sqrt(picture.scan.sumSquares), 6));
-    m_gauge.value->setFullText(gaugeText(m_film->cell, frame.iteration));
-    m_distance.value->setFullText(
-        frame.distance ? tr("%1, relative").arg(roundNumber(*frame.distance)) : QStringLiteral("–"));
-    const bool compared = m_film->mode != FilmMode::values;
-    m_distance.name->setVisible(compared);
-    m_distance.value->setVisible(compared);
+    const bool birth = film && film->birth >= 0 && frame == &film->frames[static_cast<std::size_t>(film->birth)];
+    setNote(!frame ? QString() : birth ? tr("%1 · birth").arg(frameLabel(*frame)) : frameLabel(*frame));
 }
 
-QString FramePane::valueUnderCursor() const
+/// Colours that stand beside each other mean the same.
+void FramePane::updateScale()
 {
-    const auto at = m_film ? m_map->cursorElement() : std::nullopt;
-    return at ? elementText(*m_map->picture(), at->row, at->col) : QString();
+    FrameMap* first = map(Side::first);
+    FrameMap* second = map(Side::second);
+    LogScale scale = first->ownScale();
+    if (m_comparing && second->picture()) {
+        const LogScale other = second->ownScale();
+        scale = first->picture() ? LogScale {std::min(scale.low, other.low), std::max(scale.high, other.high)} : other;
+    }
+    first->setScale(scale);
+    second->setScale(scale);
+    m_scale->setScale(scale);
 }
 
 void FramePane::updateReadout()
 {
-    const QString value = valueUnderCursor();
-    m_cursor.value->setFullText(value.isEmpty() ? QStringLiteral("–") : value);
-    if (m_film && !value.isEmpty()) {
-        Q_EMIT readoutChanged(
-            QStringLiteral("%1 %2").arg(frameLabel(m_film->frames[static_cast<std::size_t>(m_frame)]), value));
+    QStringList places;
+    for (SideWidgets& side : m_sides) {
+        const QString value = side.map->elementUnderCursor();
+        side.cursor->setFullText(value.isEmpty() ? QStringLiteral("–") : value);
+        if (!value.isEmpty()) {
+            places << QStringLiteral("%1 %2").arg(frameLabel(*side.map->frame()), value);
+        }
+    }
+    if (!places.isEmpty()) {
+        Q_EMIT readoutChanged(places.join(QStringLiteral("   |   ")));
     }
 }
 
 QString FramePane::factsText() const
 {
-    QStringList lines;
-    for (const Fact& fact : {m_cursor, m_formula, m_shape, m_counts, m_first, m_largest, m_smallest, m_norm, m_gauge}) {
-        lines << QStringLiteral("%1: %2").arg(fact.name->text(), fact.value->fullText());
+    const auto values = [this](auto label) {
+        const QString first = label(m_sides[0])->fullText();
+        return m_comparing ? QStringLiteral("%1 | %2").arg(first, label(m_sides[1])->fullText()) : first;
+    };
+    QStringList lines {tr("Under cursor: %1").arg(values([](const SideWidgets& side) { return side.cursor; }))};
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        if (isShown(static_cast<FrameFact>(i))) {
+            lines << QStringLiteral("%1: %2").arg(
+                m_names[i]->text(), values([i](const SideWidgets& side) { return side.facts[i]; }));
+        }
     }
     return lines.join(QLatin1Char('\n'));
 }

@@ -2,22 +2,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
+#include "ui/panes/framefacts.h"
 #include "ui/panes/paneframe.h"
-#include "ui/plots/film.h"
 
-class QFormLayout;
+class QGridLayout;
 class QLabel;
 
 namespace nanscope {
 
-class HeatMap;
+class FrameMap;
 class HeatView;
 class ScaleBar;
 
-/// One frame of the film strip large: zoom down to the element, its value, and what was counted in it.
+/// The frame of one cell, or those of two side by side.
+enum class Side { first, second };
+
+/// One frame of the film strip large: zoom down to the element, its value, and what was counted in it. Beside it the
+/// same frame of another cell, where two are compared.
 class FramePane : public PaneFrame
 {
     Q_OBJECT
@@ -25,42 +30,39 @@ class FramePane : public PaneFrame
 public:
     explicit FramePane(HeatView* view, QWidget* parent = nullptr);
 
-    void setFrame(std::shared_ptr<const Film> film, int frame);
+    void setComparing(bool comparing);
+    void setFrame(std::shared_ptr<const Film> film, int frame, Side side = Side::first);
 
-    HeatMap* map() { return m_map; }
-    /// The facts as shown, one line each: for copying and for tests.
+    FrameMap* map(Side side = Side::first) { return sideOf(side).map; }
+    /// The facts as shown, one line each: for copying and for tests. Those of the two sides with a bar between them.
     QString factsText() const;
 
 Q_SIGNALS:
     void readoutChanged(const QString& text);
 
 private:
-    struct Fact
+    struct SideWidgets
     {
-        QLabel* name = nullptr;
-        ElidedLabel* value = nullptr;
+        FrameMap* map = nullptr;
+        ElidedLabel* cursor = nullptr;
+        std::array<ElidedLabel*, frameFactCount> facts {};
     };
 
-    Fact addFact(QFormLayout& form, const QString& name);
-    void fillFacts();
+    SideWidgets& sideOf(Side side) { return m_sides[static_cast<std::size_t>(side)]; }
+    QGridLayout* buildFacts();
+    ElidedLabel* addValue(QGridLayout& form, int row, int column);
+    void fillFacts(SideWidgets& side);
+    void showRows();
     void updateReadout();
-    QString valueUnderCursor() const;
+    void updateScale();
+    bool isShown(FrameFact fact) const;
 
     HeatView* m_view;
-    HeatMap* m_map;
     ScaleBar* m_scale;
-    std::shared_ptr<const Film> m_film;
-    int m_frame = -1;
-    Fact m_cursor;
-    Fact m_formula;
-    Fact m_shape;
-    Fact m_counts;
-    Fact m_first;
-    Fact m_largest;
-    Fact m_smallest;
-    Fact m_norm;
-    Fact m_gauge;
-    Fact m_distance;
+    QGridLayout* m_facts = nullptr;
+    std::array<SideWidgets, 2> m_sides;
+    std::array<QLabel*, frameFactCount> m_names {};
+    bool m_comparing = false;
 };
 
 } // namespace nanscope

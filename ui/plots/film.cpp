@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include "ui/text.h"
+
 namespace nanscope {
 
 namespace {
@@ -107,7 +109,11 @@ Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, Film
         film.batches = std::max(film.batches, static_cast<int>(op.batches.size()));
         film.batch = std::clamp(batch, 0, film.batches - 1);
         const auto shown = static_cast<std::size_t>(film.batch);
-        if (!isMatrix(op) || shown >= op.tiles.size() || shown >= op.batches.size()) {
+        if (!isMatrix(op)) {
+            continue;
+        }
+        if (shown >= op.tiles.size() || shown >= op.batches.size()) {
+            ++film.uncompared;
             continue;
         }
         if (!op.batches[shown].finite() && film.firstNonFinite < 0 && mode == FilmMode::values) {
@@ -120,6 +126,31 @@ Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, Film
         film.frames.push_back({static_cast<int>(i), op.iteration, op.op, pictureOf(op, shown, dtype), {}});
     }
     return film;
+}
+
+int frameOf(const Film& film, int iteration, OpName op)
+{
+    const auto found = std::ranges::find_if(
+        film.frames, [&](const FilmFrame& frame) { return frame.iteration == iteration && frame.name == op; });
+    return found == film.frames.end() ? -1 : static_cast<int>(found - film.frames.begin());
+}
+
+CellRequest requestOf(const Cell& cell)
+{
+    CellRequest request;
+    request.variant = cell.variant;
+    request.precision = cell.precision;
+    request.lowering = cell.lowering;
+    request.epsilon = cell.epsilon;
+    request.device = cell.device;
+    return request;
+}
+
+QString cellName(const CellRequest& cell)
+{
+    const QString where = cell.device == "cpu" ? QString() : QStringLiteral(" · ") + qstr(cell.device);
+    return QStringLiteral("%1 · %2 · %3%4")
+        .arg(qstr(cell.variant), qstr(name(cell.precision)), qstr(name(cell.lowering)), where);
 }
 
 FilmGrid gridOf(const Film& film)

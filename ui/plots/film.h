@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include <QSizeF>
+#include <QString>
 
-#include "core/model/model.h"
+#include "core/replay/frame.h"
 #include "ui/plots/matrixpicture.h"
 
 namespace nanscope {
@@ -23,22 +23,34 @@ struct FilmFrame
     std::optional<double> distance; ///< relative, over what is finite on both sides; films of differences only
 };
 
-/// What the frames of a film show.
-enum class FilmMode { values, againstFp64, againstOutput };
+/// What the frames of a film show: results, or what is left of them without those of something else.
+enum class FilmMode { values, againstFp64, againstOutput, againstCell };
 
 /// A cell's replay of one matrix of the batch, op by op. Scalars (the norm) have no frame.
 struct Film
 {
     Cell cell; ///< without ops
+    bool judged = true; ///< the cell says how it ended; a replay that no sweep made does not
     FilmMode mode = FilmMode::values;
+    FilmRequest request; ///< replays it; without a capture there is nothing to replay
     int batch = 0;
     int batches = 1;
+    int uncompared = 0; ///< matrices without a counterpart; films of differences only
     std::vector<FilmFrame> frames; ///< in the order they ran
     int birth = -1; ///< frame in which values first went non-finite; -1 where none did, or the input was
     int firstNonFinite = -1; ///< the same, the input included
 };
 
 Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, FilmMode mode = FilmMode::values);
+
+/// The frame of an op; -1 where the film has none.
+int frameOf(const Film& film, int iteration, OpName op);
+
+/// What a service is asked for to replay a cell again.
+CellRequest requestOf(const Cell& cell);
+
+/// "gns-gram · fp16 · fused", with the device unless that is the CPU.
+QString cellName(const CellRequest& cell);
 
 /// Where the frames lie on a grid of iterations (columns) and ops (rows, in the order a step runs them). Frames of
 /// iteration 0 come before the first step and share the first column, `row` counting them.

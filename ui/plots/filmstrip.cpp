@@ -162,7 +162,7 @@ void FilmStrip::setMessage(const QString& message)
 
 void FilmStrip::setCurrent(int frame)
 {
-    if (!m_film || frame == m_current || frame < 0 || frame >= static_cast<int>(m_film->frames.size())) {
+    if (!m_film || frame == m_current || frame < -1 || frame >= static_cast<int>(m_film->frames.size())) {
         return;
     }
     m_current = frame;
@@ -332,7 +332,9 @@ void FilmStrip::resizeEvent(QResizeEvent* /*event*/)
 
 void FilmStrip::mousePressEvent(QMouseEvent* event)
 {
-    setCurrent(frameAt(event->position().toPoint()));
+    if (const int frame = frameAt(event->position().toPoint()); frame >= 0) {
+        setCurrent(frame);
+    }
 }
 
 void FilmStrip::mouseDoubleClickEvent(QMouseEvent* event)
@@ -364,13 +366,14 @@ void FilmStrip::keyPressEvent(QKeyEvent* event)
         return;
     }
     const auto [column, row] = m_grid.places[static_cast<std::size_t>(m_current)];
+    const auto go = [this](int frame) { setCurrent(frame >= 0 ? frame : m_current); };
     switch (event->key()) {
     case Qt::Key_Left:
-        return setCurrent(m_grid.frameNear(column - 1, row));
+        return go(m_grid.frameNear(column - 1, row));
     case Qt::Key_Right:
-        return setCurrent(m_grid.frameNear(column + 1, row));
+        return go(m_grid.frameNear(column + 1, row));
     case Qt::Key_Up:
-        return setCurrent(m_current - 1);
+        return go(m_current - 1);
     case Qt::Key_Down:
         return setCurrent(m_current + 1);
     case Qt::Key_Home:
@@ -378,7 +381,7 @@ void FilmStrip::keyPressEvent(QKeyEvent* event)
     case Qt::Key_End:
         return setCurrent(static_cast<int>(m_film->frames.size()) - 1);
     case Qt::Key_B:
-        return setCurrent(m_film->birth);
+        return go(m_film->birth);
     case Qt::Key_Return:
     case Qt::Key_Enter:
         Q_EMIT activated(m_current);

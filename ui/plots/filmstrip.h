@@ -31,6 +31,7 @@ public:
     void setMessage(const QString& message);
 
     int current() const { return m_current; }
+    /// -1 for none.
     void setCurrent(int frame);
 
     /// One line per frame with its counts, tab-separated, a heading first.

@@ -40,16 +40,49 @@ HeatMap::HeatMap(HeatView* view, QWidget* parent)
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     makeCopyable(*this, {tr("Heat map"), [this] { return visibleValues(*this); }, [this] { return grab(); }});
     connect(m_view, &HeatView::viewChanged, this, qOverload<>(&QWidget::update));
+    connect(m_view, &HeatView::viewChanged, this, &HeatMap::visibleChanged);
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
 }
 
 void HeatMap::setPicture(std::shared_ptr<const MatrixPicture> picture)
 {
     m_picture = std::move(picture);
-    m_scale = m_picture ? scaleOf(m_picture->tiles) : LogScale {};
+    m_ownScale = m_picture ? scaleOf(m_picture->tiles) : LogScale {};
+    m_scale = m_ownScale;
     m_image = {};
     updateAccessibleText();
     update();
+}
+
+void HeatMap::setScale(const LogScale& scale)
+{
+    if (!(m_scale == scale)) {
+        m_scale = scale;
+        m_image = {};
+        update();
+    }
+}
+
+void HeatMap::setHint(const QString& hint)
+{
+    m_hint = hint;
+    update();
+}
+
+std::optional<Region> HeatMap::visibleRegion() const
+{
+    if (!m_picture || m_picture->tiles.rows <= 0 || m_picture->tiles.cols <= 0) {
+        return std::nullopt;
+    }
+    const HeatGeometry g = geometryFor(1);
+    const auto span = [](double origin, double element, int pixels, std::int64_t count) {
+        const auto begin = static_cast<std::int64_t>(std::floor(-origin / element));
+        const auto end = static_cast<std::int64_t>(std::ceil((pixels - origin) / element));
+        return std::pair {std::clamp<std::int64_t>(begin, 0, count - 1), std::clamp<std::int64_t>(end, 1, count)};
+    };
+    const auto [top, bottom] = span(g.origin.y(), g.element.height(), height(), m_picture->tiles.rows);
+    const auto [left, right] = span(g.origin.x(), g.element.width(), width(), m_picture->tiles.cols);
+    return Region {top, left, bottom - top, right - left};
 }
 
 void HeatMap::setDamage(const std::optional<DamagePattern>& damage, bool echo)
@@ -193,6 +226,7 @@ void HeatMap::paintEvent(QPaintEvent* event)
     painter.drawImage(QPointF(0, 0), image());
     drawDamage(painter);
     drawCursor(painter);
+    drawHint(painter);
     if (hasFocus()) {
         painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
         painter.drawRect(rect().adjusted(0, 0, -1, -1));
@@ -235,6 +269,22 @@ void HeatMap::drawCursor(QPainter& painter) const
     painter.drawRect(box);
     painter.setPen(QPen(Qt::white, 1));
     painter.drawRect(box);
+}
+
+void HeatMap::drawHint(QPainter& painter) const
+{
+    if (m_hint.isEmpty()) {
+        return;
+    }
+    const QFontMetrics metrics(font());
+    const QString text = metrics.elidedText(m_hint, Qt::ElideRight, width() - grid(4));
+    QRect box(0, 0, metrics.horizontalAdvance(text) + grid(3), metrics.height() + grid(1));
+    box.moveBottomLeft(rect().bottomLeft());
+    QColor ground = theme().surface;
+    ground.setAlpha(225);
+    painter.fillRect(box, ground);
+    painter.setPen(theme().muted);
+    painter.drawText(box, Qt::AlignCenter, text);
 }
 
 void HeatMap::zoomAt(QPointF position, double factor)
@@ -354,6 +404,12 @@ void HeatMap::keyPressEvent(QKeyEvent* event)
     default:
         QWidget::keyPressEvent(event);
     }
+}
+
+void HeatMap::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    Q_EMIT visibleChanged();
 }
 
 void HeatMap::changeEvent(QEvent* event)

@@ -33,12 +33,21 @@ public:
     void setPicture(std::shared_ptr<const MatrixPicture> picture);
     const MatrixPicture* picture() const { return m_picture.get(); }
     const LogScale& scale() const { return m_scale; }
+    LogScale ownScale() const { return m_ownScale; }
+    /// The scale of another map, for comparing colours; the next picture brings its own again.
+    void setScale(const LogScale& scale);
 
     /// Draws the frame of a damaged area; `echo` only hints at the same place in the other matrix.
     void setDamage(const std::optional<DamagePattern>& damage, bool echo);
     /// Shown while there is no picture.
     void setMessage(const QString& message);
 
+    /// A quiet line over the lower edge of the picture.
+    void setHint(const QString& hint);
+    QString hint() const { return m_hint; }
+
+    /// The elements at least partly in sight; none while there is no picture.
+    std::optional<Region> visibleRegion() const;
     std::optional<Element> cursorElement() const;
     /// In widget coordinates.
     QRectF elementRect(std::int64_t row, std::int64_t col) const;
@@ -49,6 +58,10 @@ public:
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
+Q_SIGNALS:
+    /// By zoom, by moving, by the size of the widget.
+    void visibleChanged();
+
 protected:
     void paintEvent(QPaintEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;
@@ -58,6 +71,7 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
     bool event(QEvent* event) override;
 
@@ -72,14 +86,17 @@ private:
     const QImage& image();
     void drawDamage(QPainter& painter) const;
     void drawCursor(QPainter& painter) const;
+    void drawHint(QPainter& painter) const;
     void updateAccessibleText();
 
     HeatView* m_view;
     std::shared_ptr<const MatrixPicture> m_picture;
-    LogScale m_scale;
+    LogScale m_ownScale;
+    LogScale m_scale; ///< in use
     std::optional<DamagePattern> m_damage;
     bool m_echo = false;
     QString m_message;
+    QString m_hint;
     std::optional<QPointF> m_dragFrom;
     QImage m_image;
     HeatGeometry m_imageGeometry;

@@ -150,6 +150,44 @@ void paint(QImage& image, const std::vector<Span>& rows, const std::vector<Span>
     }
 }
 
+/// What lies below a pixel only in part would hide the rest of it; the tiles keep that.
+std::vector<Span> within(std::vector<Span> spans, std::int64_t begin, std::int64_t count)
+{
+    for (Span& span : spans) {
+        span = span.begin >= begin && span.end <= begin + count ? Span {span.begin - begin, span.end - begin} : Span {};
+    }
+    return spans;
+}
+
+template <class Value>
+void paintElements(QImage& image, const HeatGeometry& geometry, const TileMap& tiles, const Region& region,
+    std::span<const Value> values, const Painter& painter)
+{
+    const auto rows = spansOf(geometry.origin.y(), geometry.element.height(), image.height(), tiles.rows);
+    const auto columns = spansOf(geometry.origin.x(), geometry.element.width(), image.width(), tiles.cols);
+    paint(image, within(rows, region.row, region.rows), within(columns, region.col, region.cols), painter,
+        [&](Span r, Span c) { return gatherElements<Value>(values, region.cols, r, c); });
+}
+
+void paintTiles(QImage& image, const HeatGeometry& geometry, const TileMap& tiles, const Painter& painter)
+{
+    const auto rows = spansOf(geometry.origin.y(), geometry.element.height() * static_cast<double>(tiles.tileRows),
+        image.height(), tiles.height);
+    const auto columns = spansOf(geometry.origin.x(), geometry.element.width() * static_cast<double>(tiles.tileCols),
+        image.width(), tiles.width);
+    paint(image, rows, columns, painter, [&](Span r, Span c) { return gatherTiles(tiles, r, c); });
+}
+
+void paintPatch(QImage& image, const HeatGeometry& geometry, const MatrixPicture& picture, const Painter& painter)
+{
+    const MatrixPatch* patch = picture.patch.get();
+    if (patch && !patch->doubles.empty()) {
+        paintElements<double>(image, geometry, picture.tiles, patch->region, patch->doubles, painter);
+    } else if (patch && !patch->floats.empty()) {
+        paintElements<float>(image, geometry, picture.tiles, patch->region, patch->floats, painter);
+    }
+}
+
 } // namespace
 
 QColor classColor(ValueClass value, const Theme& theme)
@@ -198,23 +236,16 @@ QImage renderHeat(
         return image;
     }
     const Painter painter(scale, theme);
-    if (useElements(picture, geometry)) {
-        const auto rows = spansOf(geometry.origin.y(), geometry.element.height(), size.height(), tiles.rows);
-        const auto columns = spansOf(geometry.origin.x(), geometry.element.width(), size.width(), tiles.cols);
-        if (!picture.doubles.empty()) {
-            paint(image, rows, columns, painter,
-                [&](Span r, Span c) { return gatherElements<double>(picture.doubles, tiles.cols, r, c); });
-        } else {
-            paint(image, rows, columns, painter,
-                [&](Span r, Span c) { return gatherElements<float>(picture.floats, tiles.cols, r, c); });
-        }
-        return image;
+    const bool elements = useElements(picture, geometry);
+    const Region whole {0, 0, tiles.rows, tiles.cols};
+    if (elements && !picture.doubles.empty()) {
+        paintElements<double>(image, geometry, tiles, whole, picture.doubles, painter);
+    } else if (elements) {
+        paintElements<float>(image, geometry, tiles, whole, picture.floats, painter);
+    } else {
+        paintTiles(image, geometry, tiles, painter);
+        paintPatch(image, geometry, picture, painter);
     }
-    const auto rows = spansOf(geometry.origin.y(), geometry.element.height() * static_cast<double>(tiles.tileRows),
-        size.height(), tiles.height);
-    const auto columns = spansOf(
-        geometry.origin.x(), geometry.element.width() * static_cast<double>(tiles.tileCols), size.width(), tiles.width);
-    paint(image, rows, columns, painter, [&](Span r, Span c) { return gatherTiles(tiles, r, c); });
     return image;
 }
 

@@ -30,6 +30,24 @@ double smallestNormalOf(DType dtype)
 
 } // namespace
 
+bool MatrixPatch::covers(const Region& part) const
+{
+    return part.row >= region.row && part.col >= region.col && part.row + part.rows <= region.row + region.rows
+        && part.col + part.cols <= region.col + region.cols;
+}
+
+std::optional<double> MatrixPatch::elementAt(std::int64_t row, std::int64_t col) const
+{
+    if (!covers({row, col, 1, 1})) {
+        return std::nullopt;
+    }
+    const auto at = static_cast<std::size_t>((row - region.row) * region.cols + col - region.col);
+    if (at < doubles.size()) {
+        return doubles[at];
+    }
+    return at < floats.size() ? std::optional<double>(floats[at]) : std::nullopt;
+}
+
 std::optional<double> MatrixPicture::elementAt(std::int64_t row, std::int64_t col) const
 {
     if (row < 0 || col < 0 || row >= tiles.rows || col >= tiles.cols) {
@@ -39,7 +57,10 @@ std::optional<double> MatrixPicture::elementAt(std::int64_t row, std::int64_t co
     if (at < doubles.size()) {
         return doubles[at];
     }
-    return at < floats.size() ? std::optional<double>(floats[at]) : std::nullopt;
+    if (at < floats.size()) {
+        return floats[at];
+    }
+    return patch ? patch->elementAt(row, col) : std::nullopt;
 }
 
 ValueClass classOf(double value, DType dtype)

@@ -9,10 +9,22 @@
 
 #include <QString>
 
-#include "core/model/model.h"
+#include "core/replay/frame.h"
 #include "ui/plots/colormap.h"
 
 namespace nanscope {
+
+/// The elements of a part of a matrix, row by row.
+struct MatrixPatch
+{
+    Region region;
+    std::vector<float> floats;
+    std::vector<double> doubles; ///< instead of floats
+
+    bool covers(const Region& part) const;
+    /// Nothing when outside.
+    std::optional<double> elementAt(std::int64_t row, std::int64_t col) const;
+};
 
 /// What a heat map shows of one matrix: its tile map from core and, where it fits, every element as core read it.
 /// Elements are floats unless the tensor is fp64, so that each is exactly the value in the file.
@@ -21,6 +33,7 @@ struct MatrixPicture
     TileMap tiles;
     std::vector<float> floats;
     std::vector<double> doubles;
+    std::shared_ptr<const MatrixPatch> patch; ///< in place of the tiles where it lies; none: as they are
     DType dtype = DType::float32;
     Scan scan;
 

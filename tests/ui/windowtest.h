@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <QTemporaryDir>
+
+#include <gtest/gtest.h>
+
+#include "core/replay/replay.h"
+#include "ui/mainwindow.h"
+#include "ui/plots/film.h"
+
+namespace nanscope::test {
+
+constexpr int patienceMs = 120000;
+
+/// A window that remembers nothing and replays with the command line beside it.
+WindowOptions quietOptions();
+
+/// The sample run with the session it comes with: judged and swept already.
+class SampleSessionWindow : public testing::Test
+{
+protected:
+    SampleSessionWindow();
+    void SetUp() override;
+
+    bool waitUntil(const std::function<bool()>& condition);
+    bool settle();
+    bool waitForFilm(const std::function<bool(const Film&)>& condition);
+    /// The output of the selected capture's first matrix in this cell, replayed by core alone.
+    std::vector<double> replayedOutput(const CellRequest& cell);
+
+    QTemporaryDir folder;
+    MainWindow window {quietOptions()};
+};
+
+} // namespace nanscope::test

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QDialog>
+
+#include "core/replay/replay.h"
+
+class QComboBox;
+class QListWidget;
+
+namespace nanscope {
+
+/// Asks for a cell of the capture: one that was swept, or any variant, precision and lowering, which is replayed then.
+class CellChooser : public QDialog
+{
+    Q_OBJECT
+
+public:
+    /// `stored` oldest first; of cells that differ in nothing that is asked for, the newest is offered.
+    CellChooser(const QString& title, const std::vector<const Cell*>& stored, const QStringList& variants,
+        QWidget* parent = nullptr);
+
+    void choose(const CellRequest& cell);
+    /// With the epsilon and the device of the stored cell, where it is one.
+    CellRequest chosen() const;
+
+    QListWidget* list() { return m_list; }
+    QComboBox* variantBox() { return m_variant; }
+    QComboBox* precisionBox() { return m_precision; }
+    QComboBox* loweringBox() { return m_lowering; }
+
+private:
+    void fillList(const std::vector<const Cell*>& stored);
+    void fillBoxes(const QStringList& variants);
+    void onListed(int row);
+    void onBox();
+    CellRequest ofBoxes() const;
+    int rowOf(const CellRequest& cell) const;
+
+    std::vector<CellRequest> m_stored; ///< as listed
+    QListWidget* m_list;
+    QComboBox* m_variant;
+    QComboBox* m_precision;
+    QComboBox* m_lowering;
+};
+
+} // namespace nanscope
