@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The film strip of a replay at 4096 x 4096, its tile maps in memory, scrubbed as a user would: the slider, the arrows,
+// and the zoom of the large frame, each from the change to the painted picture. Prints what docs/benchmarks.md compares
+// with 16 ms.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QKeyEvent>
+#include <QSlider>
+#include <QStyleFactory>
+
+#include "core/tensorfile/scantensor.h"
+#include "ui/panes/filmpane.h"
+#include "ui/panes/framemap.h"
+#include "ui/panes/framepane.h"
+#include "ui/plots/filmstrip.h"
+#include "ui/plots/heatview.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+namespace {
+
+constexpr std::int64_t side = 4096;
+constexpr int steps = 5;
+
+/// One matrix is made and cut into tiles; the others are the same at another magnitude.
+OpTrace firstTrace()
+{
+    std::mt19937 generator(7);
+    std::normal_distribution<float> noise(0, 1);
+    std::vector<float> values(static_cast<std::size_t>(side * side));
+    std::ranges::generate(values, [&] { return noise(generator); });
+    values[12'345'678] = std::numeric_limits<float>::quiet_NaN();
+    OpTrace trace;
+    trace.rows = trace.cols = side;
+    trace.batches = {scanMatrix(values, side, side, false, 0x1p-126)};
+    trace.tiles = {tileMatrix(values, side, side, false, 0x1p-126)};
+    return trace;
+}
+
+OpTrace scaled(OpTrace trace, int iteration, OpName op, float factor)
+{
+    trace.iteration = iteration;
+    trace.op = op;
+    TileMap& tiles = trace.tiles.front();
+    for (auto* values : {&tiles.min, &tiles.max, &tiles.absmax}) {
+        std::ranges::transform(*values, values->begin(), [&](float value) { return value * factor; });
+    }
+    trace.batches.front().absmax *= factor;
+    return trace;
+}
+
+std::shared_ptr<const Film> makeBenchFilm()
+{
+    const OpTrace first = firstTrace();
+    std::vector<OpTrace> ops {scaled(first, 0, OpName::input, 1), scaled(first, 0, OpName::normalize, 2e-4F)};
+    for (int step = 1; step <= steps; ++step) {
+        const auto factor = std::pow(3.0F, static_cast<float>(step));
+        ops.push_back(scaled(first, step, OpName::gram, 1e-6F * factor));
+        ops.push_back(scaled(first, step, OpName::polynomial, 1e-5F * factor));
+        ops.push_back(scaled(first, step, OpName::update, 1e-4F * factor));
+    }
+    ops.push_back(scaled(first, steps, OpName::output, 0.02F));
+    Cell cell;
+    cell.variant = "torch-muon";
+    return std::make_shared<const Film>(makeFilm(cell, ops, 0));
+}
+
+double threadMs()
+{
+    timespec now {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+/// Passed, and spent by this thread: on a busy machine the second is what the window is to blame for.
+struct Frame
+{
+    double wall;
+    double cpu;
+};
+
+/// Every event up to the painted picture.
+Frame frameOf(const std::function<void()>& change)
+{
+    QElapsedTimer timer;
+    timer.start();
+    const double before = threadMs();
+    change();
+    QCoreApplication::sendPostedEvents();
+    QCoreApplication::processEvents();
+    return {static_cast<double>(timer.nsecsElapsed()) / 1e6, threadMs() - before};
+}
+
+void report(const char* what, std::vector<Frame> times)
+{
+    for (const auto& [kind, name] : {std::pair {&Frame::wall, "wall"}, std::pair {&Frame::cpu, "its thread"}}) {
+        std::ranges::sort(times, {}, kind);
+        const auto at = [&](double part) {
+            return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))].*kind;
+        };
+        std::printf("%-22s %-10s p50 %.2f ms, p95 %.2f ms, worst %.2f ms\n", what, name, at(0.5), at(0.95), at(1));
+    }
+}
+
+/// Strip and large frame in one window, as wide as they are in one of 1440 x 900.
+class Window : public QWidget
+{
+public:
+    Window()
+    {
+        resize(1100, 640);
+        film.setParent(this);
+        film.setGeometry(0, 0, 700, 300);
+        frame.setParent(this);
+        frame.setGeometry(710, 0, 390, 640);
+        connect(&film, &FilmPane::frameChanged, this, [this](int shown) { frame.setFrame(made, shown); });
+        show();
+    }
+
+    std::shared_ptr<const Film> made = makeBenchFilm();
+    HeatView view;
+    FilmPane film {&view};
+    FramePane frame {&view};
+};
+
+void press(QWidget& widget, int key)
+{
+    QKeyEvent event(QEvent::KeyPress, key, Qt::NoModifier);
+    QCoreApplication::sendEvent(&widget, &event);
+}
+
+int run()
+{
+    Window window;
+    const Frame first = frameOf([&] { window.film.setFilm(window.made); });
+    const int frames = static_cast<int>(window.made->frames.size());
+    std::vector<Frame> slider;
+    std::vector<Frame> arrows;
+    std::vector<Frame> zoom;
+    for (int i = 0; i < 300; ++i) {
+        slider.push_back(frameOf([&] { window.film.slider()->setValue(i % frames); }));
+    }
+    constexpr int keys[] = {Qt::Key_Left, Qt::Key_Left, Qt::Key_Up, Qt::Key_Right, Qt::Key_Right, Qt::Key_Down};
+    for (int i = 0; i < 300; ++i) {
+        arrows.push_back(frameOf([&] { press(*window.film.strip(), keys[i % std::size(keys)]); }));
+    }
+    for (int i = 0; i < 300; ++i) {
+        const double along = i / 300.0;
+        zoom.push_back(frameOf([&] {
+            window.view.setView({0.2 + 0.6 * along, 0.7 - 0.4 * along}, 1 + 7 * along);
+            window.view.setCursor({0.2 + 0.6 * along, 0.5});
+        }));
+    }
+    std::printf("frames                 %d of %lld x %lld\n", frames, static_cast<long long>(side),
+        static_cast<long long>(side));
+    std::printf("film shown             %.1f ms, its thread %.1f ms\n", first.wall, first.cpu);
+    report("scrub, slider", slider);
+    report("scrub, arrows", arrows);
+    report("zoom and pan", zoom);
+    return 0;
+}
+
+} // namespace
+} // namespace nanscope
+
+int main(int argc, char** argv)
+{
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    const QApplication app(argc, argv);
+    QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
+    nanscope::applyTheme(nanscope::ThemeChoice::light);
+    return nanscope::run();
+}
