@@ -68,6 +68,12 @@ void makeViewActions(Actions& a, QMainWindow& window)
 {
     a.filter = make(window, Words::tr("&Filter captures"), QKeySequence::Find, Words::tr("Go to the filter box"));
     a.fitView = make(window, Words::tr("Fit &heat maps"), Qt::CTRL | Qt::Key_0, Words::tr("Show both matrices whole"));
+    a.compare = make(window, Words::tr("&Compare two cells"), Qt::CTRL | Qt::Key_D,
+        Words::tr("Show a second cell below the first, step by step; a low window hides the verdict meanwhile"));
+    a.compare->setCheckable(true);
+    a.swapCells = make(window, Words::tr("S&wap the two cells"), Qt::Key_X,
+        Words::tr("The first cell becomes the second and the reverse"));
+    a.swapCells->setEnabled(false);
     a.themeSystem = make(window, Words::tr("&System"), {}, Words::tr("Follow the desktop"));
     a.themeLight = make(window, Words::tr("&Light"), {}, Words::tr("Light colours"));
     a.themeDark = make(window, Words::tr("&Dark"), {}, Words::tr("Dark colours"));
@@ -98,6 +104,8 @@ void fillMenus(const Actions& a, QMainWindow& window)
     QMenu* theme = view->addMenu(Words::tr("&Theme"));
     theme->addActions({a.themeSystem, a.themeLight, a.themeDark});
     view->addMenu(a.panes);
+    view->addActions({a.compare, a.swapCells});
+    view->addSeparator();
     view->addActions({a.fitView, a.resetLayout});
     window.menuBar()->addMenu(Words::tr("&Capture"))->addActions({a.sweep, a.cancel});
     window.menuBar()->addMenu(Words::tr("&Help"))->addActions({a.shortcuts, a.about});
@@ -110,7 +118,7 @@ void fillToolBar(const Actions& a, QMainWindow& window)
     bar->setMovable(false);
     bar->setContextMenuPolicy(Qt::PreventContextMenu);
     bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    bar->addActions({a.openFolder, a.rescan, a.sweep, a.cancel, a.exportReport});
+    bar->addActions({a.openFolder, a.rescan, a.sweep, a.cancel, a.compare, a.exportReport});
     bar->widgetForAction(a.sweep)->setObjectName(QStringLiteral("primary"));
 }
 

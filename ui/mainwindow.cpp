@@ -19,6 +19,7 @@
 
 #include "core/platform/platform.h"
 #include "ui/about.h"
+#include "ui/comparelinks.h"
 #include "ui/keylist.h"
 #include "ui/panelinks.h"
 #include "ui/panes/capturespane.h"
@@ -126,6 +127,8 @@ void MainWindow::connectActions()
         panes().tensors->view()->fit();
         panes().frameView->fit();
     });
+    connect(m_actions.compare, &QAction::toggled, this, &MainWindow::setComparing);
+    on(m_actions.swapCells, [this] { m_compare->swap(); });
     on(m_actions.themeSystem, [this] { setTheme(ThemeChoice::system); });
     on(m_actions.themeLight, [this] { setTheme(ThemeChoice::light); });
     on(m_actions.themeDark, [this] { setTheme(ThemeChoice::dark); });
@@ -187,6 +190,7 @@ void MainWindow::connectReport()
 void MainWindow::linkPanes()
 {
     m_links = new PaneLinks(panes(), m_workspace, this);
+    m_compare = new CompareLinks(panes(), m_workspace, this);
     connect(m_links, &PaneLinks::note, this, [this](const QString& text) { m_status.say(text); });
     connect(m_links, &PaneLinks::readoutChanged, this, [this](const QString& text) { m_status.setReadout(text); });
     connect(
@@ -204,11 +208,20 @@ void MainWindow::setTheme(ThemeChoice choice)
     m_actions.themeDark->setChecked(choice == ThemeChoice::dark);
 }
 
+void MainWindow::setComparing(bool comparing)
+{
+    m_area->setComparing(comparing);
+    m_compare->setComparing(comparing);
+    m_actions.swapCells->setEnabled(comparing);
+    m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());
+}
+
 void MainWindow::restoreLayout()
 {
     resize(1440, 900);
     restoreGeometry(m_settings.state("geometry"));
     panes().timeline->restoreState(m_settings.state("timeline"));
+    m_actions.compare->setChecked(!m_settings.state("compare").isEmpty());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)

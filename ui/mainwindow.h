@@ -17,6 +17,7 @@ class QStackedWidget;
 
 namespace nanscope {
 
+class CompareLinks;
 class MessageBar;
 class PaneLinks;
 
@@ -62,6 +63,7 @@ private:
     void connectWorkspace();
     void linkPanes();
     void setTheme(ThemeChoice choice);
+    void setComparing(bool comparing);
     void restoreLayout();
     void chooseFolder();
     void chooseFile();
@@ -84,6 +86,7 @@ private:
     MessageBar* m_messages = nullptr;
     PaneArea* m_area = nullptr;
     PaneLinks* m_links = nullptr;
+    CompareLinks* m_compare = nullptr;
 };
 
 /// Folder of the sample run beside an installed or built program; empty when it is not there.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <QDockWidget>
+#include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QVBoxLayout>
@@ -40,6 +41,13 @@ QWidget* PaneArea::buildCentre()
     m_panes.verdict = new VerdictPane;
     m_panes.film = new FilmPane(m_panes.frameView);
     m_panes.film->setTitle({});
+    m_panes.beside = new FilmPane(m_panes.frameView);
+    m_panes.beside->setTitle({});
+    m_panes.beside->setSecond();
+    auto* films = new QSplitter(Qt::Vertical);
+    films->setChildrenCollapsible(false);
+    films->addWidget(m_panes.film);
+    films->addWidget(m_panes.beside);
     m_panes.tensors = new TensorsPane;
     m_panes.tensors->setTitle({});
     m_panes.cliff = new CliffPane;
@@ -49,7 +57,7 @@ QWidget* PaneArea::buildCentre()
     m_tabs = new QTabWidget;
     m_tabs->setDocumentMode(true);
     m_tabs->tabBar()->setAccessibleName(tr("Pictures"));
-    m_tabs->addTab(m_panes.film, tr("Film strip"));
+    m_tabs->addTab(films, tr("Film strip"));
     m_tabs->addTab(m_panes.tensors, tr("Input and output"));
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
     m_tabs->addTab(m_panes.report, tr("Report"));
@@ -60,6 +68,18 @@ QWidget* PaneArea::buildCentre()
     layout->addWidget(m_panes.verdict);
     layout->addWidget(m_tabs, 1);
     return centre;
+}
+
+void PaneArea::setComparing(bool comparing)
+{
+    m_comparing = comparing;
+    shareCentre();
+}
+
+void PaneArea::shareCentre()
+{
+    constexpr int roomForBoth = grid(240);
+    m_panes.verdict->setVisible(!m_comparing || height() >= roomForBoth);
 }
 
 void PaneArea::buildDocks()
@@ -78,15 +98,22 @@ void PaneArea::buildDocks()
     m_docks.add("timeline", tr("Timeline"), m_panes.timeline, Qt::BottomDockWidgetArea);
 }
 
+void PaneArea::showTabOf(const QWidget& pane)
+{
+    for (int tab = 0; tab < m_tabs->count(); ++tab) {
+        if (m_tabs->widget(tab) == &pane || m_tabs->widget(tab)->isAncestorOf(&pane)) {
+            m_tabs->setCurrentIndex(tab);
+        }
+    }
+}
+
 QWidget* PaneArea::pane(const QString& name)
 {
-    const std::pair<const char*, QWidget*> centre[] = {
-        {"verdict", m_panes.verdict}, {"film", m_panes.film}, {"tensors", m_panes.tensors}};
+    const std::pair<const char*, QWidget*> centre[] = {{"verdict", m_panes.verdict}, {"film", m_panes.film},
+        {"tensors", m_panes.tensors}, {"cliff", m_panes.cliff}, {"report", m_panes.report}};
     for (const auto& [known, widget] : centre) {
         if (name == QLatin1String(known)) {
-            if (m_tabs->indexOf(widget) >= 0) {
-                m_tabs->setCurrentWidget(widget);
-            }
+            showTabOf(*widget);
             return widget;
         }
     }
@@ -150,6 +177,7 @@ bool PaneArea::event(QEvent* event)
 void PaneArea::resizeEvent(QResizeEvent* event)
 {
     QMainWindow::resizeEvent(event);
+    shareCentre();
     QMetaObject::invokeMethod(this, &PaneArea::adapt, Qt::QueuedConnection);
 }
 

@@ -35,6 +35,7 @@ struct Panes
     FaultTreePane* faults = nullptr;
     FilmPane* film = nullptr;
     ReportPane* report = nullptr;
+    FilmPane* beside = nullptr; ///< of a second cell, while two are compared
     FramePane* frame = nullptr;
     GaugesPane* gauges = nullptr;
     CliffPane* cliff = nullptr;
@@ -51,8 +52,8 @@ public:
     explicit PaneArea(QWidget* parent = nullptr);
 
     const Panes& panes() const { return m_panes; }
-    /// A dock by its name, or verdict, film, tensors; shown if it was behind a tab. Null where there is none of this
-    /// name.
+    /// A dock by its name, or verdict, film, tensors, cliff, report; shown if it was behind a tab. Null where there is
+    /// none of this name.
     QWidget* pane(const QString& name);
     void fillMenu(QMenu& menu) const { m_docks.fillMenu(menu); }
 
@@ -65,12 +66,16 @@ public:
     bool isStacked() const { return !m_wide.isEmpty(); }
 
     QSize minimumSizeHint() const override;
+    /// Two film strips take the room of the verdict, where the area is too low for both.
+    void setComparing(bool comparing);
 
 protected:
     bool event(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void shareCentre();
+    void showTabOf(const QWidget& pane);
     QWidget* buildCentre();
     void buildDocks();
     void adapt();
@@ -83,6 +88,7 @@ private:
     QByteArray m_wide; ///< while stacked: the layout to go back to
     QByteArray m_remembered; ///< the layout when it last had its room
     QSize m_wideNeeds;
+    bool m_comparing = false;
 };
 
 } // namespace nanscope

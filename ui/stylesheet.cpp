@@ -26,6 +26,7 @@ QToolBar QToolButton, QPushButton { background: @surface; border: 1px solid @lin
 QToolBar QToolButton:hover, QPushButton:hover { background: @sunken; border-color: @muted; }
 QToolBar QToolButton:pressed, QPushButton:pressed { background: @selection; }
 QToolBar QToolButton:disabled, QPushButton:disabled { color: @disabled; }
+QToolBar QToolButton:checked { background: @selection; border-color: @accent; }
 QToolBar QToolButton#primary, QPushButton#primary { background: @accent; border-color: @accent; color: @accentText; }
 QToolBar QToolButton#primary:hover, QPushButton#primary:hover { background: @accentHover; }
 QToolBar QToolButton#primary:disabled, QPushButton#primary:disabled { background: @sunken; border-color: @line;

@@ -169,7 +169,7 @@ TEST_F(FrameMapTest, WhatIsNoLongerInSightIsNotWaitedFor)
     QSignalSpy dropped(&map, &FrameMap::detailDropped);
     look();
     ASSERT_TRUE(waitUntil([&] { return wanted.size() == 1; }));
-    EXPECT_EQ(map.hint(), QStringLiteral("Exact values are on their way…"));
+    EXPECT_EQ(map.hint(), QStringLiteral("Exact values to come…"));
     view.fit();
     EXPECT_EQ(dropped.size(), 1);
     EXPECT_TRUE(map.settled());

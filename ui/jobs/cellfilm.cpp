@@ -230,6 +230,10 @@ void CellFilm::onReplayed(const ReplayedFilm& film)
 
 void CellFilm::replayPictures()
 {
+    if (!m_sweeping) {
+        requestReplay();
+        return;
+    }
     if (!m_subject.cell || m_service.running() || !m_service.available()) {
         explain(tr("There are no pictures of this cell; sweep it to see its steps"));
         return;

@@ -48,6 +48,11 @@ public:
     void requestDetail(int op, const Region& region);
     void dropDetail();
 
+    /// Off: what the session has no pictures of is replayed, and not swept for them.
+    void setSweeping(bool sweeping) { m_sweeping = sweeping; }
+
+    /// Something is shown or on its way.
+    bool showing() const { return m_subject.request || m_subject.cell; }
     const std::optional<Cell>& cell() const { return m_subject.cell; }
     int batch() const { return m_subject.batch; }
     FilmMode mode() const { return m_subject.mode; }
@@ -92,6 +97,7 @@ private:
     Subject m_subject;
     std::shared_ptr<const Film> m_film; ///< the last one told of
     QString m_why; ///< the last sentence, in place of a film
+    bool m_sweeping = true;
     bool m_replaying = false;
 };
 

@@ -73,12 +73,14 @@ void Workspace::connectJobs()
     connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
     connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
+    m_beside.setSweeping(false);
+    connect(&m_beside, &CellFilm::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
     connect(&m_service, &ReplayService::finished, this, [this] {
         Q_EMIT note(tr("Sweep done"));
-        if (!m_film.cell()) {
+        if (!m_film.showing()) {
             showDefaultCell();
         }
     });
@@ -214,6 +216,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     m_selected = -1;
     m_tensors.drop();
     m_film.clear();
+    m_beside.clear();
     Q_EMIT runChanged();
     reportRejections();
     Q_EMIT stateChanged();
@@ -242,7 +245,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     m_loaded.ticks.clear();
     Q_EMIT runChanged();
     Q_EMIT selectionChanged();
-    if (capture() && !m_film.cell()) {
+    if (capture() && !m_film.showing()) {
         showDefaultCell();
     }
 }
@@ -264,6 +267,8 @@ void Workspace::showDefaultCell()
     const Capture* shown = capture();
     m_film.clear();
     m_film.setPlace(m_loaded.session, shown ? shown->path : std::string());
+    m_beside.clear(tr("The second cell follows the first"));
+    m_beside.setPlace(m_loaded.session, shown ? shown->path : std::string());
     const CaptureVerdict* judged = verdict();
     const int batch = judged ? judged->damage.batch : 0;
     if (const Cell* cell = defaultCell()) {
@@ -496,8 +501,8 @@ bool Workspace::busy() const
 
 bool Workspace::settled() const
 {
-    return !busy() && !m_tensors.busy() && !m_film.busy() && !m_deep.busy() && !m_cliff.busy() && m_service.settled()
-        && !m_reporter.busy();
+    return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
+        && m_service.settled() && !m_reporter.busy();
 }
 
 ReportSubject Workspace::reportSubject() const

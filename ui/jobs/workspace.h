@@ -91,6 +91,8 @@ public:
     bool settled() const;
     const ReplayService& service() const { return m_service; }
     CellFilm& film() { return m_film; }
+    /// Of a second cell of the selected capture; nothing until it is asked for.
+    CellFilm& beside() { return m_beside; }
 
 Q_SIGNALS:
     void runChanged();
@@ -138,6 +140,7 @@ private:
     TensorLoader m_tensors;
     ReplayService m_service;
     CellFilm m_film {m_service};
+    CellFilm m_beside {m_service};
     CliffLoader m_cliff {&m_service};
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last

@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPushButton>
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QSpinBox>
@@ -34,6 +35,7 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     : PaneFrame(tr("Film strip"), parent)
     , m_strip(new FilmStrip(view, this))
     , m_slider(new QSlider(Qt::Horizontal, this))
+    , m_letter(new QLabel(this))
     , m_mode(new QComboBox(this))
     , m_batch(new QSpinBox(this))
     , m_batchLabel(new QLabel(tr("matrix"), this))
@@ -44,6 +46,9 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     m_mode->addItem(tr("Difference to another cell…"), askForCell);
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_mode->setMinimumContentsLength(26);
+    m_letter->setObjectName(QStringLiteral("paneTitle"));
+    header()->insertWidget(0, m_letter);
+    setLetter({});
     m_mode->setAccessibleName(tr("What the frames show"));
     m_mode->setToolTip(
         tr("A difference is replayed when you ask for it; equal values are zero, and what is not finite on "
@@ -104,17 +109,55 @@ void FilmPane::onMode()
     Q_EMIT modeChanged(static_cast<FilmMode>(m_mode->currentData().toInt()));
 }
 
-void FilmPane::setOther(const CellRequest& other)
+void FilmPane::setLetter(const QString& letter)
+{
+    m_letter->setText(letter);
+    m_letter->setVisible(!letter.isEmpty());
+}
+
+void FilmPane::setSecond()
+{
+    setLetter(tr("B"));
+    setAccessibleName(tr("Film strip of the second cell"));
+    m_slider->hide();
+    auto* choose = new QPushButton(tr("Cell…"), this);
+    choose->setToolTip(tr("Which cell is shown beside the first"));
+    auto* swap = new QPushButton(tr("Swap"), this);
+    swap->setToolTip(tr("The first cell becomes the second and the reverse (X)"));
+    header()->insertWidget(header()->indexOf(m_mode), choose);
+    header()->insertWidget(header()->indexOf(m_mode), swap);
+    connect(choose, &QPushButton::clicked, this, &FilmPane::cellWanted);
+    connect(swap, &QPushButton::clicked, this, &FilmPane::swapWanted);
+}
+
+/// The entry of the box for this cell, which there is one of.
+void FilmPane::offerOther(const CellRequest& other)
 {
     m_other = other;
-    const QSignalBlocker quietly(m_mode);
     int at = m_mode->findData(static_cast<int>(FilmMode::againstCell));
     if (at < 0) {
         at = m_mode->count() - 1;
         m_mode->insertItem(at, {}, static_cast<int>(FilmMode::againstCell));
     }
     m_mode->setItemText(at, tr("Minus %1").arg(cellName(other)));
-    m_mode->setCurrentIndex(at);
+}
+
+void FilmPane::showMode(FilmMode mode, const CellRequest& other)
+{
+    const QSignalBlocker quietly(m_mode);
+    if (mode == FilmMode::againstCell) {
+        offerOther(other);
+    }
+    m_mode->setCurrentIndex(m_mode->findData(static_cast<int>(mode)));
+    m_mode->setToolTip(m_mode->currentText());
+    m_lastMode = m_mode->currentIndex();
+}
+
+void FilmPane::setOther(const CellRequest& other)
+{
+    const QSignalBlocker quietly(m_mode);
+    offerOther(other);
+    m_mode->setCurrentIndex(m_mode->findData(static_cast<int>(FilmMode::againstCell)));
     onMode();
 }
 

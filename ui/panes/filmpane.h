@@ -29,6 +29,13 @@ public:
     /// Instead of a film: why there is none.
     void showMessage(const QString& message);
 
+    /// The film's name where two are shown, or nothing.
+    void setLetter(const QString& letter);
+    /// For the second of two films: it has buttons for its cell, and its frames follow the first one's slider.
+    void setSecond();
+
+    /// What the box says, without asking for it.
+    void showMode(FilmMode mode, const CellRequest& other);
     /// Chooses the difference to another cell; forgetting it goes back to values where it was chosen.
     void setOther(const CellRequest& other);
     void forgetOther();
@@ -48,15 +55,19 @@ Q_SIGNALS:
     void modeChanged(nanscope::FilmMode mode);
     /// The user wants to say which.
     void otherWanted();
+    void cellWanted();
+    void swapWanted();
 
 private:
     void onCurrent(int frame);
     void onMode();
     void updateNote();
+    void offerOther(const CellRequest& other);
     QString differenceNote(const Film& film) const;
 
     FilmStrip* m_strip;
     QSlider* m_slider;
+    QLabel* m_letter;
     QComboBox* m_mode;
     QSpinBox* m_batch;
     CellRequest m_other;

@@ -89,8 +89,9 @@ QString distanceText(const Film& film, const FilmFrame& frame)
                               : unknown;
     }
     const auto& gauges = film.cell.gauges;
-    const auto measured = std::ranges::find_if(gauges, [](const Gauge& each) { return each.distanceToFp64.has_value(); });
-    return measured != gauges.end() ? Words::tr("output %1 from fp64").arg(roundNumber(*measured->distanceToFp64))
+    const auto measured =
+        std::ranges::find_if(gauges, [](const Gauge& each) { return each.distanceToFp64.has_value(); });
+    return measured != gauges.end() ? Words::tr("%1 to fp64, output").arg(roundNumber(*measured->distanceToFp64))
                                     : unknown;
 }
 
@@ -119,8 +120,10 @@ QString outcomeText(const Film& film)
 QString factName(FrameFact fact)
 {
     switch (fact) {
-    case FrameFact::cell:
+    case FrameFact::variant:
         return Words::tr("Cell");
+    case FrameFact::format:
+        return Words::tr("Format");
     case FrameFact::outcome:
         return Words::tr("Ends");
     case FrameFact::formula:
@@ -149,8 +152,10 @@ QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
 {
     const MatrixPicture& picture = *frame.picture;
     switch (fact) {
-    case FrameFact::cell:
-        return cellName(film.request.cell);
+    case FrameFact::variant:
+        return qstr(film.cell.variant);
+    case FrameFact::format:
+        return QStringLiteral("%1 · %2").arg(qstr(name(film.cell.precision)), qstr(name(film.cell.lowering)));
     case FrameFact::outcome:
         return outcomeText(film);
     case FrameFact::formula:

@@ -9,7 +9,20 @@
 namespace nanscope {
 
 /// What is told of a frame beside its picture, in the order it is told.
-enum class FrameFact { cell, outcome, formula, size, counts, first, largest, smallest, norm, gauges, distance };
+enum class FrameFact {
+    variant,
+    format,
+    outcome,
+    formula,
+    size,
+    counts,
+    first,
+    largest,
+    smallest,
+    norm,
+    gauges,
+    distance
+};
 
 constexpr int frameFactCount = static_cast<int>(FrameFact::distance) + 1;
 

@@ -96,7 +96,7 @@ void FrameMap::look()
         return;
     }
     m_wanted = wanted;
-    setHint(tr("Exact values are on their way…"));
+    setHint(tr("Exact values to come…"));
     Q_EMIT detailWanted(frame()->op, wanted);
 }
 
@@ -107,7 +107,7 @@ bool FrameMap::isOfFrame(const OpTrace& op) const
         && op.cols == tiles.cols;
 }
 
-void FrameMap::setDetail(std::shared_ptr<const ReplayedFrame> answer)
+void FrameMap::setDetail(const std::shared_ptr<const ReplayedFrame>& answer)
 {
     if (!m_wanted || static_cast<int>(answer->op) != frame()->op || answer->region != *m_wanted) {
         return;

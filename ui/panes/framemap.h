@@ -29,7 +29,7 @@ public:
     QString elementUnderCursor() const;
 
     /// The answer to detailWanted(). One to an older question is not taken.
-    void setDetail(std::shared_ptr<const ReplayedFrame> frame);
+    void setDetail(const std::shared_ptr<const nanscope::ReplayedFrame>& frame);
     void setDetailMissing(const QString& sentence);
     /// Looked at, and answered if anything was asked.
     bool settled() const { return !m_rest.isActive() && !m_wanted; }

@@ -83,7 +83,8 @@ ElidedLabel* FramePane::addValue(QGridLayout& form, int row, int column)
 bool FramePane::isShown(FrameFact fact) const
 {
     switch (fact) {
-    case FrameFact::cell:
+    case FrameFact::variant:
+    case FrameFact::format:
     case FrameFact::outcome:
         return m_comparing;
     case FrameFact::counts:
@@ -127,6 +128,7 @@ void FramePane::showRows()
 void FramePane::setFrame(std::shared_ptr<const Film> film, int frame, Side side)
 {
     SideWidgets& widgets = sideOf(side);
+    widgets.map->setMessage(film ? tr("This cell has no such op in this step") : tr("No frame selected"));
     widgets.map->setFrame(std::move(film), frame);
     fillFacts(widgets);
     showRows();
