@@ -63,7 +63,7 @@ void describe(QCommandLineParser& parser)
             QStringLiteral("FILE.png")},
         {QStringLiteral("pane"),
             Words::tr(
-                "Picture of one pane: captures, faults, verdict, film, tensors, frame, sweep, gauges, timeline …"),
+                "Picture of one pane: captures, faults, verdict, film, tensors, cliff, report, frame, sweep, gauges …"),
             QStringLiteral("NAME")},
         {QStringLiteral("size"), Words::tr("Size of the window, e.g. 1440x900."), QStringLiteral("WxH")},
         {QStringLiteral("theme"), Words::tr("system, light or dark."), QStringLiteral("NAME")},
