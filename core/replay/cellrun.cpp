@@ -114,13 +114,14 @@ Result<void> CellRun::upload(const Tensor& input, std::int64_t batch)
 
 Result<void> CellRun::runThrough(std::size_t op, const CancelToken& cancel)
 {
+    m_device->heed(cancel);
     while (m_passed <= op) {
-        if (cancel.cancelled()) {
-            return failure(ErrorKind::cancelled, "the replay was cancelled");
-        }
         const auto& instruction = m_program.code.at(m_next++);
         if (auto done = m_device->run(instruction); !done) {
             return done;
+        }
+        if (cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
         if (instruction.scanSlot >= 0) {
             ++m_passed;

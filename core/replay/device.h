@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/model/cell.h"
+#include "core/model/job.h"
 #include "core/model/result.h"
 #include "core/replay/program.h"
 
@@ -36,6 +37,9 @@ public:
     /// Fills buffer 0 with row-major matrices in the capture's own orientation, batch x rows x cols, unrounded.
     virtual Result<void> upload(std::span<const double> input) = 0;
 
+    /// Instructions from now on may end early once this is set; whoever sets it asks for no results then.
+    void heed(const CancelToken& cancel) { m_cancel = cancel; }
+
     /// Executes one instruction; if it carries a scan slot, the scan of its result too.
     virtual Result<void> run(const Instruction& instruction) = 0;
 
@@ -47,6 +51,12 @@ public:
 
     /// Tile map of a buffer for one batch element, in the capture's own orientation.
     virtual Result<TileMap> tileMap(BufferId buffer, std::int64_t element) = 0;
+
+protected:
+    const CancelToken& cancelToken() const { return m_cancel; }
+
+private:
+    CancelToken m_cancel;
 };
 
 /// Core's own CPU device on Eigen: fp64 natively, fp32 natively, the others emulated. `threads` 0 means all.

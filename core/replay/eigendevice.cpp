@@ -53,8 +53,9 @@ public:
         }
     }
 
-    void run(const Instruction& instruction)
+    void run(const Instruction& instruction, const CancelToken& cancel)
     {
+        m_cancel = cancel;
         for (std::int64_t element = 0; element < m_batch; ++element) {
             execute(instruction, element);
             if (instruction.scanSlot >= 0) {
@@ -199,7 +200,7 @@ private:
         shape.inner = in.transposeA ? planA.rows : planA.cols;
         shape.transposeA = in.transposeA;
         shape.transposeB = in.transposeB;
-        gemm(shape, m_threads);
+        gemm(shape, m_threads, m_cancel);
         finishProduct(in, element, out);
     }
 
@@ -249,6 +250,7 @@ private:
     std::vector<Scan> m_scans;
     std::vector<T> m_roundedA;
     std::vector<T> m_roundedB;
+    CancelToken m_cancel;
 };
 
 class EigenDevice : public Device
@@ -304,7 +306,7 @@ public:
 
     Result<void> run(const Instruction& instruction) override
     {
-        m_double ? m_double->run(instruction) : m_float->run(instruction);
+        m_double ? m_double->run(instruction, cancelToken()) : m_float->run(instruction, cancelToken());
         return {};
     }
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/model/job.h"
+
 namespace nanscope {
 
 /// out = op(a) op(b), all row-major; op(a) is rows x inner, op(b) inner x cols. A transposed operand lies in memory as
@@ -23,8 +25,9 @@ struct GemmShape
     bool transposeB = false;
 };
 
-void gemm(const GemmShape<float>& shape, int threads);
-void gemm(const GemmShape<double>& shape, int threads);
+/// Large ones are done block by block; once `cancel` is set no other block is begun and `out` holds nothing of use.
+void gemm(const GemmShape<float>& shape, int threads, const CancelToken& cancel = {});
+void gemm(const GemmShape<double>& shape, int threads, const CancelToken& cancel = {});
 
 /// "avx512", "avx2" or "baseline": what gemm() uses here.
 std::string_view gemmInstructionSet();

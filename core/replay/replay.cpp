@@ -69,13 +69,14 @@ Result<void> collectTiles(Context& context, const Instruction& in, std::int64_t 
 Result<void> runCode(Context& context, std::int64_t first, std::int64_t count)
 {
     auto gram = context.program.grams.begin();
+    context.device.heed(context.cancel);
     for (std::size_t i = 0; i < context.program.code.size(); ++i) {
-        if (context.cancel.cancelled()) {
-            return failure(ErrorKind::cancelled, "the replay was cancelled");
-        }
         const auto& instruction = context.program.code[i];
         if (auto done = context.device.run(instruction); !done) {
             return done;
+        }
+        if (context.cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
         if (instruction.scanSlot >= 0) {
             if (auto done = collectTiles(context, instruction, count); !done) {

@@ -113,5 +113,22 @@ TEST(Gemm, NamesWhatItUses)
     EXPECT_TRUE(set == "avx512" || set == "avx2" || set == "baseline") << set;
 }
 
+TEST(Gemm, LargeOnesAreExactBlockByBlockAndStopWhenCancelled)
+{
+    constexpr std::int64_t size = 2000;
+    const std::vector<float> a(size * size, 1);
+    const std::vector<float> b(size * size, 2);
+    std::vector<float> out(size * size, -1);
+    const GemmShape<float> shape {a.data(), b.data(), out.data(), size, size, size};
+    gemm(shape, 2);
+    EXPECT_EQ(out, std::vector<float>(size * size, 2 * size));
+
+    CancelToken cancel;
+    cancel.cancel();
+    out.assign(out.size(), -1);
+    gemm(shape, 2, cancel);
+    EXPECT_EQ(out, std::vector<float>(size * size, -1)) << "no block is begun";
+}
+
 } // namespace
 } // namespace nanscope
