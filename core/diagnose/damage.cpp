@@ -11,6 +11,8 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/element.h"
+#include "core/tensorfile/convert.h"
+#include "core/tensorfile/tensorstream.h"
 
 namespace nanscope {
 
@@ -18,35 +20,30 @@ namespace {
 
 struct Tally
 {
+    Tally(std::int64_t rows, std::int64_t cols)
+        : perRow(static_cast<std::size_t>(rows), 0)
+        , perCol(static_cast<std::size_t>(cols), 0)
+    { }
+
+    void add(std::int64_t row, std::int64_t col, Damage damage)
+    {
+        ++perRow[static_cast<std::size_t>(row)];
+        ++perCol[static_cast<std::size_t>(col)];
+        nan += damage == Damage::nan ? 1 : 0;
+        posInf += damage == Damage::posInf ? 1 : 0;
+        negInf += damage == Damage::negInf ? 1 : 0;
+    }
+
+    std::int64_t height() const { return std::ssize(perRow); }
+    std::int64_t width() const { return std::ssize(perCol); }
+    std::int64_t total() const { return nan + posInf + negInf; }
+
     std::vector<std::int64_t> perRow;
     std::vector<std::int64_t> perCol;
     std::int64_t nan = 0;
     std::int64_t posInf = 0;
     std::int64_t negInf = 0;
-
-    std::int64_t total() const { return nan + posInf + negInf; }
 };
-
-Tally tally(std::span<const double> output, std::int64_t rows, std::int64_t cols)
-{
-    Tally t;
-    t.perRow.assign(static_cast<std::size_t>(rows), 0);
-    t.perCol.assign(static_cast<std::size_t>(cols), 0);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t c = 0; c < cols; ++c) {
-            const auto damage = damageOf(output[static_cast<std::size_t>(r * cols + c)]);
-            if (damage == Damage::none) {
-                continue;
-            }
-            ++t.perRow[static_cast<std::size_t>(r)];
-            ++t.perCol[static_cast<std::size_t>(c)];
-            t.nan += damage == Damage::nan ? 1 : 0;
-            t.posInf += damage == Damage::posInf ? 1 : 0;
-            t.negInf += damage == Damage::negInf ? 1 : 0;
-        }
-    }
-    return t;
-}
 
 struct Extent
 {
@@ -131,82 +128,122 @@ std::string patternText(const DamagePattern& p, const Tally& t, const Extent& ro
     return fmt::format("{} values within {} x {} are {}", p.count, range("row", rows), range("column", cols), what);
 }
 
-template <class Word>
-void countNanBits(std::span<const std::byte> bits, std::span<const double> values, DamagePattern& pattern)
+/// How often each bit pattern of a NaN occurs; of a stranger's million different ones, the first.
+class NanBits
 {
-    std::map<std::uint64_t, std::int64_t> counts;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        if (std::isnan(values[i])) {
-            Word word {};
-            std::memcpy(&word, bits.data() + i * sizeof(Word), sizeof(Word));
-            ++counts[word];
+public:
+    void add(const std::byte* bits, std::size_t width)
+    {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bits, std::min(width, sizeof(word)));
+        if (const auto known = m_counts.find(word); known != m_counts.end()) {
+            ++known->second;
+        } else if (constexpr std::size_t most = 4096; m_counts.size() < most) {
+            m_counts.emplace(word, 1);
         }
     }
-    pattern.nanBits.assign(counts.begin(), counts.end());
-    std::stable_sort(pattern.nanBits.begin(), pattern.nanBits.end(),
-        [](const auto& a, const auto& b) { return a.second > b.second; });
-    // The most frequent few tell a constant from arithmetic; a list of payloads would not.
-    constexpr std::size_t shown = 4;
-    pattern.nanBits.resize(std::min(pattern.nanBits.size(), shown));
-}
 
-void addNanBits(const std::vector<std::byte>& bits, std::span<const double> values, DType dtype, DamagePattern& pattern)
-{
-    switch (sizeOf(dtype)) {
-    case 2:
-        return countNanBits<std::uint16_t>(bits, values, pattern);
-    case 4:
-        return countNanBits<std::uint32_t>(bits, values, pattern);
-    case 8:
-        return countNanBits<std::uint64_t>(bits, values, pattern);
-    default:
-        return;
+    std::vector<std::pair<std::uint64_t, std::int64_t>> mostFrequent() const
+    {
+        std::vector<std::pair<std::uint64_t, std::int64_t>> counts(m_counts.begin(), m_counts.end());
+        std::stable_sort(
+            counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+        // The most frequent few tell a constant from arithmetic; a list of payloads would not.
+        constexpr std::size_t shown = 4;
+        counts.resize(std::min(counts.size(), shown));
+        return counts;
     }
-}
 
-} // namespace
+private:
+    std::map<std::uint64_t, std::int64_t> m_counts;
+};
 
-DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols)
+DamagePattern patternOf(const Tally& t)
 {
     DamagePattern pattern;
-    const auto t = tally(output, rows, cols);
     pattern.count = t.total();
     if (pattern.count == 0) {
         pattern.name = "none";
         pattern.text = "every value is finite";
         return pattern;
     }
-    const auto rowExtent = extentOf(t.perRow);
-    const auto colExtent = extentOf(t.perCol);
-    pattern.rowBegin = rowExtent.begin;
-    pattern.rowEnd = rowExtent.end;
-    pattern.colBegin = colExtent.begin;
-    pattern.colEnd = colExtent.end;
-    pattern.name = patternName(t, rowExtent, colExtent, rows, cols);
-    pattern.text = patternText(pattern, t, rowExtent, colExtent);
+    const auto rows = extentOf(t.perRow);
+    const auto cols = extentOf(t.perCol);
+    pattern.rowBegin = rows.begin;
+    pattern.rowEnd = rows.end;
+    pattern.colBegin = cols.begin;
+    pattern.colEnd = cols.end;
+    pattern.name = patternName(t, rows, cols, t.height(), t.width());
+    pattern.text = patternText(pattern, t, rows, cols);
     return pattern;
+}
+
+/// Through one small buffer: the matrix may be larger than the memory.
+Result<DamagePattern> patternOf(TensorStream& stream, const Tensor& tensor, std::int64_t batch)
+{
+    const auto shape = tensor.matrices();
+    const auto width = sizeOf(tensor.dtype());
+    Tally tally(shape.rows, shape.cols);
+    NanBits nans;
+    std::vector<double> values;
+    const auto read = stream.matrix(batch, [&](const TensorBlock& block) {
+        values.resize(block.elements());
+        convert(tensor.dtype(), block.bits, block.elements(), values.data());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto damage = damageOf(values[i]);
+            if (damage == Damage::none) {
+                continue;
+            }
+            const auto line = block.firstLine + static_cast<std::int64_t>(i) / block.positions;
+            const auto position = block.firstPosition + static_cast<std::int64_t>(i) % block.positions;
+            stream.transposed() ? tally.add(position, line, damage) : tally.add(line, position, damage);
+            if (damage == Damage::nan) {
+                nans.add(block.bits + i * width, width);
+            }
+        }
+    });
+    return read.map([&] {
+        auto pattern = patternOf(tally);
+        pattern.batch = static_cast<int>(batch);
+        pattern.nanBits = nans.mostFrequent();
+        return pattern;
+    });
+}
+
+} // namespace
+
+DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols)
+{
+    Tally tally(rows, cols);
+    for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = 0; c < cols; ++c) {
+            const auto damage = damageOf(output[static_cast<std::size_t>(r * cols + c)]);
+            if (damage != Damage::none) {
+                tally.add(r, c, damage);
+            }
+        }
+    }
+    return patternOf(tally);
 }
 
 Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)
 {
-    std::vector<DamagePattern> patterns;
     const auto& tensor = capture.output ? *capture.output : capture.input;
-    const auto shape = tensor.matrices();
-    std::vector<double> values(static_cast<std::size_t>(shape.elements()));
-    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
-        if (auto done = tensor.read(batch, std::span(values)); !done) {
-            return tl::make_unexpected(done.error());
+    if (!isReal(tensor.dtype())) {
+        return failure(
+            ErrorKind::unsupported, "the tensor holds complex numbers, which nothing replays", capture.capture.path);
+    }
+    auto stream = TensorStream::open(tensor);
+    if (!stream) {
+        return tl::make_unexpected(stream.error());
+    }
+    std::vector<DamagePattern> patterns;
+    for (std::int64_t batch = 0; batch < tensor.matrices().batch; ++batch) {
+        auto pattern = patternOf(*stream, tensor, batch);
+        if (!pattern) {
+            return tl::make_unexpected(pattern.error());
         }
-        auto pattern = describeDamage(values, shape.rows, shape.cols);
-        pattern.batch = static_cast<int>(batch);
-        if (pattern.count > 0) {
-            const auto bits = tensor.readBits(batch);
-            if (!bits) {
-                return tl::make_unexpected(bits.error());
-            }
-            addNanBits(*bits, values, tensor.dtype(), pattern);
-        }
-        patterns.push_back(std::move(pattern));
+        patterns.push_back(std::move(*pattern));
     }
     return patterns;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/cost.h"
 #include "core/diagnose/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/evidence.h"
@@ -15,6 +16,7 @@
 #include "core/diagnose/identify.h"
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/rules.h"
+#include "core/platform/platform.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
@@ -38,6 +40,15 @@ void letMachineSpeak(CaptureVerdict& verdict)
         verdict.blame = Blame::machine;
         verdict.kind = "hardware error in the log";
         verdict.speaksFor.insert(verdict.speaksFor.begin(), *verdict.weighed->machine);
+    }
+}
+
+/// What is known of it without a replay.
+void showDamage(CaptureVerdict& verdict, const std::vector<DamagePattern>& patterns)
+{
+    const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
+    if (damaged != patterns.end()) {
+        verdict.damage = *damaged;
     }
 }
 
@@ -74,6 +85,10 @@ public:
         auto patterns = damagePatterns(*file);
         if (!patterns) {
             return tl::make_unexpected(patterns.error());
+        }
+        if (auto affordable = checkJudgingCost(file->input.matrices(), physicalMemory() / 2); !affordable) {
+            showDamage(verdict, *patterns);
+            return affordable;
         }
         bool settled = false;
         for (const auto batch : interesting(verdict.role, *patterns, stored)) {

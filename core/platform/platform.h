@@ -130,6 +130,9 @@ bool errorsAreWatched();
 /// From now on a reader that went away shows as a failed write rather than as a signal that ends the program.
 void ignoreBrokenPipes();
 
+/// Bytes of memory this machine has, or this process may use where it is told to use less.
+std::int64_t physicalMemory();
+
 /// Folder of the running program.
 std::filesystem::path programFolder();
 

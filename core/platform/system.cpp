@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include <pwd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -139,6 +140,18 @@ std::filesystem::path programFolder()
 std::string cpuDescription()
 {
     return cpuName() + " (" + instructionSet() + ")";
+}
+
+std::int64_t physicalMemory()
+{
+    const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES);
+    const std::int64_t pageSize = ::sysconf(_SC_PAGESIZE);
+    auto bytes = pages * pageSize;
+    struct rlimit limit = {};
+    if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        bytes = std::min(bytes, static_cast<std::int64_t>(limit.rlim_cur));
+    }
+    return bytes;
 }
 
 } // namespace nanscope
