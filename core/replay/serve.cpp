@@ -130,12 +130,24 @@ private:
         return session.is_string() ? session.get<std::string>() : std::string();
     }
 
+    static Result<std::string> runOf(const Json& request)
+    {
+        const auto run = request.value("run", Json());
+        if (!run.is_null() && !run.is_string()) {
+            return failure(ErrorKind::usage, "\"run\" is not a string");
+        }
+        return run.is_string() ? run.get<std::string>() : std::string();
+    }
+
     static Result<SweepOrder> sweepOrder(const Json& request)
     {
-        return sessionOf(request).and_then([&](const std::string& session) {
-            return sweepFromJson(request).map([&](SweepRequest sweep) {
-                return SweepOrder {std::move(sweep), session};
-            });
+        const auto session = sessionOf(request);
+        const auto run = runOf(request);
+        if (!session || !run) {
+            return tl::make_unexpected(session ? run.error() : session.error());
+        }
+        return sweepFromJson(request).map([&](SweepRequest sweep) {
+            return SweepOrder {std::move(sweep), *session, *run};
         });
     }
 
@@ -218,11 +230,19 @@ private:
         });
     }
 
+    static Result<Session> openSession(const SweepOrder& order)
+    {
+        if (order.run.empty()) {
+            return Session::open(order.session, OpenMode::create);
+        }
+        return openSessionOfRun(order.session, OpenMode::readWrite, order.run);
+    }
+
     Result<void> runSweep(const Json& id, const SweepOrder& order, JobContext& context)
     {
         std::optional<Session> session;
         if (!order.session.empty()) {
-            auto opened = Session::open(order.session, OpenMode::create);
+            auto opened = openSession(order);
             if (!opened) {
                 return tl::make_unexpected(opened.error());
             }

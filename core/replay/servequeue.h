@@ -22,6 +22,7 @@ struct SweepOrder
 {
     SweepRequest request;
     std::string session; ///< path, or empty
+    std::string run; ///< hash of the folder whose session it must be, or empty
 };
 
 struct DeepOrder

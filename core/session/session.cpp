@@ -305,6 +305,11 @@ Result<void> Session::setRun(const std::string& name, const std::string& root)
     });
 }
 
+Result<std::string> Session::root() const
+{
+    return m_impl->attempt([&] { return m_impl->found(fact(m_impl->raw(), "run_root")); });
+}
+
 Result<void> Session::setRejections(const std::vector<Rejection>& rejected)
 {
     return m_impl->attempt([&] {
@@ -356,6 +361,24 @@ Result<RunData> Session::load() const
         }
         return run;
     });
+}
+
+Result<Session> openSessionOfRun(const fs::path& path, OpenMode mode, const std::string& run)
+{
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) {
+        return failure(ErrorKind::io, "the session of this run is gone; rescan to import it again", path.string());
+    }
+    auto session = Session::open(path, mode);
+    const auto root = session ? session->root() : Result<std::string>(tl::make_unexpected(session.error()));
+    if (!root) {
+        return tl::make_unexpected(root.error());
+    }
+    if (hashText(*root) != run) {
+        return failure(
+            ErrorKind::refused, "the session of this run was replaced by another run's; open it anew", path.string());
+    }
+    return session;
 }
 
 } // namespace nanscope

@@ -77,6 +77,8 @@ public:
     const std::filesystem::path& path() const;
 
     Result<void> setRun(const std::string& name, const std::string& root);
+    /// The folder of its run, as summary() has it: another one means that another run's session took its place.
+    Result<std::string> root() const;
 
     /// Identities of all captures that are stored.
     Result<std::unordered_set<std::string>> knownCaptures() const;
@@ -139,6 +141,10 @@ private:
 
 /// 64-bit FNV-1a as 16 hexadecimal digits, equal on every machine: what marks and default file names are keyed by.
 std::string hashText(std::string_view text);
+
+/// The session a run was read from, opened again; an error where it is gone or another run's took its place. `run` is
+/// hashText() of the root() it had.
+Result<Session> openSessionOfRun(const std::filesystem::path& path, OpenMode mode, const std::string& run);
 
 /// Version this program writes, SQLite's user_version.
 constexpr int sessionSchemaVersion = 2;

@@ -473,6 +473,24 @@ TEST(Session, defaultPathIsKeyedByTheRealFolder)
     EXPECT_THAT(path.filename().string(), testing::MatchesRegex("my_run-[0-9a-f]+\\.nanscope"));
 }
 
+TEST(Session, IsOpenedAgainOnlyForItsOwnRun)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.path() / "run.nanscope";
+    const auto key = hashText("/runs/one");
+    const auto gone = openSessionOfRun(path, OpenMode::readWrite, key);
+    ASSERT_FALSE(gone);
+    EXPECT_THAT(gone.error().what, testing::HasSubstr("is gone"));
+    EXPECT_FALSE(std::filesystem::exists(path));
+    ASSERT_TRUE(openNew(path).setRun("one", "/runs/one"));
+    EXPECT_TRUE(openSessionOfRun(path, OpenMode::readWrite, key));
+    EXPECT_EQ(*Session::open(path, OpenMode::readOnly)->root(), "/runs/one");
+    ASSERT_TRUE(openNew(path).setRun("two", "/runs/two"));
+    const auto other = openSessionOfRun(path, OpenMode::readWrite, key);
+    ASSERT_FALSE(other);
+    EXPECT_THAT(other.error().what, testing::HasSubstr("another run's"));
+}
+
 TEST(Session, besideItsCapturesItCanBeMovedWithThem)
 {
     const TemporaryFolder folder;
