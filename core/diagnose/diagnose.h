@@ -5,8 +5,10 @@
 // values; replays run on core's own CPU device. A wrong accusation is worse than none.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/model.h"
@@ -19,6 +21,9 @@ struct DiagnoseOptions
     /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
     std::vector<std::string> ran;
 };
+
+/// The series whose points a verdict is weighed with; of the others a run needs none to be judged.
+constexpr std::array<std::string_view, 2> weighedSeries {"grad_norm", "loss_scale"};
 
 /// Judges every capture of a run. Only births are replayed.
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/diagnose.h"
 #include "core/diagnose/logvote.h"
 
 namespace nanscope {
@@ -144,8 +145,8 @@ void alwaysUntestable(CaptureVerdict& v)
 std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict)
 {
     std::vector<LogTrend> lines;
-    for (const auto* series : {"grad_norm", "loss_scale"}) {
-        auto vote = voteOf(run, series, verdict);
+    for (const auto series : weighedSeries) {
+        auto vote = voteOf(run, std::string(series), verdict);
         if (vote.kind != LogVote::Kind::silent) {
             lines.push_back({vote.kind == LogVote::Kind::climbing, std::move(vote.line)});
         }
