@@ -40,6 +40,9 @@ StatusLine::StatusLine(QStatusBar& bar)
     m_readout->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     bar.setSizeGripEnabled(false);
     m_clock.start();
+    for (QLabel* label : {m_worker, m_session, m_phase}) {
+        label->setTextFormat(Qt::PlainText);
+    }
     for (QWidget* part : {static_cast<QWidget*>(m_worker), static_cast<QWidget*>(m_session),
              static_cast<QWidget*>(m_phase), static_cast<QWidget*>(m_progress)}) {
         bar.addWidget(part);
@@ -50,13 +53,13 @@ StatusLine::StatusLine(QStatusBar& bar)
 void StatusLine::setWorker(const QString& text, const QString& details)
 {
     m_worker->setText(text);
-    m_worker->setToolTip(details);
+    m_worker->setToolTip(plainTip(details));
 }
 
 void StatusLine::setSession(const QString& path)
 {
     m_session->setText(path.isEmpty() ? tr("No session") : tr("Session saved"));
-    m_session->setToolTip(path);
+    m_session->setToolTip(plainTip(path));
 }
 
 void StatusLine::setReadout(const QString& text)

@@ -9,6 +9,7 @@
 #include <QCoreApplication>
 #include <QLocale>
 #include <QStringList>
+#include <QTextDocument>
 
 namespace nanscope {
 
@@ -219,6 +220,13 @@ QString sentenceCase(QString text)
         text[0] = text[0].toUpper();
     }
     return text;
+}
+
+QString plainTip(const QString& text)
+{
+    return Qt::mightBeRichText(text)
+        ? QStringLiteral("<p style='white-space:pre-wrap'>%1</p>").arg(text.toHtmlEscaped())
+        : text;
 }
 
 QString indexLabel(const std::vector<std::int64_t>& index)

@@ -61,6 +61,9 @@ QString durationLabel(double seconds);
 /// A sentence that begins with a capital letter and has no final stop.
 QString sentenceCase(QString text);
 
+/// For tool tips, in which Qt takes what begins like a tag for HTML: what a file says stays text.
+QString plainTip(const QString& text);
+
 /// "33, 70".
 QString indexLabel(const std::vector<std::int64_t>& index);
 

@@ -138,7 +138,7 @@ QVariant CaptureModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         return text(row, index.column());
     case Qt::ToolTipRole:
-        return toolTip(row, index.column());
+        return plainTip(toolTip(row, index.column()));
     case Qt::AccessibleTextRole:
         return filterText(row);
     case CopyRole:

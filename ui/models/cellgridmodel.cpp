@@ -207,6 +207,7 @@ QVariant CellGridModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         return text(at);
     case Qt::ToolTipRole:
+        return plainTip(toolTip(index));
     case Qt::AccessibleTextRole:
         return toolTip(index);
     case CellStateRole:

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/elidedlabel.h"
 
+#include "ui/text.h"
+
 namespace nanscope {
 
 ElidedLabel::ElidedLabel(QWidget* parent, Qt::TextElideMode mode)
@@ -40,7 +42,7 @@ void ElidedLabel::elide()
 {
     const QString shown = fontMetrics().elidedText(m_text, m_mode, width());
     setText(shown);
-    setToolTip(shown == m_text ? QString() : m_text);
+    setToolTip(shown == m_text ? QString() : plainTip(m_text));
 }
 
 } // namespace nanscope

@@ -22,6 +22,7 @@ PaneFrame::PaneFrame(const QString& title, QWidget* parent)
     setObjectName(QStringLiteral("pane"));
     setAccessibleName(title);
     m_title->setObjectName(QStringLiteral("paneTitle"));
+    m_title->setTextFormat(Qt::PlainText);
     m_note->setObjectName(QStringLiteral("paneNote"));
     m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_header->setContentsMargins(grid(3), grid(2), grid(3), grid(1));

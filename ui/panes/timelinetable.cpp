@@ -141,6 +141,7 @@ TimelineTable::TimelineTable(const QString& title, const QString& note, std::vec
     m_view->horizontalHeader()->setStretchLastSection(true);
     auto* caption = new QLabel(note, this);
     caption->setObjectName(QStringLiteral("muted"));
+    caption->setTextFormat(Qt::PlainText);
     caption->setWordWrap(true);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     auto* copyButton = buttons->addButton(tr("Copy"), QDialogButtonBox::ActionRole);

@@ -13,6 +13,7 @@
 
 #include "ui/plots/qcp.h"
 #include "ui/plots/timelineplot.h"
+#include "ui/text.h"
 
 namespace nanscope {
 
@@ -151,7 +152,7 @@ void TimelineInput::wheel(const QWheelEvent& event)
 
 void TimelineInput::showTip(const QPointF& at, const QPoint& global)
 {
-    QToolTip::showText(global, m_plot.tipAt(at), &m_plot);
+    QToolTip::showText(global, plainTip(m_plot.tipAt(at)), &m_plot);
 }
 
 void TimelineInput::zoomByKey(double factor)
