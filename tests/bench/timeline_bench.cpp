@@ -9,10 +9,7 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -22,61 +19,14 @@
 #include <QTemporaryDir>
 
 #include "core/session/session.h"
+#include "tenmillion.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/theme.h"
 
 namespace nanscope {
 namespace {
 
-constexpr int ranks = 4;
-constexpr int stepsPerRank = 1'250'000;
 constexpr int frames = 300;
-const std::vector<std::string> names {"loss", "grad_norm"};
-
-Series makeSeries(const std::string& name, int rank, std::mt19937& generator)
-{
-    std::normal_distribution<double> noise(0, 0.05);
-    Series series;
-    series.name = name;
-    series.rank = rank;
-    series.points.reserve(stepsPerRank);
-    for (int step = 0; step < stepsPerRank; ++step) {
-        const bool bad = step % 250'000 == 123'456;
-        const double value =
-            bad ? std::numeric_limits<double>::quiet_NaN() : 2 + 8 * std::exp(-step / 2e5) + noise(generator);
-        series.points.push_back({step, value, stateOf(value), step + 1});
-    }
-    return series;
-}
-
-bool makeSession(const std::filesystem::path& path)
-{
-    auto session = Session::open(path, OpenMode::create);
-    std::mt19937 generator(7);
-    for (int rank = 0; session && rank < ranks; ++rank) {
-        const std::string source = "rank" + std::to_string(rank) + ".jsonl";
-        std::vector<Series> series;
-        for (const std::string& name : names) {
-            series.push_back(makeSeries(name, rank, generator));
-        }
-        if (!session->addLog(source, "jsonl", {}, series, {})) {
-            return false;
-        }
-    }
-    return session.has_value();
-}
-
-/// In MiB, from /proc/self/status.
-double memory(const std::string& what)
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.starts_with(what)) {
-            return std::stod(line.substr(what.size() + 1)) / 1024;
-        }
-    }
-    return 0;
-}
 
 double threadMs()
 {
@@ -162,14 +112,14 @@ int run(const std::filesystem::path& path)
     const double empty = static_cast<double>(timer.nsecsElapsed()) / 1e6;
     settle(pane);
     const double filled = static_cast<double>(timer.nsecsElapsed()) / 1e6;
-    const double before = memory("VmHWM:");
+    const double before = bench::memory("VmHWM:");
     const std::vector<Frame> times = drive(pane);
     settle(pane);
-    std::printf("points             %d\n", ranks * stepsPerRank * static_cast<int>(names.size()));
+    std::printf("points             %d\n", bench::points);
     std::printf("opened, all drawn  %.0f ms, %.0f ms\n", empty, filled);
     report("frame", times, &Frame::wall);
     report("frame, its thread", times, &Frame::cpu);
-    std::printf("VmHWM              %.0f MiB (%.0f before the frames)\n", memory("VmHWM:"), before);
+    std::printf("VmHWM              %.0f MiB (%.0f before the frames)\n", bench::memory("VmHWM:"), before);
     return 0;
 }
 
@@ -188,7 +138,7 @@ int main(int argc, char** argv)
     }
     const QTemporaryDir folder;
     const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "bench.nanscope";
-    if (!nanscope::makeSession(path)) {
+    if (!nanscope::bench::makeSession(path)) {
         return 1;
     }
     const std::string command = "'" + std::string(argv[0]) + "' '" + path.string() + "'";
