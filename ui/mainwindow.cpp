@@ -114,7 +114,10 @@ void MainWindow::connectActions()
     on(m_actions.openFolder, &MainWindow::chooseFolder);
     on(m_actions.openFile, &MainWindow::chooseFile);
     on(m_actions.openSample, [this] { openPath(sampleFolder()); });
-    on(m_actions.rescan, [this] { m_workspace.rescan(); });
+    on(m_actions.rescan, [this] {
+        m_messages->hide();
+        m_workspace.rescan();
+    });
     connect(m_actions.follow, &QAction::toggled, &m_workspace, &Workspace::setFollowing);
     on(m_actions.pin, [this](bool pinned) { pin(qstr(m_workspace.loaded().opened.string()), pinned); });
     on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
@@ -393,7 +396,7 @@ void MainWindow::onStateChanged()
     m_actions.exportBundle->setEnabled(run);
     m_actions.copyIssueText->setEnabled(run && m_workspace.capture());
     m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
-    m_actions.cancel->setEnabled(m_workspace.busy());
+    m_actions.cancel->setEnabled(m_workspace.cancellable());
     const ReplayService& service = m_workspace.service();
     const QString worker = service.description();
     m_status.setWorker(service.available() ? tr("%1 · %2").arg(worker, sweeping ? tr("sweeping") : tr("idle")) : worker,

@@ -74,7 +74,7 @@ TEST(FrameLoader, BringsFilmsAndFrames)
     EXPECT_EQ(heard.failures, QStringList());
     ASSERT_EQ(heard.films.size(), 1U);
     ASSERT_EQ(heard.frames.size(), 1U);
-    EXPECT_EQ(static_cast<std::size_t>(heard.reports), heard.films[0]->ops.size());
+    EXPECT_GE(heard.reports, 1) << "thinned out, but not silent";
     const auto same = replayFilm(wanted, makeCoreDevice).value();
     EXPECT_EQ(heard.films[0]->ops.back().tiles, same.ops.back().tiles);
     EXPECT_EQ(heard.films[0]->distances, same.distances);
@@ -145,7 +145,7 @@ TEST(FrameLoader, AProcessThatDiesIsSaidAndTheNextRequestStartsAnother)
     heard.loader.requestFilm(film());
     ASSERT_TRUE(heard.wait());
     ASSERT_EQ(heard.failures.size(), 1);
-    EXPECT_TRUE(heard.failures[0].contains(QStringLiteral("ended before it answered")));
+    EXPECT_TRUE(heard.failures[0].contains(QStringLiteral("ended with status 9")));
     EXPECT_FALSE(service.alive());
     heard.loader.requestFilm(film());
     EXPECT_TRUE(service.alive());

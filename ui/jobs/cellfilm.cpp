@@ -43,9 +43,11 @@ CellFilm::CellFilm(ReplayService& service, QObject* parent)
     connect(&m_replayed, &FrameLoader::frameFailed, this, &CellFilm::detailMissing);
 }
 
-void CellFilm::setPlace(const std::filesystem::path& session, const std::filesystem::path& capture)
+void CellFilm::setPlace(
+    const std::filesystem::path& session, const std::string& run, const std::filesystem::path& capture)
 {
     m_session = session;
+    m_run = run;
     m_capture = capture;
 }
 
@@ -58,6 +60,7 @@ void CellFilm::show(const Cell& cell, int batch)
     m_subject.request = requestOf(cell);
     m_subject.cell = cell;
     m_subject.batch = batch;
+    m_tried = false;
     load();
 }
 
@@ -66,6 +69,7 @@ void CellFilm::showReplayed(const CellRequest& cell, int batch)
     m_subject.request = cell;
     m_subject.cell.reset();
     m_subject.batch = batch;
+    m_tried = false;
     load();
 }
 
@@ -76,6 +80,7 @@ void CellFilm::replay(const std::string& variant, Precision precision, int batch
     m_subject.cell->variant = variant;
     m_subject.cell->precision = precision;
     m_subject.batch = batch;
+    m_tried = false;
     replayPictures();
 }
 
@@ -113,6 +118,7 @@ void CellFilm::offer(const Cell& cell)
     const auto& own = m_subject.cell;
     if (std::exchange(m_replaying, false) && own && cell.variant == own->variant && cell.precision == own->precision) {
         show(cell, m_subject.batch);
+        m_tried = true;
     }
 }
 
@@ -208,6 +214,14 @@ void CellFilm::requestReplay()
     explain(replayingSentence());
 }
 
+void CellFilm::cancelReplay()
+{
+    if (m_replayed.busy()) {
+        m_replayed.drop();
+        explain(tr("Cancelled; choose the cell again to replay it"));
+    }
+}
+
 void CellFilm::onReplayed(const ReplayedFilm& film)
 {
     Cell cell = m_subject.cell.value_or(film.cell);
@@ -238,11 +252,16 @@ void CellFilm::replayPictures()
         explain(tr("There are no pictures of this cell; sweep it to see its steps"));
         return;
     }
+    if (m_tried) {
+        explain(tr("The replay stored no pictures in the session; is it still there, and may it be written?"));
+        return;
+    }
     SweepOrder order;
     order.captures = {qstr(m_capture.string())};
     order.variants = {qstr(m_subject.cell->variant)};
     order.precisions = {m_subject.cell->precision};
     order.session = qstr(m_session.string());
+    order.run = m_run;
     m_replaying = true;
     m_service.sweep(order);
     explain(tr("Replaying %1 in %2 for its pictures…")

@@ -25,8 +25,9 @@ class CellFilm : public QObject
 public:
     explicit CellFilm(ReplayService& service, QObject* parent = nullptr);
 
-    /// Where captures and cells come from. `session` may be empty: there are no stored pictures then.
-    void setPlace(const std::filesystem::path& session, const std::filesystem::path& capture);
+    /// Where captures and cells come from. `session` may be empty: there are no stored pictures then. `run` says whose
+    /// it is (LoadedRun::key).
+    void setPlace(const std::filesystem::path& session, const std::string& run, const std::filesystem::path& capture);
     void show(const Cell& cell, int batch);
     /// Of a cell that is not stored yet: a sweep of it alone, in the format given.
     void replay(const std::string& variant, Precision precision, int batch);
@@ -59,6 +60,9 @@ public:
     const CellRequest& other() const { return m_subject.other; }
     /// The running sweep is of this cell alone, for its pictures.
     bool replaying() const { return m_replaying; }
+    /// A replay was asked for and may take long.
+    bool awaitsReplay() const { return m_replayed.busy(); }
+    void cancelReplay();
     bool busy() const { return m_stored.busy() || m_replayed.busy(); }
 
 Q_SIGNALS:
@@ -93,12 +97,14 @@ private:
     FilmLoader m_stored;
     FrameLoader m_replayed;
     std::filesystem::path m_session;
+    std::string m_run;
     std::filesystem::path m_capture;
     Subject m_subject;
     std::shared_ptr<const Film> m_film; ///< the last one told of
     QString m_why; ///< the last sentence, in place of a film
     bool m_sweeping = true;
     bool m_replaying = false;
+    bool m_tried = false; ///< to replay its pictures
 };
 
 } // namespace nanscope

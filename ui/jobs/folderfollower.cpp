@@ -9,33 +9,44 @@ namespace nanscope {
 FolderFollower::~FolderFollower()
 {
     stop();
+    for (Watcher& watcher : m_watchers) {
+        watcher.thread.join();
+    }
 }
 
 void FolderFollower::stop()
 {
-    m_cancel.cancel();
-    if (m_thread.joinable()) {
-        m_thread.join();
+    for (auto watcher = m_watchers.begin(); watcher != m_watchers.end();) {
+        watcher->cancel.cancel();
+        if (!watcher->over) {
+            ++watcher;
+            continue;
+        }
+        watcher->thread.join();
+        watcher = m_watchers.erase(watcher);
     }
 }
 
 void FolderFollower::follow(const std::filesystem::path& path)
 {
     stop();
-    auto watch = FolderWatch::open(path);
-    if (!watch) {
-        return;
-    }
-    m_cancel = CancelToken();
-    m_thread = std::thread([this, watch = std::move(*watch), cancel = m_cancel]() mutable {
-        while (watch.wait([&cancel] { return cancel.cancelled(); })) {
+    Watcher& watcher = m_watchers.emplace_back();
+    watcher.thread = std::thread([this, &watcher, path] { watch(watcher, path); });
+}
+
+void FolderFollower::watch(Watcher& watcher, const std::filesystem::path& path)
+{
+    auto folder = FolderWatch::open(path);
+    while (folder && folder->wait([&watcher] { return watcher.cancel.cancelled(); })) {
+        // Queued to this object; what arrives after stop() is of a folder that nobody asks for any more.
+        const auto tell = [this, cancel = watcher.cancel] {
             if (!cancel.cancelled()) {
-                // Queued to this object: what arrives after stop() is not delivered to somebody else.
-                QMetaObject::invokeMethod(
-                    this, [this] { Q_EMIT changed(); }, Qt::QueuedConnection);
+                Q_EMIT changed();
             }
-        }
-    });
+        };
+        QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
+    }
+    watcher.over = true;
 }
 
 } // namespace nanscope

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <atomic>
 #include <filesystem>
+#include <list>
+#include <memory>
 #include <thread>
 
 #include <QObject>
@@ -12,7 +15,7 @@
 namespace nanscope {
 
 /// Waits on a thread of its own for changes below a folder and says so in the thread of its receiver. Costs nothing
-/// while nothing changes.
+/// while nothing changes, and its receiver never waits: not for a folder of a million files, not for a slow disk.
 class FolderFollower : public QObject
 {
     Q_OBJECT
@@ -24,14 +27,22 @@ public:
     /// Follows this path instead of the one before.
     void follow(const std::filesystem::path& path);
     void stop();
-    bool following() const { return m_thread.joinable(); }
 
 Q_SIGNALS:
     void changed();
 
 private:
-    CancelToken m_cancel;
-    std::thread m_thread;
+    /// The last one follows; those before are on their way out.
+    struct Watcher
+    {
+        CancelToken cancel;
+        std::atomic<bool> over = false;
+        std::thread thread;
+    };
+
+    void watch(Watcher& watcher, const std::filesystem::path& path);
+
+    std::list<Watcher> m_watchers;
 };
 
 } // namespace nanscope

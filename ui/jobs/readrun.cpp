@@ -18,11 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool drawn(const Series& series)
-{
-    return series.name == "loss" || series.name == "grad_norm";
-}
-
 bool isSessionFile(const fs::path& path)
 {
     std::error_code ignored;
@@ -66,21 +61,6 @@ void findMovedCaptures(RunData& run, const fs::path& folder)
             capture.path = moved.string();
         }
     }
-}
-
-Result<void> addPoints(RunData& run, const Session& session)
-{
-    for (Series& series : run.series) {
-        if (!drawn(series)) {
-            continue;
-        }
-        auto points = session.points(series.id);
-        if (!points) {
-            return tl::make_unexpected(points.error());
-        }
-        series.points = std::move(*points);
-    }
-    return {};
 }
 
 std::int64_t sizeOfRun(const RunData& run)
@@ -129,9 +109,6 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     if (isSessionFile(path)) {
         findMovedCaptures(*run, fs::absolute(path).parent_path());
     }
-    if (auto added = addPoints(*run, session); !added) {
-        return tl::make_unexpected(added.error());
-    }
     auto cells = session.cells();
     if (!cells) {
         return tl::make_unexpected(cells.error());
@@ -160,20 +137,37 @@ Result<OpenedRun> readWithoutSession(const fs::path& path, const Error& problem,
     return opened;
 }
 
-Result<RunData> wholeRun(const LoadedRun& run)
+/// The points a verdict is weighed with, and no more: there may be ten million.
+Result<void> addWeighedPoints(RunData& run, const Session& session)
+{
+    for (Series& series : run.series) {
+        if (std::ranges::find(weighedSeries, series.name) == weighedSeries.end()) {
+            continue;
+        }
+        auto points = session.points(series.id);
+        if (!points) {
+            return tl::make_unexpected(points.error());
+        }
+        series.points = std::move(*points);
+    }
+    return {};
+}
+
+Result<RunData> runToJudge(const LoadedRun& run)
 {
     if (run.session.empty()) {
         return *run.run;
     }
-    auto session = Session::open(run.session, OpenMode::readOnly);
+    const auto session = openSessionOfRun(run.session, OpenMode::readOnly, run.key());
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    auto whole = session->load();
-    if (whole) {
-        findMovedCaptures(*whole, run.session.parent_path());
+    auto stored = session->summary();
+    if (!stored) {
+        return stored;
     }
-    return whole;
+    findMovedCaptures(*stored, run.session.parent_path());
+    return addWeighedPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
 } // namespace
@@ -181,25 +175,26 @@ Result<RunData> wholeRun(const LoadedRun& run)
 Result<OpenedRun> openRun(const fs::path& path, const JobContext& job)
 {
     auto session = openSession(path);
-    if (session) {
-        return readSession(path, *session, job);
+    auto opened = session ? readSession(path, *session, job) : Result<OpenedRun>(tl::make_unexpected(session.error()));
+    // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
+    // full.
+    if (opened || isSessionFile(path) || opened.error().kind == ErrorKind::cancelled) {
+        return opened;
     }
-    // A damaged session file is the thing that was asked for; a folder can be read without one.
-    return isSessionFile(path) ? Result<OpenedRun>(tl::make_unexpected(session.error()))
-                               : readWithoutSession(path, session.error(), job);
+    return readWithoutSession(path, opened.error(), job);
 }
 
 Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job)
 {
-    auto whole = wholeRun(run);
+    auto whole = runToJudge(run);
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
     auto diagnosis = diagnose(*whole, {ran}, job);
     if (diagnosis && !run.session.empty()) {
         // A session that is read-only keeps its old diagnosis; the new one is shown all the same.
-        if (auto session = Session::open(run.session, OpenMode::readWrite)) {
-            (void)session->setDiagnosis(toJson(*diagnosis).dump());
+        if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
+            (void)session->setDiagnosis(jsonText(toJson(*diagnosis)));
         }
     }
     return diagnosis;

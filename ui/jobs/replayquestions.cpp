@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // What the replay service is asked besides sweeps.
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "core/report/report.h"
 #include "ui/jobs/replayservice.h"
 
 namespace nanscope {
@@ -14,10 +16,10 @@ int ReplayService::ask(nlohmann::ordered_json request, Answered answered)
 {
     const int id = ++m_lastId;
     request["id"] = id;
-    m_questions[id] = {QByteArray::fromStdString(request.dump()) + '\n', std::move(answered), false};
+    m_questions[id] = {QByteArray::fromStdString(jsonText(request)) + '\n', std::move(answered), false};
     if (m_programs.empty()) {
         loseQuestions(
-            true, tr("There is no program to replay with; build nanscope beside nanscope-gui, or set NANSCOPE_WORKER"));
+            tr("There is no program to replay with; build nanscope beside nanscope-gui, or set NANSCOPE_WORKER"));
     } else if (!m_process) {
         startProcess();
     } else if (m_ready) {
@@ -32,11 +34,16 @@ void ReplayService::stop(int id)
     if (found == m_questions.end()) {
         return;
     }
-    if (found->second.sent) {
-        send({{"id", ++m_lastId}, {"do", "cancel"}, {"job", id}});
+    if (!found->second.sent) {
+        m_questions.erase(found);
         return;
     }
-    m_questions.erase(found);
+    send({{"id", ++m_lastId}, {"do", "cancel"}, {"job", id}});
+    found->second.stopped = true;
+    // Behind a sweep its end may be long in coming.
+    if (!running() && !m_killTimer.isActive()) {
+        m_killTimer.start();
+    }
 }
 
 void ReplayService::sendQuestions()
@@ -48,33 +55,34 @@ void ReplayService::sendQuestions()
     }
 }
 
-void ReplayService::answerQuestion(int id, const nlohmann::ordered_json& answer, bool last)
+bool ReplayService::answerQuestion(int id, const nlohmann::ordered_json& answer, bool last)
 {
     const auto found = m_questions.find(id);
     if (found == m_questions.end()) {
-        return;
+        return false;
     }
     const Answered answered = found->second.answered;
     if (last) {
         m_questions.erase(found);
+        const auto stopped = [](const auto& question) { return question.second.stopped; };
+        if (m_cancelling == 0 && std::ranges::none_of(m_questions, stopped)) {
+            m_killTimer.stop();
+        }
     }
     answered(id, answer);
+    return true;
 }
 
-void ReplayService::loseQuestions(bool unsentToo, const QString& sentence)
+void ReplayService::loseQuestions(const QString& sentence)
 {
-    for (auto question = m_questions.begin(); question != m_questions.end();) {
-        if (!question->second.sent && !unsentToo) {
-            ++question;
-            continue;
-        }
+    for (auto& [id, question] : m_questions) {
         // Later, because whoever is told may ask again, and this runs while the process is being let go.
-        const auto tell = [id = question->first, answered = std::move(question->second.answered), sentence] {
+        const auto tell = [id = id, answered = std::move(question.answered), sentence] {
             answered(id, {{"error", sentence.toStdString()}});
         };
         QMetaObject::invokeMethod(this, tell, Qt::QueuedConnection);
-        question = m_questions.erase(question);
     }
+    m_questions.clear();
 }
 
 } // namespace nanscope

@@ -20,11 +20,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int helloId = 1;
 
-QString textOf(const Json& json, const char* key)
-{
-    return json.contains(key) && json[key].is_string() ? qstr(json[key].get<std::string>()) : QString();
-}
-
 Json namesOf(const QStringList& names)
 {
     Json array = Json::array();
@@ -42,20 +37,8 @@ Json requestOf(const SweepOrder& order, int id)
     }
     return {{"id", id}, {"do", "sweep"}, {"captures", namesOf(order.captures)}, {"variants", namesOf(order.variants)},
         {"precisions", precisions}, {"lowerings", Json::array()}, {"devices", {"cpu"}}, {"epsilon", nullptr},
-        {"steps", nullptr}, {"session", order.session.toStdString()}};
-}
-
-Progress progressOf(const Json& json)
-{
-    Progress progress;
-    progress.job = json.value("job", std::string());
-    progress.phase = json.value("phase", std::string());
-    progress.message =
-        json.contains("message") && json["message"].is_string() ? json["message"].get<std::string>() : "";
-    progress.unit = json.value("unit", std::string());
-    progress.done = json.contains("done") && json["done"].is_number() ? json["done"].get<std::int64_t>() : 0;
-    progress.total = json.contains("total") && json["total"].is_number() ? json["total"].get<std::int64_t>() : 0;
-    return progress;
+        {"steps", nullptr}, {"session", order.session.toStdString()},
+        {"run", order.run.empty() ? Json(nullptr) : Json(order.run)}};
 }
 
 } // namespace
@@ -79,16 +62,17 @@ std::deque<ServiceProgram> servicePrograms()
     return programs;
 }
 
-ReplayService::ReplayService(std::deque<ServiceProgram> programs, QObject* parent)
+ReplayService::ReplayService(std::deque<ServiceProgram> programs, QObject* parent, ServicePatience patience)
     : QObject(parent)
     , m_programs(std::move(programs))
 {
+    m_helloTimer.setSingleShot(true);
+    m_helloTimer.setInterval(patience.hello);
     m_killTimer.setSingleShot(true);
-    m_killTimer.setInterval(killAfterMs);
-    connect(&m_killTimer, &QTimer::timeout, this, [this] {
-        dropProcess();
-        Q_EMIT stateChanged();
-    });
+    m_killTimer.setInterval(patience.cancel);
+    connect(&m_helloTimer, &QTimer::timeout, this,
+        [this] { onEnded(tr("did not say what it is within %n seconds", nullptr, m_helloTimer.interval() / 1000)); });
+    connect(&m_killTimer, &QTimer::timeout, this, &ReplayService::giveUpProcess);
 }
 
 ReplayService::~ReplayService()
@@ -97,14 +81,16 @@ ReplayService::~ReplayService()
         return;
     }
     m_process->disconnect(this);
-    // End of input makes the service cancel and leave; one that hangs is killed.
+    // End of input makes the service cancel and leave; one that hangs is killed. Nobody reads what it still says.
+    m_process->closeReadChannel(QProcess::StandardOutput);
+    m_process->closeReadChannel(QProcess::StandardError);
     m_process->closeWriteChannel();
     constexpr int patienceMs = 500;
     if (!m_process->waitForFinished(patienceMs)) {
         m_process->kill();
         m_process->waitForFinished();
-        removeAbandonedBlocks();
     }
+    removeAbandonedBlocks();
 }
 
 void ReplayService::start()
@@ -118,29 +104,37 @@ void ReplayService::startProcess()
 {
     m_ready = false;
     m_errors.clear();
+    m_line.clear();
+    m_rubbish = 0;
     m_process = std::make_unique<QProcess>();
     QProcess* process = m_process.get();
-    connect(process, &QProcess::readyReadStandardOutput, this, &ReplayService::readLines);
-    connect(process, &QProcess::readyReadStandardError, this, [this, process] {
-        constexpr int kept = 4000;
-        m_errors += QString::fromUtf8(process->readAllStandardError());
-        m_errors = m_errors.right(kept);
-    });
-    connect(process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
-        onEnded(status == QProcess::CrashExit ? tr("was ended by signal %1").arg(code)
-                                              : tr("ended with status %1").arg(code));
-    });
-    connect(process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error == QProcess::FailedToStart) {
-            onEnded(tr("did not start"));
-        }
-    });
+    connectProcess(*process);
     // Threads of OpenMP that spin while they wait made a sweep 25 times slower on a machine that had other work too.
     auto environment = QProcessEnvironment::systemEnvironment();
     environment.insert(QStringLiteral("OMP_WAIT_POLICY"), QStringLiteral("passive"));
     process->setProcessEnvironment(environment);
+    m_helloTimer.start();
     process->start(m_programs.front().program, m_programs.front().arguments);
     send({{"id", helloId}, {"do", "hello"}});
+}
+
+void ReplayService::connectProcess(QProcess& process)
+{
+    connect(&process, &QProcess::readyReadStandardOutput, this, &ReplayService::readLines);
+    connect(&process, &QProcess::readyReadStandardError, this, [this] {
+        constexpr int kept = 4000;
+        m_errors += QString::fromUtf8(m_process->readAllStandardError());
+        m_errors = m_errors.right(kept);
+    });
+    connect(&process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {
+        onEnded(status == QProcess::CrashExit ? tr("was ended by signal %1").arg(code)
+                                              : tr("ended with status %1").arg(code));
+    });
+    connect(&process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error == QProcess::FailedToStart) {
+            onEnded(tr("did not start"));
+        }
+    });
 }
 
 void ReplayService::dropProcess()
@@ -148,19 +142,39 @@ void ReplayService::dropProcess()
     if (!m_process) {
         return;
     }
+    m_helloTimer.stop();
     m_killTimer.stop();
     m_cancelling = 0;
     m_ready = false;
     m_process->disconnect(this);
     m_process->kill();
-    // Deleted later: this may run inside one of its own signals.
+    // Later, because this may run inside one of its own signals. What it still says fills no memory.
     QProcess* ended = m_process.release();
+    const auto silence = [ended] {
+        ended->closeReadChannel(QProcess::StandardOutput);
+        ended->closeReadChannel(QProcess::StandardError);
+    };
+    QMetaObject::invokeMethod(ended, silence, Qt::QueuedConnection);
     connect(ended, &QProcess::finished, ended, &QObject::deleteLater);
     connect(ended, &QObject::destroyed, [] { removeAbandonedBlocks(); });
     if (ended->state() == QProcess::NotRunning) {
         ended->deleteLater();
     }
-    loseQuestions(false, tr("The replay process ended before it answered"));
+}
+
+/// It goes on with what it was told to stop. What else it was asked, another one is asked again.
+void ReplayService::giveUpProcess()
+{
+    dropProcess();
+    std::erase_if(m_questions, [](const auto& question) { return question.second.stopped; });
+    for (auto& [id, question] : m_questions) {
+        question.sent = false;
+    }
+    m_orderSent = false;
+    if (running() || !m_questions.empty()) {
+        startProcess();
+    }
+    Q_EMIT stateChanged();
 }
 
 void ReplayService::onEnded(const QString& how)
@@ -168,7 +182,7 @@ void ReplayService::onEnded(const QString& how)
     const ServiceProgram ended = m_programs.front();
     const bool neverAnswered = !m_ready;
     const QStringList details = m_errors.split(QLatin1Char('\n'), Qt::SkipEmptyParts);
-    const bool wasRunning = running() || m_order.has_value();
+    const bool wasRunning = running();
     dropProcess();
     if (neverAnswered && m_programs.size() > 1) {
         m_programs.pop_front();
@@ -180,8 +194,7 @@ void ReplayService::onEnded(const QString& how)
     if (neverAnswered) {
         m_programs.clear();
     }
-    m_order.reset();
-    loseQuestions(true, tr("The replay process %1: %2").arg(how, ended.program));
+    loseQuestions(tr("The replay process %1: %2").arg(how, ended.program));
     endJob();
     if (wasRunning || neverAnswered) {
         Q_EMIT failed(
@@ -203,7 +216,7 @@ QString ReplayService::description() const
 void ReplayService::send(const Json& request)
 {
     if (m_process) {
-        m_process->write(QByteArray::fromStdString(request.dump()) + '\n');
+        m_process->write(QByteArray::fromStdString(jsonText(request)) + '\n');
     }
 }
 
@@ -215,6 +228,7 @@ void ReplayService::sweep(const SweepOrder& order)
         return;
     }
     m_order = order;
+    m_orderSent = false;
     m_job = ++m_lastId;
     if (!m_process) {
         startProcess();
@@ -226,9 +240,9 @@ void ReplayService::sweep(const SweepOrder& order)
 
 void ReplayService::sendOrder()
 {
-    if (m_order) {
+    if (m_order && !std::exchange(m_orderSent, true)) {
+        m_cellsLeft = m_order->captures.size() * m_order->variants.size() * std::ssize(m_order->precisions);
         send(requestOf(*m_order, m_job));
-        m_order.reset();
     }
 }
 
@@ -237,12 +251,11 @@ void ReplayService::cancel()
     if (!running()) {
         return;
     }
-    if (!m_order) {
+    if (m_orderSent) {
         send({{"id", ++m_lastId}, {"do", "cancel"}, {"job", m_job}});
         m_cancelling = m_job;
         m_killTimer.start();
     }
-    m_order.reset();
     endJob();
     Q_EMIT cancelled();
 }
@@ -250,79 +263,9 @@ void ReplayService::cancel()
 void ReplayService::endJob()
 {
     m_job = 0;
+    m_order.reset();
+    m_orderSent = false;
     Q_EMIT stateChanged();
-}
-
-void ReplayService::readLines()
-{
-    while (m_process && m_process->canReadLine()) {
-        const QByteArray line = m_process->readLine();
-        const Json answer = Json::parse(line.constData(), line.constData() + line.size(), nullptr, false);
-        if (answer.is_object()) {
-            handle(answer);
-        }
-    }
-}
-
-void ReplayService::handle(const Json& answer)
-{
-    const int id = answer.contains("id") && answer["id"].is_number_integer() ? answer["id"].get<int>() : 0;
-    if (answer.contains("hello")) {
-        handleHello(answer["hello"]);
-        return;
-    }
-    const bool ends = answer.contains("done") || answer.contains("error") || answer.contains("cancelled");
-    if (ends && id == m_cancelling) {
-        m_killTimer.stop();
-        m_cancelling = 0;
-    }
-    // What a cancelled sweep still sends is stored by the service, and no longer shown.
-    if (id != 0 && id == m_job) {
-        handleJob(answer);
-    }
-    answerQuestion(id, answer, ends);
-}
-
-void ReplayService::handleHello(const Json& hello)
-{
-    m_ready = true;
-    QStringList parts {textOf(hello, "engine")};
-    if (hello.contains("devices") && hello["devices"].is_array()) {
-        for (const Json& device : hello["devices"]) {
-            parts << textOf(device, "name").toUpper();
-        }
-    }
-    m_engine = parts.join(QStringLiteral(" · "));
-    m_notes.clear();
-    if (hello.contains("notes") && hello["notes"].is_array()) {
-        for (const Json& note : hello["notes"]) {
-            m_notes << (note.is_string() ? qstr(note.get<std::string>()) : QString());
-        }
-    }
-    sendOrder();
-    sendQuestions();
-    Q_EMIT stateChanged();
-}
-
-void ReplayService::handleJob(const Json& answer)
-{
-    if (answer.contains("progress")) {
-        Q_EMIT progressed(progressOf(answer["progress"]));
-    } else if (answer.contains("cell")) {
-        if (const auto cell = cellFromJson(answer["cell"])) {
-            Q_EMIT cellDone(*cell);
-        }
-    } else if (answer.contains("done")) {
-        endJob();
-        Q_EMIT finished();
-    } else if (answer.contains("cancelled")) {
-        endJob();
-        Q_EMIT cancelled();
-    } else if (answer.contains("error")) {
-        const QString sentence = textOf(answer, "error");
-        endJob();
-        Q_EMIT failed(sentence, {});
-    }
 }
 
 } // namespace nanscope

@@ -16,6 +16,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/model/model.h"
+#include "ui/jobs/progressgate.h"
 
 namespace nanscope {
 
@@ -36,16 +37,26 @@ struct SweepOrder
     QStringList variants;
     std::vector<Precision> precisions;
     QString session; ///< where the service stores the cells, or empty
+    std::string run; ///< whose session it must be: hash of its folder
+};
+
+/// How long the process may take, in milliseconds.
+struct ServicePatience
+{
+    int hello = 60000; ///< torch on a cold network disk takes half a minute
+    int cancel = 2000;
 };
 
 /// The replay process behind the window, spoken to in JSON lines (core/replay/serve.h). Its death is reported; the
-/// next sweep starts it again. cancel() answers at once, the process gets two seconds.
+/// next sweep starts it again. cancel() answers at once, the process gets two seconds. A process that does not answer
+/// or floods the window with what is no answer is ended, and that is reported as its death is.
 class ReplayService : public QObject
 {
     Q_OBJECT
 
 public:
-    explicit ReplayService(std::deque<ServiceProgram> programs, QObject* parent = nullptr);
+    explicit ReplayService(
+        std::deque<ServiceProgram> programs, QObject* parent = nullptr, ServicePatience patience = {});
     ~ReplayService() override;
 
     void start();
@@ -56,7 +67,8 @@ public:
     /// "error" or "cancelled". A process that goes away is an "error", too. Returns the id of the request.
     using Answered = std::function<void(int id, const nlohmann::ordered_json& answer)>;
     int ask(nlohmann::ordered_json request, Answered answered);
-    /// Asks the service to stop what this id asked for; the answers still come.
+    /// Asks the service to stop what this id asked for; the answers still come. One that goes on all the same is ended
+    /// like one that ignores cancel().
     void stop(int id);
 
     bool available() const { return !m_programs.empty(); }
@@ -68,7 +80,8 @@ public:
     QString description() const;
     QStringList notes() const { return m_notes; }
 
-    static constexpr int killAfterMs = 2000;
+    /// Of lines that are no answer, and of one line.
+    static constexpr qint64 mostRubbishBytes = qint64 {16} << 20;
 
 Q_SIGNALS:
     void stateChanged();
@@ -84,30 +97,40 @@ private:
         QByteArray line;
         Answered answered;
         bool sent = false;
+        bool stopped = false;
     };
 
+    void connectProcess(QProcess& process);
     void startProcess();
     void dropProcess();
+    void giveUpProcess();
     void send(const nlohmann::ordered_json& request);
     void readLines();
-    void handle(const nlohmann::ordered_json& answer);
+    void takeLine(const QByteArray& line);
+    bool handle(const nlohmann::ordered_json& answer);
     void handleHello(const nlohmann::ordered_json& hello);
-    void handleJob(const nlohmann::ordered_json& answer);
+    bool handleJob(const nlohmann::ordered_json& answer);
     void onEnded(const QString& how);
     void sendOrder();
     void endJob();
     void sendQuestions();
-    void answerQuestion(int id, const nlohmann::ordered_json& answer, bool last);
-    void loseQuestions(bool unsentToo, const QString& sentence);
+    bool answerQuestion(int id, const nlohmann::ordered_json& answer, bool last);
+    void loseQuestions(const QString& sentence);
 
     std::deque<ServiceProgram> m_programs;
     std::unique_ptr<QProcess> m_process;
+    QTimer m_helloTimer;
     QTimer m_killTimer;
+    ProgressGate m_gate;
+    QByteArray m_line; ///< begun by this process
+    qint64 m_rubbish = 0; ///< bytes of this process
     bool m_ready = false;
     QString m_engine;
     QStringList m_notes;
     QString m_errors; ///< end of the process's stderr
-    std::optional<SweepOrder> m_order; ///< waits for the process to be ready
+    std::optional<SweepOrder> m_order; ///< of the running sweep
+    bool m_orderSent = false;
+    qsizetype m_cellsLeft = 0; ///< that the running sweep may still bring
     std::map<int, Question> m_questions; ///< by id
     int m_lastId = 1;
     int m_job = 0; ///< id of the running sweep, 0 when there is none

@@ -48,7 +48,7 @@ Result<ReportInput> reportInput(const ReportSubject& subject)
     ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}, {}, subject.about};
     input.commandLine = "nanscope report " + loaded.opened.string();
     if (!loaded.session.empty()) {
-        auto session = Session::open(loaded.session, OpenMode::readOnly);
+        auto session = openSessionOfRun(loaded.session, OpenMode::readOnly, loaded.key());
         if (!session) {
             return tl::make_unexpected(session.error());
         }

@@ -2,35 +2,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/runloader.h"
 
-#include <chrono>
-
+#include "core/session/session.h"
+#include "ui/jobs/progressgate.h"
 #include "ui/jobs/readrun.h"
 
 namespace nanscope {
 
-namespace {
-
-/// Lets through a report every 50 ms and each change of phase: the event queue of the window is not a log.
-class ProgressGate
+std::string LoadedRun::key() const
 {
-public:
-    bool opensFor(const Progress& progress)
-    {
-        const auto now = std::chrono::steady_clock::now();
-        if (progress.phase == m_phase && now - m_last < std::chrono::milliseconds(50)) {
-            return false;
-        }
-        m_phase = progress.phase;
-        m_last = now;
-        return true;
-    }
-
-private:
-    std::string m_phase;
-    std::chrono::steady_clock::time_point m_last;
-};
-
-} // namespace
+    return hashText(run->root);
+}
 
 RunLoader::RunLoader(QObject* parent)
     : QObject(parent)

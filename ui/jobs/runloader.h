@@ -17,7 +17,7 @@
 
 namespace nanscope {
 
-/// A run as the window holds it: points only of the series that are drawn.
+/// A run as the window holds it: points only where no session holds them.
 struct LoadedRun
 {
     std::shared_ptr<const RunData> run;
@@ -31,6 +31,8 @@ struct LoadedRun
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written
     std::string sessionProblem;
+    /// Tells its session from another run's (openSessionOfRun).
+    std::string key() const;
 };
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.

@@ -65,14 +65,14 @@ void Workspace::connectJobs()
     connect(&m_tensors, &TensorLoader::failed, this, &Workspace::picturesMissing);
     connect(&m_film, &CellFilm::changed, this, &Workspace::filmChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::filmMissing);
+    connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
+    connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
     connect(&m_film, &CellFilm::progressed, this, &Workspace::progressed);
     connect(&m_cliff, &CliffLoader::ready, this, &Workspace::cliffReady);
     connect(&m_cliff, &CliffLoader::failed, this, &Workspace::cliffFailed);
     connect(&m_deep, &DeepJob::progressed, this, &Workspace::deepProgressed);
     connect(&m_deep, &DeepJob::measured, this, &Workspace::onDeep);
     connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
-    connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
-    connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
     m_beside.setSweeping(false);
     connect(&m_beside, &CellFilm::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
@@ -224,19 +224,25 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
 
 void Workspace::reportRejections()
 {
-    if (!m_loaded.sessionProblem.empty()) {
-        Q_EMIT problem(tr("Nothing will be remembered of this run: %1").arg(qstr(m_loaded.sessionProblem)), {});
-    }
     QStringList details;
+    if (!m_loaded.sessionProblem.empty()) {
+        details << tr("Nothing will be remembered of this run: %1").arg(qstr(m_loaded.sessionProblem));
+    }
+    if (m_loaded.run->rejected.empty()) {
+        if (!details.isEmpty()) {
+            Q_EMIT problem(details.constFirst(), {});
+        }
+        return;
+    }
     for (const Rejection& rejection : m_loaded.run->rejected) {
         details << QStringLiteral("%1: %2").arg(qstr(rejection.reason), qstr(rejection.path));
     }
-    if (!details.isEmpty()) {
-        Q_EMIT problem(details.size() == 1
-                ? tr("1 file could not be used; everything else is open")
-                : tr("%1 files could not be used; everything else is open").arg(details.size()),
-            details);
-    }
+    const auto count = m_loaded.run->rejected.size();
+    const QString rejected = count == 1 ? tr("1 file could not be used; everything else is open")
+                                        : tr("%1 files could not be used; everything else is open").arg(count);
+    Q_EMIT problem(
+        m_loaded.sessionProblem.empty() ? rejected : tr("%1. Nothing will be remembered of this run").arg(rejected),
+        details);
 }
 
 void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
@@ -266,9 +272,9 @@ void Workspace::showDefaultCell()
 {
     const Capture* shown = capture();
     m_film.clear();
-    m_film.setPlace(m_loaded.session, shown ? shown->path : std::string());
+    m_film.setPlace(m_loaded.session, m_loaded.key(), shown ? shown->path : std::string());
     m_beside.clear(tr("The second cell follows the first"));
-    m_beside.setPlace(m_loaded.session, shown ? shown->path : std::string());
+    m_beside.setPlace(m_loaded.session, m_loaded.key(), shown ? shown->path : std::string());
     const CaptureVerdict* judged = verdict();
     const int batch = judged ? judged->damage.batch : 0;
     if (const Cell* cell = defaultCell()) {
@@ -423,6 +429,7 @@ void Workspace::sweepSelected()
     order.variants = variantsInOrder(identified);
     order.precisions = sweepPrecisions();
     order.session = qstr(m_loaded.session.string());
+    order.run = m_loaded.session.empty() ? std::string() : m_loaded.key();
     m_swept = shown->file;
     m_service.sweep(order);
 }
@@ -487,6 +494,8 @@ void Workspace::cancel()
     m_deep.cancel();
     m_loader.cancel();
     m_service.cancel();
+    m_film.cancelReplay();
+    m_beside.cancelReplay();
 }
 
 void Workspace::startService()

@@ -84,6 +84,8 @@ public:
     int shownBatch() const { return m_film.batch(); }
 
     bool busy() const;
+    /// There is something that cancel() stops.
+    bool cancellable() const { return busy() || m_film.awaitsReplay(); }
     bool judging() const { return m_judging; }
     bool sweeping() const { return m_service.running(); }
     bool sweepingSelected() const;
