@@ -249,7 +249,7 @@ void PaneLinks::onFilm(std::shared_ptr<const Film> film)
 {
     m_film = std::move(film);
     showGauges(m_film->cell);
-    fillCliff();
+    fillCliff({});
     m_panes.film->setFilm(m_film);
 }
 
@@ -283,15 +283,17 @@ void PaneLinks::onFilmMissing(const QString& sentence)
     m_film = nullptr;
     m_panes.gauges->setCell(nullptr);
     m_panes.film->showMessage(sentence);
-    fillCliff();
+    fillCliff(sentence);
 }
 
-void PaneLinks::fillCliff()
+// A cell can be there without a film of it; one that is only on its way names no capture yet.
+void PaneLinks::fillCliff(const QString& missing)
 {
-    if (const auto& cell = m_workspace.shownCell()) {
+    const auto& cell = m_workspace.shownCell();
+    if (cell && !cell->capture.empty()) {
         m_panes.cliff->setCell(*cell, m_workspace.shownBatch());
     } else {
-        m_panes.cliff->showMessage(tr("Sweep this capture, then choose a cell to see how far it is from its cliff"));
+        m_panes.cliff->showMessage(missing);
     }
 }
 

@@ -51,7 +51,7 @@ private:
     void fillVerdict();
     void fillDamage(bool shown);
     void fillSweep();
-    void fillCliff();
+    void fillCliff(const QString& missing);
     void selectCause();
 
     Panes m_panes;

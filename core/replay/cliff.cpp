@@ -3,6 +3,7 @@
 #include "core/replay/cliff.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -141,8 +142,7 @@ ScalarCurve scalarCurve(std::span<const Coefficients> rest, double limit, double
         }
     }
     std::ranges::sort(curve.sigma);
-    const auto doubled = std::ranges::unique(curve.sigma);
-    curve.sigma.erase(doubled.begin(), doubled.end());
+    curve.sigma.erase(std::unique(curve.sigma.begin(), curve.sigma.end()), curve.sigma.end());
     for (const double sigma : curve.sigma) {
         curve.result.push_back(applySchedule(rest, sigma));
     }

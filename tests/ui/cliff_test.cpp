@@ -194,6 +194,11 @@ TEST(CliffPaneTest, AnotherCellStartsAnewTheSameDoesNot)
     EXPECT_TRUE(shown.pane.history().all().empty());
     shown.pane.setReplay(cliffAt(1, Outcome::finite));
     EXPECT_TRUE(shown.pane.history().all().empty()) << "of the matrix before";
+    Cell other = gnsCell();
+    other.capture = "other.pt";
+    shown.pane.setCell(other, 0);
+    shown.pane.setReplay(cliffAt(1, Outcome::finite));
+    EXPECT_TRUE(shown.pane.history().all().empty()) << "of the capture before";
     Cell stranger = gnsCell();
     stranger.variant = "polar-grad";
     shown.pane.setCell(stranger, 0);

@@ -39,10 +39,16 @@ int allRoundings(const Cell& cell)
     return static_cast<int>(envelopeOf(cell.lowering).size());
 }
 
+/// What a replay of a cell has in common with it.
+bool isOf(const Cell& replay, const Cell& cell)
+{
+    return replay.capture == cell.capture && replay.variant == cell.variant && replay.precision == cell.precision
+        && replay.lowering == cell.lowering;
+}
+
 bool sameCell(const Cell& a, const Cell& b)
 {
-    return a.capture == b.capture && a.variant == b.variant && a.precision == b.precision && a.device == b.device
-        && a.lowering == b.lowering && a.epsilon == b.epsilon && a.gauges.size() == b.gauges.size();
+    return isOf(a, b) && a.device == b.device && a.epsilon == b.epsilon && a.gauges.size() == b.gauges.size();
 }
 
 QDoubleSpinBox* addNumber(QGridLayout& grid, int row, const QString& name, double low, double high, int decimals)
@@ -152,6 +158,7 @@ void CliffPane::setCell(const Cell& cell, int batch)
         showMessage(tr("This program knows no polynomial of %1, so there is no curve to draw").arg(qstr(cell.variant)));
         return;
     }
+    Q_EMIT replayUnwanted();
     m_cell = cell;
     m_batch = batch;
     m_variant = *variant;
@@ -270,7 +277,7 @@ bool CliffPane::isCurrent(const ReplayedCliff& cliff) const
 
 void CliffPane::setReplay(const SharedCliff& cliff)
 {
-    if (!m_cell || cliff->replays.front().cell.variant != m_cell->variant || cliff->batch != m_batch) {
+    if (!m_cell || cliff->batch != m_batch || !isOf(cliff->replays.front().cell, *m_cell)) {
         return;
     }
     m_history.add(cliff);
