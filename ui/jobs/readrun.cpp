@@ -200,9 +200,9 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
     return diagnosis;
 }
 
-Result<void> storeObserved(const fs::path& path, const Observations& observed)
+Result<void> storeObserved(const LoadedRun& run, const Observations& observed)
 {
-    auto session = Session::open(path, OpenMode::readWrite);
+    auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key());
     if (!session) {
         return tl::make_unexpected(session.error());
     }

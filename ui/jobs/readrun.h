@@ -21,7 +21,7 @@ Result<OpenedRun> openRun(const std::filesystem::path& path, const JobContext& j
 /// Judges a run and stores the diagnosis in its session, if it has one.
 Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job);
 
-/// Remembers what the owner of the run saw.
-Result<void> storeObserved(const std::filesystem::path& session, const Observations& observed);
+/// Remembers what the owner of the run saw, in the run's own session.
+Result<void> storeObserved(const LoadedRun& run, const Observations& observed);
 
 } // namespace nanscope

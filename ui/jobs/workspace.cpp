@@ -181,7 +181,7 @@ void Workspace::setObserved(const Observations& observed)
         return;
     }
     background(
-        m_notes, this, [session = m_loaded.session, observed] { return storeObserved(session, observed); },
+        m_notes, this, [run = m_loaded, observed] { return storeObserved(run, observed); },
         [this](const Result<void>& stored) {
             if (!stored) {
                 Q_EMIT problem(qstr(sentence(stored.error())), {});
