@@ -98,7 +98,9 @@ void VerdictChips::setOpen(VerdictList list)
 void VerdictChips::style()
 {
     for (const auto& [list, button] : m_chips) {
-        const QString sheet = QStringLiteral("QToolButton#chip:enabled { border-color: %1; }").arg(rimOf(list).name());
+        const QString sheet = QStringLiteral("QToolButton#chip:enabled { border-color: %1; } "
+                                             "QToolButton#chip:focus { border: 2px solid %1; padding: 1px 9px; }")
+                                  .arg(rimOf(list).name());
         if (button->styleSheet() != sheet) {
             button->setStyleSheet(sheet);
         }
