@@ -136,10 +136,7 @@ private:
         case OpName::r:
             return lookAtGram(op);
         case OpName::q:
-            m_deep.steps[static_cast<std::size_t>(trace.iteration) - 1].commutator =
-                commutatorOf(m_start, m_side.result(), trace.rows);
-            // The last step has an X of its own, which rounding may still break.
-            return trace.iteration < m_deep.steps.back().iteration ? lookAtIterate(trace) : void();
+            return lookAtQ(trace);
         case OpName::update:
             return lookAtIterate(trace);
         default:
@@ -159,6 +156,16 @@ private:
         const auto size = m_side.run().ops()[op].rows;
         step.lambdaMin = smallestEigenvalue(m_side.result(), size);
         step.symmetryError = symmetryErrorOf(m_side.result(), size);
+    }
+
+    void lookAtQ(const OpTrace& op)
+    {
+        m_deep.steps[static_cast<std::size_t>(op.iteration) - 1].commutator =
+            commutatorOf(m_start, m_side.result(), op.rows);
+        // The last step has an X of its own, which rounding may still break.
+        if (op.iteration < m_deep.steps.back().iteration) {
+            lookAtIterate(op);
+        }
     }
 
     void lookAtIterate(const OpTrace& op)

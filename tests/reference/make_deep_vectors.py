@@ -23,6 +23,8 @@ from make_replay_vectors import FORMATS
 from newton_schulz import VARIANTS
 
 HERE = Path(__file__).parent
+
+# No fp32: there the noise is that of the order of summation, which is nobody's truth.
 CASES = [
     ("wide_24x40_gaussian", "dion-ns5", "bf16"),
     ("wide_24x40_log3", "dion-ns5", "fp16"),

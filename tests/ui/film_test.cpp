@@ -3,7 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include <QComboBox>
 #include <QImage>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
 #include <QTest>
