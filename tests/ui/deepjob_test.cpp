@@ -50,7 +50,7 @@ TEST(DeepJob, BringsTheCellWithItsGaugesAndTheSessionKeepsIt)
     EXPECT_EQ(cells[0].gauges.size(), 5U);
     ASSERT_TRUE(cells[0].deep);
     EXPECT_EQ(cells[0].deep->steps.size(), 5U);
-    EXPECT_GT(progressed.count(), 10);
+    EXPECT_GT(progressed.count(), 0);
     const auto stored = Session::open(folder / "a.nanscope", OpenMode::readOnly)->cells();
     ASSERT_EQ(stored->size(), 1U);
     EXPECT_TRUE(sameCell(stored->at(0), cells[0]));

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include <QApplication>
+#include <QSettings>
 #include <QStandardPaths>
 #include <QStyleFactory>
 #include <QTemporaryDir>
@@ -23,6 +24,8 @@ int main(int argc, char** argv)
     qputenv("XDG_CONFIG_HOME", home.path().toUtf8());
     qputenv("NANSCOPE_WORKER", "");
     QStandardPaths::setTestModeEnabled(true);
+    // Test mode has one settings folder for all processes, and ctest runs several.
+    QSettings::setPath(QSettings::NativeFormat, QSettings::UserScope, home.path());
     QLocale::setDefault(QLocale::c());
     QApplication app(argc, argv);
     QCoreApplication::setApplicationName(QStringLiteral("nanscope-test"));
