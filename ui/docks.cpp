@@ -5,6 +5,7 @@
 #include <QAction>
 #include <QCoreApplication>
 #include <QDockWidget>
+#include <QLabel>
 #include <QMainWindow>
 #include <QMenu>
 #include <QTabBar>
@@ -23,6 +24,16 @@ struct Words
 
 constexpr int layoutVersion = 2;
 
+/// For a pane whose contents have frames of their own.
+QLabel* plainHeading(const QString& title)
+{
+    auto* heading = new QLabel(title);
+    heading->setObjectName(QStringLiteral("paneTitle"));
+    heading->setTextFormat(Qt::PlainText);
+    heading->setContentsMargins(grid(1), grid(2), grid(1), grid(1));
+    return heading;
+}
+
 } // namespace
 
 Docks::Docks(QMainWindow& area)
@@ -40,9 +51,8 @@ QDockWidget* Docks::add(const char* name, const QString& title, QWidget* pane, Q
     dock->setObjectName(QLatin1String(name));
     dock->setWidget(pane);
     // A pane's own heading is what one drags it by; a second line with the same words above it would be noise.
-    if (auto* frame = qobject_cast<PaneFrame*>(pane)) {
-        dock->setTitleBarWidget(frame->takeHeader());
-    }
+    auto* frame = qobject_cast<PaneFrame*>(pane);
+    dock->setTitleBarWidget(frame ? frame->takeHeader() : plainHeading(title));
     m_area.addDockWidget(area, dock);
     m_docks.push_back({dock, area});
     return dock;

@@ -105,8 +105,9 @@ void report(const char* what, std::vector<Frame> times)
 {
     for (const auto& [kind, name] : {std::pair {&Frame::wall, "wall"}, std::pair {&Frame::cpu, "its thread"}}) {
         std::ranges::sort(times, {}, kind);
-        const auto at = [&](double part) {
-            return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))].*kind;
+        // clang 14 cannot capture the name of a structured binding.
+        const auto at = [&times, own = kind](double part) {
+            return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))].*own;
         };
         std::printf("%-22s %-10s p50 %.2f ms, p95 %.2f ms, worst %.2f ms\n", what, name, at(0.5), at(0.95), at(1));
     }

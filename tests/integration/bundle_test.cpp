@@ -13,7 +13,6 @@
 using namespace nanscope::testing;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
-using ::testing::Not;
 
 namespace fs = std::filesystem;
 

@@ -64,7 +64,7 @@ protected:
     /// A copy of the golden run; with its session there is nothing to judge.
     std::filesystem::path copySample(bool session = true)
     {
-        const std::filesystem::path sample = folder / "sample";
+        std::filesystem::path sample = folder / "sample";
         std::filesystem::copy(NANSCOPE_SAMPLE, sample, std::filesystem::copy_options::recursive);
         if (!session) {
             std::filesystem::remove(sample / "sample.nanscope");

@@ -110,12 +110,12 @@ BundleOptions restoreReportOptions(const QByteArray& state)
     if (saved[QStringLiteral("version")].toInt() != stateVersion) {
         return options;
     }
-    for (const QJsonValue& value : saved[QStringLiteral("without")].toArray()) {
+    for (const QJsonValue value : saved[QStringLiteral("without")].toArray()) {
         if (const auto section = parseReportSection(value.toString().toStdString())) {
             options.report.sections.erase(*section);
         }
     }
-    for (const QJsonValue& value : saved[QStringLiteral("texts")].toArray()) {
+    for (const QJsonValue value : saved[QStringLiteral("texts")].toArray()) {
         options.report.redactions.push_back({value[QStringLiteral("text")].toString().toStdString(),
             value[QStringLiteral("with")].toString().toStdString(), 0});
     }

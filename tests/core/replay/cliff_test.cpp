@@ -250,7 +250,7 @@ TEST_F(Cliffs, IndicesNameTheMatrixOfTheBatch)
 TEST_F(Cliffs, WhatCannotBeReplayedIsOneSentence)
 {
     const auto wanted = request("gns-gram", Precision::fp16, {4, 6}, waveValues(24));
-    const auto refusal = [](CliffRequest request) {
+    const auto refusal = [](const CliffRequest& request) {
         const auto cliff = replayCliff(request, makeCoreDevice);
         EXPECT_FALSE(cliff);
         return cliff ? std::string() : sentence(cliff.error());

@@ -235,7 +235,8 @@ TEST_F(Deep, GramOfANumericallyLowRankMatrixLosesItsSign)
 {
     Matrix input(12 * 40);
     for (std::size_t i = 0; i < input.size(); ++i) {
-        const auto row = static_cast<double>(i / 40);
+        const std::size_t line = i / 40;
+        const auto row = static_cast<double>(line);
         const auto col = static_cast<double>(i % 40);
         input[i] =
             static_cast<float>(std::sin(row + 1) * std::cos(0.3 * col) + 0.4 * std::cos(2 * row) * std::sin(col));

@@ -12,7 +12,6 @@
 #include "handmade.h"
 
 using namespace nanscope;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
