@@ -171,10 +171,10 @@ std::optional<double> slackPercent(const Cell& cell)
 {
     std::optional<double> least;
     for (const auto& gauge : cell.gauges) {
-        if (!gauge.spectralBound || !gauge.spectralLimit || *gauge.spectralLimit <= 0) {
+        if (!gauge.spectralBound || !gauge.spectralLimit || *gauge.spectralLimit <= 0 || *gauge.spectralBound <= 0) {
             continue;
         }
-        const auto slack = (1 - *gauge.spectralBound / *gauge.spectralLimit) * 100;
+        const auto slack = (*gauge.spectralLimit / *gauge.spectralBound - 1) * 100;
         least = least ? std::min(*least, slack) : slack;
     }
     // A bound beyond the limit says nothing: the norm itself may still be well below.

@@ -47,8 +47,8 @@ std::string variantText(const Identification& variant);
 /// "2026-11-21 04:13:16 UTC".
 std::string timeText(std::int64_t unixMilliseconds);
 
-/// What the gauges guarantee of the distance to the divergence limit, in percent of the limit; none where the
-/// bound is too wide to guarantee any.
+/// By how much ||X||_2 may grow before the schedule diverges, in percent, as far as the gauges guarantee it: limit /
+/// bound - 1, the least over the steps. None where the bound is too wide to guarantee any.
 std::optional<double> slackPercent(const Cell& cell);
 
 /// With a capital at the front and a stop at the end.

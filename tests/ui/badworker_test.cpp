@@ -18,7 +18,7 @@ using test::fakeService;
 
 SweepOrder order()
 {
-    return {{QStringLiteral("a.pt")}, {QStringLiteral("gns-gram")}, {Precision::fp16}, {}};
+    return {{QStringLiteral("a.pt")}, {QStringLiteral("gns-gram")}, {Precision::fp16}, {}, {}};
 }
 
 class BadWorker : public test::OpenWindow

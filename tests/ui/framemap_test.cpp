@@ -47,7 +47,7 @@ protected:
         path = writeFrameCapture(folder / "big.pt", {1, rows, cols}, input, output);
         map.resize(200, 180);
         film.setPlace({}, {}, path);
-        QObject::connect(&film, &CellFilm::changed, &map, [this](std::shared_ptr<const Film> made) {
+        QObject::connect(&film, &CellFilm::changed, &map, [this](const std::shared_ptr<const Film>& made) {
             shown = made;
             map.setFrame(made, static_cast<int>(made->frames.size()) - 1);
         });

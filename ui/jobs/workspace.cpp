@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/replay/variant.h"
+#include "ui/jobs/cellchoice.h"
 #include "ui/jobs/readrun.h"
 #include "ui/models/capturemodel.h"
 #include "ui/models/cellgridmodel.h"
@@ -277,30 +277,14 @@ void Workspace::showDefaultCell()
     m_beside.setPlace(m_loaded.session, m_loaded.key(), shown ? shown->path : std::string());
     const CaptureVerdict* judged = verdict();
     const int batch = judged ? judged->damage.batch : 0;
+    const bool canReplay = shown && !m_loaded.session.empty() && m_service.available() && !sweeping();
     if (const Cell* cell = defaultCell()) {
         m_film.show(*cell, batch);
-    } else if (worthReplaying()) {
-        const auto variant = findVariant(judged->variant.names.front());
-        m_film.replay(std::string((*variant)->name), (*variant)->precision, batch);
+    } else if (const Variant* ran = canReplay ? quickReplay(*shown, judged) : nullptr) {
+        m_film.replay(std::string(ran->name), ran->precision, batch);
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
     }
-}
-
-/// What ran is known, and replaying it takes no longer than looking for the button.
-bool Workspace::worthReplaying() const
-{
-    constexpr std::int64_t most = std::int64_t {1} << 30; // of rows x columns x the smaller of them: under a second
-    const Capture* shown = capture();
-    const CaptureVerdict* judged = verdict();
-    if (!shown || !judged || m_loaded.session.empty() || !m_service.available() || sweeping()) {
-        return false;
-    }
-    int identified = 0;
-    variantsInOrder(identified);
-    const MatrixShape shape = matrixShape(shown->input.shape);
-    return identified > 0 && findVariant(judged->variant.names.front()) && shown->input.scanned()
-        && shown->input.total().finite() && shape.rows * shape.cols * std::min(shape.rows, shape.cols) <= most;
 }
 
 void Workspace::showCell(const Cell& cell, int batch)
@@ -333,20 +317,7 @@ void Workspace::dropCliff()
 
 const Cell* Workspace::defaultCell() const
 {
-    int identified = 0;
-    const QStringList names = variantsInOrder(identified);
-    const std::vector<const Cell*> own = cells();
-    for (const QString& name : names) {
-        const auto variant = findVariant(name.toStdString());
-        const auto found = std::find_if(own.rbegin(), own.rend(), [&](const Cell* cell) {
-            return variant && cell->error.empty() && cell->variant == (*variant)->name
-                && cell->precision == (*variant)->precision;
-        });
-        if (found != own.rend()) {
-            return *found;
-        }
-    }
-    return own.empty() || !own.back()->error.empty() ? nullptr : own.back();
+    return firstToSee(cells(), variantOrder(verdict()));
 }
 
 void Workspace::showBatch(std::int64_t batch)
@@ -387,34 +358,15 @@ int Workspace::causeOf(const CaptureVerdict& verdict) const
 
 QStringList Workspace::variantsInOrder(int& identified) const
 {
-    QStringList names;
-    const CaptureVerdict* judged = verdict();
-    // A set of everything distinguishes nothing.
-    if (judged && judged->variant.names.size() < variants().size()) {
-        for (const std::string& variant : judged->variant.names) {
-            names << qstr(variant);
-        }
-    }
-    identified = static_cast<int>(names.size());
-    for (const Variant& variant : variants()) {
-        if (!names.contains(qstr(variant.name))) {
-            names << qstr(variant.name);
-        }
-    }
-    return names;
+    VariantOrder order = variantOrder(verdict());
+    identified = order.identified;
+    return std::move(order.names);
 }
 
 std::vector<const Cell*> Workspace::cells() const
 {
-    std::vector<const Cell*> own;
-    if (const Capture* shown = capture()) {
-        for (const Cell& cell : m_loaded.cells) {
-            if (cell.capture == shown->file) {
-                own.push_back(&cell);
-            }
-        }
-    }
-    return own;
+    const Capture* shown = capture();
+    return shown ? cellsOf(m_loaded.cells, *shown) : std::vector<const Cell*> {};
 }
 
 void Workspace::sweepSelected()

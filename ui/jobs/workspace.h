@@ -126,7 +126,6 @@ private:
     void onCell(Cell cell);
     void onDeep(const Cell& cell);
     void showDefaultCell();
-    bool worthReplaying() const;
     ReportSubject reportSubject() const;
 
     LoadedRun m_loaded;

@@ -50,7 +50,7 @@ TEST(Words, VariantTellsFitRunnerUpAndRatio)
 
 TEST(Words, SlackIsTheTightestStep)
 {
-    EXPECT_NEAR(*slackPercent(handmade::failingCell()), (1 - 1.04 / 1.05) * 100, 1e-9);
+    EXPECT_NEAR(*slackPercent(handmade::failingCell()), (1.05 / 1.04 - 1) * 100, 1e-9);
     EXPECT_FALSE(slackPercent({}));
     auto wide = handmade::failingCell();
     wide.gauges[0].spectralBound = 2;

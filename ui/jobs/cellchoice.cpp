@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/jobs/cellchoice.h"
+
+#include <algorithm>
+
+#include "ui/text.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Rows x columns x the smaller of them: under a second on two cores.
+constexpr std::int64_t quickWork = std::int64_t {1} << 30;
+
+bool isQuick(const Capture& capture)
+{
+    const MatrixShape shape = matrixShape(capture.input.shape);
+    return shape.rows * shape.cols * std::min(shape.rows, shape.cols) <= quickWork;
+}
+
+} // namespace
+
+VariantOrder variantOrder(const CaptureVerdict* judged)
+{
+    VariantOrder order;
+    // A set of everything distinguishes nothing.
+    if (judged && judged->variant.names.size() < variants().size()) {
+        for (const std::string& variant : judged->variant.names) {
+            order.names << qstr(variant);
+        }
+    }
+    order.identified = static_cast<int>(order.names.size());
+    for (const Variant& variant : variants()) {
+        if (!order.names.contains(qstr(variant.name))) {
+            order.names << qstr(variant.name);
+        }
+    }
+    return order;
+}
+
+std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& capture)
+{
+    std::vector<const Cell*> own;
+    for (const Cell& cell : cells) {
+        if (cell.capture == capture.file) {
+            own.push_back(&cell);
+        }
+    }
+    return own;
+}
+
+const Cell* firstToSee(const std::vector<const Cell*>& cells, const VariantOrder& order)
+{
+    for (const QString& name : order.names) {
+        const auto variant = findVariant(name.toStdString());
+        const auto found = std::find_if(cells.rbegin(), cells.rend(), [&](const Cell* cell) {
+            return variant && cell->error.empty() && cell->variant == (*variant)->name
+                && cell->precision == (*variant)->precision;
+        });
+        if (found != cells.rend()) {
+            return *found;
+        }
+    }
+    return cells.empty() || !cells.back()->error.empty() ? nullptr : cells.back();
+}
+
+const Variant* quickReplay(const Capture& capture, const CaptureVerdict* judged)
+{
+    const VariantOrder order = variantOrder(judged);
+    if (order.identified == 0 || !capture.input.scanned() || !capture.input.total().finite() || !isQuick(capture)) {
+        return nullptr;
+    }
+    const auto variant = findVariant(order.names.front().toStdString());
+    return variant ? *variant : nullptr;
+}
+
+} // namespace nanscope
