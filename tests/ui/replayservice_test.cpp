@@ -21,7 +21,7 @@ ServiceProgram fake(const char* mode, bool worker = false)
 
 SweepOrder order()
 {
-    return {{QStringLiteral("a.pt")}, {QStringLiteral("gns-gram")}, {Precision::fp16}, {}};
+    return {{QStringLiteral("a.pt")}, {QStringLiteral("gns-gram")}, {Precision::fp16}, {}, {}};
 }
 
 bool waitFor(const ReplayService& service, bool (*done)(const ReplayService&))
