@@ -125,7 +125,7 @@ QString identificationSentence(const Identification& identification)
         names << qstr(name);
     }
     constexpr qsizetype mostNames = 3;
-    const QString list =
+    QString list =
         names.size() > mostNames ? Words::tr("any of %1 variants").arg(names.size()) : names.join(Words::tr(" or "));
     if (!identification.fit) {
         return list;
