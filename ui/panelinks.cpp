@@ -192,8 +192,7 @@ void PaneLinks::fillVerdict()
             tr("Every plausible variant is replayed under several roundings: seconds for a small matrix, minutes for "
                "a large one. Rescan (F5) judges again."));
     } else {
-        m_panes.verdict->showVerdict(*capture, *verdict);
-        m_panes.verdict->showTicks(m_workspace.ticks());
+        m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
     m_panes.verdict->setRan(variantNames(), m_workspace.ran());
     fillDamage(true);

@@ -16,8 +16,6 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::string_view outcomeNames[] = {"gone", "stays", "moves", "oftener"};
-
 template <class Number>
 std::optional<Number> numberIn(std::string_view text)
 {
@@ -39,6 +37,14 @@ Result<FailureRate> rateOf(const std::string& word)
     return failure(ErrorKind::usage, "--failed takes failures and hours, such as 3/4.2", word);
 }
 
+std::vector<std::string_view> outcomeNames()
+{
+    std::vector<std::string_view> names;
+    std::transform(
+        std::begin(everySeen), std::end(everySeen), std::back_inserter(names), [](Seen s) { return name(s); });
+    return names;
+}
+
 Result<TriedExperiment> triedOf(const std::string& word)
 {
     const auto equals = word.find('=');
@@ -49,11 +55,11 @@ Result<TriedExperiment> triedOf(const std::string& word)
         return tl::make_unexpected(known.error());
     }
     const auto outcome = equals == std::string::npos ? std::string() : word.substr(equals + 1, colon - equals - 1);
-    const auto place = oneOf("outcome", outcome, {std::begin(outcomeNames), std::end(outcomeNames)});
+    const auto place = oneOf("outcome", outcome, outcomeNames());
     if (!place) {
         return tl::make_unexpected(place.error());
     }
-    tried.seen = static_cast<Seen>(*place);
+    tried.seen = everySeen[*place];
     if (colon == std::string::npos) {
         return tried;
     }

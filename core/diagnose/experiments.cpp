@@ -44,11 +44,6 @@ Experiment advice(std::string what, std::string meaning = {})
     return {{}, std::move(what), std::move(meaning), {}, {}};
 }
 
-std::string hoursText(double hours)
-{
-    return fmt::format("{:.{}f}", hours, hours < 100 ? 1 : 0);
-}
-
 bool blames(const CaptureVerdict& verdict, Blame blame)
 {
     return verdict.blame == blame;

@@ -134,8 +134,8 @@ private:
             return tl::make_unexpected(fit.error());
         }
         c.identification = std::move(fit->identification);
-        c.compared = fit->compared;
-        c.localDamage = fit->localDamage;
+        c.fit.compared = fit->compared;
+        c.fit.localDamage = fit->localDamage;
         choosePlausible(c, stored, m_given);
         if (auto done = measure(c, stored); !done) {
             return done;
@@ -194,7 +194,7 @@ private:
 
     Result<void> measureWorstTile(Case& c, const Capture& stored)
     {
-        if (c.members.empty() || !c.localDamage) {
+        if (c.members.empty() || !c.fit.localDamage) {
             return {};
         }
         const auto& member = c.members.front();
@@ -208,8 +208,8 @@ private:
         if (!replayed) {
             return tl::make_unexpected(replayed.error());
         }
-        c.measured = member.variant->name;
-        c.worstTileError = worstTile(*c.element, replayed->outputs[0], c.worstRow, c.worstCol);
+        c.fit.measured = member.variant->name;
+        c.fit.worstTileError = worstTile(*c.element, replayed->outputs[0], c.fit.worstRow, c.fit.worstCol);
         return {};
     }
 
@@ -239,12 +239,7 @@ Weighed weighedIn(const Case& c)
     w.inputZero = c.element->inputScan.allZero();
     w.outputFinite = c.element->outputScan.finite();
     w.outputZero = c.element->outputScan.allZero();
-    w.compared = c.compared;
-    w.localDamage = c.localDamage;
-    w.measured = c.measured;
-    w.worstTileError = c.worstTileError;
-    w.worstRow = c.worstRow;
-    w.worstCol = c.worstCol;
+    w.fit = c.fit;
     return w;
 }
 

@@ -113,12 +113,7 @@ Case caseOf(const CaptureVerdict& judged, const Element& element)
     c.element = &element;
     c.damage = judged.damage;
     c.identification = judged.variant;
-    c.compared = weighed.compared;
-    c.localDamage = weighed.localDamage;
-    c.measured = weighed.measured;
-    c.worstTileError = weighed.worstTileError;
-    c.worstRow = weighed.worstRow;
-    c.worstCol = weighed.worstCol;
+    c.fit = weighed.fit;
     return c;
 }
 
@@ -193,7 +188,7 @@ Result<void> answerable(const CaptureVerdict& judged, const std::vector<Tick>& t
     if (kept.empty() || kept.size() == ticks.size()) {
         return {};
     }
-    const auto& measured = judged.weighed->measured;
+    const auto& measured = judged.weighed->fit.measured;
     if (!measured.empty() && !contains(variantsOf(kept), measured)) {
         return failure(ErrorKind::usage,
             fmt::format("the output was measured against {} only: judge it again with --ran", measured));
@@ -271,8 +266,9 @@ std::vector<Tick> ticksOf(const CaptureVerdict& judged)
 Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<std::string>& ticked)
 {
     if (!judged.weighed) {
-        return failure(ErrorKind::unsupported,
-            "this verdict does not hang on a variant, or is of an older version: judge it again");
+        return ticked.empty() ? Result<CaptureVerdict>(judged)
+                              : failure(ErrorKind::unsupported,
+                                  "this verdict does not hang on a variant, or is of an older version: judge it again");
     }
     const auto ticks = ticksOf(judged);
     if (auto replayed = allReplayed(ticks, ticked); !replayed) {

@@ -142,7 +142,7 @@ bool all(const Case& c, Property property)
 
 bool fitsNothingKnown(const Case& c)
 {
-    return c.compared && c.identification.matchesNone;
+    return c.fit.compared && c.identification.matchesNone;
 }
 
 bool atTheEdge(const Case& c)
@@ -283,18 +283,19 @@ Judgement judgeFinite(const Case& c)
         return unknownFunction(c);
     }
     const double typical = c.identification.fit.value_or(0);
-    if (c.localDamage && c.worstTileError > corruptTile && c.worstTileError > corruptRatio * typical) {
+    if (c.fit.localDamage && c.fit.worstTileError > corruptTile && c.fit.worstTileError > corruptRatio * typical) {
         j.blame = Blame::implementation;
         j.kind = "finite corruption";
         j.summary = fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is {:.0f} % off: "
                                 "finite, and wrong",
-            fmt::join(c.identification.names, " or "), 100 * typical, c.worstRow, c.worstCol, 100 * c.worstTileError);
+            fmt::join(c.identification.names, " or "), 100 * typical, c.fit.worstRow, c.fit.worstCol,
+            100 * c.fit.worstTileError);
         return j;
     }
     j.kind = "healthy";
-    j.summary = c.compared ? fmt::format("the output is what {} gives, to {:.2g} %",
+    j.summary = c.fit.compared ? fmt::format("the output is what {} gives, to {:.2g} %",
                     fmt::join(c.identification.names, " or "), 100 * typical)
-                           : std::string("finite in and out; too little to compare");
+                               : std::string("finite in and out; too little to compare");
     return j;
 }
 

@@ -17,12 +17,7 @@ struct Case
     const Element* element = nullptr;
     DamagePattern damage;
     Identification identification;
-    bool compared = false;
-    bool localDamage = false;
-    std::string measured; ///< variant of the best-fitting member, where its worst tile was needed
-    double worstTileError = 0; ///< of that one, for a finite output
-    std::int64_t worstRow = 0;
-    std::int64_t worstCol = 0;
+    OutputFit fit; ///< its worst tile is that of the best-fitting member
     std::vector<Member> members;
     std::vector<MemberResult> results; ///< one per member
 };

@@ -6,6 +6,14 @@
 
 namespace nanscope {
 
+std::string hoursText(double hours)
+{
+    char digits[400]; // the largest double has 309 before its point
+    const auto end =
+        std::to_chars(std::begin(digits), std::end(digits), hours, std::chars_format::fixed, hours < 100 ? 1 : 0);
+    return {std::begin(digits), end.ptr};
+}
+
 std::string lineOf(const Experiment& experiment)
 {
     auto line = experiment.what;
@@ -13,10 +21,7 @@ std::string lineOf(const Experiment& experiment)
         line += ": " + experiment.meaning;
     }
     if (experiment.cleanHours) {
-        char digits[32];
-        const auto end = std::to_chars(std::begin(digits), std::end(digits), *experiment.cleanHours,
-            std::chars_format::fixed, *experiment.cleanHours < 100 ? 1 : 0);
-        line += " (" + std::string(std::begin(digits), end.ptr) + " clean hours for 95 %)";
+        line += " (" + hoursText(*experiment.cleanHours) + " clean hours for 95 %)";
     }
     return line;
 }

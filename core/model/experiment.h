@@ -17,8 +17,13 @@ enum class Seen {
     oftener, ///< seen again, more often than before
 };
 
+inline constexpr Seen everySeen[] = {Seen::gone, Seen::stays, Seen::moves, Seen::oftener};
+
 std::string_view name(Seen seen);
 std::optional<Seen> parseSeen(std::string_view name);
+
+/// "4.2", "120": tenths only where they could matter.
+std::string hoursText(double hours);
 
 /// Something to try next.
 struct Experiment

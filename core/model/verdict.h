@@ -98,6 +98,17 @@ struct LogTrend
     EvidenceLine line;
 };
 
+/// How a finite output, or the finite part of one, was held against the plausible variants.
+struct OutputFit
+{
+    bool compared = false; ///< enough of the output is finite to hold it against the variants
+    bool localDamage = false; ///< most tiles fit, some do not
+    std::string measured; ///< the variant whose replay gave the worst tile, empty where none was needed
+    double worstTileError = 0;
+    std::int64_t worstRow = 0;
+    std::int64_t worstCol = 0;
+};
+
 /// What the rules weighed besides the members, kept so that they can be asked again about fewer of them.
 struct Weighed
 {
@@ -107,12 +118,7 @@ struct Weighed
     bool inputZero = false;
     bool outputFinite = false;
     bool outputZero = false;
-    bool compared = false; ///< enough of the output is finite to hold it against the variants
-    bool localDamage = false; ///< most tiles fit, some do not
-    std::string measured; ///< the variant whose replay gave the worst tile, empty where none was needed
-    double worstTileError = 0;
-    std::int64_t worstRow = 0;
-    std::int64_t worstCol = 0;
+    OutputFit fit;
     std::vector<LogTrend> logs;
     std::optional<EvidenceLine> machine; ///< a hardware error in the logs
 };

@@ -17,6 +17,7 @@
 #include "core/replay/serveframes.h"
 #include "core/replay/servequeue.h"
 #include "core/replay/serverequest.h"
+#include "core/replay/servesession.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 
@@ -62,7 +63,7 @@ public:
             return hello(id);
         }
         if (verb == "sweep") {
-            return add(id, sweepOrder(request));
+            return add(id, sweepFromJson(request));
         }
         if (verb == "film") {
             return add(id, filmFromJson(request));
@@ -71,7 +72,7 @@ public:
             return add(id, frameFromJson(request));
         }
         if (verb == "deep") {
-            return add(id, deepOrder(request));
+            return add(id, deepFromJson(request));
         }
         if (verb == "cliff") {
             return add(id, cliffFromJson(request));
@@ -118,44 +119,6 @@ private:
             devices.push_back({{"name", name}, {"hardware", hardware}});
         }
         write(id, "hello", {{"engine", m_info.engine}, {"devices", devices}, {"notes", m_info.notes}});
-    }
-
-    /// Empty where none is named.
-    static Result<std::string> sessionOf(const Json& request)
-    {
-        const auto session = request.value("session", Json());
-        if (!session.is_null() && !session.is_string()) {
-            return failure(ErrorKind::usage, "\"session\" is not a path");
-        }
-        return session.is_string() ? session.get<std::string>() : std::string();
-    }
-
-    static Result<std::string> runOf(const Json& request)
-    {
-        const auto run = request.value("run", Json());
-        if (!run.is_null() && !run.is_string()) {
-            return failure(ErrorKind::usage, "\"run\" is not a string");
-        }
-        return run.is_string() ? run.get<std::string>() : std::string();
-    }
-
-    static Result<SweepOrder> sweepOrder(const Json& request)
-    {
-        const auto session = sessionOf(request);
-        const auto run = runOf(request);
-        if (!session || !run) {
-            return tl::make_unexpected(session ? run.error() : session.error());
-        }
-        return sweepFromJson(request).map([&](SweepRequest sweep) {
-            return SweepOrder {std::move(sweep), *session, *run};
-        });
-    }
-
-    static Result<DeepOrder> deepOrder(const Json& request)
-    {
-        return sessionOf(request).and_then([&](const std::string& session) {
-            return deepFromJson(request).map([&](DeepRequest deep) { return DeepOrder {std::move(deep), session}; });
-        });
     }
 
     template <class Order>
@@ -230,28 +193,16 @@ private:
         });
     }
 
-    static Result<Session> openSession(const SweepOrder& order)
-    {
-        if (order.run.empty()) {
-            return Session::open(order.session, OpenMode::create);
-        }
-        return openSessionOfRun(order.session, OpenMode::readWrite, order.run);
-    }
-
     Result<void> runSweep(const Json& id, const SweepOrder& order, JobContext& context)
     {
-        std::optional<Session> session;
-        if (!order.session.empty()) {
-            auto opened = openSession(order);
-            if (!opened) {
-                return tl::make_unexpected(opened.error());
-            }
-            session = std::move(*opened);
+        auto session = openKept(order.kept);
+        if (!session) {
+            return tl::make_unexpected(session.error());
         }
         Result<void> stored;
         const auto onCell = [&](Cell cell) {
-            if (session && stored) {
-                stored = session->addCell(cell);
+            if (*session && stored) {
+                stored = (*session)->addCell(cell);
             }
             write(id, "cell", toJson(cell));
             if (!heard()) {

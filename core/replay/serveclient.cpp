@@ -254,7 +254,7 @@ Result<void> ServiceClient::sweep(const SweepRequest& request, const std::string
         }
         return cell.has_value();
     };
-    return perform(sweepToJson(request, session), {"sweep", "cells", context, cellsOf(request), take});
+    return perform(sweepToJson({request, {session, {}}}), {"sweep", "cells", context, cellsOf(request), take});
 }
 
 Result<ReplayedFilm> ServiceClient::film(const FilmRequest& request, const JobContext& job)

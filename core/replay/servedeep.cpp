@@ -4,8 +4,7 @@
 
 #include <utility>
 
-#include "core/session/session.h"
-
+#include "core/replay/servesession.h"
 namespace nanscope {
 
 namespace {
@@ -22,7 +21,7 @@ Result<Cell> replayed(const DeepOrder& order, const DeviceFactory& devices, cons
         return tl::make_unexpected(device.error());
     }
     CellRequest request = order.request.cell;
-    request.tileMaps = !order.session.empty();
+    request.tileMaps = !order.kept.session.empty();
     return replayCell(*capture, request, **device, cancel);
 }
 
@@ -48,20 +47,16 @@ Result<Cell> kept(Session& session, const Cell& measured, const DeepOrder& order
 
 Result<Cell> deepCell(const DeepOrder& order, const DeviceFactory& devices, const JobContext& job)
 {
-    std::optional<Session> session;
-    if (!order.session.empty()) {
-        auto opened = Session::open(order.session, OpenMode::create);
-        if (!opened) {
-            return tl::make_unexpected(opened.error());
-        }
-        session = std::move(*opened);
+    auto session = openKept(order.kept);
+    if (!session) {
+        return tl::make_unexpected(session.error());
     }
     auto measured = measureDeep(order.request, devices, job);
     if (!measured) {
         return measured;
     }
-    if (session) {
-        return kept(*session, *measured, order, devices, job.cancel);
+    if (*session) {
+        return kept(**session, *measured, order, devices, job.cancel);
     }
     return replayed(order, devices, job.cancel).map([&](Cell cell) {
         cell.deep = std::move(measured->deep);

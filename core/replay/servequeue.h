@@ -13,23 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/replay/cliff.h"
-#include "core/replay/deep.h"
-#include "core/replay/frame.h"
+#include "core/replay/serverequest.h"
 
 namespace nanscope {
-
-struct SweepOrder
-{
-    SweepRequest request;
-    std::string session; ///< path, or empty
-    std::string run; ///< hash of the folder whose session it must be, or empty
-};
-
-struct DeepOrder
-{
-    DeepRequest request;
-    std::string session; ///< path, or empty
-};
 
 /// A request of the service that takes its time.
 struct ServiceJob

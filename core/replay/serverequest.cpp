@@ -191,11 +191,33 @@ Json againstToJson(const Against& against)
                                                 : Json(nullptr);
 }
 
+Result<KeptIn> keptFromJson(const Json& request)
+{
+    KeptIn kept;
+    for (const auto& [key, text] : {std::pair {"session", &kept.session}, std::pair {"run", &kept.run}}) {
+        const auto found = request.find(key);
+        if (found == request.end() || found->is_null()) {
+            continue;
+        }
+        if (!found->is_string()) {
+            return failure(ErrorKind::usage, fmt::format("\"{}\" is not a string", key));
+        }
+        *text = found->get<std::string>();
+    }
+    return kept;
+}
+
+Json keptToJson(const KeptIn& kept)
+{
+    return {{"session", kept.session}, {"run", kept.run.empty() ? Json(nullptr) : Json(kept.run)}};
+}
+
 } // namespace
 
-Result<SweepRequest> sweepFromJson(const Json& request)
+Result<SweepOrder> sweepFromJson(const Json& request)
 {
     SweepRequest sweep;
+    auto kept = keptFromJson(request);
     const auto captures = strings(request, "captures");
     const auto variants = strings(request, "variants");
     const auto devices = strings(request, "devices");
@@ -210,6 +232,9 @@ Result<SweepRequest> sweepFromJson(const Json& request)
     if (!precisions || !lowerings || !numbers) {
         return tl::make_unexpected(!precisions ? precisions.error() : !lowerings ? lowerings.error() : numbers.error());
     }
+    if (!kept) {
+        return tl::make_unexpected(kept.error());
+    }
     const auto gauges = request.value("gauges", Json());
     if (!gauges.is_null() && gauges != "deep") {
         return usage("\"gauges\" is not null or \"deep\"");
@@ -220,15 +245,18 @@ Result<SweepRequest> sweepFromJson(const Json& request)
     sweep.precisions = *precisions;
     sweep.lowerings = lowerings->empty() ? sweep.lowerings : *lowerings;
     sweep.devices = devices->empty() ? sweep.devices : *devices;
-    return sweep;
+    return SweepOrder {std::move(sweep), std::move(*kept)};
 }
 
-nlohmann::ordered_json sweepToJson(const SweepRequest& sweep, const std::string& session)
+nlohmann::ordered_json sweepToJson(const SweepOrder& order)
 {
-    return {{"do", "sweep"}, {"captures", sweep.captures}, {"variants", sweep.variants},
+    const auto& sweep = order.request;
+    Json json {{"do", "sweep"}, {"captures", sweep.captures}, {"variants", sweep.variants},
         {"precisions", namesOf(sweep.precisions)}, {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices},
         {"epsilon", orNull(sweep.epsilon)}, {"steps", orNull(sweep.steps)},
-        {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}, {"session", session}};
+        {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}};
+    json.update(keptToJson(order.kept));
+    return json;
 }
 
 Result<FilmRequest> filmFromJson(const Json& request)
@@ -263,19 +291,21 @@ Result<FrameRequest> frameFromJson(const Json& request)
     return frame;
 }
 
-Result<DeepRequest> deepFromJson(const Json& request)
+Result<DeepOrder> deepFromJson(const Json& request)
 {
-    return filmFromJson(request).map([](FilmRequest film) {
-        return DeepRequest {std::move(film.capture), std::move(film.cell), film.batch};
+    return keptFromJson(request).and_then([&](const KeptIn& kept) {
+        return filmFromJson(request).map([&](FilmRequest film) {
+            return DeepOrder {{std::move(film.capture), std::move(film.cell), film.batch}, kept};
+        });
     });
 }
 
-nlohmann::ordered_json deepToJson(const DeepRequest& deep, const std::string& session)
+nlohmann::ordered_json deepToJson(const DeepOrder& order)
 {
-    Json json {{"do", "deep"}, {"capture", deep.capture}};
-    json.update(cellToJson(deep.cell));
-    json["batch"] = deep.batch;
-    json["session"] = session;
+    Json json {{"do", "deep"}, {"capture", order.request.capture}};
+    json.update(cellToJson(order.request.cell));
+    json["batch"] = order.request.batch;
+    json.update(keptToJson(order.kept));
     return json;
 }
 

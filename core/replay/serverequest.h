@@ -23,9 +23,29 @@ RequestLine readRequestLine(std::istream& in, std::string& line);
 /// before it takes memory.
 nlohmann::ordered_json parseServiceLine(const std::string& line);
 
+/// The session that a request's results are kept in.
+struct KeptIn
+{
+    std::string session; ///< path; empty: they are not kept
+    std::string run; ///< hashText() of the root() it must have; empty: any, and a missing one is made
+    bool operator==(const KeptIn&) const = default;
+};
+
+struct SweepOrder
+{
+    SweepRequest request;
+    KeptIn kept;
+};
+
+struct DeepOrder
+{
+    DeepRequest request;
+    KeptIn kept;
+};
+
 /// The sweep of a request, or what is wrong with it; and the request of a sweep, without its id.
-Result<SweepRequest> sweepFromJson(const nlohmann::ordered_json& request);
-nlohmann::ordered_json sweepToJson(const SweepRequest& sweep, const std::string& session);
+Result<SweepOrder> sweepFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json sweepToJson(const SweepOrder& sweep);
 
 /// The same for films and frames.
 Result<FilmRequest> filmFromJson(const nlohmann::ordered_json& request);
@@ -34,7 +54,7 @@ nlohmann::ordered_json filmToJson(const FilmRequest& film);
 nlohmann::ordered_json frameToJson(const FrameRequest& frame);
 
 /// And for deep gauges.
-Result<DeepRequest> deepFromJson(const nlohmann::ordered_json& request);
-nlohmann::ordered_json deepToJson(const DeepRequest& deep, const std::string& session);
+Result<DeepOrder> deepFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json deepToJson(const DeepOrder& deep);
 
 } // namespace nanscope

@@ -80,8 +80,8 @@ std::string seenText(const Experiment& experiment, const TriedExperiment& tried)
 {
     switch (tried.seen) {
     case Seen::gone:
-        return fmt::format("clean for {:.1f} h{}", tried.hours,
-            experiment.cleanHours ? fmt::format(", of {:.1f} h for 95 %", *experiment.cleanHours) : "");
+        return fmt::format("clean for {} h{}", hoursText(tried.hours),
+            experiment.cleanHours ? fmt::format(", of {} h for 95 %", hoursText(*experiment.cleanHours)) : "");
     case Seen::stays:
         return "the fault came again";
     case Seen::moves:
@@ -128,8 +128,8 @@ Paragraph rateText(const Observations& observed)
     if (!observed.rate) {
         return {own(done + " How often it fails: not recorded.")};
     }
-    return {own(fmt::format("{} It failed {} time{} in {:.1f} h.", done, observed.rate->failures,
-        observed.rate->failures == 1 ? "" : "s", observed.rate->hours))};
+    return {own(fmt::format("{} It failed {} time{} in {} h.", done, observed.rate->failures,
+        observed.rate->failures == 1 ? "" : "s", hoursText(observed.rate->hours)))};
 }
 
 } // namespace

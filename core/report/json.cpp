@@ -195,9 +195,10 @@ Json weighedJson(const std::optional<Weighed>& weighed)
     }
     return {{"rows", weighed->rows}, {"cols", weighed->cols}, {"input_absmax", jsonNumber(weighed->inputAbsmax)},
         {"input_zero", weighed->inputZero}, {"output_finite", weighed->outputFinite},
-        {"output_zero", weighed->outputZero}, {"compared", weighed->compared}, {"local_damage", weighed->localDamage},
-        {"measured", orNull(weighed->measured)}, {"worst_tile_error", jsonNumber(weighed->worstTileError)},
-        {"worst_row", weighed->worstRow}, {"worst_col", weighed->worstCol}, {"logs", logsJson(weighed->logs)},
+        {"output_zero", weighed->outputZero}, {"compared", weighed->fit.compared},
+        {"local_damage", weighed->fit.localDamage}, {"measured", orNull(weighed->fit.measured)},
+        {"worst_tile_error", jsonNumber(weighed->fit.worstTileError)}, {"worst_row", weighed->fit.worstRow},
+        {"worst_col", weighed->fit.worstCol}, {"logs", logsJson(weighed->logs)},
         {"machine", machineJson(weighed->machine)}};
 }
 

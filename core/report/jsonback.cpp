@@ -250,12 +250,12 @@ void read(const Json& json, std::optional<Weighed>& out)
     read(at(json, "input_zero"), weighed.inputZero);
     read(at(json, "output_finite"), weighed.outputFinite);
     read(at(json, "output_zero"), weighed.outputZero);
-    read(at(json, "compared"), weighed.compared);
-    read(at(json, "local_damage"), weighed.localDamage);
-    read(at(json, "measured"), weighed.measured);
-    read(at(json, "worst_tile_error"), weighed.worstTileError);
-    read(at(json, "worst_row"), weighed.worstRow);
-    read(at(json, "worst_col"), weighed.worstCol);
+    read(at(json, "compared"), weighed.fit.compared);
+    read(at(json, "local_damage"), weighed.fit.localDamage);
+    read(at(json, "measured"), weighed.fit.measured);
+    read(at(json, "worst_tile_error"), weighed.fit.worstTileError);
+    read(at(json, "worst_row"), weighed.fit.worstRow);
+    read(at(json, "worst_col"), weighed.fit.worstCol);
     read(at(json, "logs"), weighed.logs);
     read(at(json, "machine"), weighed.machine);
 }

@@ -18,7 +18,11 @@ using test::fakeService;
 
 SweepOrder order()
 {
-    return {{QStringLiteral("a.pt")}, {QStringLiteral("gns-gram")}, {Precision::fp16}, {}, {}};
+    SweepOrder order;
+    order.request.captures = {"a.pt"};
+    order.request.variants = {"gns-gram"};
+    order.request.precisions = {Precision::fp16};
+    return order;
 }
 
 class BadWorker : public test::OpenWindow

@@ -21,7 +21,11 @@ ServiceProgram fake(const char* mode, bool worker = false)
 
 SweepOrder order()
 {
-    return {{QStringLiteral("a.pt")}, {QStringLiteral("gns-gram")}, {Precision::fp16}, {}, {}};
+    SweepOrder order;
+    order.request.captures = {"a.pt"};
+    order.request.variants = {"gns-gram"};
+    order.request.precisions = {Precision::fp16};
+    return order;
 }
 
 bool waitFor(const ReplayService& service, bool (*done)(const ReplayService&))

@@ -226,6 +226,17 @@ TEST_F(Ticks, WhatAnExperimentShowedChangesTheVerdictAtOnce)
     EXPECT_FALSE(swap->timesBox()->isVisibleTo(&m_pane));
 }
 
+TEST_F(Ticks, AVerdictOfAnOlderVersionHearsOfExperimentsToo)
+{
+    auto verdict = openVerdict();
+    verdict.weighed.reset();
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    m_pane.setObserved({{}, {{"swap-gpus", Seen::moves, 0, 2}}});
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::machine);
+    m_pane.setObserved({});
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
+}
+
 TEST_F(Ticks, HowOftenItFailsTellsHowLongToStayClean)
 {
     m_pane.setOpenList(VerdictPane::List::next);

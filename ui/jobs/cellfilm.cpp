@@ -43,17 +43,15 @@ CellFilm::CellFilm(ReplayService& service, QObject* parent)
     connect(&m_replayed, &FrameLoader::frameFailed, this, &CellFilm::detailMissing);
 }
 
-void CellFilm::setPlace(
-    const std::filesystem::path& session, const std::string& run, const std::filesystem::path& capture)
+void CellFilm::setPlace(const KeptIn& place, const std::filesystem::path& capture)
 {
-    m_session = session;
-    m_run = run;
+    m_place = place;
     m_capture = capture;
 }
 
 void CellFilm::show(const Cell& cell, int batch)
 {
-    if (m_session.empty()) {
+    if (m_place.session.empty()) {
         explain(tr("Pictures of the steps are kept in the session, and this run has none"));
         return;
     }
@@ -164,7 +162,7 @@ void CellFilm::load()
         return;
     }
     if (m_subject.mode == FilmMode::values && m_subject.cell) {
-        m_stored.load(m_session, *m_subject.cell, m_subject.batch);
+        m_stored.load(m_place.session, *m_subject.cell, m_subject.batch);
     } else {
         requestReplay();
     }
@@ -257,11 +255,10 @@ void CellFilm::replayPictures()
         return;
     }
     SweepOrder order;
-    order.captures = {qstr(m_capture.string())};
-    order.variants = {qstr(m_subject.cell->variant)};
-    order.precisions = {m_subject.cell->precision};
-    order.session = qstr(m_session.string());
-    order.run = m_run;
+    order.request.captures = {m_capture.string()};
+    order.request.variants = {m_subject.cell->variant};
+    order.request.precisions = {m_subject.cell->precision};
+    order.kept = m_place;
     m_replaying = true;
     m_service.sweep(order);
     explain(tr("Replaying %1 in %2 for its pictures…")

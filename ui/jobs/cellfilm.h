@@ -27,7 +27,7 @@ public:
 
     /// Where captures and cells come from. `session` may be empty: there are no stored pictures then. `run` says whose
     /// it is (LoadedRun::key).
-    void setPlace(const std::filesystem::path& session, const std::string& run, const std::filesystem::path& capture);
+    void setPlace(const KeptIn& place, const std::filesystem::path& capture);
     void show(const Cell& cell, int batch);
     /// Of a cell that is not stored yet: a sweep of it alone, in the format given.
     void replay(const std::string& variant, Precision precision, int batch);
@@ -96,8 +96,7 @@ private:
     ReplayService& m_service;
     FilmLoader m_stored;
     FrameLoader m_replayed;
-    std::filesystem::path m_session;
-    std::string m_run;
+    KeptIn m_place;
     std::filesystem::path m_capture;
     Subject m_subject;
     std::shared_ptr<const Film> m_film; ///< the last one told of

@@ -58,17 +58,16 @@ DeepJob::~DeepJob()
     }
 }
 
-void DeepJob::measure(const DeepRequest& request, const std::filesystem::path& session)
+void DeepJob::measure(const DeepOrder& order)
 {
     if (busy() || !m_service) {
         return;
     }
-    m_id = m_service->ask(
-        deepToJson(request, session.string()), [self = QPointer<DeepJob>(this)](int id, const Json& answer) {
-            if (self) {
-                self->take(id, answer);
-            }
-        });
+    m_id = m_service->ask(deepToJson(order), [self = QPointer<DeepJob>(this)](int id, const Json& answer) {
+        if (self) {
+            self->take(id, answer);
+        }
+    });
 }
 
 void DeepJob::cancel()

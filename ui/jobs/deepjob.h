@@ -30,8 +30,8 @@ public:
     explicit DeepJob(ReplayService& service, QObject* parent = nullptr);
     ~DeepJob() override;
 
-    /// The service keeps them in this session, unless it is empty.
-    void measure(const DeepRequest& request, const std::filesystem::path& session);
+    /// The service keeps them in this session, if one is named.
+    void measure(const DeepOrder& order);
     /// Ends it at once for who waits; the process stops at its next instruction.
     void cancel();
     bool busy() const { return m_id != 0; }

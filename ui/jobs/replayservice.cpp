@@ -20,25 +20,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr int helloId = 1;
 
-Json namesOf(const QStringList& names)
-{
-    Json array = Json::array();
-    for (const QString& name : names) {
-        array.push_back(name.toStdString());
-    }
-    return array;
-}
-
 Json requestOf(const SweepOrder& order, int id)
 {
-    Json precisions = Json::array();
-    for (const Precision precision : order.precisions) {
-        precisions.push_back(std::string(name(precision)));
-    }
-    return {{"id", id}, {"do", "sweep"}, {"captures", namesOf(order.captures)}, {"variants", namesOf(order.variants)},
-        {"precisions", precisions}, {"lowerings", Json::array()}, {"devices", {"cpu"}}, {"epsilon", nullptr},
-        {"steps", nullptr}, {"session", order.session.toStdString()},
-        {"run", order.run.empty() ? Json(nullptr) : Json(order.run)}};
+    Json json {{"id", id}};
+    json.update(sweepToJson(order));
+    return json;
 }
 
 } // namespace
@@ -241,7 +227,8 @@ void ReplayService::sweep(const SweepOrder& order)
 void ReplayService::sendOrder()
 {
     if (m_order && !std::exchange(m_orderSent, true)) {
-        m_cellsLeft = m_order->captures.size() * m_order->variants.size() * std::ssize(m_order->precisions);
+        const SweepRequest& request = m_order->request;
+        m_cellsLeft = std::ssize(request.captures) * std::ssize(request.variants) * std::ssize(request.precisions);
         send(requestOf(*m_order, m_job));
     }
 }

@@ -13,9 +13,7 @@
 #include <QStringList>
 #include <QTimer>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include "core/model/model.h"
+#include "core/replay/serverequest.h"
 #include "ui/jobs/progressgate.h"
 
 namespace nanscope {
@@ -30,15 +28,6 @@ struct ServiceProgram
 
 /// The worker named by NANSCOPE_WORKER, by the settings or beside this program; after it `nanscope serve`.
 std::deque<ServiceProgram> servicePrograms();
-
-struct SweepOrder
-{
-    QStringList captures; ///< paths
-    QStringList variants;
-    std::vector<Precision> precisions;
-    QString session; ///< where the service stores the cells, or empty
-    std::string run; ///< whose session it must be: hash of its folder
-};
 
 /// How long the process may take, in milliseconds.
 struct ServicePatience

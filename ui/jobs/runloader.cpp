@@ -13,6 +13,11 @@ std::string LoadedRun::key() const
     return hashText(run->root);
 }
 
+KeptIn LoadedRun::place() const
+{
+    return session.empty() ? KeptIn() : KeptIn {session.string(), key()};
+}
+
 RunLoader::RunLoader(QObject* parent)
     : QObject(parent)
 {

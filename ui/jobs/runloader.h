@@ -13,6 +13,7 @@
 #include <QThreadPool>
 
 #include "core/model/model.h"
+#include "core/replay/serverequest.h"
 #include "ui/jobs/background.h"
 
 namespace nanscope {
@@ -33,6 +34,8 @@ struct LoadedRun
     std::string sessionProblem;
     /// Tells its session from another run's (openSessionOfRun).
     std::string key() const;
+    /// Where what is replayed for this run is kept; nowhere without a session.
+    KeptIn place() const;
 };
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.

@@ -272,9 +272,9 @@ void Workspace::showDefaultCell()
 {
     const Capture* shown = capture();
     m_film.clear();
-    m_film.setPlace(m_loaded.session, m_loaded.key(), shown ? shown->path : std::string());
+    m_film.setPlace(m_loaded.place(), shown ? shown->path : std::string());
     m_beside.clear(tr("The second cell follows the first"));
-    m_beside.setPlace(m_loaded.session, m_loaded.key(), shown ? shown->path : std::string());
+    m_beside.setPlace(m_loaded.place(), shown ? shown->path : std::string());
     const CaptureVerdict* judged = verdict();
     const int batch = judged ? judged->damage.batch : 0;
     const bool canReplay = shown && !m_loaded.session.empty() && m_service.available() && !sweeping();
@@ -377,11 +377,12 @@ void Workspace::sweepSelected()
     }
     int identified = 0;
     SweepOrder order;
-    order.captures = {qstr(shown->path)};
-    order.variants = variantsInOrder(identified);
-    order.precisions = sweepPrecisions();
-    order.session = qstr(m_loaded.session.string());
-    order.run = m_loaded.session.empty() ? std::string() : m_loaded.key();
+    order.request.captures = {shown->path};
+    for (const QString& variant : variantsInOrder(identified)) {
+        order.request.variants.push_back(variant.toStdString());
+    }
+    order.request.precisions = sweepPrecisions();
+    order.kept = m_loaded.place();
     m_swept = shown->file;
     m_service.sweep(order);
 }
@@ -422,7 +423,7 @@ void Workspace::measureDeep()
         Q_EMIT deepEnded(qstr(sentence(cost.error())));
         return;
     }
-    m_deep.measure(deepRequest(shown->path, *m_film.cell()), m_loaded.session);
+    m_deep.measure({deepRequest(shown->path, *m_film.cell()), m_loaded.place()});
 }
 
 /// Where the process is another than the one that swept the cell, what comes back is a cell of its own.

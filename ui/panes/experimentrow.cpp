@@ -37,11 +37,6 @@ QString seenText(Seen seen)
     return {};
 }
 
-QString hoursText(double hours)
-{
-    return QString::number(hours, 'f', hours < 100 ? 1 : 0);
-}
-
 QLabel* wrappedLabel(QWidget* parent)
 {
     auto* label = new QLabel(parent);
@@ -181,7 +176,7 @@ void ExperimentRow::showText()
         html += QStringLiteral(": %1").arg(qstr(m_experiment.meaning).toHtmlEscaped());
     }
     if (m_experiment.cleanHours) {
-        html += tr(" (%1 clean hours for 95 %)").arg(hoursText(*m_experiment.cleanHours));
+        html += tr(" (%1 clean hours for 95 %)").arg(qstr(hoursText(*m_experiment.cleanHours)));
     }
     m_text->setText(html);
 }
@@ -195,8 +190,8 @@ void ExperimentRow::showParts()
     const auto needed = m_experiment.cleanHours;
     m_needed->setVisible(ticked && seen() == Seen::gone);
     m_needed->setText(!needed            ? tr("says nothing until you say above how often it fails")
-            : m_hours->value() < *needed ? tr("of %1 h: says nothing yet").arg(hoursText(*needed))
-                                         : tr("enough: %1 h were needed").arg(hoursText(*needed)));
+            : m_hours->value() < *needed ? tr("of %1 h: says nothing yet").arg(qstr(hoursText(*needed)))
+                                         : tr("enough: %1 h were needed").arg(qstr(hoursText(*needed))));
 }
 
 } // namespace nanscope

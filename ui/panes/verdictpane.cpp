@@ -148,12 +148,20 @@ QWidget* VerdictPane::buildHeader()
     return row;
 }
 
-void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judged)
+void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked)
 {
     m_capture = capture;
     m_judged = judged;
-    m_verdict = withObservations(judged, m_observed);
-    m_ticks->setTicks(judged, {});
+    // None ticked asks for a replay where the user had said what ran; here it means that nobody unticked any.
+    if (ticked.isEmpty() || !showTicks(ticked)) {
+        showOver({}, judged);
+    }
+}
+
+void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
+{
+    m_verdict = withObservations(std::move(verdict), m_observed);
+    m_ticks->setTicks(*m_judged, ticked);
     showShown();
 }
 
@@ -166,17 +174,15 @@ bool VerdictPane::showTicks(const QStringList& ticked)
     if (!verdict) {
         return false;
     }
-    m_verdict = withObservations(std::move(*verdict), m_observed);
-    m_ticks->setTicks(*m_judged, ticked);
-    showShown();
+    showOver(ticked, std::move(*verdict));
     return true;
 }
 
 void VerdictPane::setObserved(const Observations& observed)
 {
     m_observed = observed;
-    if (m_judged) {
-        showTicks(ticked());
+    if (m_judged && !showTicks(ticked())) {
+        showOver(ticked(), *m_judged);
     }
 }
 

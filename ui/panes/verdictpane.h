@@ -33,8 +33,8 @@ public:
 
     explicit VerdictPane(QWidget* parent = nullptr);
 
-    /// The verdict as it was judged, all variants ticked.
-    void showVerdict(const Capture& capture, const CaptureVerdict& judged);
+    /// A verdict as it was judged, or over these ticks where the replays that were done can tell it.
+    void showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked = {});
     /// The same over what is ticked, in the names of ticksOf(). False where that takes a replay; nothing changes then.
     bool showTicks(const QStringList& ticked);
     /// What is shown: the verdict over the ticks. None while a message is shown.
@@ -76,6 +76,7 @@ private:
     QTextBrowser* buildList();
     void connectParts();
     void changeTicks(const QStringList& ticked);
+    void showOver(const QStringList& ticked, CaptureVerdict verdict);
     void showShown();
     void showChips();
     void fillList();

@@ -159,21 +159,21 @@ TEST(Margins, ATileMustBeFarOffAndFarFromTypical)
 {
     Scene s;
     s.element.outputScan.nan = 0;
-    s.c.compared = true;
-    s.c.localDamage = true;
+    s.c.fit.compared = true;
+    s.c.fit.localDamage = true;
     s.c.identification.names = {"gns-gram"};
     s.c.identification.fit = 0.004;
-    s.c.worstTileError = 0.081;
+    s.c.fit.worstTileError = 0.081;
     EXPECT_EQ(judgeFinite(s.c).blame, Blame::implementation);
-    s.c.worstTileError = 0.08;
+    s.c.fit.worstTileError = 0.08;
     EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided);
     // Ten times the typical tile, where the typical one is rough itself.
     s.c.identification.fit = 0.02;
-    s.c.worstTileError = 0.19;
+    s.c.fit.worstTileError = 0.19;
     EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided);
-    s.c.worstTileError = 0.21;
+    s.c.fit.worstTileError = 0.21;
     EXPECT_EQ(judgeFinite(s.c).blame, Blame::implementation);
-    s.c.localDamage = false;
+    s.c.fit.localDamage = false;
     EXPECT_EQ(judgeFinite(s.c).kind, "healthy");
 }
 

@@ -402,16 +402,16 @@ TEST(RejudgingMadeUpMembers, FiniteCorruptionHangsOnTheVariantItWasMeasuredAgain
     judged.variant.all = {{"gns-gram", 0.004}, {"gns-standard", 0.005}};
     judged.variant.how = IdentifiedBy::fit;
     judged.variant.fit = 0.004;
-    judged.weighed->outputFinite = judged.weighed->compared = judged.weighed->localDamage = true;
-    judged.weighed->worstTileError = 1;
-    judged.weighed->measured = "gns-gram";
+    judged.weighed->outputFinite = judged.weighed->fit.compared = judged.weighed->fit.localDamage = true;
+    judged.weighed->fit.worstTileError = 1;
+    judged.weighed->fit.measured = "gns-gram";
     EXPECT_EQ(namesOf(ticksOf(judged)), (Names {"gns-gram", "gns-standard"}));
     const auto kept = rejudged(judged, {"gns-gram"});
     EXPECT_EQ(kept.kind, "finite corruption");
     EXPECT_EQ(kept.role, Role::birth);
     EXPECT_THAT(refusal(judged, {"gns-standard"}), HasSubstr("measured against gns-gram only"));
     // Without the damage nothing is left to accuse, and the capture is no birth any more.
-    judged.weighed->localDamage = false;
+    judged.weighed->fit.localDamage = false;
     EXPECT_EQ(rejudged(judged, {"gns-gram"}).role, Role::healthy);
     EXPECT_TRUE(rejudged(judged, {"gns-gram"}).next.empty());
 }

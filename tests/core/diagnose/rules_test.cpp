@@ -128,7 +128,7 @@ TEST(Rules, OutputOfNoKnownVariantStaysUndecided)
 {
     Bench b;
     b.member("gns-gram", 8, 0);
-    b.c.compared = true;
+    b.c.fit.compared = true;
     b.c.identification.matchesNone = true;
     b.c.identification.all = {{"gns-gram", 0.93}};
     EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
@@ -150,14 +150,14 @@ TEST(Rules, LocalFiniteDamageIsFiniteCorruption)
     Bench b;
     b.element.outputScan.nan = 0;
     b.c.damage = {};
-    b.c.compared = true;
-    b.c.localDamage = true;
-    b.c.worstTileError = 1.0;
+    b.c.fit.compared = true;
+    b.c.fit.localDamage = true;
+    b.c.fit.worstTileError = 1.0;
     b.c.identification.names = {"gns-gram"};
     b.c.identification.fit = 0.004;
     EXPECT_EQ(judgeFinite(b.c).kind, "finite corruption");
     EXPECT_EQ(judgeFinite(b.c).blame, Blame::implementation);
-    b.c.worstTileError = 0.03;
+    b.c.fit.worstTileError = 0.03;
     EXPECT_EQ(judgeFinite(b.c).blame, Blame::undecided);
 }
 

@@ -348,6 +348,27 @@ TEST_F(Serve, deepGaugesAreAnsweredAsTheCellTheyAreKeptWith)
     EXPECT_EQ(std::count_if(cells->begin(), cells->end(), [](const Cell& cell) { return cell.deep.has_value(); }), 1);
 }
 
+TEST_F(Serve, deepGaugesAreNotKeptInAnotherRunsSession)
+{
+    start();
+    const auto path = m_folder / "run.nanscope";
+    auto first = sweep(5);
+    first["session"] = path.string();
+    send(first.dump());
+    receiveUntil([](const Json& answer) { return answer.contains("done"); });
+    Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
+        {"session", path.string()}, {"run", hashText("another run")}};
+    send(request.dump());
+    EXPECT_TRUE(receive().contains("error"));
+    request["session"] = (m_folder / "gone.nanscope").string();
+    send(request.dump());
+    EXPECT_TRUE(receive().contains("error"));
+    finish();
+    const auto cells = Session::open(path, OpenMode::readOnly)->cells();
+    EXPECT_TRUE(std::none_of(cells->begin(), cells->end(), [](const Cell& cell) { return cell.deep.has_value(); }));
+    EXPECT_FALSE(fs::exists(m_folder / "gone.nanscope"));
+}
+
 TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
 {
     start();

@@ -198,13 +198,15 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     sent.epsilon = 1.0 / 3;
     sent.steps = 7;
     sent.deep = true;
-    const auto line = sweepToJson(sent, "run.nanscope").dump();
+    const auto line = sweepToJson({sent, {"run.nanscope", "cafe"}}).dump();
     EXPECT_EQ(line.find('\n'), std::string::npos);
     const auto json = parseServiceLine(line);
     EXPECT_EQ(json["do"], "sweep");
     EXPECT_EQ(json["session"], "run.nanscope");
-    const auto back = sweepFromJson(json);
-    ASSERT_TRUE(back);
+    const auto order = sweepFromJson(json);
+    ASSERT_TRUE(order);
+    EXPECT_EQ(order->kept, (KeptIn {"run.nanscope", "cafe"}));
+    const auto* back = &order->request;
     EXPECT_EQ(back->captures, sent.captures);
     EXPECT_EQ(back->variants, sent.variants);
     EXPECT_EQ(back->precisions, sent.precisions);
@@ -213,10 +215,11 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     EXPECT_EQ(back->epsilon, sent.epsilon);
     EXPECT_EQ(back->steps, sent.steps);
     EXPECT_TRUE(back->deep);
-    const auto plain = sweepFromJson(sweepToJson(request(), {}));
+    const auto plain = sweepFromJson(sweepToJson({request(), {}}));
     ASSERT_TRUE(plain);
-    EXPECT_TRUE(plain->lowerings.empty());
-    EXPECT_FALSE(plain->epsilon || plain->steps || plain->deep);
+    EXPECT_EQ(plain->kept, KeptIn());
+    EXPECT_TRUE(plain->request.lowerings.empty());
+    EXPECT_FALSE(plain->request.epsilon || plain->request.steps || plain->request.deep);
 }
 
 TEST(ServiceRequest, DeepGaugesComeBackAsTheyWereSent)
@@ -225,12 +228,13 @@ TEST(ServiceRequest, DeepGaugesComeBackAsTheyWereSent)
     sent.capture = "a.pt";
     sent.cell = {"gns-gram", Precision::fp16, Lowering::eager, 1e-3, 4, "cuda:1", false};
     sent.batch = 2;
-    const auto json = parseServiceLine(deepToJson(sent, "run.nanscope").dump());
+    const auto json = parseServiceLine(deepToJson({sent, {"run.nanscope", "cafe"}}).dump());
     EXPECT_EQ(json["do"], "deep");
     EXPECT_EQ(json["session"], "run.nanscope");
     const auto back = deepFromJson(json);
     ASSERT_TRUE(back);
-    EXPECT_EQ(*back, sent);
+    EXPECT_EQ(back->request, sent);
+    EXPECT_EQ(back->kept, (KeptIn {"run.nanscope", "cafe"}));
 }
 
 } // namespace
