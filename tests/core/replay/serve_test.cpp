@@ -366,7 +366,7 @@ TEST_F(Serve, deepGaugesAreNotKeptInAnotherRunsSession)
     finish();
     const auto cells = Session::open(path, OpenMode::readOnly)->cells();
     EXPECT_TRUE(std::none_of(cells->begin(), cells->end(), [](const Cell& cell) { return cell.deep.has_value(); }));
-    EXPECT_FALSE(fs::exists(m_folder / "gone.nanscope"));
+    EXPECT_FALSE(std::filesystem::exists(m_folder / "gone.nanscope"));
 }
 
 TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
