@@ -21,6 +21,7 @@
 #include "ui/panes/capturespane.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/verdictpane.h"
+#include "ui/plots/filmstrip.h"
 #include "ui/plots/timelineplot.h"
 
 namespace nanscope {
@@ -193,6 +194,9 @@ TEST_F(BadSession, NoPlaceForOne)
     EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
     EXPECT_FALSE(window->workspace().verdict()->summary.empty());
     EXPECT_EQ(useEverything(), QStringList());
+    window->workspace().showCell(window->workspace().loaded().cells.front(), 0);
+    EXPECT_TRUE(waitUntil([this] { return window->panes().film->strip()->film() != nullptr; }))
+        << "what no session keeps is replayed";
 }
 
 TEST_F(BadSession, DiskFullInTheImport)

@@ -41,7 +41,7 @@ TEST(DeepJob, BringsTheCellWithItsGaugesAndTheSessionKeepsIt)
     QObject::connect(&job, &DeepJob::measured, &job, [&](const Cell& cell) { cells.push_back(cell); });
     QSignalSpy progressed(&job, &DeepJob::progressed);
     QSignalSpy ended(&job, &DeepJob::ended);
-    job.measure(sample(), folder / "a.nanscope");
+    job.measure({sample(), {(folder / "a.nanscope").string(), {}}});
     EXPECT_TRUE(job.busy());
     ASSERT_TRUE(QTest::qWaitFor([&] { return !job.busy(); }, patienceMs));
     EXPECT_EQ(ended.count(), 0) << (ended.isEmpty() ? "" : qPrintable(ended[0][0].toString()));
@@ -62,7 +62,7 @@ TEST(DeepJob, CancelEndsItAtOnceWithoutASentence)
     ReplayService service({real()});
     DeepJob job(service);
     QSignalSpy ended(&job, &DeepJob::ended);
-    job.measure(sample(), {});
+    job.measure({sample(), {}});
     job.cancel();
     EXPECT_FALSE(job.busy());
     ASSERT_EQ(ended.count(), 1);
@@ -76,7 +76,7 @@ TEST(DeepJob, WhatTheServiceCannotDoIsItsOwnSentence)
     QSignalSpy ended(&job, &DeepJob::ended);
     auto request = sample();
     request.batch = 1000;
-    job.measure(request, {});
+    job.measure({request, {}});
     ASSERT_TRUE(QTest::qWaitFor([&] { return !job.busy(); }, patienceMs));
     ASSERT_EQ(ended.count(), 1);
     EXPECT_TRUE(ended[0][0].toString().contains(QStringLiteral("no matrix 1000")))

@@ -51,10 +51,6 @@ void CellFilm::setPlace(const KeptIn& place, const std::filesystem::path& captur
 
 void CellFilm::show(const Cell& cell, int batch)
 {
-    if (m_place.session.empty()) {
-        explain(tr("Pictures of the steps are kept in the session, and this run has none"));
-        return;
-    }
     m_subject.request = requestOf(cell);
     m_subject.cell = cell;
     m_subject.batch = batch;
@@ -161,7 +157,7 @@ void CellFilm::load()
     if (!m_subject.request) {
         return;
     }
-    if (m_subject.mode == FilmMode::values && m_subject.cell) {
+    if (m_subject.mode == FilmMode::values && m_subject.cell && !m_place.session.empty()) {
         m_stored.load(m_place.session, *m_subject.cell, m_subject.batch);
     } else {
         requestReplay();

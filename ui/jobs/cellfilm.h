@@ -25,8 +25,8 @@ class CellFilm : public QObject
 public:
     explicit CellFilm(ReplayService& service, QObject* parent = nullptr);
 
-    /// Where captures and cells come from. `session` may be empty: there are no stored pictures then. `run` says whose
-    /// it is (LoadedRun::key).
+    /// Where captures and cells come from. Without a session there are no stored pictures: what is shown is
+    /// replayed then.
     void setPlace(const KeptIn& place, const std::filesystem::path& capture);
     void show(const Cell& cell, int batch);
     /// Of a cell that is not stored yet: a sweep of it alone, in the format given.

@@ -226,7 +226,7 @@ void Workspace::reportRejections()
 {
     QStringList details;
     if (!m_loaded.sessionProblem.empty()) {
-        details << tr("Nothing will be remembered of this run: %1").arg(qstr(m_loaded.sessionProblem));
+        details << tr("Nothing will be remembered of this run. %1").arg(qstr(m_loaded.sessionProblem));
     }
     if (m_loaded.run->rejected.empty()) {
         if (!details.isEmpty()) {
