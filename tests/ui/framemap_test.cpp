@@ -46,7 +46,7 @@ protected:
         output[badRow * cols + badCol] = nan;
         path = writeFrameCapture(folder / "big.pt", {1, rows, cols}, input, output);
         map.resize(200, 180);
-        film.setPlace({}, {}, path);
+        film.setPlace({}, path);
         QObject::connect(&film, &CellFilm::changed, &map, [this](const std::shared_ptr<const Film>& made) {
             shown = made;
             map.setFrame(made, static_cast<int>(made->frames.size()) - 1);
