@@ -61,6 +61,7 @@ QWidget* PaneArea::buildCentre()
     m_tabs->addTab(m_panes.tensors, tr("Input and output"));
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
     m_tabs->addTab(m_panes.report, tr("Report"));
+    connect(m_tabs, &QTabWidget::currentChanged, this, &PaneArea::shareCentre);
     auto* centre = new QWidget;
     auto* layout = new QVBoxLayout(centre);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -79,7 +80,9 @@ void PaneArea::setComparing(bool comparing)
 void PaneArea::shareCentre()
 {
     constexpr int roomForBoth = grid(240);
-    m_panes.verdict->setVisible(!m_comparing || height() >= roomForBoth);
+    // A report begins with the verdict, and wants to be read.
+    const bool wanted = m_comparing || m_tabs->currentWidget() == m_panes.report;
+    m_panes.verdict->setVisible(!wanted || height() >= roomForBoth);
 }
 
 void PaneArea::buildDocks()

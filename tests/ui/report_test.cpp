@@ -14,10 +14,13 @@
 
 #include "samples.h"
 #include "ui/jobs/reporter.h"
+#include "ui/panearea.h"
 #include "ui/panes/reportchoices.h"
 #include "ui/panes/reportpane.h"
 #include "ui/panes/reportview.h"
+#include "ui/panes/verdictpane.h"
 #include "ui/text.h"
+#include "ui/theme.h"
 
 using testing::HasSubstr;
 using testing::Not;
@@ -240,6 +243,30 @@ TEST(ReportChoices, AreRememberedButNotThePermissionToSendACapture)
     EXPECT_EQ(back.report.redactions[1].replacement, "/home/shared");
     EXPECT_FALSE(back.report.figures);
     EXPECT_FALSE(back.capture);
+}
+
+TEST(ReportChoices, CanBeReadInAThemeChosenLater)
+{
+    ReportChoices choices;
+    const QTreeWidgetItem* sections = choices.tree()->topLevelItem(1);
+    ASSERT_GT(sections->childCount(), 0);
+    applyTheme(ThemeChoice::dark);
+    QCoreApplication::processEvents();
+    EXPECT_EQ(sections->child(0)->foreground(0).color(), theme().text);
+    applyTheme(ThemeChoice::light);
+}
+
+TEST(PaneArea, AReportTakesThePlaceOfTheVerdictThatItBeginsWith)
+{
+    PaneArea area;
+    area.resize(1000, 700);
+    area.pane(QStringLiteral("report"));
+    EXPECT_FALSE(area.panes().verdict->isVisibleTo(&area));
+    area.pane(QStringLiteral("film"));
+    EXPECT_TRUE(area.panes().verdict->isVisibleTo(&area));
+    area.resize(1000, 1200);
+    area.pane(QStringLiteral("report"));
+    EXPECT_TRUE(area.panes().verdict->isVisibleTo(&area));
 }
 
 TEST(ReportChoices, OfAnotherVersionAreForgotten)

@@ -232,6 +232,14 @@ void ReportChoices::setHidden(const QString& text, bool hidden)
     Q_EMIT optionsChanged();
 }
 
+void ReportChoices::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event)) {
+        fill();
+    }
+    QWidget::changeEvent(event);
+}
+
 void ReportChoices::onTicked(QTreeWidgetItem* item)
 {
     const bool ticked = item->checkState(0) == Qt::Checked;

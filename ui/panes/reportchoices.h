@@ -40,6 +40,9 @@ public:
 Q_SIGNALS:
     void optionsChanged();
 
+protected:
+    void changeEvent(QEvent* event) override;
+
 private:
     void fill();
     void fillTexts();

@@ -107,6 +107,8 @@ TEST(Tried, TooFewCleanHoursSayNothing)
     EXPECT_THAT(verdict.notTestable, says("4.1 h clean, of the 4.2 h"));
     EXPECT_THAT(verdict.speaksFor, IsEmpty());
     EXPECT_THAT(seen(accused(), {"kernels-off", Seen::gone, 4.2}).speaksFor, says("4.2 h clean"));
+    const TriedExperiment exactly {"kernels-off", Seen::gone, cleanHours(threeInFour)};
+    EXPECT_THAT(seen(accused(), exactly).notTestable, IsEmpty());
 }
 
 TEST(Tried, CleanHoursOfAnUnknownRateSayNothing)
@@ -126,6 +128,12 @@ TEST(Tried, WhatCameAgainNarrowsAnAccusation)
     EXPECT_EQ(both.kind, "torch's own kernels, aliasing or communication");
     EXPECT_EQ(both.speaksAgainst.size(), 2U);
     EXPECT_EQ(both.blame, Blame::implementation);
+}
+
+TEST(Tried, AnAccusationThatIsFinerStays)
+{
+    const auto corrupt = judged(Blame::implementation, "finite corruption");
+    EXPECT_EQ(seen(corrupt, {"kernels-off", Seen::stays}).kind, "finite corruption");
 }
 
 TEST(Tried, WhatStayedAwayNarrowsNothing)
