@@ -7,18 +7,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
-#include <functional>
 #include <random>
 #include <vector>
 
 #include <QApplication>
-#include <QElapsedTimer>
 #include <QKeyEvent>
 #include <QSlider>
 #include <QStyleFactory>
 
 #include "core/tensorfile/scantensor.h"
+#include "frametimes.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framemap.h"
 #include "ui/panes/framepane.h"
@@ -28,6 +26,10 @@
 
 namespace nanscope {
 namespace {
+
+using bench::Frame;
+using bench::frameOf;
+using bench::report;
 
 constexpr std::int64_t side = 4096;
 constexpr int steps = 5;
@@ -73,44 +75,6 @@ std::shared_ptr<const Film> makeBenchFilm()
     Cell cell;
     cell.variant = "torch-muon";
     return std::make_shared<const Film>(makeFilm(cell, ops, 0));
-}
-
-double threadMs()
-{
-    timespec now {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-/// Passed, and spent by this thread: on a busy machine the second is what the window is to blame for.
-struct Frame
-{
-    double wall;
-    double cpu;
-};
-
-/// Every event up to the painted picture.
-Frame frameOf(const std::function<void()>& change)
-{
-    QElapsedTimer timer;
-    timer.start();
-    const double before = threadMs();
-    change();
-    QCoreApplication::sendPostedEvents();
-    QCoreApplication::processEvents();
-    return {static_cast<double>(timer.nsecsElapsed()) / 1e6, threadMs() - before};
-}
-
-void report(const char* what, std::vector<Frame> times)
-{
-    for (const auto& [kind, name] : {std::pair {&Frame::wall, "wall"}, std::pair {&Frame::cpu, "its thread"}}) {
-        std::ranges::sort(times, {}, kind);
-        // clang 14 cannot capture the name of a structured binding.
-        const auto at = [&times, own = kind](double part) {
-            return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))].*own;
-        };
-        std::printf("%-22s %-10s p50 %.2f ms, p95 %.2f ms, worst %.2f ms\n", what, name, at(0.5), at(0.95), at(1));
-    }
 }
 
 /// Strip and large frame in one window, as wide as they are in one of 1440 x 900.

@@ -4,12 +4,9 @@
 // The timelines of a session of ten million points, driven as a user would: wheel and drag, each frame from the
 // change to the painted picture with every event it caused. Prints what docs/benchmarks.md compares with 16 ms and
 // 400 MiB.
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,6 +16,7 @@
 #include <QTemporaryDir>
 
 #include "core/session/session.h"
+#include "frametimes.h"
 #include "tenmillion.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/theme.h"
@@ -26,33 +24,10 @@
 namespace nanscope {
 namespace {
 
+using bench::Frame;
+using bench::frameOf;
+
 constexpr int frames = 300;
-
-double threadMs()
-{
-    timespec now {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
-/// Passed, and spent by this thread: on a busy machine the second is what the window is to blame for.
-struct Frame
-{
-    double wall;
-    double cpu;
-};
-
-/// Every event up to the painted picture, and those of answers that came in meanwhile.
-Frame frameOf(const std::function<void()>& change)
-{
-    QElapsedTimer timer;
-    timer.start();
-    const double before = threadMs();
-    change();
-    QCoreApplication::sendPostedEvents();
-    QCoreApplication::processEvents();
-    return {static_cast<double>(timer.nsecsElapsed()) / 1e6, threadMs() - before};
-}
 
 void settle(const TimelinePane& pane)
 {
@@ -87,15 +62,6 @@ std::vector<Frame> drive(TimelinePane& pane)
     return times;
 }
 
-void report(const char* what, std::vector<Frame> times, double Frame::*kind)
-{
-    std::ranges::sort(times, {}, kind);
-    const auto at = [&](double part) {
-        return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))].*kind;
-    };
-    std::printf("%-18s p50 %.2f ms, p95 %.2f ms, worst %.2f ms\n", what, at(0.5), at(0.95), at(1));
-}
-
 int run(const std::filesystem::path& path)
 {
     QElapsedTimer timer;
@@ -115,11 +81,10 @@ int run(const std::filesystem::path& path)
     const double before = bench::memory("VmHWM:");
     const std::vector<Frame> times = drive(pane);
     settle(pane);
-    std::printf("points             %d\n", bench::points);
-    std::printf("opened, all drawn  %.0f ms, %.0f ms\n", empty, filled);
-    report("frame", times, &Frame::wall);
-    report("frame, its thread", times, &Frame::cpu);
-    std::printf("VmHWM              %.0f MiB (%.0f before the frames)\n", bench::memory("VmHWM:"), before);
+    std::printf("points                 %d\n", bench::points);
+    std::printf("opened, all drawn      %.0f ms, %.0f ms\n", empty, filled);
+    bench::report("frame", times);
+    std::printf("VmHWM                  %.0f MiB (%.0f before the frames)\n", bench::memory("VmHWM:"), before);
     return 0;
 }
 

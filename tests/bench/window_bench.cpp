@@ -22,6 +22,7 @@
 #include <QTemporaryDir>
 #include <QTimer>
 
+#include "frametimes.h"
 #include "tenmillion.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/timelinepane.h"
@@ -36,13 +37,6 @@ using Clock = std::chrono::steady_clock;
 double ms(Clock::duration duration)
 {
     return std::chrono::duration<double, std::milli>(duration).count();
-}
-
-double processMs()
-{
-    timespec now {};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
 void waitUntil(const std::function<bool()>& condition)
@@ -109,9 +103,9 @@ void report(const char* what, std::vector<double> times)
 void reportIdle(const char* what)
 {
     spend(1000);
-    const double before = processMs();
+    const double before = bench::cpuMs(CLOCK_PROCESS_CPUTIME_ID);
     spend(10000);
-    std::printf("%-28s %.1f ms of CPU in 10 s\n", what, processMs() - before);
+    std::printf("%-28s %.1f ms of CPU in 10 s\n", what, bench::cpuMs(CLOCK_PROCESS_CPUTIME_ID) - before);
     std::fflush(stdout);
 }
 
