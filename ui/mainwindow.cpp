@@ -2,70 +2,24 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/mainwindow.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <QAction>
-#include <QApplication>
-#include <QClipboard>
 #include <QCloseEvent>
-#include <QDir>
-#include <QFileDialog>
-#include <QMenu>
-#include <QMimeData>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QVBoxLayout>
 
-#include "core/platform/platform.h"
 #include "ui/about.h"
 #include "ui/comparelinks.h"
 #include "ui/keylist.h"
 #include "ui/panelinks.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/messagebar.h"
-#include "ui/panes/reportchoices.h"
-#include "ui/panes/reportpane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
 
 namespace nanscope {
-
-namespace {
-
-QString shortPath(const QString& path)
-{
-    const QString home = QDir::homePath();
-    return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
-}
-
-QStringList localPaths(const QMimeData& data)
-{
-    QStringList paths;
-    for (const QUrl& url : data.urls()) {
-        if (url.isLocalFile()) {
-            paths << url.toLocalFile();
-        }
-    }
-    return paths;
-}
-
-} // namespace
-
-QString sampleFolder()
-{
-    const QDir program(qstr(programFolder().string()));
-    // Installed: bin beside share. Built: build/<preset>/bin below the source tree.
-    for (const char* relative : {"../share/nanscope/sample", "../../../resources/sample"}) {
-        QString path = QDir::cleanPath(program.filePath(QLatin1String(relative)));
-        if (QFileInfo(path).isDir()) {
-            return path;
-        }
-    }
-    return {};
-}
 
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     : QMainWindow(parent)
@@ -144,20 +98,6 @@ void MainWindow::connectActions()
     on(m_actions.quit, [this] { close(); });
 }
 
-void MainWindow::connectStart()
-{
-    connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFolder);
-    connect(m_start, &StartPage::sampleRequested, m_actions.openSample, &QAction::trigger);
-    connect(m_start, &StartPage::recentRequested, this, &MainWindow::openPath);
-    connect(m_start, &StartPage::pinRequested, this, &MainWindow::pin);
-    connect(m_start, &StartPage::removeRequested, this, [this](const QString& path) {
-        m_settings.removeRecent(path);
-        pin(path, false);
-    });
-    m_start->setSampleAvailable(!sampleFolder().isEmpty());
-    m_actions.openSample->setEnabled(!sampleFolder().isEmpty());
-}
-
 void MainWindow::connectWorkspace()
 {
     const auto say = [this](const QString& text) { m_status.say(text); };
@@ -168,26 +108,6 @@ void MainWindow::connectWorkspace()
         [this](const Progress& progress) { m_status.showProgress(progress, m_workspace.busy()); });
     connect(&m_workspace, &Workspace::note, this, say);
     connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
-}
-
-void MainWindow::connectReport()
-{
-    Reporter* reporter = &m_workspace.reporter();
-    connect(reporter, &Reporter::written, this, [this](const QString& path, const QString& note) {
-        const QString text = tr("Report written: %1").arg(shortPath(path));
-        m_status.say(note.isEmpty() ? text : tr("%1; %2").arg(text, note));
-    });
-    connect(reporter, &Reporter::issueText, this, [this](const QString& text) {
-        QApplication::clipboard()->setText(text);
-        m_status.say(tr("Issue text copied, %1 characters").arg(text.size()));
-    });
-    connect(panes().report, &ReportPane::saveRequested, this, &MainWindow::chooseReport);
-    connect(panes().report, &ReportPane::bundleRequested, this, &MainWindow::chooseBundle);
-    const BundleOptions options = restoreReportOptions(m_settings.report());
-    panes().report->setOptions(options);
-    reporter->setOptions(options);
-    connect(panes().report, &ReportPane::optionsChanged, this,
-        [this](const BundleOptions& changed) { m_settings.setReport(saveReportOptions(changed)); });
 }
 
 void MainWindow::linkPanes()
@@ -235,135 +155,6 @@ void MainWindow::closeEvent(QCloseEvent* event)
         m_settings.setState("docks", layout);
     }
     QMainWindow::closeEvent(event);
-}
-
-void MainWindow::openPath(const QString& path)
-{
-    if (path.isEmpty()) {
-        return;
-    }
-    m_messages->hide();
-    m_settings.addRecent(QFileInfo(path).absoluteFilePath());
-    fillRecent();
-    m_workspace.open(QFileInfo(path).absoluteFilePath());
-}
-
-void MainWindow::exportTo(const QString& path)
-{
-    m_workspace.reporter().save(path);
-}
-
-void MainWindow::chooseFolder()
-{
-    openPath(QFileDialog::getExistingDirectory(this, tr("Open a folder with dumps, logs or both")));
-}
-
-void MainWindow::chooseFile()
-{
-    openPath(QFileDialog::getOpenFileName(this, tr("Open a capture or a session"), {},
-        tr("Captures and sessions (*.pt *.pth *.safetensors *.npy *.nanscope);;All files (*)")));
-}
-
-void MainWindow::chooseReport()
-{
-    saveReportAs(tr("Export report"), QStringLiteral(".md"), tr("Markdown (*.md);;Web page (*.html);;JSON (*.json)"));
-}
-
-void MainWindow::chooseBundle()
-{
-    saveReportAs(tr("Export report bundle"), QStringLiteral(".zip"), tr("Bundle (*.zip)"));
-}
-
-void MainWindow::saveReportAs(const QString& title, const QString& ending, const QString& kinds)
-{
-    if (!m_workspace.hasRun()) {
-        return;
-    }
-    const QString stem = QFileInfo(qstr(suggestedReportName(*m_workspace.loaded().run))).completeBaseName();
-    const QString path = QFileDialog::getSaveFileName(this, title, stem + ending, kinds);
-    if (!path.isEmpty()) {
-        exportTo(QFileInfo(path).suffix().isEmpty() ? path + ending : path);
-    }
-}
-
-std::vector<StartPage::Place> MainWindow::places() const
-{
-    std::vector<StartPage::Place> places;
-    const QStringList pinned = m_settings.pinned();
-    for (const QString& path : pinned + m_settings.recent()) {
-        const bool isPinned = pinned.contains(path);
-        if (std::ranges::none_of(places, [&](const auto& place) { return place.path == path; })) {
-            places.push_back({path, isPinned, !QFileInfo::exists(path)});
-        }
-    }
-    return places;
-}
-
-void MainWindow::fillRecent()
-{
-    const std::vector<StartPage::Place> all = places();
-    m_start->setPlaces(all);
-    m_actions.recent->clear();
-    m_actions.recent->setEnabled(!all.empty());
-    bool pinned = !all.empty() && all.front().pinned;
-    for (const StartPage::Place& place : all) {
-        if (std::exchange(pinned, place.pinned) != place.pinned) {
-            m_actions.recent->addSeparator();
-        }
-        const QString text = shortPath(place.path);
-        QAction* action = m_actions.recent->addAction(place.gone ? tr("%1 – not there any more").arg(text) : text);
-        action->setEnabled(!place.gone);
-        action->setStatusTip(place.path);
-        connect(action, &QAction::triggered, this, [this, path = place.path] { openPath(path); });
-    }
-    m_actions.recent->addSeparator();
-    QAction* clear = m_actions.recent->addAction(tr("Clear this list"));
-    clear->setStatusTip(tr("Forget what is not pinned"));
-    connect(clear, &QAction::triggered, this, [this] {
-        m_settings.clearRecent();
-        fillRecent();
-    });
-}
-
-void MainWindow::pin(const QString& path, bool pinned)
-{
-    m_settings.setPinned(path, pinned);
-    fillRecent();
-    onStateChanged();
-}
-
-void MainWindow::openPaths(const QStringList& paths)
-{
-    if (paths.size() < 2) {
-        openPath(paths.value(0));
-        return;
-    }
-    const QFileInfo first(paths.constFirst());
-    const bool together = std::ranges::all_of(paths, [&](const QString& path) {
-        return QFileInfo(path).isFile() && QFileInfo(path).absolutePath() == first.absolutePath();
-    });
-    openPath(together ? first.absolutePath() : first.absoluteFilePath());
-    if (together) {
-        m_status.say(tr("Opened the folder that holds these %1 files").arg(paths.size()));
-    } else {
-        m_messages->showMessage(
-            tr("One run is open at a time: %1. To see all %2 together, open the folder that holds them.")
-                .arg(first.fileName())
-                .arg(paths.size()),
-            paths.mid(1));
-    }
-}
-
-void MainWindow::dragEnterEvent(QDragEnterEvent* event)
-{
-    if (!localPaths(*event->mimeData()).isEmpty()) {
-        event->acceptProposedAction();
-    }
-}
-
-void MainWindow::dropEvent(QDropEvent* event)
-{
-    openPaths(localPaths(*event->mimeData()));
 }
 
 void MainWindow::changeEvent(QEvent* event)

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QLocale>
 #include <QStringList>
 #include <QTextDocument>
@@ -227,6 +228,12 @@ QString plainTip(const QString& text)
     return Qt::mightBeRichText(text)
         ? QStringLiteral("<p style='white-space:pre-wrap'>%1</p>").arg(text.toHtmlEscaped())
         : text;
+}
+
+QString shortPath(const QString& path)
+{
+    const QString home = QDir::homePath();
+    return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
 }
 
 QString indexLabel(const std::vector<std::int64_t>& index)

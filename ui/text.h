@@ -64,6 +64,9 @@ QString sentenceCase(QString text);
 /// For tool tips, in which Qt takes what begins like a tag for HTML: what a file says stays text.
 QString plainTip(const QString& text);
 
+/// "~/runs/17": the home folder of the user as a tilde.
+QString shortPath(const QString& path);
+
 /// "33, 70".
 QString indexLabel(const std::vector<std::int64_t>& index);
 

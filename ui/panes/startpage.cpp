@@ -4,26 +4,16 @@
 
 #include <utility>
 
-#include <QDir>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
-
-namespace {
-
-QString shortened(const QString& path)
-{
-    const QString home = QDir::homePath();
-    return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
-}
-
-} // namespace
 
 StartPage::StartPage(QWidget* parent)
     : QWidget(parent)
@@ -109,7 +99,7 @@ QWidget* StartPage::makeRow(const Place& place)
 {
     auto* row = new QWidget(this);
     auto* link = new QLabel(row);
-    const QString shown = shortened(place.path).toHtmlEscaped();
+    const QString shown = shortPath(place.path).toHtmlEscaped();
     if (place.gone) {
         link->setText(tr("%1 – not there any more").arg(shown));
         link->setObjectName(QStringLiteral("muted"));

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// Replays of the selected capture: which cell is seen, and what is asked of the replay process about it.
+#include "ui/jobs/workspace.h"
+
+#include <utility>
+
+#include "ui/jobs/cellchoice.h"
+#include "ui/models/cellgridmodel.h"
+#include "ui/text.h"
+
+namespace nanscope {
+
+void Workspace::showDefaultCell()
+{
+    const Capture* shown = capture();
+    m_film.clear();
+    m_film.setPlace(m_loaded.place(), shown ? shown->path : std::string());
+    m_beside.clear(tr("The second cell follows the first"));
+    m_beside.setPlace(m_loaded.place(), shown ? shown->path : std::string());
+    const CaptureVerdict* judged = verdict();
+    const int batch = judged ? judged->damage.batch : 0;
+    const bool canReplay = shown && !m_loaded.session.empty() && m_service.available() && !sweeping();
+    if (const Cell* cell = defaultCell()) {
+        m_film.show(*cell, batch);
+    } else if (const Variant* ran = canReplay ? quickReplay(*shown, judged) : nullptr) {
+        m_film.replay(std::string(ran->name), ran->precision, batch);
+    } else {
+        m_film.clear(tr("Sweep this capture to see every step of its replay"));
+    }
+}
+
+void Workspace::showCell(const Cell& cell, int batch)
+{
+    m_film.show(cell, batch);
+}
+
+void Workspace::showFilmBatch(int batch)
+{
+    m_film.showBatch(batch);
+}
+
+void Workspace::setFilmMode(FilmMode mode, const CellRequest& other)
+{
+    m_film.setMode(mode, other);
+}
+
+void Workspace::replayCliff(CliffRequest request)
+{
+    if (const Capture* shown = capture()) {
+        request.capture = shown->path;
+        m_cliff.request(request);
+    }
+}
+
+void Workspace::dropCliff()
+{
+    m_cliff.drop();
+}
+
+const Cell* Workspace::defaultCell() const
+{
+    return firstToSee(cells(), variantOrder(verdict()));
+}
+
+QStringList Workspace::variantsInOrder(int& identified) const
+{
+    VariantOrder order = variantOrder(verdict());
+    identified = order.identified;
+    return std::move(order.names);
+}
+
+std::vector<const Cell*> Workspace::cells() const
+{
+    const Capture* shown = capture();
+    return shown ? cellsOf(m_loaded.cells, *shown) : std::vector<const Cell*> {};
+}
+
+void Workspace::sweepSelected()
+{
+    const Capture* shown = capture();
+    if (!shown || sweeping()) {
+        return;
+    }
+    int identified = 0;
+    SweepOrder order;
+    order.request.captures = {shown->path};
+    for (const QString& variant : variantsInOrder(identified)) {
+        order.request.variants.push_back(variant.toStdString());
+    }
+    order.request.precisions = sweepPrecisions();
+    order.kept = m_loaded.place();
+    m_swept = shown->file;
+    m_service.sweep(order);
+}
+
+bool Workspace::sweepingSelected() const
+{
+    const Capture* shown = capture();
+    return sweeping() && !m_film.replaying() && shown && shown->file == m_swept;
+}
+
+void Workspace::onCell(Cell cell)
+{
+    m_loaded.cells.push_back(std::move(cell));
+    const Cell& added = m_loaded.cells.back();
+    Q_EMIT cellAdded(added);
+    m_film.offer(added);
+}
+
+Result<std::string> Workspace::deepCostOf(const Cell& cell) const
+{
+    const Capture* shown = capture();
+    if (!shown) {
+        return failure(ErrorKind::usage, "no capture is selected");
+    }
+    return deepCost(matrixShape(shown->input.shape), deepRequest(shown->path, cell).cell)
+        .and_then([](const DeepCost& cost) -> Result<std::string> {
+            return allowDeep(cost).map([&] { return deepCostText(cost); });
+        });
+}
+
+void Workspace::measureDeep()
+{
+    const Capture* shown = capture();
+    if (!shown || !m_film.cell() || m_deep.busy()) {
+        return;
+    }
+    if (const auto cost = deepCostOf(*m_film.cell()); !cost) {
+        Q_EMIT deepEnded(qstr(sentence(cost.error())));
+        return;
+    }
+    m_deep.measure({deepRequest(shown->path, *m_film.cell()), m_loaded.place()});
+}
+
+/// Where the process is another than the one that swept the cell, what comes back is a cell of its own.
+void Workspace::onDeep(const Cell& cell)
+{
+    m_loaded.cells.push_back(cell);
+    Q_EMIT cellAdded(cell);
+    const Capture* shown = capture();
+    if (m_film.cell() && shown && shown->file == cell.capture) {
+        const bool same = sameCell(*m_film.cell(), cell);
+        m_film.update(cell);
+        if (!same && m_film.cell()->variant == cell.variant && m_film.cell()->precision == cell.precision) {
+            showCell(cell, worstBatch(cell));
+        }
+    }
+    Q_EMIT deepMeasured(cell);
+}
+
+} // namespace nanscope

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The run that is open: read, judged, followed while it grows, and what its owner says about it.
+#include "ui/jobs/workspace.h"
+
+#include <utility>
+
+#include "ui/jobs/readrun.h"
+#include "ui/text.h"
+
+namespace nanscope {
+
+namespace {
+
+bool sameContents(const RunData& a, const RunData& b)
+{
+    const auto points = [](const RunData& run) {
+        std::int64_t sum = 0;
+        for (const Series& series : run.series) {
+            sum += series.pointCount;
+        }
+        return sum;
+    };
+    return a.captures.size() == b.captures.size() && a.events.size() == b.events.size()
+        && a.rejected.size() == b.rejected.size() && points(a) == points(b);
+}
+
+} // namespace
+
+void Workspace::open(const QString& path)
+{
+    m_service.cancel();
+    m_deep.cancel();
+    m_ran.clear();
+    m_refreshing = false;
+    m_folderChanged = false;
+    m_follower.stop();
+    m_loader.open(path.toStdString());
+    Q_EMIT stateChanged();
+}
+
+void Workspace::setFollowing(bool following)
+{
+    m_following = following;
+    follow();
+}
+
+void Workspace::follow()
+{
+    std::error_code ignored;
+    if (m_following && hasRun() && std::filesystem::is_directory(m_loaded.opened, ignored)) {
+        m_follower.follow(m_loaded.opened);
+    } else {
+        m_follower.stop();
+    }
+}
+
+// A judgement under way is not given up for a new line: a log that grows all the time would never see its end.
+void Workspace::onFolderChanged()
+{
+    if (!m_following || !hasRun()) {
+        return;
+    }
+    if (m_loader.busy()) {
+        m_folderChanged = true;
+        return;
+    }
+    m_refreshing = true;
+    m_loader.open(m_loaded.opened);
+}
+
+void Workspace::rescan()
+{
+    if (hasRun()) {
+        m_loader.open(m_loaded.opened, true);
+        Q_EMIT stateChanged();
+    }
+}
+
+void Workspace::setRan(const QStringList& ran)
+{
+    if (!hasRun()) {
+        return;
+    }
+    m_ran = ran;
+    std::vector<std::string> names;
+    for (const QString& name : ran) {
+        names.push_back(name.toStdString());
+    }
+    m_judging = true;
+    m_loader.judge(m_loaded, names);
+    Q_EMIT stateChanged();
+}
+
+void Workspace::setTicks(const QStringList& ticks)
+{
+    if (const Capture* shown = capture()) {
+        std::vector<std::string>& kept = m_loaded.ticks[shown->file];
+        kept.clear();
+        for (const QString& tick : ticks) {
+            kept.push_back(tick.toStdString());
+        }
+        m_reporter.subjectChanged();
+    }
+}
+
+void Workspace::setObserved(const Observations& observed)
+{
+    m_loaded.observed = observed;
+    m_reporter.subjectChanged();
+    if (m_loaded.session.empty()) {
+        return;
+    }
+    background(
+        m_notes, this, [run = m_loaded, observed] { return storeObserved(run, observed); },
+        [this](const Result<void>& stored) {
+            if (!stored) {
+                Q_EMIT problem(qstr(sentence(stored.error())), {});
+            }
+        });
+}
+
+QStringList Workspace::ticks() const
+{
+    QStringList names;
+    const Capture* shown = capture();
+    const auto kept = shown ? m_loaded.ticks.find(shown->file) : m_loaded.ticks.end();
+    if (kept != m_loaded.ticks.end()) {
+        for (const std::string& tick : kept->second) {
+            names << qstr(tick);
+        }
+    }
+    return names;
+}
+
+void Workspace::onLoaded(const LoadedRun& run, bool judging)
+{
+    if (m_refreshing && !judging && sameContents(*run.run, *m_loaded.run)) {
+        return;
+    }
+    const bool elsewhere = run.opened != m_loaded.opened;
+    m_loaded = run;
+    if (elsewhere) {
+        follow();
+    }
+    m_judging = judging;
+    m_selected = -1;
+    m_tensors.drop();
+    m_film.clear();
+    m_beside.clear();
+    Q_EMIT runChanged();
+    reportRejections();
+    Q_EMIT stateChanged();
+}
+
+void Workspace::reportRejections()
+{
+    QStringList details;
+    if (!m_loaded.sessionProblem.empty()) {
+        details << tr("Nothing will be remembered of this run. %1").arg(qstr(m_loaded.sessionProblem));
+    }
+    if (m_loaded.run->rejected.empty()) {
+        if (!details.isEmpty()) {
+            Q_EMIT problem(details.constFirst(), {});
+        }
+        return;
+    }
+    for (const Rejection& rejection : m_loaded.run->rejected) {
+        details << QStringLiteral("%1: %2").arg(qstr(rejection.reason), qstr(rejection.path));
+    }
+    const auto count = m_loaded.run->rejected.size();
+    const QString rejected = count == 1 ? tr("1 file could not be used; everything else is open")
+                                        : tr("%1 files could not be used; everything else is open").arg(count);
+    Q_EMIT problem(
+        m_loaded.sessionProblem.empty() ? rejected : tr("%1. Nothing will be remembered of this run").arg(rejected),
+        details);
+}
+
+void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
+{
+    m_loaded.diagnosis = std::move(diagnosis);
+    m_loaded.ticks.clear();
+    Q_EMIT runChanged();
+    Q_EMIT selectionChanged();
+    if (capture() && !m_film.showing()) {
+        showDefaultCell();
+    }
+}
+
+} // namespace nanscope
