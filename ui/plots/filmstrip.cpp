@@ -5,14 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QPainter>
-#include <QToolTip>
-
 #include "ui/copying.h"
-#include "ui/plots/heatrender.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -59,42 +52,6 @@ QRect fitted(const QRect& slot, const TileMap& tiles)
     QRect rect(QPoint(), size);
     rect.moveCenter(slot.center());
     return rect;
-}
-
-QString badgeText(const Scan& scan)
-{
-    QStringList parts;
-    if (scan.nan > 0) {
-        parts << FilmStrip::tr("%1 NaN").arg(countLabel(scan.nan));
-    }
-    if (const auto infinities = scan.posInf + scan.negInf; infinities > 0) {
-        parts << FilmStrip::tr("%1 Inf").arg(countLabel(infinities));
-    }
-    return parts.join(QStringLiteral(" · "));
-}
-
-void drawBadge(QPainter& painter, const QRect& frame, const QString& text)
-{
-    if (text.isEmpty()) {
-        return;
-    }
-    const QFontMetrics metrics(painter.font());
-    QRect box(0, 0, metrics.horizontalAdvance(text) + grid(2), metrics.height());
-    // It must not hide what it counts; the tool tip has the numbers too.
-    if (box.width() > frame.width() || 3 * box.height() > frame.height()) {
-        return;
-    }
-    box.moveBottomRight(frame.bottomRight() - QPoint(1, 1));
-    painter.fillRect(box, QColor(0, 0, 0, 200));
-    painter.setPen(Qt::white);
-    painter.drawText(box, Qt::AlignCenter, text);
-}
-
-QFont smallFont(const QFont& font)
-{
-    QFont small(font);
-    small.setPointSizeF(font.pointSizeF() * 0.88);
-    return small;
 }
 
 } // namespace
@@ -193,6 +150,19 @@ QRect FilmStrip::slotRect(const FilmGrid::Place& place) const
     return {left, headerHeight + place.row * tall, wide - gap, tall - gap};
 }
 
+QRect FilmStrip::headerRect(int column) const
+{
+    const QRect slot = slotRect({column, 0});
+    return {slot.left(), 0, slot.width(), headerHeight - grid(1)};
+}
+
+QRect FilmStrip::rowLabelRect(int row) const
+{
+    const QRect slot = slotRect({1, row});
+    const int left = slotRect({0, 0}).right() + gap;
+    return {left, slot.top(), slot.left() - left - grid(1), slot.height()};
+}
+
 void FilmStrip::placeFrames()
 {
     m_rects.clear();
@@ -221,174 +191,18 @@ int FilmStrip::frameAt(QPoint position) const
     return found == m_rects.end() ? -1 : static_cast<int>(found - m_rects.begin());
 }
 
-const QImage& FilmStrip::thumbnail(int frame)
-{
-    const auto at = static_cast<std::size_t>(frame);
-    QImage& image = m_thumbnails[at];
-    if (image.isNull()) {
-        const double ratio = devicePixelRatioF();
-        const MatrixPicture& picture = *m_film->frames[at].picture;
-        const QSize size = m_rects[at].size() * ratio;
-        const QSizeF element(size.width() / static_cast<double>(picture.tiles.cols),
-            size.height() / static_cast<double>(picture.tiles.rows));
-        image = renderHeat(picture, {{0, 0}, element}, m_scales[at], size, theme());
-        image.setDevicePixelRatio(ratio);
-    }
-    return image;
-}
-
-void FilmStrip::drawCursor(QPainter& painter, int frame) const
-{
-    if (!m_view->hasCursor() || m_current < 0) {
-        return;
-    }
-    const TileMap& own = m_film->frames[static_cast<std::size_t>(frame)].picture->tiles;
-    const TileMap& shown = m_film->frames[static_cast<std::size_t>(m_current)].picture->tiles;
-    if (own.rows != shown.rows || own.cols != shown.cols) {
-        return;
-    }
-    const QRect rect = frameRect(frame);
-    const QPointF at(
-        rect.left() + m_view->cursor().x() * rect.width(), rect.top() + m_view->cursor().y() * rect.height());
-    painter.setPen(QPen(Qt::black, 3));
-    painter.drawEllipse(at, 3.5, 3.5);
-    painter.setPen(QPen(Qt::white, 1));
-    painter.drawEllipse(at, 3.5, 3.5);
-}
-
-void FilmStrip::drawFrame(QPainter& painter, int frame)
-{
-    const Theme& colors = theme();
-    const QRect rect = frameRect(frame);
-    painter.drawImage(rect.topLeft(), thumbnail(frame));
-    const Scan& scan = m_film->frames[static_cast<std::size_t>(frame)].picture->scan;
-    painter.setFont(smallFont(font()));
-    drawBadge(painter, rect, badgeText(scan));
-    painter.setFont(font());
-    drawCursor(painter, frame);
-    painter.setBrush(Qt::NoBrush);
-    if (frame == m_film->birth) {
-        painter.setPen(QPen(colors.birth, 3));
-        painter.drawRect(rect.adjusted(-3, -3, 2, 2));
-    } else if (!scan.finite()) {
-        painter.setPen(QPen(colors.birth, 1, Qt::DashLine));
-        painter.drawRect(rect.adjusted(-2, -2, 1, 1));
-    }
-    if (frame == m_current) {
-        painter.setPen(QPen(hasFocus() ? colors.accent : colors.muted, 2));
-        painter.drawRect(rect.adjusted(-6, -6, 5, 5));
-    }
-}
-
-void FilmStrip::drawLabels(QPainter& painter) const
-{
-    painter.setPen(theme().muted);
-    painter.setFont(smallFont(font()));
-    const QFontMetrics metrics(painter.font());
-    for (int column = 0; column < m_grid.columns; ++column) {
-        const QRect slot = slotRect({column, 0});
-        const QString text = column == 0 ? tr("before step 1") : tr("step %1").arg(column);
-        const QRect header(
-            slot.left(), 0, std::max(slot.width(), metrics.horizontalAdvance(text)), headerHeight - grid(1));
-        painter.drawText(header, Qt::AlignCenter, text);
-    }
-    const int left = slotRect({0, 0}).right() + gap;
-    for (int row = 0; row < static_cast<int>(m_grid.rows.size()); ++row) {
-        const QRect slot = slotRect({1, row});
-        const QRect label(left, slot.top(), slot.left() - left - grid(1), slot.height());
-        const QString formula = opFormula(m_grid.rows[static_cast<std::size_t>(row)]);
-        painter.drawText(label, Qt::AlignVCenter | Qt::AlignRight | Qt::TextWordWrap, formula);
-    }
-    for (std::size_t i = 0; i < m_grid.places.size(); ++i) {
-        if (m_grid.places[i].column == 0) {
-            const QRect slot = slotRect(m_grid.places[i]);
-            const QString text = frameLabel(m_film->frames[i]);
-            const int wide = std::max(slot.width(), metrics.horizontalAdvance(text));
-            painter.drawText(QRect(slot.left(), slot.top(), wide, metrics.height()), Qt::AlignCenter, text);
-        }
-    }
-    painter.setFont(font());
-}
-
-void FilmStrip::paintEvent(QPaintEvent* /*event*/)
-{
-    QPainter painter(this);
-    if (!m_film || m_film->frames.empty()) {
-        painter.setPen(theme().muted);
-        painter.drawText(rect().adjusted(grid(6), 0, -grid(6), 0), Qt::AlignCenter | Qt::TextWordWrap, m_message);
-        return;
-    }
-    painter.setRenderHint(QPainter::Antialiasing, false);
-    drawLabels(painter);
-    for (int frame = 0; frame < static_cast<int>(m_film->frames.size()); ++frame) {
-        drawFrame(painter, frame);
-    }
-}
-
 void FilmStrip::resizeEvent(QResizeEvent* /*event*/)
 {
     placeFrames();
 }
 
-void FilmStrip::mousePressEvent(QMouseEvent* event)
+void FilmStrip::changeEvent(QEvent* event)
 {
-    if (const int frame = frameAt(event->position().toPoint()); frame >= 0) {
-        setCurrent(frame);
+    if (isThemeChange(event)) {
+        placeFrames();
+        update();
     }
-}
-
-void FilmStrip::mouseDoubleClickEvent(QMouseEvent* event)
-{
-    if (const int frame = frameAt(event->position().toPoint()); frame >= 0) {
-        Q_EMIT activated(frame);
-    }
-}
-
-QString FilmStrip::keysTitle() const
-{
-    return tr("Film strip");
-}
-
-std::vector<KeyHint> FilmStrip::keyHints() const
-{
-    return {{{Qt::Key_Left, Qt::Key_Right}, tr("the same op one step before or after"), {}},
-        {{Qt::Key_Up, Qt::Key_Down}, tr("the op before or after"), {}},
-        {{Qt::Key_Home, Qt::Key_End}, tr("first and last frame"), {}},
-        {{Qt::Key_B}, tr("the birth: where values first went non-finite"), {}},
-        {{Qt::Key_Return, Qt::Key_Enter}, tr("look at the frame in the large view"), {}},
-        {{}, tr("select a frame, look at it in the large view"), tr("click, double click")}};
-}
-
-void FilmStrip::keyPressEvent(QKeyEvent* event)
-{
-    if (!m_film || m_current < 0) {
-        QWidget::keyPressEvent(event);
-        return;
-    }
-    const auto [column, row] = m_grid.places[static_cast<std::size_t>(m_current)];
-    const auto go = [this](int frame) { setCurrent(frame >= 0 ? frame : m_current); };
-    switch (event->key()) {
-    case Qt::Key_Left:
-        return go(m_grid.frameNear(column - 1, row));
-    case Qt::Key_Right:
-        return go(m_grid.frameNear(column + 1, row));
-    case Qt::Key_Up:
-        return go(m_current - 1);
-    case Qt::Key_Down:
-        return setCurrent(m_current + 1);
-    case Qt::Key_Home:
-        return setCurrent(0);
-    case Qt::Key_End:
-        return setCurrent(static_cast<int>(m_film->frames.size()) - 1);
-    case Qt::Key_B:
-        return go(m_film->birth);
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-        Q_EMIT activated(m_current);
-        return;
-    default:
-        QWidget::keyPressEvent(event);
-    }
+    QWidget::changeEvent(event);
 }
 
 QString FilmStrip::table() const
@@ -408,39 +222,6 @@ QString FilmStrip::table() const
                      .arg(exactNumber(scan.absmax));
     }
     return lines.join(QLatin1Char('\n'));
-}
-
-void FilmStrip::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        placeFrames();
-        update();
-    }
-    QWidget::changeEvent(event);
-}
-
-bool FilmStrip::event(QEvent* event)
-{
-    if (event->type() != QEvent::ToolTip) {
-        return QWidget::event(event);
-    }
-    const auto* help = static_cast<QHelpEvent*>(event);
-    const int frame = frameAt(help->pos());
-    if (frame < 0) {
-        QToolTip::hideText();
-        return true;
-    }
-    const FilmFrame& shown = m_film->frames[static_cast<std::size_t>(frame)];
-    const Scan& scan = shown.picture->scan;
-    QToolTip::showText(help->globalPos(),
-        tr("%1: %2\n%3 × %4, |x| ≤ %5, %6 NaN, %7 ±Inf, %8 zero")
-            .arg(frameLabel(shown), opFormula(shown.name))
-            .arg(shown.picture->tiles.rows)
-            .arg(shown.picture->tiles.cols)
-            .arg(roundNumber(scan.absmax), countLabel(scan.nan), countLabel(scan.posInf + scan.negInf),
-                countLabel(scan.zero)),
-        this, frameRect(frame));
-    return true;
 }
 
 void FilmStrip::updateAccessibleText()

@@ -63,8 +63,9 @@ private:
     int frameAt(QPoint position) const;
     void placeFrames();
     QRect slotRect(const FilmGrid::Place& place) const;
+    QRect headerRect(int column) const;
+    QRect rowLabelRect(int row) const;
     const QImage& thumbnail(int frame);
-    LogScale scaleOfRow(int frame) const;
     void drawFrame(QPainter& painter, int frame);
     void drawLabels(QPainter& painter) const;
     void drawCursor(QPainter& painter, int frame) const;

@@ -1,15 +1,9 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/heatmap.h"
-#include "ui/copying.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include <QKeyEvent>
-#include <QMouseEvent>
-#include <QPainter>
-#include <QWheelEvent>
 
 #include "ui/copying.h"
 #include "ui/plots/heatmapcopy.h"
@@ -21,13 +15,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr double wheelStep = 1.25;
 constexpr double thinnest = 48; // pixels a vector is given across its short side
-
-QPointF clampToUnit(QPointF p)
-{
-    return {std::clamp(p.x(), 0.0, 1.0), std::clamp(p.y(), 0.0, 1.0)};
-}
 
 } // namespace
 
@@ -199,211 +187,6 @@ std::optional<HeatMap::Element> HeatMap::cursorElement() const
         return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(f * static_cast<double>(n))), 0, n - 1);
     };
     return Element {at(m_view->cursor().y(), m_picture->tiles.rows), at(m_view->cursor().x(), m_picture->tiles.cols)};
-}
-
-const QImage& HeatMap::image()
-{
-    const double ratio = devicePixelRatioF();
-    const HeatGeometry geometry = geometryFor(ratio);
-    const QSize size(static_cast<int>(std::ceil(width() * ratio)), static_cast<int>(std::ceil(height() * ratio)));
-    if (m_image.size() != size || !(m_imageGeometry == geometry)) {
-        m_image = renderHeat(*m_picture, geometry, m_scale, size, theme());
-        m_image.setDevicePixelRatio(ratio);
-        m_imageGeometry = geometry;
-    }
-    return m_image;
-}
-
-void HeatMap::paintEvent(QPaintEvent* event)
-{
-    Q_UNUSED(event)
-    QPainter painter(this);
-    if (!m_picture) {
-        painter.setPen(theme().muted);
-        painter.drawText(rect().adjusted(grid(2), 0, -grid(2), 0), Qt::AlignCenter | Qt::TextWordWrap, m_message);
-        return;
-    }
-    painter.drawImage(QPointF(0, 0), image());
-    drawDamage(painter);
-    drawCursor(painter);
-    drawHint(painter);
-    if (hasFocus()) {
-        painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
-        painter.drawRect(rect().adjusted(0, 0, -1, -1));
-    }
-}
-
-void HeatMap::drawDamage(QPainter& painter) const
-{
-    const QRectF frame = damageRect();
-    if (frame.isEmpty()) {
-        return;
-    }
-    // The frame lies outside the damage; at the border of the widget it moves inside to stay visible.
-    const QRectF outer = frame.adjusted(-2, -2, 2, 2).intersected(QRectF(rect()).adjusted(1.5, 1.5, -1.5, -1.5));
-    if (outer.isEmpty()) {
-        return;
-    }
-    painter.setBrush(Qt::NoBrush);
-    if (m_echo) {
-        painter.setPen(QPen(theme().birth, 1, Qt::DashLine));
-        painter.drawRect(outer);
-        return;
-    }
-    painter.setPen(QPen(theme().surface, 4));
-    painter.drawRect(outer);
-    painter.setPen(QPen(theme().birth, 2));
-    painter.drawRect(outer);
-}
-
-void HeatMap::drawCursor(QPainter& painter) const
-{
-    const auto element = cursorElement();
-    if (!element) {
-        return;
-    }
-    QRectF box = elementRect(element->row, element->col);
-    const double grow = std::max(0.0, 5 - std::min(box.width(), box.height())) / 2;
-    box.adjust(-grow, -grow, grow, grow);
-    painter.setPen(QPen(Qt::black, 3));
-    painter.drawRect(box);
-    painter.setPen(QPen(Qt::white, 1));
-    painter.drawRect(box);
-}
-
-void HeatMap::drawHint(QPainter& painter) const
-{
-    if (m_hint.isEmpty()) {
-        return;
-    }
-    const QFontMetrics metrics(font());
-    const QString text = metrics.elidedText(m_hint, Qt::ElideRight, width() - grid(4));
-    QRect box(0, 0, metrics.horizontalAdvance(text) + grid(3), metrics.height() + grid(1));
-    box.moveBottomLeft(rect().bottomLeft());
-    QColor ground = theme().surface;
-    ground.setAlpha(225);
-    painter.fillRect(box, ground);
-    painter.setPen(theme().muted);
-    painter.drawText(box, Qt::AlignCenter, text);
-}
-
-void HeatMap::zoomAt(QPointF position, double factor)
-{
-    if (!m_picture) {
-        return;
-    }
-    const QPointF anchor = clampToUnit(fractionAt(position));
-    const double zoom = std::clamp(m_view->zoom() * factor, 1.0, HeatView::maxZoom);
-    const double ratio = m_view->zoom() / zoom;
-    m_view->setView(anchor + (m_view->center() - anchor) * ratio, zoom);
-}
-
-void HeatMap::wheelEvent(QWheelEvent* event)
-{
-    zoomAt(event->position(), std::pow(wheelStep, event->angleDelta().y() / 120.0));
-    event->accept();
-}
-
-void HeatMap::mousePressEvent(QMouseEvent* event)
-{
-    if (event->button() == Qt::LeftButton && m_picture) {
-        m_dragFrom = event->position();
-        setCursor(Qt::ClosedHandCursor);
-    }
-}
-
-void HeatMap::mouseMoveEvent(QMouseEvent* event)
-{
-    if (!m_picture) {
-        return;
-    }
-    if (m_dragFrom && event->buttons().testFlag(Qt::LeftButton)) {
-        const QPointF moved = fractionAt(event->position()) - fractionAt(*m_dragFrom);
-        m_dragFrom = event->position();
-        m_view->setView(m_view->center() - moved, m_view->zoom());
-        return;
-    }
-    const QPointF at = fractionAt(event->position());
-    if (at == clampToUnit(at)) {
-        m_view->setCursor(snapped(at));
-    } else {
-        m_view->clearCursor();
-    }
-}
-
-void HeatMap::mouseReleaseEvent(QMouseEvent* event)
-{
-    Q_UNUSED(event)
-    m_dragFrom.reset();
-    unsetCursor();
-}
-
-void HeatMap::mouseDoubleClickEvent(QMouseEvent* event)
-{
-    Q_UNUSED(event)
-    m_view->fit();
-}
-
-void HeatMap::leaveEvent(QEvent* event)
-{
-    Q_UNUSED(event)
-    m_view->clearCursor();
-}
-
-void HeatMap::moveCursor(int rows, int cols)
-{
-    if (!m_picture) {
-        return;
-    }
-    const Element from = cursorElement().value_or(Element {});
-    const auto row = std::clamp<std::int64_t>(from.row + rows, 0, m_picture->tiles.rows - 1);
-    const auto col = std::clamp<std::int64_t>(from.col + cols, 0, m_picture->tiles.cols - 1);
-    m_view->setCursor({(static_cast<double>(col) + 0.5) / static_cast<double>(m_picture->tiles.cols),
-        (static_cast<double>(row) + 0.5) / static_cast<double>(m_picture->tiles.rows)});
-    if (!QRectF(rect()).contains(elementRect(row, col).center())) {
-        m_view->setView(m_view->cursor(), m_view->zoom());
-    }
-}
-
-QString HeatMap::keysTitle() const
-{
-    return tr("Heat maps");
-}
-
-std::vector<KeyHint> HeatMap::keyHints() const
-{
-    return {{{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down},
-                tr("move the cursor by one element, with Ctrl by 16"), {}},
-        {{Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus}, tr("zoom in and out at the cursor"), {}},
-        {{Qt::Key_0}, tr("show the whole matrix"), {}},
-        {{}, tr("zoom at the cursor, move, show the whole matrix"), tr("wheel, drag, double click")}};
-}
-
-void HeatMap::keyPressEvent(QKeyEvent* event)
-{
-    const int step = event->modifiers().testFlag(Qt::ControlModifier) ? 16 : 1;
-    const QPointF middle = m_view->hasCursor() && m_picture
-        ? elementRect(cursorElement()->row, cursorElement()->col).center()
-        : QPointF(rect().center());
-    switch (event->key()) {
-    case Qt::Key_Left:
-        return moveCursor(0, -step);
-    case Qt::Key_Right:
-        return moveCursor(0, step);
-    case Qt::Key_Up:
-        return moveCursor(-step, 0);
-    case Qt::Key_Down:
-        return moveCursor(step, 0);
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-        return zoomAt(middle, wheelStep);
-    case Qt::Key_Minus:
-        return zoomAt(middle, 1 / wheelStep);
-    case Qt::Key_0:
-        return m_view->fit();
-    default:
-        QWidget::keyPressEvent(event);
-    }
 }
 
 void HeatMap::resizeEvent(QResizeEvent* event)

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// How a heat map looks.
+#include <algorithm>
+#include <cmath>
+
+#include <QPainter>
+
+#include "ui/plots/heatmap.h"
+#include "ui/plots/heatview.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+const QImage& HeatMap::image()
+{
+    const double ratio = devicePixelRatioF();
+    const HeatGeometry geometry = geometryFor(ratio);
+    const QSize size(static_cast<int>(std::ceil(width() * ratio)), static_cast<int>(std::ceil(height() * ratio)));
+    if (m_image.size() != size || !(m_imageGeometry == geometry)) {
+        m_image = renderHeat(*m_picture, geometry, m_scale, size, theme());
+        m_image.setDevicePixelRatio(ratio);
+        m_imageGeometry = geometry;
+    }
+    return m_image;
+}
+
+void HeatMap::paintEvent(QPaintEvent* event)
+{
+    Q_UNUSED(event)
+    QPainter painter(this);
+    if (!m_picture) {
+        painter.setPen(theme().muted);
+        painter.drawText(rect().adjusted(grid(2), 0, -grid(2), 0), Qt::AlignCenter | Qt::TextWordWrap, m_message);
+        return;
+    }
+    painter.drawImage(QPointF(0, 0), image());
+    drawDamage(painter);
+    drawCursor(painter);
+    drawHint(painter);
+    if (hasFocus()) {
+        painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
+        painter.drawRect(rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+void HeatMap::drawDamage(QPainter& painter) const
+{
+    const QRectF frame = damageRect();
+    if (frame.isEmpty()) {
+        return;
+    }
+    // The frame lies outside the damage; at the border of the widget it moves inside to stay visible.
+    const QRectF outer = frame.adjusted(-2, -2, 2, 2).intersected(QRectF(rect()).adjusted(1.5, 1.5, -1.5, -1.5));
+    if (outer.isEmpty()) {
+        return;
+    }
+    painter.setBrush(Qt::NoBrush);
+    if (m_echo) {
+        painter.setPen(QPen(theme().birth, 1, Qt::DashLine));
+        painter.drawRect(outer);
+        return;
+    }
+    painter.setPen(QPen(theme().surface, 4));
+    painter.drawRect(outer);
+    painter.setPen(QPen(theme().birth, 2));
+    painter.drawRect(outer);
+}
+
+void HeatMap::drawCursor(QPainter& painter) const
+{
+    const auto element = cursorElement();
+    if (!element) {
+        return;
+    }
+    QRectF box = elementRect(element->row, element->col);
+    const double grow = std::max(0.0, 5 - std::min(box.width(), box.height())) / 2;
+    box.adjust(-grow, -grow, grow, grow);
+    painter.setPen(QPen(Qt::black, 3));
+    painter.drawRect(box);
+    painter.setPen(QPen(Qt::white, 1));
+    painter.drawRect(box);
+}
+
+void HeatMap::drawHint(QPainter& painter) const
+{
+    if (m_hint.isEmpty()) {
+        return;
+    }
+    const QFontMetrics metrics(font());
+    const QString text = metrics.elidedText(m_hint, Qt::ElideRight, width() - grid(4));
+    QRect box(0, 0, metrics.horizontalAdvance(text) + grid(3), metrics.height() + grid(1));
+    box.moveBottomLeft(rect().bottomLeft());
+    QColor ground = theme().surface;
+    ground.setAlpha(225);
+    painter.fillRect(box, ground);
+    painter.setPen(theme().muted);
+    painter.drawText(box, Qt::AlignCenter, text);
+}
+
+} // namespace nanscope
