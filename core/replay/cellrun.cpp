@@ -112,6 +112,12 @@ Result<void> CellRun::upload(const Tensor& input, std::int64_t batch)
     return m_device->upload(values);
 }
 
+std::int64_t CellRun::workspaceBytes() const
+{
+    const bool doubles = m_program.precision == Precision::fp64;
+    return m_chunk * m_program.workspaceBytes(doubles ? sizeof(double) : sizeof(float));
+}
+
 Result<void> CellRun::runThrough(std::size_t op, const CancelToken& cancel)
 {
     m_device->heed(cancel);

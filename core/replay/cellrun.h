@@ -23,6 +23,9 @@ public:
 
     const Program& program() const { return m_program; }
 
+    /// What its device holds for it.
+    std::int64_t workspaceBytes() const;
+
     /// Names and sizes.
     const std::vector<OpTrace>& ops() const { return m_ops; }
 

@@ -24,6 +24,11 @@ double difference(double value, double other)
     return alike ? 0.0 : value - other;
 }
 
+std::int64_t bytesOf(const std::vector<double>& values)
+{
+    return static_cast<std::int64_t>(values.size() * sizeof(double));
+}
+
 bool gramShaped(OpName op)
 {
     return op == OpName::gram || op == OpName::polynomial || op == OpName::z || op == OpName::q || op == OpName::r;
@@ -51,6 +56,8 @@ public:
         const bool scalar = trace.op == OpName::norm;
         return fits && !scalar && !gramShaped(trace.op) ? std::span<const double>(m_values) : std::span<const double>();
     }
+
+    std::int64_t bytes() const override { return bytesOf(m_values); }
 
 private:
     std::vector<OpTrace> m_ops;
@@ -92,6 +99,15 @@ public:
         m_current = std::move(m_kept[own]);
         m_kept.erase(own);
         return std::span<const double>(m_current);
+    }
+
+    std::int64_t bytes() const override
+    {
+        auto all = m_run.workspaceBytes() + bytesOf(m_current);
+        for (const auto& [op, matrix] : m_kept) {
+            all += bytesOf(matrix);
+        }
+        return all;
     }
 
 private:

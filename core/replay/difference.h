@@ -28,6 +28,9 @@ public:
     /// The matrix that belongs to this op, or an empty one; valid until the next call. An op before one that was asked
     /// for is not to be had any more.
     virtual Result<std::span<const double>> matrixFor(std::size_t op, const CancelToken& cancel) = 0;
+
+    /// What it holds, about.
+    virtual std::int64_t bytes() const = 0;
 };
 
 /// For the ops of a replay of this capture; none where nothing is to be compared with.

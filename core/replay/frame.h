@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,8 @@
 #include "core/replay/replay.h"
 
 namespace nanscope {
+
+struct FileStamp;
 
 /// What each result is to be shown as the difference from. An op meets the op of the same iteration, name and size,
 /// whatever these two did before; the captured output meets every op that has its rows and columns and is not
@@ -96,13 +99,20 @@ Result<ReplayedFilm> replayFilm(const FilmRequest& request, const DeviceFactory&
 Result<ReplayedFrame> replayFrame(
     const FrameRequest& request, const DeviceFactory& devices, const JobContext& job = {});
 
+/// Two, because cells that are compared are looked at in turns.
+constexpr std::size_t maxKeptReplays = 2;
+
+/// Two replays that hold more than this together are not both kept: the older one goes. The last one stays, however
+/// large. What a pair of 4096 x 4096 in fp32 and fp64 holds is below it.
+constexpr std::int64_t maxKeptReplayBytes = std::int64_t {2} << 30;
+
 /// The same for whoever asks again: another region of the last frame costs nothing, and a later op of the same replay
-/// goes on where the last one stopped. An earlier op, another cell or a capture that was written since begin anew; so
-/// does everything after an error or a cancel.
+/// goes on where the last one stopped. The replays of the last two films are kept so. An earlier op, another cell or a
+/// capture that was written since begin anew; so does what ended with an error or was cancelled.
 class FrameReplay
 {
 public:
-    explicit FrameReplay(DeviceFactory devices);
+    explicit FrameReplay(DeviceFactory devices, std::int64_t mostBytes = maxKeptReplayBytes);
     FrameReplay(FrameReplay&&) noexcept;
     FrameReplay& operator=(FrameReplay&&) noexcept;
     ~FrameReplay();
@@ -115,9 +125,13 @@ public:
 private:
     struct State;
     Result<std::unique_ptr<State>> stateFor(const FrameRequest& request);
+    Result<std::unique_ptr<State>> begin(const FilmRequest& request, const FileStamp& stamp);
+    std::unique_ptr<State> take(const FilmRequest& request);
+    void makeRoom(std::int64_t bytes);
 
     DeviceFactory m_devices;
-    std::unique_ptr<State> m_state;
+    std::int64_t m_mostBytes;
+    std::deque<std::unique_ptr<State>> m_kept; ///< the last one first
 };
 
 } // namespace nanscope

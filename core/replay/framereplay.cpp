@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -67,6 +68,11 @@ struct FrameReplay::State
 
     bool holds(std::size_t op) const { return last && last->op == op; }
     bool passed(std::size_t op) const { return pair.run.passed() > op; }
+    std::int64_t bytes() const
+    {
+        return pair.bytes()
+            + static_cast<std::int64_t>(floats.size() * sizeof(float) + doubles.size() * sizeof(double));
+    }
 
     Result<void> advance(std::size_t op, const JobContext& job)
     {
@@ -135,8 +141,9 @@ private:
     }
 };
 
-FrameReplay::FrameReplay(DeviceFactory devices)
+FrameReplay::FrameReplay(DeviceFactory devices, std::int64_t mostBytes)
     : m_devices(std::move(devices))
+    , m_mostBytes(mostBytes)
 { }
 
 FrameReplay::FrameReplay(FrameReplay&&) noexcept = default;
@@ -145,27 +152,61 @@ FrameReplay::~FrameReplay() = default;
 
 void FrameReplay::forget()
 {
-    m_state.reset();
+    m_kept.clear();
 }
 
-/// Takes the kept state where it serves, which then is not kept any more: an error leaves none behind.
+/// Out of what is kept: an error leaves nothing of it behind.
+std::unique_ptr<FrameReplay::State> FrameReplay::take(const FilmRequest& request)
+{
+    const auto found = std::ranges::find_if(m_kept, [&](const auto& kept) { return kept->request == request; });
+    if (found == m_kept.end()) {
+        return nullptr;
+    }
+    auto taken = std::move(*found);
+    m_kept.erase(found);
+    return taken;
+}
+
+/// For one more replay of this size.
+void FrameReplay::makeRoom(std::int64_t bytes)
+{
+    for (const auto& kept : m_kept) {
+        bytes += kept->bytes();
+    }
+    while (!m_kept.empty() && (m_kept.size() >= maxKeptReplays || bytes > m_mostBytes)) {
+        bytes -= m_kept.back()->bytes();
+        m_kept.pop_back();
+    }
+}
+
+Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(const FilmRequest& request, const FileStamp& stamp)
+{
+    makeRoom(0);
+    auto pair = beginPair(request, m_devices);
+    if (!pair && pair.error().kind == ErrorKind::refused && !m_kept.empty()) {
+        // The memory that it lacks may be what the other replay holds.
+        m_kept.clear();
+        pair = beginPair(request, m_devices);
+    }
+    if (!pair) {
+        return tl::make_unexpected(pair.error());
+    }
+    makeRoom(pair->bytes());
+    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}, {}, {}});
+}
+
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)
 {
     const auto file = FileReader::open(request.film.capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    auto kept = std::exchange(m_state, nullptr);
-    if (kept && kept->request == request.film && kept->stamp == file->stamp()
-        && (kept->holds(request.op) || !kept->passed(request.op))) {
+    auto kept = take(request.film);
+    if (kept && kept->stamp == file->stamp() && (kept->holds(request.op) || !kept->passed(request.op))) {
         return kept;
     }
     kept.reset();
-    auto pair = beginPair(request.film, m_devices);
-    if (!pair) {
-        return tl::make_unexpected(pair.error());
-    }
-    return std::make_unique<State>(State {request.film, file->stamp(), std::move(*pair), {}, {}, {}});
+    return begin(request.film, file->stamp());
 }
 
 Result<ReplayedFrame> FrameReplay::frame(const FrameRequest& request, const JobContext& job)
@@ -187,8 +228,9 @@ Result<ReplayedFrame> FrameReplay::frame(const FrameRequest& request, const JobC
             return tl::make_unexpected(done.error());
         }
     }
-    m_state = std::move(*state);
-    return m_state->part(*region);
+    makeRoom((*state)->bytes());
+    m_kept.push_front(std::move(*state));
+    return m_kept.front()->part(*region);
 }
 
 } // namespace nanscope

@@ -18,6 +18,9 @@ struct ReplayPair
     CellRun run;
     std::unique_ptr<Counterpart> other;
     std::int64_t batches = 1;
+
+    /// What both hold, about.
+    std::int64_t bytes() const { return run.workspaceBytes() + (other ? other->bytes() : 0); }
 };
 
 Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& devices);

@@ -43,7 +43,9 @@ namespace nanscope {
 /// counts ops) run before sweeps that wait, too. Where a session is named they are kept with the cell of this
 /// environment in it, which is replayed first if it is not there yet; the answer is that cell.
 ///
-/// Films and frames (frame.h says what they are; their progress counts ops):
+/// Films and frames (frame.h says what they are; their progress counts ops). The replays of the last two films whose
+/// frames were asked for are kept, so that two cells looked at in turns are replayed once each: at most 2 GiB together
+/// (maxKeptReplayBytes), else only the last one. Any other job gives their memory back.
 ///   CELL   of "against": variant, precision, lowering, device, epsilon, steps. A device left out is the request's;
 ///          a lowering left out, here and in the request, is the variant's own. In an answer: as in nanscope.sweep/1,
 ///          what was replayed and where, without how it ended.

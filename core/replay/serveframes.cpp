@@ -15,7 +15,7 @@ PictureService::PictureService(const DeviceFactory& devices)
 
 Result<nlohmann::ordered_json> PictureService::film(const FilmRequest& request, const JobContext& job)
 {
-    // Two workspaces of its own are enough to ask for.
+    // Two workspaces of its own are enough to ask for, without those of kept replays.
     forget();
     return replayFilm(request, m_devices, job).and_then(packFilm).map([this](PackedAnswer answer) {
         return keep(std::move(answer));

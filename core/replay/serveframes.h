@@ -8,8 +8,9 @@
 
 namespace nanscope {
 
-/// The part of the service that answers with pictures. It keeps the last frame's replay for the next one, and the
-/// blocks of its answers until they are fetched. One thread at a time.
+/// The part of the service that answers with pictures. It keeps the replays of the last two films whose frames were
+/// asked for (FrameReplay says how large they may be), and the blocks of its answers until they are fetched. One thread
+/// at a time.
 class PictureService
 {
 public:
@@ -19,7 +20,7 @@ public:
     Result<nlohmann::ordered_json> film(const FilmRequest& request, const JobContext& job);
     Result<nlohmann::ordered_json> frame(const FrameRequest& request, const JobContext& job);
 
-    /// Gives the memory of the kept replay back, for work that needs its own.
+    /// Gives the memory of the kept replays back, for work that needs its own.
     void forget() { m_frames.forget(); }
 
     /// Lets go of the blocks that were fetched; true while others wait.

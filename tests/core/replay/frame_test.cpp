@@ -24,6 +24,8 @@ struct Counter
 {
     int instructions = 0;
     int cancelAt = -1;
+    int devices = 0; ///< alive
+    int mostDevices = 1000; ///< memory for so many
     CancelToken cancel;
 };
 
@@ -33,13 +35,21 @@ public:
     explicit CountingDevice(Counter& counter)
         : m_inner(makeEigenDevice(1))
         , m_counter(counter)
-    { }
+    {
+        ++m_counter.devices;
+    }
+    ~CountingDevice() override { --m_counter.devices; }
+    CountingDevice(const CountingDevice&) = delete;
+    CountingDevice& operator=(const CountingDevice&) = delete;
     Environment environment() const override { return m_inner->environment(); }
     bool native(Precision precision) const override { return m_inner->native(precision); }
     // As a device that batches would have it.
     std::int64_t batchLimit(const Program& /*program*/) const override { return 2; }
     Result<void> prepare(const Program& program, std::int64_t batch) override
     {
+        if (m_counter.devices > m_counter.mostDevices) {
+            return failure(ErrorKind::refused, "not enough memory");
+        }
         return m_inner->prepare(program, batch);
     }
     Result<void> upload(std::span<const double> input) override { return m_inner->upload(input); }
@@ -295,6 +305,90 @@ TEST_F(Frames, AnotherRegionCostsNothingAndALaterOpOnlyTheRest)
     EXPECT_EQ(again, first) << "an earlier op begins anew";
     EXPECT_EQ(costOf(request(wanted, last)), rest);
     EXPECT_EQ(costOf(request(wanted, 6, 2)), first) << "so does another matrix";
+}
+
+TEST_F(Frames, TwoCellsInTurnsAreReplayedOnceEach)
+{
+    FrameReplay kept(devices());
+    const std::vector films {cell("torch-muon", Precision::fp16), cell("torch-muon", Precision::fp64)};
+    const auto costOf = [&](const CellRequest& wanted, std::size_t op) {
+        const int before = m_counter.instructions;
+        const auto shown = kept.frame(request(wanted, op));
+        const int cost = m_counter.instructions - before;
+        const auto alone = frame(request(wanted, op));
+        EXPECT_TRUE(shown && shown->floats == alone.floats && shown->doubles == alone.doubles);
+        return cost;
+    };
+    for (const auto& film : films) {
+        EXPECT_GT(costOf(film, 6), 0);
+    }
+    for (const auto& film : films) {
+        EXPECT_EQ(costOf(film, 6), 0);
+    }
+    const int rest = costOf(films[0], 9);
+    EXPECT_GT(rest, 0);
+    const auto third = cell("torch-muon", Precision::fp32);
+    const int whole = costOf(third, 9);
+    EXPECT_LT(rest, whole) << "the replay went on where it had stopped";
+    EXPECT_EQ(costOf(films[0], 9), 0);
+    EXPECT_GT(costOf(films[1], 6), 0) << "of three the one not asked for longest is gone";
+    kept.forget();
+    EXPECT_EQ(costOf(films[0], 9), whole);
+}
+
+TEST_F(Frames, TwoReplaysTooLargeTogetherAreNotBothKept)
+{
+    const auto first = request(cell("torch-muon", Precision::fp16), 6);
+    const auto second = request(cell("torch-muon", Precision::fp64), 6);
+    const auto costInTurns = [&](std::int64_t mostBytes) {
+        FrameReplay kept(devices(), mostBytes);
+        m_counter.instructions = 0;
+        EXPECT_TRUE(kept.frame(first) && kept.frame(second));
+        const int once = m_counter.instructions;
+        EXPECT_TRUE(kept.frame(second));
+        EXPECT_EQ(m_counter.instructions, once) << "the last one is kept, whatever it takes";
+        EXPECT_TRUE(kept.frame(first) && kept.frame(second));
+        return m_counter.instructions - once;
+    };
+    EXPECT_GT(costInTurns(1), 0);
+    EXPECT_EQ(costInTurns(1 << 20), 0);
+}
+
+TEST_F(Frames, AKeptReplayMakesRoomForWhatWouldNotFitBesideIt)
+{
+    FrameReplay kept(devices());
+    ASSERT_TRUE(kept.frame(request(cell("torch-muon", Precision::fp16), 6)));
+    m_counter.mostDevices = 1;
+    const auto shown = kept.frame(request(cell("torch-muon", Precision::fp64), 6));
+    EXPECT_TRUE(shown) << sentence(shown.error());
+    m_counter.mostDevices = 0;
+    EXPECT_FALSE(kept.frame(request(cell("torch-muon", Precision::fp32), 6)));
+}
+
+TEST_F(Frames, ACancelledReplayLeavesTheOtherOneAlone)
+{
+    FrameReplay kept(devices());
+    const auto first = request(cell("torch-muon", Precision::fp16), 6);
+    ASSERT_TRUE(kept.frame(first));
+    JobContext job;
+    job.cancel = m_counter.cancel;
+    m_counter.cancelAt = m_counter.instructions + 3;
+    EXPECT_FALSE(kept.frame(request(cell("torch-muon", Precision::fp64), 6), job));
+    const int before = m_counter.instructions;
+    EXPECT_TRUE(kept.frame(first));
+    EXPECT_EQ(m_counter.instructions, before);
+}
+
+TEST(KeptReplays, TwoOfTheLargestCommonSizeFit)
+{
+    const auto bytesIn = [](Precision precision, std::size_t element) {
+        CompileOptions options;
+        options.precision = precision;
+        const auto program = compileProgram(**findVariant("gns-gram"), {1, 4096, 4096}, options);
+        const std::int64_t values = 4096LL * 4096 * static_cast<std::int64_t>(element);
+        return program->workspaceBytes(element) + values;
+    };
+    EXPECT_LE(bytesIn(Precision::fp16, sizeof(float)) + bytesIn(Precision::fp64, sizeof(double)), maxKeptReplayBytes);
 }
 
 TEST_F(Frames, ACaptureThatWasWrittenSinceIsReadAgain)

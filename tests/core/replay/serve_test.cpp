@@ -414,6 +414,32 @@ TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
     EXPECT_EQ(receiveUntil([](const Json& each) { return each["id"] == 4; })["done"], true);
 }
 
+TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
+{
+    Gate gate;
+    gate.open();
+    start(
+        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    int id = 0;
+    const auto costOf = [&](const char* precision, const char* verb = "frame") {
+        const int before = gate.arrived();
+        send(Json({{"id", ++id}, {"do", verb}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
+                      {"precision", precision}, {"op", 9}})
+                 .dump());
+        const auto last =
+            receiveUntil([](const Json& each) { return each.contains("done") || each.contains("error"); });
+        EXPECT_EQ(last["done"], true) << last;
+        return gate.arrived() - before;
+    };
+    const int whole = costOf("bf16");
+    EXPECT_GT(whole, 0);
+    EXPECT_EQ(costOf("fp64"), whole);
+    EXPECT_EQ(costOf("bf16"), 0);
+    EXPECT_EQ(costOf("fp64"), 0);
+    costOf("fp32", "film");
+    EXPECT_EQ(costOf("bf16"), whole) << "a film gets their memory back";
+}
+
 TEST_F(Serve, cancelStopsAtTheNextInstruction)
 {
     Gate gate;
