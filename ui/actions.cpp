@@ -68,6 +68,9 @@ void makeViewActions(Actions& a, QMainWindow& window)
 {
     a.filter = make(window, Words::tr("&Filter captures"), QKeySequence::Find, Words::tr("Go to the filter box"));
     a.fitView = make(window, Words::tr("Fit &heat maps"), Qt::CTRL | Qt::Key_0, Words::tr("Show both matrices whole"));
+    a.previousView = make(window, Words::tr("Pre&vious view"), Qt::ALT | Qt::Key_Left,
+        Words::tr("Where the heat maps or timelines that were last moved looked before"));
+    a.nextView = make(window, Words::tr("&Next view"), Qt::ALT | Qt::Key_Right, Words::tr("Undo going back"));
     a.compare = make(window, Words::tr("&Compare two cells"), Qt::CTRL | Qt::Key_D,
         Words::tr("Show a second cell below the first, step by step; a low window hides the verdict meanwhile"));
     a.compare->setCheckable(true);
@@ -106,7 +109,7 @@ void fillMenus(const Actions& a, QMainWindow& window)
     view->addMenu(a.panes);
     view->addActions({a.compare, a.swapCells});
     view->addSeparator();
-    view->addActions({a.fitView, a.resetLayout});
+    view->addActions({a.previousView, a.nextView, a.fitView, a.resetLayout});
     window.menuBar()->addMenu(Words::tr("&Capture"))->addActions({a.sweep, a.cancel});
     window.menuBar()->addMenu(Words::tr("&Help"))->addActions({a.shortcuts, a.about});
 }

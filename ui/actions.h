@@ -24,6 +24,8 @@ struct Actions
     QAction* copyIssueText = nullptr;
     QAction* filter = nullptr;
     QAction* fitView = nullptr;
+    QAction* previousView = nullptr;
+    QAction* nextView = nullptr;
     QAction* compare = nullptr;
     QAction* swapCells = nullptr;
     QAction* themeSystem = nullptr;

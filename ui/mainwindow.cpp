@@ -18,6 +18,7 @@
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
+#include "ui/viewsteps.h"
 
 namespace nanscope {
 
@@ -114,6 +115,7 @@ void MainWindow::linkPanes()
 {
     m_links = new PaneLinks(panes(), m_workspace, this);
     m_compare = new CompareLinks(panes(), m_workspace, this);
+    new ViewSteps(panes(), m_actions.previousView, m_actions.nextView, this);
     connect(m_links, &PaneLinks::note, this, [this](const QString& text) { m_status.say(text); });
     connect(m_links, &PaneLinks::readoutChanged, this, [this](const QString& text) { m_status.setReadout(text); });
     connect(

@@ -67,7 +67,7 @@ TensorsPane::TensorsPane(QWidget* parent)
     auto* hint = new ElidedLabel(this);
     hint->setObjectName(QStringLiteral("muted"));
     hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    hint->setFullText(tr("wheel zooms, drag moves, double click fits"));
+    hint->setFullText(tr("wheel zooms, drag moves, Shift+drag zooms to a box, double click fits, Backspace goes back"));
     legendRow->addWidget(hint, 1);
     body()->addLayout(legendRow);
     connect(m_view, &HeatView::cursorChanged, this, &TensorsPane::updateReadout);
@@ -94,7 +94,7 @@ void TensorsPane::setCapture(const Capture* capture)
     const QString file = capture ? qstr(capture->path) : QString();
     if (file != m_file) {
         m_file = file;
-        m_view->fit();
+        m_view->reset();
         m_view->clearCursor();
     }
     if (!capture) {

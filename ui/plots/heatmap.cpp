@@ -26,14 +26,31 @@ HeatMap::HeatMap(HeatView* view, QWidget* parent)
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
-    makeCopyable(*this, {tr("Heat map"), [this] { return visibleValues(*this); }, [this] { return grab(); }});
+    makeCopyable(*this, copies());
+    // The menu has more than copies.
+    setContextMenuPolicy(Qt::DefaultContextMenu);
     connect(m_view, &HeatView::viewChanged, this, qOverload<>(&QWidget::update));
     connect(m_view, &HeatView::viewChanged, this, &HeatMap::visibleChanged);
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
 }
 
+PlotCopies HeatMap::copies()
+{
+    return {tr("Heat map"), [this] { return visibleValues(*this); }, [this] { return grab(); }};
+}
+
+bool HeatMap::hasElements() const
+{
+    return m_picture && m_picture->tiles.rows > 0 && m_picture->tiles.cols > 0;
+}
+
 void HeatMap::setPicture(std::shared_ptr<const MatrixPicture> picture)
 {
+    const bool sameSize = m_picture && picture && m_picture->tiles.rows == picture->tiles.rows
+        && m_picture->tiles.cols == picture->tiles.cols;
+    if (!sameSize) {
+        m_corner.reset();
+    }
     m_picture = std::move(picture);
     m_ownScale = m_picture ? scaleOf(m_picture->tiles) : LogScale {};
     m_scale = m_ownScale;
@@ -59,18 +76,39 @@ void HeatMap::setHint(const QString& hint)
 
 std::optional<Region> HeatMap::visibleRegion() const
 {
-    if (!m_picture || m_picture->tiles.rows <= 0 || m_picture->tiles.cols <= 0) {
+    if (!hasElements()) {
         return std::nullopt;
     }
     const HeatGeometry g = geometryFor(1);
     const auto span = [](double origin, double element, int pixels, std::int64_t count) {
-        const auto begin = static_cast<std::int64_t>(std::floor(-origin / element));
-        const auto end = static_cast<std::int64_t>(std::ceil((pixels - origin) / element));
+        // An edge that was rounded brings no element into sight.
+        constexpr double nothing = 1e-6;
+        const auto begin = static_cast<std::int64_t>(std::floor(-origin / element + nothing));
+        const auto end = static_cast<std::int64_t>(std::ceil((pixels - origin) / element - nothing));
         return std::pair {std::clamp<std::int64_t>(begin, 0, count - 1), std::clamp<std::int64_t>(end, 1, count)};
     };
     const auto [top, bottom] = span(g.origin.y(), g.element.height(), height(), m_picture->tiles.rows);
     const auto [left, right] = span(g.origin.x(), g.element.width(), width(), m_picture->tiles.cols);
     return Region {top, left, bottom - top, right - left};
+}
+
+void HeatMap::showRegion(const Region& region)
+{
+    if (!hasElements()) {
+        return;
+    }
+    const auto rows = static_cast<double>(m_picture->tiles.rows);
+    const auto cols = static_cast<double>(m_picture->tiles.cols);
+    const auto whole = QRectF(0, 0, cols, rows);
+    const QRectF part = whole.intersected(QRectF(static_cast<double>(region.col), static_cast<double>(region.row),
+        static_cast<double>(region.cols), static_cast<double>(region.rows)));
+    if (part.isEmpty()) {
+        return;
+    }
+    const QSizeF element = fittedElement();
+    const double zoom =
+        std::min(width() / (part.width() * element.width()), height() / (part.height() * element.height()));
+    m_view->zoomTo({part.center().x() / cols, part.center().y() / rows}, zoom, Gesture::fresh);
 }
 
 void HeatMap::setDamage(const std::optional<DamagePattern>& damage, bool echo)
@@ -180,7 +218,7 @@ QPointF HeatMap::snapped(QPointF fraction) const
 
 std::optional<HeatMap::Element> HeatMap::cursorElement() const
 {
-    if (!m_picture || !m_view->hasCursor() || m_picture->tiles.rows <= 0 || m_picture->tiles.cols <= 0) {
+    if (!hasElements() || !m_view->hasCursor()) {
         return std::nullopt;
     }
     const auto at = [](double f, std::int64_t n) {

@@ -8,15 +8,17 @@
 #include <QImage>
 #include <QWidget>
 
+#include "ui/copying.h"
 #include "ui/keys.h"
 #include "ui/plots/heatrender.h"
+#include "ui/plots/viewhistory.h"
 
 namespace nanscope {
 
 class HeatView;
 
-/// One matrix as colours of log10|x|. Wheel zooms at the cursor, drag pans, double click fits; arrows move the
-/// cursor, + - 0 zoom. Maps that share a HeatView move together.
+/// One matrix as colours of log10|x|. Wheel zooms at the cursor, drag pans, Shift+drag zooms to a box, double click
+/// fits, Backspace goes to the view before; each has a key. Maps that share a HeatView move together.
 class HeatMap : public QWidget, public KeyUser
 {
     Q_OBJECT
@@ -29,6 +31,7 @@ public:
     };
 
     explicit HeatMap(HeatView* view, QWidget* parent = nullptr);
+    HeatView* view() const { return m_view; }
 
     void setPicture(std::shared_ptr<const MatrixPicture> picture);
     const MatrixPicture* picture() const { return m_picture.get(); }
@@ -48,6 +51,8 @@ public:
 
     /// The elements at least partly in sight; none while there is no picture.
     std::optional<Region> visibleRegion() const;
+    /// The largest view that has all of it, as one step of the history; parts of it that are not there don't count.
+    void showRegion(const Region& region);
     std::optional<Element> cursorElement() const;
     /// In widget coordinates.
     QRectF elementRect(std::int64_t row, std::int64_t col) const;
@@ -73,20 +78,45 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     bool event(QEvent* event) override;
 
 private:
+    struct Drag
+    {
+        QPointF from; ///< the last place of the mouse
+        bool box = false;
+        bool moved = false;
+    };
+
+    bool hasElements() const;
     HeatGeometry geometryFor(double devicePixelRatio) const;
     QSizeF fittedElement() const;
     QRectF rectOf(std::int64_t rowBegin, std::int64_t rowEnd, std::int64_t colBegin, std::int64_t colEnd) const;
     QPointF fractionAt(QPointF position) const;
     QPointF snapped(QPointF fraction) const;
-    void zoomAt(QPointF position, double factor);
+    void zoomAt(QPointF position, double factor, Gesture gesture);
+    void zoomByKey(double factor);
+    void panBy(QPointF pixels, Gesture gesture);
     void moveCursor(int rows, int cols);
+    void cursorTo(QPointF position);
+    void drag(QPointF position);
+    void markCorner();
+    void dropCorner();
+    /// From the corner that was marked to the cursor.
+    std::optional<Region> box() const;
+    void zoomToBox();
+    bool keyOfHistory(const QKeyEvent& event);
+    bool keyOfCursor(const QKeyEvent& event);
+    bool keyOfZoom(const QKeyEvent& event);
+    void addZoomEntries(QMenu& menu);
+    PlotCopies copies();
     const QImage& image();
     void drawDamage(QPainter& painter) const;
     void drawCursor(QPainter& painter) const;
+    void drawBox(QPainter& painter) const;
     void drawHint(QPainter& painter) const;
+    void drawLabel(QPainter& painter, const QString& label, Qt::Corner corner) const;
     void updateAccessibleText();
 
     HeatView* m_view;
@@ -97,7 +127,8 @@ private:
     bool m_echo = false;
     QString m_message;
     QString m_hint;
-    std::optional<QPointF> m_dragFrom;
+    std::optional<Drag> m_drag;
+    std::optional<Element> m_corner; ///< of a box that is being drawn
     QImage m_image;
     HeatGeometry m_imageGeometry;
 };

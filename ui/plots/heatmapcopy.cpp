@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/plots/heatmapcopy.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "ui/plots/heatmap.h"
 #include "ui/text.h"
 
@@ -13,21 +10,6 @@ namespace nanscope {
 namespace {
 
 constexpr std::int64_t mostElements = 4096;
-
-struct Span
-{
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-};
-
-/// Elements of one axis that lie in the widget at least in part.
-Span inSight(double origin, double element, int room, std::int64_t count)
-{
-    const auto at = [&](double position) {
-        return static_cast<std::int64_t>(std::floor((position - origin) / element));
-    };
-    return {std::clamp<std::int64_t>(at(0), 0, count), std::clamp<std::int64_t>(at(room - 1.0) + 1, 0, count)};
-}
 
 QString line(const MatrixPicture& picture, std::int64_t row, std::int64_t col)
 {
@@ -41,18 +23,16 @@ QString visibleValues(const HeatMap& map)
 {
     QString text = QStringLiteral("row\tcol\tvalue\n");
     const MatrixPicture* picture = map.picture();
-    const QRectF first = map.elementRect(0, 0);
-    if (!picture || first.isEmpty()) {
+    const auto inSight = map.visibleRegion();
+    if (!inSight) {
         return text;
     }
-    const Span rows = inSight(first.top(), first.height(), map.height(), picture->tiles.rows);
-    const Span cols = inSight(first.left(), first.width(), map.width(), picture->tiles.cols);
-    if ((rows.end - rows.begin) * (cols.end - cols.begin) > mostElements) {
+    if (inSight->rows * inSight->cols > mostElements) {
         const auto cursor = map.cursorElement();
         return cursor ? text + line(*picture, cursor->row, cursor->col) : text;
     }
-    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-        for (std::int64_t col = cols.begin; col < cols.end; ++col) {
+    for (std::int64_t row = inSight->row; row < inSight->row + inSight->rows; ++row) {
+        for (std::int64_t col = inSight->col; col < inSight->col + inSight->cols; ++col) {
             text += line(*picture, row, col);
         }
     }

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Mouse and keys of a heat map.
+// Mouse and menu of a heat map, and what they do to the view.
 #include <algorithm>
 #include <cmath>
 
-#include <QKeyEvent>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QWheelEvent>
 
@@ -16,7 +17,8 @@ namespace nanscope {
 
 namespace {
 
-constexpr double wheelStep = 1.25;
+constexpr double notch = 120;
+constexpr double zoomPerNotch = 1.25;
 
 QPointF clampToUnit(QPointF p)
 {
@@ -25,60 +27,103 @@ QPointF clampToUnit(QPointF p)
 
 } // namespace
 
-void HeatMap::zoomAt(QPointF position, double factor)
+void HeatMap::zoomAt(QPointF position, double factor, Gesture gesture)
 {
-    if (!m_picture) {
+    if (!hasElements()) {
         return;
     }
     const QPointF anchor = clampToUnit(fractionAt(position));
     const double zoom = std::clamp(m_view->zoom() * factor, 1.0, HeatView::maxZoom);
     const double ratio = m_view->zoom() / zoom;
-    m_view->setView(anchor + (m_view->center() - anchor) * ratio, zoom);
+    m_view->zoomTo(anchor + (m_view->center() - anchor) * ratio, zoom, gesture);
+}
+
+void HeatMap::panBy(QPointF pixels, Gesture gesture)
+{
+    if (hasElements()) {
+        m_view->zoomTo(m_view->center() + fractionAt(pixels) - fractionAt({0, 0}), m_view->zoom(), gesture);
+    }
 }
 
 void HeatMap::wheelEvent(QWheelEvent* event)
 {
-    zoomAt(event->position(), std::pow(wheelStep, event->angleDelta().y() / 120.0));
+    const QPoint turned = event->angleDelta();
+    if (turned.y() != 0) {
+        zoomAt(event->position(), std::pow(zoomPerNotch, turned.y() / notch), Gesture::wheel);
+    } else {
+        panBy({-turned.x() / notch * 0.1 * width(), 0}, Gesture::wheel);
+    }
     event->accept();
 }
 
 void HeatMap::mousePressEvent(QMouseEvent* event)
 {
-    if (event->button() == Qt::LeftButton && m_picture) {
-        m_dragFrom = event->position();
-        setCursor(Qt::ClosedHandCursor);
+    if (event->button() != Qt::LeftButton || !hasElements()) {
+        return;
     }
+    m_drag = Drag {event->position(), event->modifiers().testFlag(Qt::ShiftModifier)};
+    if (m_drag->box) {
+        cursorTo(event->position());
+        markCorner();
+    }
+    setCursor(m_drag->box ? Qt::CrossCursor : Qt::ClosedHandCursor);
 }
 
 void HeatMap::mouseMoveEvent(QMouseEvent* event)
 {
-    if (!m_picture) {
+    if (!hasElements()) {
         return;
     }
-    if (m_dragFrom && event->buttons().testFlag(Qt::LeftButton)) {
-        const QPointF moved = fractionAt(event->position()) - fractionAt(*m_dragFrom);
-        m_dragFrom = event->position();
-        m_view->setView(m_view->center() - moved, m_view->zoom());
+    if (m_drag && event->buttons().testFlag(Qt::LeftButton)) {
+        drag(event->position());
         return;
     }
     const QPointF at = fractionAt(event->position());
     if (at == clampToUnit(at)) {
-        m_view->setCursor(snapped(at));
+        cursorTo(event->position());
     } else {
         m_view->clearCursor();
     }
 }
 
+void HeatMap::drag(QPointF position)
+{
+    const QPointF moved = position - m_drag->from;
+    const bool began = m_drag->moved;
+    constexpr double slip = 3;
+    if (!began && moved.manhattanLength() <= slip) {
+        return;
+    }
+    m_drag->moved = true;
+    if (m_drag->box) {
+        cursorTo(position);
+        return;
+    }
+    m_drag->from = position;
+    panBy(-moved, began ? Gesture::ongoing : Gesture::fresh);
+}
+
 void HeatMap::mouseReleaseEvent(QMouseEvent* event)
 {
-    Q_UNUSED(event)
-    m_dragFrom.reset();
+    if (event->button() != Qt::LeftButton) {
+        return;
+    }
+    const std::optional<Drag> drag = std::exchange(m_drag, std::nullopt);
     unsetCursor();
+    if (!drag || !drag->box) {
+        return;
+    }
+    if (drag->moved) {
+        zoomToBox();
+    } else {
+        dropCorner();
+    }
 }
 
 void HeatMap::mouseDoubleClickEvent(QMouseEvent* event)
 {
     Q_UNUSED(event)
+    dropCorner();
     m_view->fit();
 }
 
@@ -88,60 +133,73 @@ void HeatMap::leaveEvent(QEvent* event)
     m_view->clearCursor();
 }
 
-void HeatMap::moveCursor(int rows, int cols)
+/// To the element there, or the one nearest to it.
+void HeatMap::cursorTo(QPointF position)
 {
-    if (!m_picture) {
-        return;
+    m_view->setCursor(snapped(clampToUnit(fractionAt(position))));
+}
+
+void HeatMap::markCorner()
+{
+    m_corner = cursorElement();
+    update();
+}
+
+void HeatMap::dropCorner()
+{
+    m_corner.reset();
+    update();
+}
+
+std::optional<Region> HeatMap::box() const
+{
+    const auto to = cursorElement();
+    if (!m_corner || !to) {
+        return std::nullopt;
     }
-    const Element from = cursorElement().value_or(Element {});
-    const auto row = std::clamp<std::int64_t>(from.row + rows, 0, m_picture->tiles.rows - 1);
-    const auto col = std::clamp<std::int64_t>(from.col + cols, 0, m_picture->tiles.cols - 1);
-    m_view->setCursor({(static_cast<double>(col) + 0.5) / static_cast<double>(m_picture->tiles.cols),
-        (static_cast<double>(row) + 0.5) / static_cast<double>(m_picture->tiles.rows)});
-    if (!QRectF(rect()).contains(elementRect(row, col).center())) {
-        m_view->setView(m_view->cursor(), m_view->zoom());
+    const auto [top, bottom] = std::minmax(m_corner->row, to->row);
+    const auto [left, right] = std::minmax(m_corner->col, to->col);
+    return Region {top, left, bottom - top + 1, right - left + 1};
+}
+
+void HeatMap::zoomToBox()
+{
+    const auto region = box();
+    dropCorner();
+    if (region) {
+        showRegion(*region);
     }
 }
 
-QString HeatMap::keysTitle() const
+void HeatMap::contextMenuEvent(QContextMenuEvent* event)
 {
-    return tr("Heat maps");
+    QMenu menu(this);
+    addZoomEntries(menu);
+    menu.addSeparator();
+    addCopyEntries(menu, *this, copies());
+    menu.exec(event->globalPos());
 }
 
-std::vector<KeyHint> HeatMap::keyHints() const
+/// The keys are told, not taken: they belong to the map that has the focus.
+void HeatMap::addZoomEntries(QMenu& menu)
 {
-    return {{{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up, Qt::Key_Down},
-                tr("move the cursor by one element, with Ctrl by 16"), {}},
-        {{Qt::Key_Plus, Qt::Key_Equal, Qt::Key_Minus}, tr("zoom in and out at the cursor"), {}},
-        {{Qt::Key_0}, tr("show the whole matrix"), {}},
-        {{}, tr("zoom at the cursor, move, show the whole matrix"), tr("wheel, drag, double click")}};
-}
-
-void HeatMap::keyPressEvent(QKeyEvent* event)
-{
-    const int step = event->modifiers().testFlag(Qt::ControlModifier) ? 16 : 1;
-    const QPointF middle = m_view->hasCursor() && m_picture
-        ? elementRect(cursorElement()->row, cursorElement()->col).center()
-        : QPointF(rect().center());
-    switch (event->key()) {
-    case Qt::Key_Left:
-        return moveCursor(0, -step);
-    case Qt::Key_Right:
-        return moveCursor(0, step);
-    case Qt::Key_Up:
-        return moveCursor(-step, 0);
-    case Qt::Key_Down:
-        return moveCursor(step, 0);
-    case Qt::Key_Plus:
-    case Qt::Key_Equal:
-        return zoomAt(middle, wheelStep);
-    case Qt::Key_Minus:
-        return zoomAt(middle, 1 / wheelStep);
-    case Qt::Key_0:
-        return m_view->fit();
-    default:
-        QWidget::keyPressEvent(event);
+    const auto add = [&](const QString& text, const char* keys, auto slot) {
+        QAction* action = menu.addAction(text + QLatin1Char('\t') + QLatin1String(keys));
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    constexpr double step = 2;
+    add(tr("Show all"), "Home", [this] { m_view->fit(); });
+    add(tr("Zoom in"), "+", [this] { zoomByKey(step); });
+    add(tr("Zoom out"), "-", [this] { zoomByKey(1 / step); });
+    if (m_corner) {
+        add(tr("Zoom to the box that ends here"), "Z", [this] { zoomToBox(); });
+        add(tr("Give up the box"), "Esc", [this] { dropCorner(); });
+    } else {
+        add(tr("Begin a box here"), "Z", [this] { markCorner(); })->setEnabled(cursorElement().has_value());
     }
+    add(tr("Previous view"), "Backspace", [this] { m_view->goBack(); })->setEnabled(m_view->canGoBack());
+    add(tr("Next view"), "Shift+Backspace", [this] { m_view->goForward(); })->setEnabled(m_view->canGoForward());
 }
 
 } // namespace nanscope

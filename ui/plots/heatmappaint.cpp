@@ -38,6 +38,7 @@ void HeatMap::paintEvent(QPaintEvent* event)
     painter.drawImage(QPointF(0, 0), image());
     drawDamage(painter);
     drawCursor(painter);
+    drawBox(painter);
     drawHint(painter);
     if (hasFocus()) {
         painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
@@ -83,20 +84,52 @@ void HeatMap::drawCursor(QPainter& painter) const
     painter.drawRect(box);
 }
 
-void HeatMap::drawHint(QPainter& painter) const
+void HeatMap::drawBox(QPainter& painter) const
 {
-    if (m_hint.isEmpty()) {
+    const auto region = box();
+    if (!region) {
         return;
     }
+    const QRectF frame = rectOf(region->row, region->row + region->rows, region->col, region->col + region->cols);
+    QColor veil = theme().accent;
+    veil.setAlpha(40);
+    painter.fillRect(frame, veil);
+    painter.setPen(QPen(theme().surface, 3));
+    painter.drawRect(frame);
+    painter.setPen(QPen(theme().accent, 1, Qt::DashLine));
+    painter.drawRect(frame);
+    drawLabel(painter,
+        tr("[%1–%2, %3–%4] · %5 × %6")
+            .arg(region->row)
+            .arg(region->row + region->rows - 1)
+            .arg(region->col)
+            .arg(region->col + region->cols - 1)
+            .arg(region->rows)
+            .arg(region->cols),
+        Qt::TopLeftCorner);
+}
+
+void HeatMap::drawHint(QPainter& painter) const
+{
+    if (!m_hint.isEmpty()) {
+        drawLabel(painter, m_hint, Qt::BottomLeftCorner);
+    }
+}
+
+/// Quiet words on a ground of their own.
+void HeatMap::drawLabel(QPainter& painter, const QString& label, Qt::Corner corner) const
+{
     const QFontMetrics metrics(font());
-    const QString text = metrics.elidedText(m_hint, Qt::ElideRight, width() - grid(4));
-    QRect box(0, 0, metrics.horizontalAdvance(text) + grid(3), metrics.height() + grid(1));
-    box.moveBottomLeft(rect().bottomLeft());
-    QColor ground = theme().surface;
-    ground.setAlpha(225);
-    painter.fillRect(box, ground);
+    const QString text = metrics.elidedText(label, Qt::ElideRight, width() - grid(4));
+    QRect ground(0, 0, metrics.horizontalAdvance(text) + grid(3), metrics.height() + grid(1));
+    if (corner == Qt::BottomLeftCorner) {
+        ground.moveBottomLeft(rect().bottomLeft());
+    }
+    QColor color = theme().surface;
+    color.setAlpha(225);
+    painter.fillRect(ground, color);
     painter.setPen(theme().muted);
-    painter.drawText(box, Qt::AlignCenter, text);
+    painter.drawText(ground, Qt::AlignCenter, text);
 }
 
 } // namespace nanscope

@@ -19,8 +19,6 @@ namespace nanscope {
 
 namespace {
 
-using Gesture = TimelineView::Gesture;
-
 constexpr double zoomStep = 0.8;
 constexpr double zoomPerNotch = 0.85;
 

@@ -9,9 +9,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::size_t longestHistory = 100;
 constexpr double narrowest = 2;
-constexpr qint64 oneTurnMs = 600;
 
 } // namespace
 
@@ -62,32 +60,14 @@ void TimelineView::show(Interval steps)
     go(steps);
 }
 
-bool TimelineView::continues(Gesture gesture)
-{
-    if (gesture != Gesture::wheel) {
-        m_sinceWheel.invalidate();
-        return gesture == Gesture::ongoing;
-    }
-    const bool same = m_sinceWheel.isValid() && m_sinceWheel.elapsed() < oneTurnMs;
-    m_sinceWheel.start();
-    return same;
-}
-
 void TimelineView::zoomTo(Interval steps, Gesture gesture)
 {
     const Interval next = clamped(steps);
-    const bool same = continues(gesture) && !m_back.empty();
-    if (next == m_steps) {
-        return;
+    m_history.leave(m_steps, next, gesture);
+    if (!(next == m_steps)) {
+        go(next);
+        Q_EMIT historyChanged();
     }
-    if (!same) {
-        m_back.push_back(m_steps);
-        if (m_back.size() > longestHistory) {
-            m_back.erase(m_back.begin());
-        }
-    }
-    m_forward.clear();
-    go(next);
 }
 
 void TimelineView::zoomBy(double factor, double center, Gesture gesture)
@@ -102,28 +82,24 @@ void TimelineView::panBy(double steps, Gesture gesture)
 
 void TimelineView::undo()
 {
-    if (canUndo()) {
-        m_forward.push_back(m_steps);
-        const Interval steps = m_back.back();
-        m_back.pop_back();
-        go(steps);
+    if (const auto steps = m_history.back(m_steps)) {
+        go(*steps);
+        Q_EMIT historyChanged();
     }
 }
 
 void TimelineView::redo()
 {
-    if (canRedo()) {
-        m_back.push_back(m_steps);
-        const Interval steps = m_forward.back();
-        m_forward.pop_back();
-        go(steps);
+    if (const auto steps = m_history.forward(m_steps)) {
+        go(*steps);
+        Q_EMIT historyChanged();
     }
 }
 
 void TimelineView::forgetHistory()
 {
-    m_back.clear();
-    m_forward.clear();
+    m_history.forget();
+    Q_EMIT historyChanged();
 }
 
 void TimelineView::setHover(std::optional<double> step)

@@ -5,12 +5,11 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <vector>
 
-#include <QElapsedTimer>
 #include <QObject>
 
 #include "ui/plots/trace.h"
+#include "ui/plots/viewhistory.h"
 
 namespace nanscope {
 
@@ -23,7 +22,7 @@ class TimelineView : public QObject
 public:
     using QObject::QObject;
 
-    enum class Gesture { fresh, ongoing, wheel };
+    using Gesture = nanscope::Gesture;
     enum class Marker { a, b };
 
     Interval steps() const { return m_steps; }
@@ -41,8 +40,8 @@ public:
     void panBy(double steps, Gesture gesture);
     void showAll() { zoomTo(whole(), Gesture::fresh); }
 
-    bool canUndo() const { return !m_back.empty(); }
-    bool canRedo() const { return !m_forward.empty(); }
+    bool canUndo() const { return m_history.canGoBack(); }
+    bool canRedo() const { return m_history.canGoForward(); }
     void undo();
     void redo();
     void forgetHistory();
@@ -62,20 +61,19 @@ Q_SIGNALS:
     void stepsChanged();
     void cursorChanged();
     void markersChanged();
+    /// What undo and redo lead to.
+    void historyChanged();
 
 private:
     Interval clamped(Interval steps) const;
     void go(Interval steps);
-    bool continues(Gesture gesture);
 
     Interval m_steps {0, 1};
     std::map<const QObject*, Interval> m_extents;
-    std::vector<Interval> m_back;
-    std::vector<Interval> m_forward;
+    ViewHistory<Interval> m_history;
     std::optional<double> m_hover;
     std::optional<double> m_cursor;
     std::array<std::optional<double>, 2> m_markers;
-    QElapsedTimer m_sinceWheel;
 };
 
 } // namespace nanscope

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <QElapsedTimer>
+
+namespace nanscope {
+
+/// How one came from a view to the next: a step of its own, more of the drag before, or a turn of the wheel.
+enum class Gesture { fresh, ongoing, wheel };
+
+/// The views that were left, and those that were gone back from. One drag, and turns of the wheel that follow each
+/// other closely, are one step.
+template <class Place>
+class ViewHistory
+{
+public:
+    /// Going from one place to another, which may be the same.
+    void leave(const Place& from, const Place& to, Gesture gesture)
+    {
+        m_recorded = continues(gesture) && m_recorded;
+        if (from == to) {
+            return;
+        }
+        if (!std::exchange(m_recorded, true)) {
+            m_back.push_back(from);
+            if (m_back.size() > longest) {
+                m_back.erase(m_back.begin());
+            }
+        }
+        m_forward.clear();
+    }
+
+    bool canGoBack() const { return !m_back.empty(); }
+    bool canGoForward() const { return !m_forward.empty(); }
+
+    /// Where to go from here; nothing at the end.
+    std::optional<Place> back(const Place& here) { return move(m_back, m_forward, here); }
+    std::optional<Place> forward(const Place& here) { return move(m_forward, m_back, here); }
+
+    void forget()
+    {
+        m_back.clear();
+        m_forward.clear();
+        m_recorded = false;
+    }
+
+private:
+    static constexpr std::size_t longest = 100;
+    static constexpr qint64 oneTurnMs = 600;
+
+    bool continues(Gesture gesture)
+    {
+        if (gesture != Gesture::wheel) {
+            m_sinceWheel.invalidate();
+            return gesture == Gesture::ongoing;
+        }
+        const bool same = m_sinceWheel.isValid() && m_sinceWheel.elapsed() < oneTurnMs;
+        m_sinceWheel.start();
+        return same;
+    }
+
+    std::optional<Place> move(std::vector<Place>& from, std::vector<Place>& to, const Place& here)
+    {
+        if (from.empty()) {
+            return std::nullopt;
+        }
+        to.push_back(here);
+        const Place there = from.back();
+        from.pop_back();
+        m_recorded = false;
+        return there;
+    }
+
+    std::vector<Place> m_back;
+    std::vector<Place> m_forward;
+    QElapsedTimer m_sinceWheel;
+    bool m_recorded = false; ///< the running gesture has its step already
+};
+
+} // namespace nanscope
