@@ -42,6 +42,9 @@ CompareLinks::CompareLinks(const Panes& panes, Workspace& workspace, QObject* pa
 {
     connectFirst();
     connectSecond();
+    for (FilmPane* pane : {m_panes.film, m_panes.beside}) {
+        connect(pane->strip(), &FilmStrip::filmChanged, this, &CompareLinks::shareScales);
+    }
     setComparing(false);
 }
 
@@ -90,6 +93,20 @@ void CompareLinks::setComparing(bool comparing)
         m_workspace.beside().clear();
         onSecondMissing({});
     }
+    shareScales();
+}
+
+/// The same colour means the same magnitude in both; a difference keeps its own colours.
+void CompareLinks::shareScales()
+{
+    FilmStrip* first = m_panes.film->strip();
+    FilmStrip* second = m_panes.beside->strip();
+    std::optional<FilmScales> scales;
+    if (m_comparing && canShareScale(first->film(), second->film())) {
+        scales = united(first->ownScales(), second->ownScales());
+    }
+    first->setShared(scales);
+    second->setShared(scales);
 }
 
 /// What it should have been: the same in fp64, or, of that, the same as it is run.

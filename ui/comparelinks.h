@@ -41,6 +41,7 @@ private:
     void onSecondMissing(const QString& sentence);
     void onSecondFrame(int frame);
     void follow(FilmPane& leader, FilmPane& follower);
+    void shareScales();
     CellRequest defaultCell(const Film& first) const;
 
     Panes m_panes;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAction>
+#include <QComboBox>
 #include <QPushButton>
 #include <QSlider>
 #include <QTest>
@@ -14,6 +15,7 @@
 #include "ui/panes/framemap.h"
 #include "ui/panes/framepane.h"
 #include "ui/plots/filmstrip.h"
+#include "ui/plots/heatlegend.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
 #include "windowtest.h"
@@ -149,6 +151,38 @@ TEST_F(CompareTest, FramesFollowEachOther)
     EXPECT_EQ(left->col, right->col);
     EXPECT_EQ(frame().map(Side::first)->scale(), frame().map(Side::second)->scale())
         << "colours beside each other mean the same";
+}
+
+TEST_F(CompareTest, BothAreOnOneScaleUntilOneIsADifferenceOrGone)
+{
+    EXPECT_FALSE(first().isShared());
+    const FilmScales alone = first().ownScales();
+    ASSERT_TRUE(compare());
+    ASSERT_TRUE(first().isShared() && second().isShared());
+    const auto both = [this](const FilmFrame& op) {
+        return std::pair {first().scaleOfFrame(frameOf(*first().film(), op.iteration, op.name)),
+            second().scaleOfFrame(frameOf(*second().film(), op.iteration, op.name))};
+    };
+    for (const FilmFrame& op : first().film()->frames) {
+        const auto [here, there] = both(op);
+        EXPECT_EQ(here, there);
+        EXPECT_LE(here.low, ownScale(op).value_or(here).low);
+    }
+    EXPECT_EQ(frame().scaleBar()->note(), QStringLiteral("one scale for both"));
+    EXPECT_TRUE(frame().scaleBar(Side::second)->isHidden());
+
+    auto* mode = window.panes().beside->modeBox();
+    mode->setCurrentIndex(mode->findData(static_cast<int>(FilmMode::againstOutput)));
+    ASSERT_TRUE(waitForSecond([](const Film& film) { return film.mode == FilmMode::againstOutput; }));
+    EXPECT_FALSE(first().isShared() || second().isShared());
+    EXPECT_EQ(frame().scaleBar()->note(), QString());
+    mode->setCurrentIndex(mode->findData(static_cast<int>(FilmMode::values)));
+    ASSERT_TRUE(waitForSecond([](const Film& film) { return film.mode == FilmMode::values; }));
+    EXPECT_TRUE(first().isShared());
+    window.actions().compare->trigger();
+    EXPECT_FALSE(first().isShared());
+    EXPECT_EQ(first().ownScales(), alone);
+    EXPECT_EQ(frame().scaleBar()->note(), QString());
 }
 
 TEST_F(CompareTest, AnOpThatTheOtherCellLacksHasNoFrameThere)

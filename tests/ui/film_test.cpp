@@ -194,6 +194,45 @@ TEST(FilmStripTest, ANonFiniteElementKeepsItsColourInTheSmallestPicture)
     EXPECT_GE(marked, 1);
 }
 
+TEST(FilmStripTest, SideBySideTheSameValueHasTheSameColour)
+{
+    const auto filmOf = [](float other, FilmMode mode = FilmMode::values) {
+        auto values = filled(9, 1);
+        values[8] = other;
+        auto bad = filled(9, nan);
+        return std::make_shared<const Film>(makeFilm(cell(),
+            {trace(0, OpName::input, 3, 3, filled(9, 1)), trace(1, OpName::gram, 3, 3, values),
+                trace(2, OpName::gram, 3, 3, other > 1 ? bad : values)},
+            0, mode));
+    };
+    HeatView view;
+    FilmStrip first(&view);
+    FilmStrip second(&view);
+    first.resize(900, 500);
+    second.resize(900, 500);
+    first.setFilm(filmOf(1e-3F));
+    second.setFilm(filmOf(1e4F));
+    const auto colour = [](FilmStrip& strip) {
+        const QImage image = strip.grab().toImage();
+        const QRect frame = strip.frameRect(1);
+        return image.pixel(frame.topLeft() + QPoint(frame.width() / 6, frame.height() / 6));
+    };
+    const QRgb alone = colour(first);
+    EXPECT_NE(alone, colour(second)) << "each on a scale of its own";
+    ASSERT_TRUE(canShareScale(first.film(), second.film()));
+    const FilmScales both = united(first.ownScales(), second.ownScales());
+    first.setShared(both);
+    second.setShared(both);
+    EXPECT_EQ(colour(first), colour(second));
+    EXPECT_NE(colour(first), alone);
+    EXPECT_NEAR(first.scaleOfFrame(1).low, -3, 1e-6);
+    EXPECT_NEAR(first.scaleOfFrame(1).high, 4, 1e-6);
+    first.setShared(std::nullopt);
+    EXPECT_EQ(colour(first), alone);
+    EXPECT_FALSE(canShareScale(first.film(), filmOf(2, FilmMode::againstFp64).get()));
+    EXPECT_FALSE(canShareScale(first.film(), nullptr));
+}
+
 TEST(FilmStripTest, CountsCanBeTakenAway)
 {
     HeatView view;

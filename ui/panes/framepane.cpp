@@ -11,6 +11,7 @@
 
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/framemap.h"
+#include "ui/plots/filmscales.h"
 #include "ui/plots/filmstrip.h"
 #include "ui/plots/heatlegend.h"
 #include "ui/plots/heatview.h"
@@ -21,15 +22,18 @@ namespace nanscope {
 FramePane::FramePane(HeatView* view, QWidget* parent)
     : PaneFrame(tr("Frame"), parent)
     , m_view(view)
-    , m_scale(new ScaleBar(this))
 {
     auto* maps = new QHBoxLayout;
     maps->setSpacing(grid(2));
+    auto* scales = new QHBoxLayout;
+    scales->setSpacing(grid(2));
     for (SideWidgets& side : m_sides) {
         side.map = new FrameMap(view, this);
         side.map->setMinimumHeight(grid(12));
         side.map->setMessage(tr("No frame selected"));
         maps->addWidget(side.map, 1);
+        side.scale = new ScaleBar(this);
+        scales->addWidget(side.scale, 1);
         connect(side.map, &FrameMap::detailShown, this, &FramePane::updateReadout);
     }
     map(Side::first)->setAccessibleName(tr("Selected frame"));
@@ -38,7 +42,7 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
     inner->setContentsMargins(grid(3), 0, grid(3), grid(2));
     inner->setSpacing(grid(1));
     inner->addLayout(maps, 1);
-    inner->addWidget(m_scale);
+    inner->addLayout(scales);
     inner->addWidget(new ClassLegend(this));
     inner->addLayout(buildFacts());
     body()->addLayout(inner, 1);
@@ -152,19 +156,25 @@ void FramePane::fillFacts(SideWidgets& side)
     setNote(!frame ? QString() : birth ? tr("%1 · birth").arg(frameLabel(*frame)) : frameLabel(*frame));
 }
 
-/// Colours that stand beside each other mean the same.
+/// Magnitudes beside each other are on one scale; a difference keeps its own.
 void FramePane::updateScale()
 {
     FrameMap* first = map(Side::first);
     FrameMap* second = map(Side::second);
-    LogScale scale = first->ownScale();
-    if (m_comparing && second->picture()) {
-        const LogScale other = second->ownScale();
-        scale = first->picture() ? LogScale {std::min(scale.low, other.low), std::max(scale.high, other.high)} : other;
+    const bool shared = m_comparing && canShareScale(first->film(), second->film());
+    for (SideWidgets& side : m_sides) {
+        LogScale scale = side.map->ownScale();
+        if (shared) {
+            const auto a = ownScale(*first->frame());
+            const auto b = ownScale(*second->frame());
+            scale = a && b ? united(*a, *b) : a ? *a : b.value_or(scale);
+        }
+        side.map->setScale(scale);
+        side.scale->setScale(scale);
     }
-    first->setScale(scale);
-    second->setScale(scale);
-    m_scale->setScale(scale);
+    sideOf(Side::first).scale->setNote(shared ? tr("one scale for both") : QString());
+    sideOf(Side::first).scale->setVisible(first->picture() || !second->picture());
+    sideOf(Side::second).scale->setVisible(m_comparing && !shared && second->picture());
 }
 
 void FramePane::updateReadout()

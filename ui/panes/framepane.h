@@ -34,6 +34,7 @@ public:
     void setFrame(std::shared_ptr<const Film> film, int frame, Side side = Side::first);
 
     FrameMap* map(Side side = Side::first) { return sideOf(side).map; }
+    const ScaleBar* scaleBar(Side side = Side::first) { return sideOf(side).scale; }
     /// The facts as shown, one line each: for copying and for tests. Those of the two sides with a bar between them.
     QString factsText() const;
 
@@ -44,6 +45,7 @@ private:
     struct SideWidgets
     {
         FrameMap* map = nullptr;
+        ScaleBar* scale = nullptr;
         ElidedLabel* cursor = nullptr;
         std::array<ElidedLabel*, frameFactCount> facts {};
     };
@@ -58,7 +60,6 @@ private:
     bool isShown(FrameFact fact) const;
 
     HeatView* m_view;
-    ScaleBar* m_scale;
     QGridLayout* m_facts = nullptr;
     std::array<SideWidgets, 2> m_sides;
     std::array<QLabel*, frameFactCount> m_names {};

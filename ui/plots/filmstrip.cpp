@@ -3,7 +3,6 @@
 #include "ui/plots/filmstrip.h"
 
 #include <algorithm>
-#include <map>
 
 #include "ui/copying.h"
 #include "ui/plots/heatview.h"
@@ -18,30 +17,6 @@ constexpr int gap = grid(2);
 constexpr int labelWidth = grid(31);
 constexpr int headerHeight = grid(5);
 constexpr int smallestFrame = grid(3);
-
-/// Frames that may be compared by their colours: those of one row of steps, or one of the prologue.
-std::pair<bool, int> scaleGroup(const FilmGrid::Place& place)
-{
-    return {place.column > 0, place.row};
-}
-
-std::vector<LogScale> scalesOf(const Film& film, const FilmGrid& grid)
-{
-    std::map<std::pair<bool, int>, LogScale> groups;
-    for (std::size_t i = 0; i < film.frames.size(); ++i) {
-        const LogScale own = scaleOf(film.frames[i].picture->tiles);
-        const auto [at, isNew] = groups.try_emplace(scaleGroup(grid.places[i]), own);
-        if (!isNew) {
-            at->second.low = std::min(at->second.low, own.low);
-            at->second.high = std::max(at->second.high, own.high);
-        }
-    }
-    std::vector<LogScale> scales;
-    for (const auto& place : grid.places) {
-        scales.push_back(groups.at(scaleGroup(place)));
-    }
-    return scales;
-}
 
 QRect fitted(const QRect& slot, const TileMap& tiles)
 {
@@ -100,7 +75,8 @@ void FilmStrip::setFilm(std::shared_ptr<const Film> film)
 {
     m_film = std::move(film);
     m_grid = m_film ? gridOf(*m_film) : FilmGrid {};
-    m_scales = m_film ? scalesOf(*m_film, m_grid) : std::vector<LogScale> {};
+    m_ownScales = m_film ? scalesOf(*m_film) : FilmScales {};
+    m_shared.reset();
     const int frames = m_film ? static_cast<int>(m_film->frames.size()) : 0;
     m_current = frames == 0 ? -1 : m_film->firstNonFinite >= 0 ? m_film->firstNonFinite : frames - 1;
     placeFrames();
@@ -108,6 +84,23 @@ void FilmStrip::setFilm(std::shared_ptr<const Film> film)
     updateAccessibleText();
     update();
     Q_EMIT currentChanged(m_current);
+    Q_EMIT filmChanged();
+}
+
+void FilmStrip::setShared(const std::optional<FilmScales>& scales)
+{
+    if (m_shared != scales) {
+        m_shared = scales;
+        placeFrames();
+        update();
+    }
+}
+
+LogScale FilmStrip::scaleOfFrame(int frame) const
+{
+    const FilmScales& scales = m_shared ? *m_shared : m_ownScales;
+    const auto found = scales.find(groupOf(m_film->frames[static_cast<std::size_t>(frame)]));
+    return found == scales.end() ? LogScale {} : found->second;
 }
 
 void FilmStrip::setMessage(const QString& message)
@@ -161,6 +154,12 @@ QRect FilmStrip::rowLabelRect(int row) const
     const QRect slot = slotRect({1, row});
     const int left = slotRect({0, 0}).right() + gap;
     return {left, slot.top(), slot.left() - left - grid(1), slot.height()};
+}
+
+QRect FilmStrip::scaleNoteRect() const
+{
+    const QRect below = rowLabelRect(0);
+    return {below.left(), 0, below.width(), headerHeight - grid(1)};
 }
 
 void FilmStrip::placeFrames()

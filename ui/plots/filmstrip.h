@@ -3,13 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <QImage>
 #include <QWidget>
 
 #include "ui/keys.h"
-#include "ui/plots/film.h"
+#include "ui/plots/filmscales.h"
 
 namespace nanscope {
 
@@ -30,6 +31,13 @@ public:
     const FilmGrid& frameGrid() const { return m_grid; }
     void setMessage(const QString& message);
 
+    const FilmScales& ownScales() const { return m_ownScales; }
+    /// Scales that another film has, too, so that the same colour means the same magnitude in both; none: its own. The
+    /// next film brings its own again.
+    void setShared(const std::optional<FilmScales>& scales);
+    bool isShared() const { return m_shared.has_value(); }
+    LogScale scaleOfFrame(int frame) const;
+
     int current() const { return m_current; }
     /// -1 for none.
     void setCurrent(int frame);
@@ -47,6 +55,7 @@ public:
 
 Q_SIGNALS:
     void currentChanged(int frame);
+    void filmChanged();
     /// Enter or a double click: look at this frame in the large view.
     void activated(int frame);
 
@@ -65,6 +74,7 @@ private:
     QRect slotRect(const FilmGrid::Place& place) const;
     QRect headerRect(int column) const;
     QRect rowLabelRect(int row) const;
+    QRect scaleNoteRect() const;
     const QImage& thumbnail(int frame);
     void drawFrame(QPainter& painter, int frame);
     void drawLabels(QPainter& painter) const;
@@ -78,7 +88,8 @@ private:
     int m_current = -1;
     std::vector<QRect> m_rects;
     std::vector<QImage> m_thumbnails;
-    std::vector<LogScale> m_scales; ///< of every frame: one scale per row, so that growth is seen
+    FilmScales m_ownScales;
+    std::optional<FilmScales> m_shared;
 };
 
 /// "step 3 gram", "input".

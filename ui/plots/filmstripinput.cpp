@@ -86,13 +86,15 @@ bool FilmStrip::event(QEvent* event)
     }
     const FilmFrame& shown = m_film->frames[static_cast<std::size_t>(frame)];
     const Scan& scan = shown.picture->scan;
+    const LogScale scale = scaleOfFrame(frame);
+    const QString range = tr("colours of log10|x| from %1 to %2").arg(scale.low, 0, 'f', 1).arg(scale.high, 0, 'f', 1);
     QToolTip::showText(help->globalPos(),
-        tr("%1: %2\n%3 × %4, |x| ≤ %5, %6 NaN, %7 ±Inf, %8 zero")
+        tr("%1: %2\n%3 × %4, |x| ≤ %5, %6 NaN, %7 ±Inf, %8 zero\n%9")
             .arg(frameLabel(shown), opFormula(shown.name))
             .arg(shown.picture->tiles.rows)
             .arg(shown.picture->tiles.cols)
             .arg(roundNumber(scan.absmax), countLabel(scan.nan), countLabel(scan.posInf + scan.negInf),
-                countLabel(scan.zero)),
+                countLabel(scan.zero), isShared() ? tr("%1, one scale for both").arg(range) : range),
         this, frameRect(frame));
     return true;
 }

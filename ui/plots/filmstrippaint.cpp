@@ -64,7 +64,7 @@ const QImage& FilmStrip::thumbnail(int frame)
         const QSize size = m_rects[at].size() * ratio;
         const QSizeF element(size.width() / static_cast<double>(picture.tiles.cols),
             size.height() / static_cast<double>(picture.tiles.rows));
-        image = renderHeat(picture, {{0, 0}, element}, m_scales[at], size, theme());
+        image = renderHeat(picture, {{0, 0}, element}, scaleOfFrame(frame), size, theme());
         image.setDevicePixelRatio(ratio);
     }
     return image;
@@ -135,6 +135,11 @@ void FilmStrip::drawLabels(QPainter& painter) const
             const int wide = std::max(slot.width(), metrics.horizontalAdvance(text));
             painter.drawText(QRect(slot.left(), slot.top(), wide, metrics.height()), Qt::AlignCenter, text);
         }
+    }
+    if (isShared()) {
+        const QRect note = scaleNoteRect();
+        painter.drawText(note, Qt::AlignVCenter | Qt::AlignRight,
+            metrics.elidedText(tr("one scale for both"), Qt::ElideRight, note.width()));
     }
     painter.setFont(font());
 }

@@ -39,8 +39,21 @@ ScaleBar::ScaleBar(QWidget* parent)
 void ScaleBar::setScale(const LogScale& scale)
 {
     m_scale = scale;
-    setAccessibleName(tr("Scale: log10|x| from %1 to %2").arg(scale.low, 0, 'f', 1).arg(scale.high, 0, 'f', 1));
+    updateAccessibleText();
     update();
+}
+
+void ScaleBar::setNote(const QString& note)
+{
+    m_note = note;
+    updateAccessibleText();
+    update();
+}
+
+void ScaleBar::updateAccessibleText()
+{
+    const QString range = tr("Scale: log10|x| from %1 to %2").arg(m_scale.low, 0, 'f', 1).arg(m_scale.high, 0, 'f', 1);
+    setAccessibleName(m_note.isEmpty() ? range : QStringLiteral("%1, %2").arg(range, m_note));
 }
 
 QSize ScaleBar::sizeHint() const
@@ -59,7 +72,8 @@ void ScaleBar::paintEvent(QPaintEvent* event)
     const int left = fontMetrics().horizontalAdvance(low) + grid(1);
     const int right = fontMetrics().horizontalAdvance(high) + grid(1);
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, low);
-    const int barWidth = std::min(width() - left - right, 160);
+    const int words = m_note.isEmpty() ? 0 : grid(2) + fontMetrics().horizontalAdvance(m_note) + 1;
+    const int barWidth = std::min(width() - left - right - words, 160);
     if (barWidth < grid(4)) {
         return;
     }
@@ -70,6 +84,9 @@ void ScaleBar::paintEvent(QPaintEvent* event)
     }
     painter.setPen(theme().muted);
     painter.drawText(QRect(bar.right() + grid(1) + 1, 0, right, height()), Qt::AlignLeft | Qt::AlignVCenter, high);
+    const int after = bar.right() + 1 + right + grid(2);
+    painter.drawText(QRect(after, 0, width() - after, height()), Qt::AlignLeft | Qt::AlignVCenter,
+        fontMetrics().elidedText(m_note, Qt::ElideRight, width() - after));
 }
 
 ClassLegend::ClassLegend(QWidget* parent)

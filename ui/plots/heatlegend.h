@@ -21,13 +21,19 @@ class ScaleBar : public QWidget
 public:
     explicit ScaleBar(QWidget* parent = nullptr);
     void setScale(const LogScale& scale);
+    /// What else is to be known of it, after its upper end.
+    void setNote(const QString& note);
+    QString note() const { return m_note; }
     QSize sizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
+    void updateAccessibleText();
+
     LogScale m_scale;
+    QString m_note;
 };
 
 /// The colours and marks outside the map: NaN, +Inf, −Inf, zero, and the frame of the birth. Breaks into lines where it
