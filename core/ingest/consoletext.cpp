@@ -332,6 +332,14 @@ bool takePrefix(std::string_view& text, std::string_view prefix)
     return true;
 }
 
+std::string_view takeUntil(std::string_view& text, std::string_view separator)
+{
+    const auto end = std::min(text.find(separator), text.size());
+    const auto part = text.substr(0, end);
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
+    return part;
+}
+
 std::string readable(std::string_view text, std::size_t most)
 {
     std::string out;

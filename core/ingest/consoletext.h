@@ -33,6 +33,9 @@ std::optional<std::int64_t> takeInteger(std::string_view& text);
 
 bool takePrefix(std::string_view& text, std::string_view prefix);
 
+/// Takes what stands before the separator off the front, and drops the separator; all of it where there is none.
+std::string_view takeUntil(std::string_view& text, std::string_view separator);
+
 /// Valid UTF-8 of at most `most` bytes: bad bytes become \xNN, the cut never splits a character.
 std::string readable(std::string_view text, std::size_t most);
 

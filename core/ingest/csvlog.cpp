@@ -148,10 +148,24 @@ private:
         m_names.clear();
         std::transform(fields.begin(), fields.end(), std::back_inserter(m_names), withoutDoubledQuotes);
         m_firstName = m_names.front();
+        dropSampledRanges();
         chooseColumns();
         dropRunNames(m_names);
         const auto known = [](const std::string& name) { return isCanonical(canonicalName(name)); };
         return m_step || std::any_of(m_names.begin(), m_names.end(), known);
+    }
+
+    /// An export of W&B's charts holds the extremes of each sample beside it, and rows of several runs: an empty cell
+    /// is another run's row.
+    void dropSampledRanges()
+    {
+        m_sampled = false;
+        for (auto& name : m_names) {
+            if (name.find(" - ") != std::string::npos && (name.ends_with("__MIN") || name.ends_with("__MAX"))) {
+                name.clear();
+                m_sampled = true;
+            }
+        }
     }
 
     void chooseColumns()
@@ -215,7 +229,9 @@ private:
             return;
         }
         if (field.empty()) {
-            builder.absent(name);
+            if (!m_sampled) {
+                builder.absent(name);
+            }
         } else if (const auto value = numberIn(field, m_separator)) {
             builder.value(name, *value);
         }
@@ -224,6 +240,7 @@ private:
     char m_separator = ',';
     std::vector<std::string> m_names;
     std::string m_firstName;
+    bool m_sampled = false;
     std::optional<std::size_t> m_step;
     std::optional<std::size_t> m_rank;
     Fields m_fields;

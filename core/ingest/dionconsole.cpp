@@ -22,14 +22,6 @@ bool endsWhole(std::string_view text)
         || (dot != std::string_view::npos && text.size() - dot == 5);
 }
 
-std::string_view takeUntil(std::string_view& text, char separator)
-{
-    const auto end = std::min(text.find(separator), text.size());
-    const auto part = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return part;
-}
-
 class DionConsole : public LogFormat
 {
 public:
@@ -70,8 +62,8 @@ private:
         }
         bool any = false;
         while (!text.empty()) {
-            auto field = trimmed(takeUntil(text, ','));
-            const auto name = takeUntil(field, '=');
+            auto field = trimmed(takeUntil(text, ","));
+            const auto name = takeUntil(field, "=");
             const auto value = parseNumber(field);
             if (!value || name.empty()) {
                 continue;
@@ -93,10 +85,10 @@ private:
         }
         builder.startRow(line.rank, *step, line.number);
         while (!text.empty()) {
-            auto field = takeUntil(text, ' ');
+            auto field = takeUntil(text, " ");
             takePrefix(field, "(");
             field = field.substr(0, field.find_last_not_of(')') + 1);
-            const auto name = takeUntil(field, ':');
+            const auto name = takeUntil(field, ":");
             addField(name, field, builder);
         }
         return true;

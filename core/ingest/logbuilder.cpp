@@ -102,6 +102,12 @@ void LogBuilder::startCountedRow(std::optional<int> rank, std::int64_t line)
     ++state.counted;
 }
 
+void LogBuilder::continueCountedRow(std::optional<int> rank, std::int64_t line)
+{
+    const auto& state = stateOfRank(rank);
+    startRow(rank, std::max<std::int64_t>(0, state.counted - 1), line, true);
+}
+
 std::optional<std::size_t> LogBuilder::findSlot(std::string_view rawName)
 {
     auto& state = *m_row;

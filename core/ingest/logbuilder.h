@@ -31,6 +31,8 @@ public:
     void startRow(std::optional<int> rank, std::int64_t step, std::int64_t line, bool inferred = false);
     /// For logs without a step: rows are counted.
     void startCountedRow(std::optional<int> rank, std::int64_t line);
+    /// More values of the row that was counted last.
+    void continueCountedRow(std::optional<int> rank, std::int64_t line);
     void value(std::string_view rawName, double value);
     /// The row has a place for this value and nothing in it.
     void absent(std::string_view rawName);

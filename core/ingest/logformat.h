@@ -42,18 +42,28 @@ public:
 
 constexpr int onlyThisFormat = 100;
 
-std::unique_ptr<LogFormat> makeDionConsole();
-std::unique_ptr<LogFormat> makeKempnerForge();
 std::unique_ptr<LogFormat> makeCsvLog();
+std::unique_ptr<LogFormat> makeDeepSpeed();
+std::unique_ptr<LogFormat> makeDionConsole();
+std::unique_ptr<LogFormat> makeHfConsole();
+std::unique_ptr<LogFormat> makeHfTrainerState();
 std::unique_ptr<LogFormat> makeJsonlLog();
+std::unique_ptr<LogFormat> makeKempnerForge();
+std::unique_ptr<LogFormat> makeKeyValue();
+std::unique_ptr<LogFormat> makeLlmC();
+std::unique_ptr<LogFormat> makeMegatron();
+std::unique_ptr<LogFormat> makeNanochat();
+std::unique_ptr<LogFormat> makeNanoGpt();
+std::unique_ptr<LogFormat> makeTorchtitan();
 
 inline std::vector<std::unique_ptr<LogFormat>> allFormats()
 {
     std::vector<std::unique_ptr<LogFormat>> formats;
-    formats.push_back(makeJsonlLog());
-    formats.push_back(makeCsvLog());
-    formats.push_back(makeDionConsole());
-    formats.push_back(makeKempnerForge());
+    for (const auto make :
+        {makeHfTrainerState, makeJsonlLog, makeCsvLog, makeDionConsole, makeKempnerForge, makeTorchtitan, makeMegatron,
+            makeDeepSpeed, makeNanoGpt, makeNanochat, makeLlmC, makeHfConsole, makeKeyValue}) {
+        formats.push_back(make());
+    }
     return formats;
 }
 
