@@ -37,7 +37,7 @@ bool clearlySomethingElse(const fs::path& path)
     auto ending = path.extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return otherFiles().contains(ending) || path.filename().string().find(".tfevents.") != std::string::npos;
+    return otherFiles().contains(ending);
 }
 
 bool isInside(const fs::path& path, const fs::path& folder)

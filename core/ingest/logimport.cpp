@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include <fmt/format.h>
 
-#include "core/ingest/logscanner.h"
+#include "core/ingest/logsource.h"
+#include "core/platform/platform.h"
+#include "core/session/session.h"
 
 namespace nanscope {
 
@@ -39,16 +42,16 @@ public:
         if (mark->offset == static_cast<std::int64_t>(m_size)) {
             return {};
         }
-        auto scanner = LogScanner::open(m_file.path, m_file.relative, mark->offset, mark->line,
+        auto log = openLog(m_file.path, m_file.relative, mark->offset, mark->line,
             mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>());
-        if (!scanner) {
-            return tl::make_unexpected(scanner.error());
+        if (!log) {
+            return tl::make_unexpected(log.error());
         }
         if (!m_atRest) {
-            scanner->leaveTail();
+            (*log)->leaveTail();
         }
-        while (!scanner->finished() && !cancel.cancelled()) {
-            if (auto stored = store(scanner->next(pointsPerPiece, cancel), *mark); !stored) {
+        while (!(*log)->finished() && !cancel.cancelled()) {
+            if (auto stored = store((*log)->next(pointsPerPiece, cancel), *mark); !stored) {
                 return stored;
             }
             advance(mark->offset);

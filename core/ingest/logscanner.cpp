@@ -17,25 +17,6 @@ namespace {
 constexpr std::size_t headSize = 64 * 1024;
 constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
 
-struct Place
-{
-    std::optional<int> rank;
-    int attempt = 0;
-};
-
-/// torchrun writes <id>/attempt_<n>/<local rank>/stdout.log; other launchers put the rank into the name.
-Place placeOf(const std::string& relative)
-{
-    static const RE2 torchrun(R"((?:^|/)attempt_(\d{1,6})/(\d{1,6})/std(?:out|err)\.log$)", RE2::Latin1);
-    static const RE2 named(R"((?:^|[/_.-])rank[_-]?(\d{1,6})[^/]*$)", RE2::Latin1);
-    Place place;
-    int rank = 0;
-    if (RE2::PartialMatch(relative, torchrun, &place.attempt, &rank) || RE2::PartialMatch(relative, named, &rank)) {
-        place.rank = rank;
-    }
-    return place;
-}
-
 bool looksLikeUtf16(std::string_view head)
 {
     if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
@@ -221,20 +202,6 @@ LogContents LogScanner::next(std::size_t most, const CancelToken& cancel)
     contents.format = format();
     contents.bytes = m_reader.offset();
     contents.lines = m_reader.lines();
-    return contents;
-}
-
-Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
-    std::int64_t firstLine, const JobContext& job)
-{
-    auto scanner = LogScanner::open(path, relative, offset, firstLine);
-    if (!scanner) {
-        return tl::make_unexpected(scanner.error());
-    }
-    auto contents = scanner->next(std::numeric_limits<std::size_t>::max(), job.cancel);
-    if (!scanner->finished()) {
-        return failure(ErrorKind::cancelled, "cancelled while reading a log", path.string());
-    }
     return contents;
 }
 

@@ -12,23 +12,23 @@
 #include "core/ingest/ingest.h"
 #include "core/ingest/linereader.h"
 #include "core/ingest/logformat.h"
+#include "core/ingest/logsource.h"
 
 namespace nanscope {
 
-/// Reads one log in pieces of bounded size, so that an import stores while it reads.
-class LogScanner
+/// Reads a log of lines, of whatever formats stand in it.
+class LogScanner : public LogSource
 {
 public:
     /// `stored` is what an earlier import took of this log before `offset`.
     static Result<LogScanner> open(const std::filesystem::path& path, const std::string& relative,
         std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {});
 
-    /// An unfinished last line waits for the next import: its last number may still grow.
-    void leaveTail() { m_leaveTail = true; }
+    /// The last number of an unfinished line may still grow.
+    void leaveTail() override { m_leaveTail = true; }
 
-    /// The next piece: about `most` points and events, fewer at the end or when cancelled.
-    LogContents next(std::size_t most, const CancelToken& cancel);
-    bool finished() const { return m_finished; }
+    LogContents next(std::size_t most, const CancelToken& cancel) override;
+    bool finished() const override { return m_finished; }
 
 private:
     LogScanner(LineReader reader, LogBuilder builder);

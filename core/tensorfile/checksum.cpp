@@ -46,10 +46,22 @@ std::uint32_t updateCrc32(std::uint32_t crc, std::span<const std::byte> bytes)
 {
     return crc32_gzip_refl(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
+
+std::optional<std::uint32_t> crc32c(std::span<const std::byte> bytes)
+{
+    // The function takes no const, and writes nothing.
+    auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(bytes.data()));
+    return ~crc32_iscsi(data, static_cast<int>(bytes.size()), ~0U);
+}
 #else
 std::uint32_t updateCrc32(std::uint32_t crc, std::span<const std::byte> bytes)
 {
     return static_cast<std::uint32_t>(crc32_z(crc, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
+
+std::optional<std::uint32_t> crc32c(std::span<const std::byte>)
+{
+    return std::nullopt;
 }
 #endif
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,9 @@ namespace nanscope {
 
 /// CRC-32 as zip files use it, continued from `crc` (0 to begin with).
 std::uint32_t updateCrc32(std::uint32_t crc, std::span<const std::byte> bytes);
+
+/// CRC-32C (Castagnoli), as TensorFlow's record files use it. Unknown where the build has no ISA-L: zlib has none.
+std::optional<std::uint32_t> crc32c(std::span<const std::byte> bytes);
 
 /// XXH3, 128 bits: tells captures apart and is fast; it is not meant to withstand somebody who forges one.
 class ContentHash

@@ -88,7 +88,8 @@ TEST_F(Import, findsWhatCouldBeReadAndPassesOverTheRest)
     }
     const auto found = findFiles(m_folder / "run/");
     ASSERT_TRUE(found);
-    EXPECT_THAT(names(found), ElementsAre("a/b.pt", "a/c.jsonl", "console.log", "noending", "w.safetensors"));
+    EXPECT_THAT(names(found),
+        ElementsAre("a/b.pt", "a/c.jsonl", "console.log", "events.out.tfevents.1.host.2", "noending", "w.safetensors"));
     EXPECT_EQ(found->name, "run");
     EXPECT_THAT(found->rejected, IsEmpty());
     EXPECT_FALSE(findFiles(m_folder / "none"));

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ingest/logsource.h"
+
+#include <limits>
+
+#include <re2/re2.h>
+
+#include "core/ingest/logscanner.h"
+
+namespace nanscope {
+
+LogPlace placeOf(const std::string& relative)
+{
+    // torchrun writes <id>/attempt_<n>/<local rank>/stdout.log; others put the rank into the name or the folder's.
+    static const RE2 torchrun(R"((?:^|/)attempt_(\d{1,6})/(\d{1,6})/std(?:out|err)\.log$)", RE2::Latin1);
+    static const RE2 named(R"((?:^|[/_.-])rank[_-]?(\d{1,6})[^/]*$)", RE2::Latin1);
+    static const RE2 inFolder(R"((?:^|/)rank[_-]?(\d{1,6})/[^/]*$)", RE2::Latin1);
+    LogPlace place;
+    int rank = 0;
+    if (RE2::PartialMatch(relative, torchrun, &place.attempt, &rank) || RE2::PartialMatch(relative, named, &rank)
+        || RE2::PartialMatch(relative, inFolder, &rank)) {
+        place.rank = rank;
+    }
+    return place;
+}
+
+Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,
+    std::int64_t offset, std::int64_t firstLine, const std::vector<Series>& stored)
+{
+    if (isEventFileName(path.filename().string())) {
+        return openEventFile(path, relative, offset, firstLine, stored);
+    }
+    return LogScanner::open(path, relative, offset, firstLine, stored)
+        .map([](LogScanner&& scanner) -> std::unique_ptr<LogSource> {
+            return std::make_unique<LogScanner>(std::move(scanner));
+        });
+}
+
+Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
+    std::int64_t firstLine, const JobContext& job)
+{
+    auto log = openLog(path, relative, offset, firstLine);
+    if (!log) {
+        return tl::make_unexpected(log.error());
+    }
+    auto contents = (*log)->next(std::numeric_limits<std::size_t>::max(), job.cancel);
+    if (!(*log)->finished()) {
+        return failure(ErrorKind::cancelled, "cancelled while reading a log", path.string());
+    }
+    return contents;
+}
+
+} // namespace nanscope

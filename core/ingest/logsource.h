@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ingest/ingest.h"
+
+namespace nanscope {
+
+/// A log that is read in pieces of bounded size, so that an import stores while it reads.
+class LogSource
+{
+public:
+    virtual ~LogSource() = default;
+
+    /// The next piece: about `most` points and events, fewer at the end or when cancelled.
+    virtual LogContents next(std::size_t most, const CancelToken& cancel) = 0;
+    virtual bool finished() const = 0;
+    /// What is unfinished at the end waits for the next import: it may still grow.
+    virtual void leaveTail() { }
+};
+
+/// Text, or TensorBoard's event file. `stored` is what an earlier import took of this log before `offset`, which is
+/// behind line (or record) `firstLine`.
+Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,
+    std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {});
+
+/// What the place of a log in its folder says.
+struct LogPlace
+{
+    std::optional<int> rank;
+    int attempt = 0;
+};
+LogPlace placeOf(const std::string& relative);
+
+/// "events.out.tfevents.<time>.<host>...": a file name as TensorBoard's writers make it.
+bool isEventFileName(const std::string& name);
+
+Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
+    std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored);
+
+} // namespace nanscope

@@ -1,0 +1,321 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// TensorBoard's event files: records of "length, its checksum, a protobuf message, its checksum", each a step with
+// scalars. What is written as tensor (TensorFlow 2, Keras) is taken where it is one number. A record's place in the
+// file stands for its line.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <span>
+
+#include <protozero/pbf_reader.hpp>
+
+#include "core/ingest/logbuilder.h"
+#include "core/ingest/logsource.h"
+#include "core/platform/platform.h"
+#include "core/tensorfile/checksum.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t headerBytes = 12; ///< length, u64; its checksum, u32
+constexpr std::size_t checksumBytes = 4;
+constexpr std::uint64_t largestRecord = std::uint64_t {64} << 20; ///< pictures and graphs may be larger; no scalar is
+constexpr std::size_t bufferBytes = 1 << 20;
+
+template <class T>
+T littleEndian(const char* bytes)
+{
+    static_assert(std::endian::native == std::endian::little);
+    T value {};
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+/// TFRecord has the CRC-32C rotated by 15 bits and offset. True where it cannot be told.
+bool checksumHolds(const char* data, std::size_t size, std::uint32_t expected)
+{
+    const auto crc = crc32c(std::as_bytes(std::span(data, size)));
+    return !crc || std::rotr(*crc, 15) + 0xa282ead8U == expected;
+}
+
+/// A window on the file that moves forward.
+class Window
+{
+public:
+    Window(FileReader file, std::int64_t offset)
+        : m_file(std::move(file))
+        , m_base(static_cast<std::uint64_t>(offset))
+    { }
+
+    std::uint64_t left() const { return m_file.size() - std::min(m_file.size(), m_base + m_at); }
+    std::uint64_t position() const { return m_base + m_at; }
+    void skip(std::uint64_t count) { m_at += count; }
+
+    /// The next bytes, or nothing where they cannot be read; at most left().
+    const char* peek(std::size_t count)
+    {
+        if (m_at + count > m_bytes.size()) {
+            m_base += m_at;
+            m_at = 0;
+            m_bytes.resize(std::min<std::uint64_t>(std::max(count, bufferBytes), m_file.size() - m_base));
+            if (!m_file.readAt(m_base, std::as_writable_bytes(std::span(m_bytes)))) {
+                m_bytes.clear();
+                return nullptr;
+            }
+        }
+        return m_bytes.data() + m_at;
+    }
+
+private:
+    FileReader m_file;
+    std::uint64_t m_base;
+    std::uint64_t m_at = 0;
+    std::vector<char> m_bytes;
+};
+
+struct Scalar
+{
+    std::string_view tag;
+    std::optional<double> value;
+};
+
+enum class TensorType { f32 = 1, f64 = 2 };
+
+/// The one number of a tensor, if it is that.
+std::optional<double> numberIn(protozero::pbf_reader tensor)
+{
+    auto type = TensorType::f32;
+    protozero::data_view content;
+    std::vector<double> listed;
+    while (tensor.next()) {
+        switch (tensor.tag()) {
+        case 1:
+            type = static_cast<TensorType>(tensor.get_enum());
+            break;
+        case 4:
+            content = tensor.get_view();
+            break;
+        case 5:
+            for (const float value : tensor.get_packed_float()) {
+                listed.push_back(value);
+            }
+            break;
+        case 6:
+            for (const double value : tensor.get_packed_double()) {
+                listed.push_back(value);
+            }
+            break;
+        default:
+            tensor.skip();
+        }
+    }
+    if (type == TensorType::f32 && content.size() == sizeof(float)) {
+        return littleEndian<float>(content.data());
+    }
+    if (type == TensorType::f64 && content.size() == sizeof(double)) {
+        return littleEndian<double>(content.data());
+    }
+    const bool number = type == TensorType::f32 || type == TensorType::f64;
+    return number && listed.size() == 1 ? std::optional(listed.front()) : std::nullopt;
+}
+
+Scalar scalarIn(protozero::pbf_reader value)
+{
+    Scalar scalar;
+    while (value.next()) {
+        switch (value.tag()) {
+        case 1: {
+            const auto tag = value.get_view();
+            scalar.tag = {tag.data(), tag.size()};
+            break;
+        }
+        case 2:
+            scalar.value = value.get_float();
+            break;
+        case 8:
+            scalar.value = numberIn(value.get_message());
+            break;
+        default:
+            value.skip();
+        }
+    }
+    return scalar;
+}
+
+struct Record
+{
+    std::int64_t step = 0;
+    std::vector<Scalar> scalars;
+};
+
+/// Throws protozero's exceptions on bytes that are no such message.
+Record recordIn(std::string_view bytes)
+{
+    Record record;
+    protozero::pbf_reader event(bytes.data(), bytes.size());
+    while (event.next()) {
+        if (event.tag() == 2) {
+            record.step = event.get_int64();
+        } else if (event.tag() == 5) {
+            for (auto summary = event.get_message(); summary.next(1);) {
+                if (const auto scalar = scalarIn(summary.get_message()); scalar.value && !scalar.tag.empty()) {
+                    record.scalars.push_back(scalar);
+                }
+            }
+        } else {
+            event.skip();
+        }
+    }
+    return record;
+}
+
+class EventFile : public LogSource
+{
+public:
+    EventFile(FileReader file, LogBuilder builder, std::int64_t offset, std::int64_t records)
+        : m_window(std::move(file), offset)
+        , m_builder(std::move(builder))
+        , m_offset(offset)
+        , m_records(records)
+    { }
+
+    void resume(const Series& stored) { m_builder.resume(stored); }
+    bool finished() const override { return m_finished; }
+
+    LogContents next(std::size_t most, const CancelToken& cancel) override
+    {
+        constexpr std::int64_t recordsPerLook = 1024;
+        for (std::int64_t read = 1; !m_finished && m_builder.size() < most; ++read) {
+            if (!takeRecord()) {
+                m_builder.finish();
+                m_finished = true;
+            }
+            if (read % recordsPerLook == 0 && cancel.cancelled()) {
+                break;
+            }
+        }
+        LogContents contents;
+        m_builder.take(contents);
+        contents.format = "tensorboard";
+        contents.bytes = m_offset;
+        contents.lines = m_records;
+        return contents;
+    }
+
+private:
+    /// False at the end, and before a record that is not all there yet.
+    bool takeRecord()
+    {
+        if (m_window.left() < headerBytes) {
+            return false;
+        }
+        const char* header = m_window.peek(headerBytes);
+        if (header == nullptr) {
+            return false;
+        }
+        const auto length = littleEndian<std::uint64_t>(header);
+        if (!checksumHolds(header, sizeof length, littleEndian<std::uint32_t>(header + sizeof length))) {
+            say("the length of a record is damaged; what follows it cannot be read");
+            return false;
+        }
+        const auto left = m_window.left() - headerBytes;
+        if (left < checksumBytes || length > left - checksumBytes) {
+            return false;
+        }
+        m_window.skip(headerBytes);
+        ++m_records;
+        if (length <= largestRecord) {
+            takeMessage(static_cast<std::size_t>(length));
+        }
+        m_window.skip(length + checksumBytes);
+        m_offset = static_cast<std::int64_t>(m_window.position());
+        return true;
+    }
+
+    void takeMessage(std::size_t length)
+    {
+        const char* data = m_window.peek(length + checksumBytes);
+        if (data == nullptr) {
+            return;
+        }
+        if (!checksumHolds(data, length, littleEndian<std::uint32_t>(data + length))) {
+            say("a damaged record was left out");
+            return;
+        }
+        try {
+            const auto record = recordIn({data, length});
+            for (const auto& scalar : record.scalars) {
+                m_builder.startRow({}, record.step, m_records);
+                m_builder.value(scalar.tag, *scalar.value);
+            }
+        } catch (const protozero::exception&) {
+            say("a record that is no event was left out");
+        }
+    }
+
+    void say(std::string text)
+    {
+        Event event;
+        event.text = std::move(text);
+        event.line = m_records + 1;
+        m_builder.event(std::move(event));
+    }
+
+    Window m_window;
+    LogBuilder m_builder;
+    std::int64_t m_offset;
+    std::int64_t m_records;
+    bool m_finished = false;
+};
+
+/// Its first record names the format; a Git LFS pointer and a file of another kind do not.
+Result<void> requireEvents(const FileReader& file, const std::filesystem::path& path)
+{
+    constexpr std::string_view lfs = "version https://git-lfs";
+    constexpr std::string_view version = "brain.Event:";
+    std::array<char, 64> head {};
+    const auto size = std::min<std::uint64_t>(file.size(), head.size());
+    if (auto read = file.readAt(0, std::as_writable_bytes(std::span(head).first(size))); !read) {
+        return read;
+    }
+    const std::string_view text(head.data(), size);
+    if (text.starts_with(lfs)) {
+        return failure(
+            ErrorKind::format, "this is a Git LFS pointer, not the file itself; run git lfs pull", path.string());
+    }
+    if (size >= headerBytes && text.find(version) == std::string_view::npos) {
+        return failure(ErrorKind::format, "named like an event file of TensorBoard, and is none", path.string());
+    }
+    return {};
+}
+
+} // namespace
+
+bool isEventFileName(const std::string& name)
+{
+    return name.find(".tfevents.") != std::string::npos;
+}
+
+Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
+    std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored)
+{
+    auto file = FileReader::open(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    if (auto events = requireEvents(*file, path); !events) {
+        return tl::make_unexpected(events.error());
+    }
+    const auto place = placeOf(relative);
+    auto opened = std::make_unique<EventFile>(
+        std::move(*file), LogBuilder(relative, place.rank, place.attempt), offset, firstRecord);
+    for (const auto& series : stored) {
+        opened->resume(series);
+    }
+    return opened;
+}
+
+} // namespace nanscope
