@@ -3,8 +3,12 @@
 //
 // Zoom of heat maps: by wheel, box, drag and keys, and the way back.
 #include <QAction>
+#include <QApplication>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QTest>
+#include <QTimer>
 #include <QWheelEvent>
 
 #include <gtest/gtest.h>
@@ -14,6 +18,7 @@
 #include "ui/keylist.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
+#include "ui/plots/filmstrip.h"
 #include "ui/plots/heatmap.h"
 #include "ui/plots/heatmapcopy.h"
 #include "ui/plots/heatview.h"
@@ -205,6 +210,33 @@ TEST_F(HeatZoom, PagesAndTheOtherWheelMove)
     EXPECT_EQ(inSight(), (Region {50, 32, 20, 20}));
 }
 
+TEST_F(HeatZoom, TheMenuBeginsABoxWhereItWasOpened)
+{
+    map.show();
+    view.setCursor({0.305, 0.405});
+    const auto choose = [this](const char* entry) {
+        QTimer::singleShot(0, &map, [this, entry] {
+            auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+            ASSERT_NE(menu, nullptr);
+            view.clearCursor();
+            for (QAction* action : menu->actions()) {
+                if (action->text().startsWith(QLatin1String(entry))) {
+                    action->trigger();
+                }
+            }
+            menu->close();
+        });
+        QContextMenuEvent event(QContextMenuEvent::Mouse, {100, 100}, map.mapToGlobal(QPoint(100, 100)));
+        QCoreApplication::sendEvent(&map, &event);
+    };
+    choose("Begin a box here");
+    view.setCursor({0.395, 0.495});
+    choose("Zoom to the box that ends here");
+    EXPECT_EQ(inSight(), (Region {40, 30, 10, 10}));
+    choose("Previous view");
+    EXPECT_EQ(inSight(), whole);
+}
+
 TEST_F(HeatZoom, AMapThatIsAddedLaterTakesOverTheViewAndTheWayBack)
 {
     dragBox({20, 10}, {39, 29});
@@ -217,6 +249,12 @@ TEST_F(HeatZoom, AMapThatIsAddedLaterTakesOverTheViewAndTheWayBack)
     QTest::keyClick(&later, Qt::Key_Backspace, Qt::ShiftModifier);
     EXPECT_EQ(inSight(), (Region {20, 10, 20, 20}));
     EXPECT_EQ(later.elementRect(25, 15), map.elementRect(25, 15));
+    FilmStrip strip(&view);
+    Film film;
+    film.frames.push_back({0, 0, OpName::input, matrix(100, 100), {}});
+    strip.setFilm(std::make_shared<const Film>(film));
+    QTest::keyClick(&strip, Qt::Key_Backspace);
+    EXPECT_EQ(inSight(), whole) << "a film of the same frames leads there, too";
 }
 
 TEST(ViewHistory, AStepThatBeginsAtAStandstillIsStillOne)

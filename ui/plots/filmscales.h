@@ -2,21 +2,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <compare>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "ui/plots/film.h"
 
 namespace nanscope {
 
-/// Frames that are coloured alike: the same op of all steps, so that growth is seen, or one before the first step.
-struct ScaleGroup
-{
-    bool step = false;
-    OpName op = OpName::input;
-    auto operator<=>(const ScaleGroup&) const = default;
-};
+/// Frames that are coloured alike: the same op of all steps, so that growth is seen, or one before the first step
+/// (false).
+using ScaleGroup = std::pair<bool, OpName>;
 
 using FilmScales = std::map<ScaleGroup, LogScale>;
 

@@ -183,9 +183,16 @@ void HeatMap::contextMenuEvent(QContextMenuEvent* event)
 /// The keys are told, not taken: they belong to the map that has the focus.
 void HeatMap::addZoomEntries(QMenu& menu)
 {
+    // The mouse leaves the map for the menu and takes the cursor along.
+    const auto cursor = m_view->hasCursor() ? std::optional(m_view->cursor()) : std::nullopt;
     const auto add = [&](const QString& text, const char* keys, auto slot) {
         QAction* action = menu.addAction(text + QLatin1Char('\t') + QLatin1String(keys));
-        connect(action, &QAction::triggered, this, slot);
+        connect(action, &QAction::triggered, this, [this, cursor, slot] {
+            if (cursor) {
+                m_view->setCursor(*cursor);
+            }
+            slot();
+        });
         return action;
     };
     constexpr double step = 2;
