@@ -9,6 +9,7 @@
 
 #include "core/platform/platform.h"
 #include "core/session/chunks.h"
+#include "core/session/lockwait.h"
 #include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
@@ -18,7 +19,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int busyTimeoutMs = 10000;
 constexpr int longestValue = 256 * 1024 * 1024;
 
 [[noreturn]] void refuse(ErrorKind kind, std::string what)
@@ -32,7 +32,7 @@ Database connect(const std::string& name, int flags)
     const int code = sqlite3_open_v2(name.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     Database db(raw);
     check(raw, code);
-    sqlite3_busy_timeout(raw, busyTimeoutMs);
+    waitForLocks(raw);
     sqlite3_extended_result_codes(raw, 1);
     return db;
 }
