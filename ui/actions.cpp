@@ -10,6 +10,7 @@
 #include <QMenuBar>
 #include <QToolBar>
 #include <QToolButton>
+#include <QWhatsThis>
 
 namespace nanscope {
 
@@ -86,7 +87,13 @@ void makeViewActions(Actions& a, QMainWindow& window)
         themes->addAction(action);
     }
     a.panes = new QMenu(Words::tr("&Panes"), &window);
+    a.layouts = new QMenu(Words::tr("&Layouts"), &window);
+    a.saveLayout = make(window, Words::tr("&Save layout as…"), {}, Words::tr("Keep how the panes lie under a name"));
+    a.manageLayouts = make(window, Words::tr("&Manage layouts…"), {}, Words::tr("Rename or delete saved layouts"));
     a.resetLayout = make(window, Words::tr("&Restore default layout"), {}, Words::tr("Give every pane its first size"));
+    a.whatsThis = QWhatsThis::createAction(&window);
+    a.whatsThis->setText(Words::tr("&What is this?"));
+    a.whatsThis->setStatusTip(Words::tr("Click on a pane or a button to read what it shows and how to read it"));
     a.shortcuts = make(window, Words::tr("Commands and &keys"), QKeySequence::HelpContents,
         Words::tr("Every command and key, to search"));
     a.about = make(window, Words::tr("&About Nanscope"), {}, Words::tr("Version and licences"));
@@ -107,11 +114,13 @@ void fillMenus(const Actions& a, QMainWindow& window)
     QMenu* theme = view->addMenu(Words::tr("&Theme"));
     theme->addActions({a.themeSystem, a.themeLight, a.themeDark});
     view->addMenu(a.panes);
+    a.layouts->addActions({a.saveLayout, a.manageLayouts, a.resetLayout});
+    view->addMenu(a.layouts);
     view->addActions({a.compare, a.swapCells});
     view->addSeparator();
-    view->addActions({a.previousView, a.nextView, a.fitView, a.resetLayout});
+    view->addActions({a.previousView, a.nextView, a.fitView});
     window.menuBar()->addMenu(Words::tr("&Capture"))->addActions({a.sweep, a.cancel});
-    window.menuBar()->addMenu(Words::tr("&Help"))->addActions({a.shortcuts, a.about});
+    window.menuBar()->addMenu(Words::tr("&Help"))->addActions({a.shortcuts, a.whatsThis, a.about});
 }
 
 void fillToolBar(const Actions& a, QMainWindow& window)

@@ -31,11 +31,15 @@ struct Actions
     QAction* themeSystem = nullptr;
     QAction* themeLight = nullptr;
     QAction* themeDark = nullptr;
+    QAction* saveLayout = nullptr;
+    QAction* manageLayouts = nullptr;
     QAction* resetLayout = nullptr;
+    QAction* whatsThis = nullptr;
     QAction* shortcuts = nullptr;
     QAction* about = nullptr;
     QAction* quit = nullptr;
     QMenu* recent = nullptr;
+    QMenu* layouts = nullptr; ///< begins with those that were saved
     QMenu* panes = nullptr; ///< filled by who makes the panes
 };
 

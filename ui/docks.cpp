@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/docks.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <QAction>
 #include <QCoreApplication>
 #include <QDockWidget>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QMainWindow>
 #include <QMenu>
 #include <QTabBar>
 
+#include "ui/dockbar.h"
 #include "ui/panes/paneframe.h"
 #include "ui/theme.h"
 
@@ -25,12 +30,15 @@ struct Words
 constexpr int layoutVersion = 2;
 
 /// For a pane whose contents have frames of their own.
-QLabel* plainHeading(const QString& title)
+QWidget* plainHeading(const QString& title)
 {
-    auto* heading = new QLabel(title);
-    heading->setObjectName(QStringLiteral("paneTitle"));
-    heading->setTextFormat(Qt::PlainText);
-    heading->setContentsMargins(grid(1), grid(2), grid(1), grid(1));
+    auto* label = new QLabel(title);
+    label->setObjectName(QStringLiteral("paneTitle"));
+    label->setTextFormat(Qt::PlainText);
+    auto* heading = new QWidget;
+    auto* layout = new QHBoxLayout(heading);
+    layout->setContentsMargins(grid(1), grid(2), grid(1), grid(1));
+    layout->addWidget(label, 1);
     return heading;
 }
 
@@ -52,10 +60,24 @@ QDockWidget* Docks::add(const char* name, const QString& title, QWidget* pane, Q
     dock->setWidget(pane);
     // A pane's own heading is what one drags it by; a second line with the same words above it would be noise.
     auto* frame = qobject_cast<PaneFrame*>(pane);
-    dock->setTitleBarWidget(frame ? frame->takeHeader() : plainHeading(title));
+    setDockBar(*dock, frame ? *frame->takeHeader() : *plainHeading(title));
     m_area.addDockWidget(area, dock);
     m_docks.push_back({dock, area});
     return dock;
+}
+
+std::vector<QDockWidget*> Docks::all() const
+{
+    std::vector<QDockWidget*> docks;
+    std::ranges::transform(m_docks, std::back_inserter(docks), &Dock::widget);
+    return docks;
+}
+
+void Docks::dockAll()
+{
+    for (const Dock& dock : m_docks) {
+        dock.widget->setFloating(false);
+    }
 }
 
 void Docks::fillMenu(QMenu& menu) const

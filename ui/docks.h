@@ -24,8 +24,12 @@ public:
 
     QDockWidget* add(const char* name, const QString& title, QWidget* pane, Qt::DockWidgetArea area);
 
+    /// In the order they were added.
+    std::vector<QDockWidget*> all() const;
     /// Actions that show and hide each pane.
     void fillMenu(QMenu& menu) const;
+    /// Puts every floating pane back.
+    void dockAll();
 
     QByteArray save() const;
     /// False where the state is of another version or damaged; nothing is changed then.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/mainwindow.h"
 
+#include <utility>
+
 #include <QAction>
 #include <QCloseEvent>
 #include <QStackedWidget>
@@ -17,8 +19,10 @@
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/heatview.h"
+#include "ui/taborder.h"
 #include "ui/text.h"
 #include "ui/viewsteps.h"
+#include "ui/whatsthis.h"
 
 namespace nanscope {
 
@@ -28,17 +32,26 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     , m_workspace(options.programs)
     , m_actions(makeActions(*this))
     , m_status(*statusBar())
+    , m_places(options.isThere)
+    , m_firstLayout(options.layout)
 {
     setAcceptDrops(true);
     setWindowTitle(tr("Nanscope"));
+    if (options.resetLayout) {
+        m_settings.forgetLayout();
+    }
     setTheme(options.theme.value_or(m_settings.theme()));
     setCentralWidget(buildContents());
     connectActions();
     connectStart();
     connectWorkspace();
     linkPanes();
+    panes().captures->setFilterText(options.filter);
     connectReport();
-    fillRecent();
+    explainPanes(*m_area);
+    explainCommands(m_actions);
+    checkPlaces();
+    fillLayouts();
     restoreLayout();
     onStateChanged();
 }
@@ -90,6 +103,8 @@ void MainWindow::connectActions()
     on(m_actions.themeSystem, [this] { setTheme(ThemeChoice::system); });
     on(m_actions.themeLight, [this] { setTheme(ThemeChoice::light); });
     on(m_actions.themeDark, [this] { setTheme(ThemeChoice::dark); });
+    on(m_actions.saveLayout, &MainWindow::askLayoutName);
+    on(m_actions.manageLayouts, &MainWindow::manageLayouts);
     on(m_actions.resetLayout, [this] {
         m_settings.forgetLayout();
         m_area->resetLayout();
@@ -108,6 +123,7 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::progressed, this,
         [this](const Progress& progress) { m_status.showProgress(progress, m_workspace.busy()); });
     connect(&m_workspace, &Workspace::note, this, say);
+    connect(panes().captures, &CapturesPane::listChanged, this, [this] { showListed(); });
     connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
 }
 
@@ -141,22 +157,36 @@ void MainWindow::setComparing(bool comparing)
     m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());
 }
 
-void MainWindow::restoreLayout()
+// What the user said last is not given up without a word; who closes the window once more was told.
+bool MainWindow::keepsOpenForNotes()
 {
-    resize(1440, 900);
-    restoreGeometry(m_settings.state("geometry"));
-    panes().timeline->restoreState(m_settings.state("timeline"));
-    m_actions.compare->setChecked(!m_settings.state("compare").isEmpty());
+    constexpr int patienceMs = 300;
+    if (m_workspace.waitForNotes(patienceMs) || std::exchange(m_toldOfNotes, true)) {
+        return false;
+    }
+    m_messages->showMessage(tr("Another program keeps the session locked, and what you said last is not stored yet. "
+                               "Close the window once more to close it without that."),
+        {});
+    return true;
 }
 
 void MainWindow::closeEvent(QCloseEvent* event)
 {
+    if (keepsOpenForNotes()) {
+        event->ignore();
+        return;
+    }
     m_workspace.cancel();
     m_settings.setState("geometry", saveGeometry());
     if (const QByteArray layout = m_area->saveLayout(); !layout.isEmpty()) {
         m_settings.setState("docks", layout);
     }
     QMainWindow::closeEvent(event);
+}
+
+bool MainWindow::focusNextPrevChild(bool next)
+{
+    return focusNextStop(*this, next);
 }
 
 void MainWindow::changeEvent(QEvent* event)
@@ -173,9 +203,17 @@ void MainWindow::onRunChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     m_stack->setCurrentWidget(m_area);
     layout()->activate();
-    m_area->layOut(m_settings.state("docks"));
+    m_area->layOut(m_firstLayout.value_or(m_settings.state("docks")));
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
     m_status.setSession(qstr(loaded.session.string()));
+    showListed();
+}
+
+void MainWindow::showListed()
+{
+    if (m_workspace.hasRun()) {
+        m_status.setListed(panes().captures->listed());
+    }
 }
 
 void MainWindow::onStateChanged()
@@ -183,6 +221,7 @@ void MainWindow::onStateChanged()
     const bool run = m_workspace.hasRun();
     const bool sweeping = m_workspace.sweeping();
     m_actions.rescan->setEnabled(run);
+    m_actions.saveLayout->setEnabled(run && m_settings.enabled());
     m_actions.pin->setEnabled(run);
     m_actions.pin->setChecked(run && m_settings.pinned().contains(qstr(m_workspace.loaded().opened.string())));
     m_actions.exportReport->setEnabled(run);

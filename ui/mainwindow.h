@@ -7,6 +7,7 @@
 #include <QMainWindow>
 
 #include "ui/actions.h"
+#include "ui/jobs/placecheck.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panearea.h"
 #include "ui/panes/startpage.h"
@@ -25,7 +26,11 @@ struct WindowOptions
 {
     bool remember = true; ///< geometry, theme and recent files
     std::optional<ThemeChoice> theme; ///< overrides the remembered one
+    std::optional<QByteArray> layout; ///< of the panes, instead of the remembered one
+    bool resetLayout = false; ///< forget how the window and its panes lay
+    QString filter; ///< of the captures
     std::deque<ServiceProgram> programs = servicePrograms();
+    PlaceCheck::Checker isThere = PlaceCheck::onDisk; ///< of a folder that was open before
 };
 
 /// The window: opens what it is given, and holds commands, panes and status line together.
@@ -52,6 +57,7 @@ public:
 
 protected:
     void closeEvent(QCloseEvent* event) override;
+    bool focusNextPrevChild(bool next) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void changeEvent(QEvent* event) override;
@@ -65,6 +71,11 @@ private:
     void setTheme(ThemeChoice choice);
     void setComparing(bool comparing);
     void restoreLayout();
+    void askLayoutName();
+    void saveLayoutAs(const QString& given);
+    void applyLayout(const QString& name);
+    void manageLayouts();
+    void fillLayouts();
     void chooseFolder();
     void chooseFile();
     void chooseReport();
@@ -72,21 +83,27 @@ private:
     void chooseBundle();
     void connectReport();
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
+    void checkPlaces();
     void fillRecent();
     void pin(const QString& path, bool pinned);
+    bool keepsOpenForNotes();
     void onRunChanged();
+    void showListed();
     void onStateChanged();
 
     WindowSettings m_settings;
     Workspace m_workspace;
     Actions m_actions;
     StatusLine m_status;
+    PlaceCheck m_places;
+    std::optional<QByteArray> m_firstLayout;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
     MessageBar* m_messages = nullptr;
     PaneArea* m_area = nullptr;
     PaneLinks* m_links = nullptr;
     CompareLinks* m_compare = nullptr;
+    bool m_toldOfNotes = false;
 };
 
 /// Folder of the sample run beside an installed or built program; empty when it is not there.

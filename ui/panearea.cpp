@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panearea.h"
 
+#include <algorithm>
 #include <utility>
 
+#include <QAction>
+#include <QCoreApplication>
 #include <QDockWidget>
+#include <QMenu>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
@@ -22,6 +26,7 @@
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/verdictpane.h"
 #include "ui/plots/heatview.h"
+#include "ui/taborder.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -33,6 +38,7 @@ PaneArea::PaneArea(QWidget* parent)
     setWindowFlags(Qt::Widget);
     setCentralWidget(buildCentre());
     buildDocks();
+    namePanes();
 }
 
 QWidget* PaneArea::buildCentre()
@@ -110,22 +116,68 @@ void PaneArea::showTabOf(const QWidget& pane)
     }
 }
 
+void PaneArea::namePanes()
+{
+    for (QDockWidget* dock : m_docks.all()) {
+        m_named.push_back({dock->objectName(), dock->windowTitle(), dock});
+    }
+    m_named.push_back({QStringLiteral("verdict"), tr("Verdict"), m_panes.verdict});
+    m_named.push_back({QStringLiteral("film"), tr("Film strip"), m_panes.film});
+    m_named.push_back({QStringLiteral("tensors"), tr("Input and output"), m_panes.tensors});
+    m_named.push_back({QStringLiteral("cliff"), tr("Cliff"), m_panes.cliff});
+    m_named.push_back({QStringLiteral("report"), tr("Report"), m_panes.report});
+}
+
 QWidget* PaneArea::pane(const QString& name)
 {
-    const std::pair<const char*, QWidget*> centre[] = {{"verdict", m_panes.verdict}, {"film", m_panes.film},
-        {"tensors", m_panes.tensors}, {"cliff", m_panes.cliff}, {"report", m_panes.report}};
-    for (const auto& [known, widget] : centre) {
-        if (name == QLatin1String(known)) {
-            showTabOf(*widget);
-            return widget;
-        }
+    const auto found = std::ranges::find(m_named, name, &NamedPane::name);
+    if (found == m_named.end()) {
+        return nullptr;
     }
-    auto* dock = findChild<QDockWidget*>(name, Qt::FindDirectChildrenOnly);
-    if (dock) {
+    if (auto* dock = qobject_cast<QDockWidget*>(found->pane)) {
         dock->show();
         dock->raise();
+    } else {
+        showTabOf(*found->pane);
     }
-    return dock;
+    return found->pane;
+}
+
+void PaneArea::goTo(const QString& name)
+{
+    QWidget* found = isVisible() ? pane(name) : nullptr;
+    if (!found) {
+        return;
+    }
+    // The verdict may have made room for something else; who asks for it wants it more.
+    found->show();
+    if (found->isWindow()) {
+        found->activateWindow();
+    }
+    // A pane that was behind a tab has its place only once the layout was done.
+    QCoreApplication::sendPostedEvents(this, QEvent::LayoutRequest);
+    QWidget* work = workplaceOf(*found);
+    (work ? work : found)->setFocus(Qt::ShortcutFocusReason);
+}
+
+void PaneArea::fillMenu(QMenu& menu)
+{
+    int key = Qt::Key_1;
+    for (const NamedPane& named : m_named) {
+        QAction* action = menu.addAction(named.title);
+        action->setStatusTip(tr("Go to this pane: %1").arg(named.title));
+        action->setToolTip(action->statusTip());
+        if (key <= Qt::Key_9) {
+            action->setShortcut(QKeyCombination(Qt::ControlModifier, static_cast<Qt::Key>(key++)));
+        }
+        connect(action, &QAction::triggered, this, [this, name = named.name] { goTo(name); });
+    }
+    menu.addSeparator();
+    m_docks.fillMenu(*menu.addMenu(tr("&Show")));
+    QAction* dockAll = menu.addAction(tr("&Dock all floating panes"));
+    dockAll->setStatusTip(tr("Put every pane that floats back into the window"));
+    dockAll->setToolTip(dockAll->statusTip());
+    connect(dockAll, &QAction::triggered, this, [this] { m_docks.dockAll(); });
 }
 
 void PaneArea::layOut(const QByteArray& saved)
@@ -195,6 +247,18 @@ QByteArray PaneArea::saveLayout() const
         return m_wide;
     }
     return m_laidOut ? m_docks.save() : QByteArray();
+}
+
+// In a small area the panes stay behind their tabs: the layout is what they go back to.
+bool PaneArea::applyLayout(const QByteArray& saved)
+{
+    if (!m_laidOut || !m_docks.restore(saved)) {
+        return false;
+    }
+    m_wide.clear();
+    m_remembered = saved;
+    adapt();
+    return true;
 }
 
 void PaneArea::resetLayout()

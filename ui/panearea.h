@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <vector>
+
 #include <QMainWindow>
 
 #include "ui/docks.h"
@@ -42,6 +44,13 @@ struct Panes
     HeatView* frameView = nullptr; ///< shared by the strip and the large frame
 };
 
+struct NamedPane
+{
+    QString name; ///< for programs: "captures"
+    QString title;
+    QWidget* pane = nullptr; ///< the dock it is in, where it is in one
+};
+
 /// What an open run is seen in: the verdict and the pictures in the middle, docks around them. A main window inside
 /// the window, so that docks keep a margin to its edges.
 class PaneArea : public QMainWindow
@@ -55,12 +64,19 @@ public:
     /// A dock by its name, or verdict, film, tensors, cliff, report; shown if it was behind a tab. Null where there is
     /// none of this name.
     QWidget* pane(const QString& name);
-    void fillMenu(QMenu& menu) const { m_docks.fillMenu(menu); }
+    /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
+    void fillMenu(QMenu& menu);
+    /// In the order of the menu.
+    const std::vector<NamedPane>& named() const { return m_named; }
+    /// Brings a pane to the front, shown or floating, and puts the keyboard into it.
+    void goTo(const QString& name);
 
     /// The layout as saved, or the one each pane was made for. Wants the area to have its size; once is enough.
     void layOut(const QByteArray& saved);
     /// Empty before the panes were laid out.
     QByteArray saveLayout() const;
+    /// False where it is of another version or damaged; nothing is changed then. Wants layOut() before.
+    bool applyLayout(const QByteArray& saved);
     void resetLayout();
     /// The panes lie in tabs because the area is too small for them side by side.
     bool isStacked() const { return !m_wide.isEmpty(); }
@@ -78,10 +94,12 @@ private:
     void showTabOf(const QWidget& pane);
     QWidget* buildCentre();
     void buildDocks();
+    void namePanes();
     void adapt();
     void remember();
 
     Panes m_panes;
+    std::vector<NamedPane> m_named;
     QTabWidget* m_tabs = nullptr;
     Docks m_docks;
     bool m_laidOut = false;

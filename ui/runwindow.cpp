@@ -13,8 +13,11 @@
 #include <QIcon>
 #include <QStyleFactory>
 
+#include "core/replay/nearest.h"
 #include "ui/mainwindow.h"
+#include "ui/panes/messagebar.h"
 #include "ui/screenshot.h"
+#include "ui/text.h"
 
 // The macro declares a function in the namespace it is used in, and the resource lives in none.
 static void initialiseIcons()
@@ -41,6 +44,9 @@ struct Options
     QSize size;
     std::optional<ThemeChoice> theme;
     bool sweep = false;
+    QString layout;
+    bool resetLayout = false;
+    QString filter;
     QString error;
 };
 
@@ -67,6 +73,11 @@ void describe(QCommandLineParser& parser)
             QStringLiteral("NAME")},
         {QStringLiteral("size"), Words::tr("Size of the window, e.g. 1440x900."), QStringLiteral("WxH")},
         {QStringLiteral("theme"), Words::tr("system, light or dark."), QStringLiteral("NAME")},
+        {QStringLiteral("layout"), Words::tr("Lay the panes as they were saved under this name."),
+            QStringLiteral("NAME")},
+        {QStringLiteral("reset-layout"), Words::tr("Forget how the window and its panes lay.")},
+        {QStringLiteral("filter"), Words::tr("Filter of the captures, e.g. \"role:birth rank:0\"."),
+            QStringLiteral("TEXT")},
         {QStringLiteral("sweep"), Words::tr("Sweep the first capture before the picture is taken.")},
     });
 }
@@ -88,6 +99,9 @@ Options readOptions(const QCommandLineParser& parser)
     options.screenshot = parser.value(QStringLiteral("screenshot"));
     options.pane = parser.value(QStringLiteral("pane"));
     options.sweep = parser.isSet(QStringLiteral("sweep"));
+    options.layout = parser.value(QStringLiteral("layout"));
+    options.resetLayout = parser.isSet(QStringLiteral("reset-layout"));
+    options.filter = parser.value(QStringLiteral("filter"));
     if (parser.isSet(QStringLiteral("size"))) {
         options.size = parseSize(parser.value(QStringLiteral("size")));
         if (options.size.width() < 200 || options.size.height() < 200) {
@@ -152,11 +166,37 @@ QIcon programIcon()
     return icon;
 }
 
+QString noSuchLayout(const QString& name, const QStringList& known)
+{
+    if (known.isEmpty()) {
+        return Words::tr("no layout was saved yet; the panes lie by default: %1").arg(name);
+    }
+    std::vector<std::string> names;
+    std::ranges::transform(known, std::back_inserter(names), &QString::toStdString);
+    QStringList near;
+    for (const std::string_view close : nearest(name.toStdString(), {names.begin(), names.end()}, 3)) {
+        near << qstr(close);
+    }
+    return Words::tr("there is no layout of this name, the nearest are %1; the panes lie by default: %2")
+        .arg(near.join(QStringLiteral(", ")), name);
+}
+
+/// One sentence where it was not saved.
+QString takeLayout(const QString& name, WindowOptions& options)
+{
+    const WindowSettings settings(true);
+    options.layout = settings.layout(name);
+    return options.layout->isEmpty() ? noSuchLayout(name, settings.layoutNames()) : QString();
+}
+
 int show(const QApplication& app, const Options& options)
 {
     WindowOptions windowOptions;
     windowOptions.remember = options.screenshot.isEmpty();
     windowOptions.theme = options.theme;
+    windowOptions.resetLayout = options.resetLayout;
+    windowOptions.filter = options.filter;
+    const QString problem = options.layout.isEmpty() ? QString() : takeLayout(options.layout, windowOptions);
     MainWindow window(windowOptions);
     if (options.size.isValid()) {
         window.resize(options.size);
@@ -165,6 +205,10 @@ int show(const QApplication& app, const Options& options)
     std::optional<Screenshot> screenshot;
     if (!options.paths.isEmpty()) {
         window.openPaths(options.paths);
+    }
+    if (!problem.isEmpty()) {
+        std::fprintf(stderr, "nanscope-gui: %s\n", qPrintable(problem));
+        window.messageBar()->showMessage(sentenceCase(problem));
     }
     QTimer::singleShot(0, &window, [&window] { window.workspace().startService(); });
     if (!options.screenshot.isEmpty()) {

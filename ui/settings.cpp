@@ -19,6 +19,15 @@ QString layoutKey(const char* name)
     return QStringLiteral("layout2/") + QLatin1String(name);
 }
 
+// The number is of this way of keeping them; what a state is worth, the window that reads it decides.
+const QString namedLayoutsKey = QStringLiteral("layouts1");
+
+// A name may hold what a key of the settings may not.
+QString namedLayoutKey(const QString& name)
+{
+    return QStringLiteral("%1/%2").arg(namedLayoutsKey, QString::fromLatin1(name.toUtf8().toHex()));
+}
+
 } // namespace
 
 ThemeChoice WindowSettings::theme() const
@@ -93,6 +102,48 @@ void WindowSettings::clearRecent()
 {
     if (m_enabled) {
         QSettings().remove(recentKey);
+    }
+}
+
+QStringList WindowSettings::layoutNames() const
+{
+    QStringList names;
+    if (m_enabled) {
+        QSettings settings;
+        settings.beginGroup(namedLayoutsKey);
+        for (const QString& key : settings.childKeys()) {
+            names << QString::fromUtf8(QByteArray::fromHex(key.toLatin1()));
+        }
+    }
+    names.sort(Qt::CaseInsensitive);
+    return names;
+}
+
+QByteArray WindowSettings::layout(const QString& name) const
+{
+    return m_enabled ? QSettings().value(namedLayoutKey(name)).toByteArray() : QByteArray();
+}
+
+void WindowSettings::setLayout(const QString& name, const QByteArray& state)
+{
+    if (m_enabled) {
+        QSettings().setValue(namedLayoutKey(name), state);
+    }
+}
+
+void WindowSettings::renameLayout(const QString& from, const QString& to)
+{
+    const QByteArray state = layout(from);
+    if (from != to && !state.isEmpty()) {
+        setLayout(to, state);
+        removeLayout(from);
+    }
+}
+
+void WindowSettings::removeLayout(const QString& name)
+{
+    if (m_enabled) {
+        QSettings().remove(namedLayoutKey(name));
     }
 }
 

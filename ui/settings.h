@@ -17,6 +17,8 @@ public:
         : m_enabled(enabled)
     { }
 
+    bool enabled() const { return m_enabled; }
+
     ThemeChoice theme() const;
     void setTheme(ThemeChoice choice);
 
@@ -34,6 +36,15 @@ public:
     /// In the order they were pinned; never more than the user pinned, never forgotten.
     QStringList pinned() const;
     void setPinned(const QString& path, bool pinned);
+
+    /// Layouts of the panes that were given a name, in the order of their names.
+    QStringList layoutNames() const;
+    /// Empty where there is none of this name.
+    QByteArray layout(const QString& name) const;
+    void setLayout(const QString& name, const QByteArray& state);
+    /// Replaces one that has the new name.
+    void renameLayout(const QString& from, const QString& to);
+    void removeLayout(const QString& name);
 
     QByteArray state(const char* name) const;
     void setState(const char* name, const QByteArray& state);

@@ -30,6 +30,7 @@ int barValue(std::int64_t count)
 StatusLine::StatusLine(QStatusBar& bar)
     : m_worker(new QLabel)
     , m_session(new QLabel)
+    , m_listed(new QLabel)
     , m_phase(new QLabel)
     , m_progress(new QProgressBar)
     , m_readout(new ElidedLabel)
@@ -40,11 +41,11 @@ StatusLine::StatusLine(QStatusBar& bar)
     m_readout->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     bar.setSizeGripEnabled(false);
     m_clock.start();
-    for (QLabel* label : {m_worker, m_session, m_phase}) {
+    for (QLabel* label : {m_worker, m_session, m_listed, m_phase}) {
         label->setTextFormat(Qt::PlainText);
     }
     for (QWidget* part : {static_cast<QWidget*>(m_worker), static_cast<QWidget*>(m_session),
-             static_cast<QWidget*>(m_phase), static_cast<QWidget*>(m_progress)}) {
+             static_cast<QWidget*>(m_listed), static_cast<QWidget*>(m_phase), static_cast<QWidget*>(m_progress)}) {
         bar.addWidget(part);
     }
     bar.addWidget(m_readout, 1);
@@ -60,6 +61,11 @@ void StatusLine::setSession(const QString& path)
 {
     m_session->setText(path.isEmpty() ? tr("No session") : tr("Session saved"));
     m_session->setToolTip(plainTip(path));
+}
+
+void StatusLine::setListed(const QString& text)
+{
+    m_listed->setText(text);
 }
 
 void StatusLine::setReadout(const QString& text)

@@ -27,6 +27,8 @@ public:
     void setWorker(const QString& text, const QString& details);
     /// Empty for a run that nothing is remembered of.
     void setSession(const QString& path);
+    /// What of the captures is listed.
+    void setListed(const QString& text);
     void setReadout(const QString& text);
     void say(const QString& text);
     void showProgress(const Progress& progress, bool busy);
@@ -36,6 +38,7 @@ public:
 private:
     QLabel* m_worker;
     QLabel* m_session;
+    QLabel* m_listed;
     QLabel* m_phase;
     QProgressBar* m_progress;
     ElidedLabel* m_readout;

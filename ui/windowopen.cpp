@@ -50,6 +50,7 @@ QString sampleFolder()
 
 void MainWindow::connectStart()
 {
+    connect(&m_places, &PlaceCheck::changed, this, &MainWindow::fillRecent);
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFolder);
     connect(m_start, &StartPage::sampleRequested, m_actions.openSample, &QAction::trigger);
     connect(m_start, &StartPage::recentRequested, this, &MainWindow::openPath);
@@ -69,7 +70,7 @@ void MainWindow::openPath(const QString& path)
     }
     m_messages->hide();
     m_settings.addRecent(QFileInfo(path).absoluteFilePath());
-    fillRecent();
+    checkPlaces();
     m_workspace.open(QFileInfo(path).absoluteFilePath());
 }
 
@@ -91,10 +92,16 @@ std::vector<StartPage::Place> MainWindow::places() const
     for (const QString& path : pinned + m_settings.recent()) {
         const bool isPinned = pinned.contains(path);
         if (std::ranges::none_of(places, [&](const auto& place) { return place.path == path; })) {
-            places.push_back({path, isPinned, !QFileInfo::exists(path)});
+            places.push_back({path, isPinned, m_places.state(path)});
         }
     }
     return places;
+}
+
+void MainWindow::checkPlaces()
+{
+    m_places.check(m_settings.pinned() + m_settings.recent());
+    fillRecent();
 }
 
 void MainWindow::fillRecent()
@@ -109,8 +116,9 @@ void MainWindow::fillRecent()
             m_actions.recent->addSeparator();
         }
         const QString text = shortPath(place.path);
-        QAction* action = m_actions.recent->addAction(place.gone ? tr("%1 – not there any more").arg(text) : text);
-        action->setEnabled(!place.gone);
+        const bool gone = place.state == PlaceState::gone;
+        QAction* action = m_actions.recent->addAction(gone ? tr("%1 – not there any more").arg(text) : text);
+        action->setEnabled(!gone);
         action->setStatusTip(place.path);
         connect(action, &QAction::triggered, this, [this, path = place.path] { openPath(path); });
     }

@@ -10,13 +10,20 @@
 #include <QAction>
 #include <QApplication>
 #include <QDialog>
+#include <QDockWidget>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QMenuBar>
+#include <QSet>
+#include <QStatusBar>
+#include <QTabBar>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolBar>
+#include <QToolButton>
 
 #include <gtest/gtest.h>
 
@@ -24,7 +31,10 @@
 #include "ui/keylist.h"
 #include "ui/keys.h"
 #include "ui/mainwindow.h"
+#include "ui/panearea.h"
+#include "ui/panes/capturespane.h"
 #include "ui/panes/timelinepane.h"
+#include "ui/taborder.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -152,6 +162,134 @@ TEST_F(Access, EveryTabStopHasAName)
         ASSERT_NE(shown, nullptr);
         EXPECT_FALSE(shown->text(QAccessible::Name).isEmpty()) << described(*widget);
     }
+}
+
+TEST_F(Access, EveryPaneAndToolButtonSaysWhatItIs)
+{
+    const auto docks = window.findChildren<QDockWidget*>();
+    EXPECT_GE(docks.size(), 6);
+    for (const QDockWidget* dock : docks) {
+        EXPECT_GE(dock->whatsThis().size(), 100) << dock->objectName().toStdString();
+    }
+    QSet<QString> texts;
+    for (const NamedPane& named : window.findChild<PaneArea*>()->named()) {
+        EXPECT_GE(named.pane->whatsThis().size(), 100) << named.name.toStdString();
+        texts << named.pane->whatsThis();
+    }
+    EXPECT_EQ(static_cast<std::size_t>(texts.size()), window.findChild<PaneArea*>()->named().size());
+    const auto buttons = window.findChild<QToolBar*>()->findChildren<QToolButton*>();
+    int explained = 0;
+    for (const QToolButton* button : buttons) {
+        if (button->defaultAction()) {
+            EXPECT_GE(button->whatsThis().size(), 60) << button->text().toStdString();
+            ++explained;
+        }
+    }
+    EXPECT_GE(explained, 6);
+    EXPECT_EQ(window.actions().whatsThis->shortcut(), QKeySequence(Qt::SHIFT | Qt::Key_F1));
+}
+
+TEST_F(Access, TabVisitsEverythingOnceAndComesBack)
+{
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    std::vector<QWidget*> expected = tabStops();
+    window.panes().captures->view()->setFocus();
+    std::vector<QWidget*> visited;
+    do {
+        QTest::keyClick(window.focusWidget(), Qt::Key_Tab);
+        visited.push_back(window.focusWidget());
+        ASSERT_LE(visited.size(), 2 * expected.size()) << "Tab goes round without coming back";
+    } while (visited.back() != window.panes().captures->view());
+    for (QWidget* widget : expected) {
+        EXPECT_EQ(std::ranges::count(visited, widget), 1) << described(*widget);
+    }
+    EXPECT_EQ(visited.size(), expected.size());
+    std::vector<QWidget*> back;
+    do {
+        QTest::keyClick(window.focusWidget(), Qt::Key_Backtab);
+        back.push_back(window.focusWidget());
+    } while (back.back() != window.panes().captures->view() && back.size() <= visited.size());
+    std::ranges::reverse(visited);
+    std::ranges::rotate(visited, visited.begin() + 1);
+    EXPECT_EQ(back, visited);
+}
+
+TEST_F(Access, TabReadsAPaneToItsEndBeforeTheNext)
+{
+    window.activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
+    const auto paneOf = [this](const QWidget* widget) {
+        const auto& named = window.findChild<PaneArea*>()->named();
+        const auto found =
+            std::ranges::find_if(named, [&](const NamedPane& pane) { return pane.pane->isAncestorOf(widget); });
+        return found == named.end() ? std::string() : found->name.toStdString();
+    };
+    std::vector<std::string> panes;
+    QWidget* before = window.panes().captures->view();
+    before->setFocus();
+    for (std::size_t i = 0; i < tabStops().size(); ++i) {
+        QTest::keyClick(window.focusWidget(), Qt::Key_Tab);
+        QWidget* now = window.focusWidget();
+        const std::string pane = paneOf(now);
+        const QRect first(before->mapTo(&window, QPoint()), before->size());
+        const QRect second(now->mapTo(&window, QPoint()), now->size());
+        if (!pane.empty() && pane == paneOf(before)) {
+            const bool above = second.bottom() <= first.top();
+            EXPECT_FALSE(above && second.left() < first.right())
+                << pane << ": " << described(*before) << " then, above it, " << described(*now);
+            EXPECT_FALSE(second.right() <= first.left() && second.top() < first.center().y())
+                << pane << ": " << described(*before) << " then, left of it, " << described(*now);
+        } else if (!pane.empty()) {
+            EXPECT_EQ(std::ranges::count(panes, pane), 0) << "Tab comes to " << pane << " twice";
+            panes.push_back(pane);
+        }
+        before = now;
+    }
+    EXPECT_GE(panes.size(), 8U);
+}
+
+TEST_F(Access, WhatCanBeClickedCanBeReachedByTab)
+{
+    const std::vector<QWidget*> stops = nanscope::tabStops(window);
+    for (QAbstractButton* button : window.findChildren<QAbstractButton*>()) {
+        const bool ofAnother = !button->objectName().isEmpty() && button->objectName().startsWith(QLatin1String("qt_"));
+        // The commands of the tool bar are in the menus, with keys; a tab bar's arrows and a box's cross have keys too.
+        const bool helper = ofAnother || qobject_cast<QToolBar*>(button->parentWidget())
+            || qobject_cast<QTabBar*>(button->parentWidget()) || qobject_cast<QLineEdit*>(button->parentWidget())
+            || qobject_cast<QTableView*>(button->parentWidget());
+        if (button->isVisible() && button->isEnabled() && !helper) {
+            EXPECT_EQ(std::ranges::count(stops, button), 1)
+                << described(*button) << " " << button->text().toStdString();
+        }
+    }
+}
+
+TEST_F(Access, PanesBehindTabsAreNoTabStops)
+{
+    window.resize(800, 600);
+    auto* area = window.findChild<PaneArea*>();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return area->isStacked(); }, patienceMs));
+    QCoreApplication::processEvents();
+    for (const QWidget* stop : nanscope::tabStops(window)) {
+        const QPoint centre = stop->mapTo(&window, stop->rect().center());
+        EXPECT_GT(centre.x(), -stop->width()) << described(*stop);
+    }
+    EXPECT_FALSE(nanscope::tabStops(window).empty());
+}
+
+TEST_F(Access, TitleAndStatusBarSayWhatIsOpen)
+{
+    EXPECT_TRUE(window.windowTitle().startsWith(QStringLiteral("sample (")));
+    EXPECT_TRUE(window.windowTitle().endsWith(QStringLiteral("sample) – Nanscope")));
+    const auto told = [this](const QString& text) {
+        const auto labels = window.statusBar()->findChildren<QLabel*>();
+        return std::ranges::any_of(
+            labels, [&](const QLabel* label) { return label->isVisible() && label->text() == text; });
+    };
+    EXPECT_TRUE(told(QStringLiteral("9 captures")));
+    window.panes().captures->setFilterText(QStringLiteral("role:birth"));
+    EXPECT_TRUE(told(QStringLiteral("1 of 9 captures · filter role:birth")));
 }
 
 TEST_F(Access, EveryMenuEntrySaysWhatItDoes)

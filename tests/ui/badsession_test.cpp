@@ -12,6 +12,7 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QElapsedTimer>
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTableView>
@@ -182,6 +183,39 @@ TEST_F(BadSession, LockedByAnotherProgram)
     ASSERT_TRUE(settle());
     EXPECT_TRUE(sentence().contains(QStringLiteral("keeps the session locked"))) << sentence().toStdString();
     EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U) << "the folder is read all the same";
+}
+
+TEST_F(BadSession, LockedWhileTheWindowCloses)
+{
+    openSample();
+    Sql other(session);
+    other.run("PRAGMA locking_mode = EXCLUSIVE");
+    other.run("BEGIN EXCLUSIVE");
+    window->workspace().setObserved({});
+    window->actions().rescan->trigger();
+    QElapsedTimer clock;
+    clock.start();
+    window->close();
+    EXPECT_TRUE(window->isVisible()) << "what was said last is not stored yet";
+    EXPECT_TRUE(sentence().contains(QStringLiteral("not stored yet"))) << sentence().toStdString();
+    window->close();
+    EXPECT_FALSE(window->isVisible()) << "who was told once decides";
+    window.reset();
+    EXPECT_LT(clock.elapsed(), 5000) << "SQLite alone waits for ten seconds";
+}
+
+TEST_F(BadSession, LockThatIsGoneInTimeKeepsNothingOpen)
+{
+    openSample();
+    Observations observed;
+    observed.rate = FailureRate {3, 4.2};
+    window->workspace().setObserved(observed);
+    window->close();
+    EXPECT_FALSE(window->isVisible());
+    window.reset();
+    start();
+    ASSERT_TRUE(open(sample));
+    EXPECT_TRUE(window->workspace().loaded().observed.rate);
 }
 
 TEST_F(BadSession, NoPlaceForOne)

@@ -53,7 +53,9 @@ TEST(Program, HelpAndVersionNeedNoDisplay)
     EXPECT_TRUE(version.out.startsWith(QStringLiteral("nanscope ")));
     const Ran help = run(gui, {QStringLiteral("--help")}, displays);
     EXPECT_EQ(help.status, 0);
-    EXPECT_TRUE(help.out.contains(QStringLiteral("--screenshot")));
+    for (const char* option : {"--screenshot", "--layout", "--reset-layout", "--filter"}) {
+        EXPECT_TRUE(help.out.contains(QLatin1String(option))) << option;
+    }
 }
 
 TEST(Program, WithoutADisplayItSaysSo)

@@ -1,10 +1,14 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <memory>
+#include <mutex>
 
 #include <QAction>
 #include <QDropEvent>
+#include <QElapsedTimer>
 #include <QEvent>
 #include <QLabel>
 #include <QMenu>
@@ -102,7 +106,8 @@ protected:
 TEST(StartPage, TellsPinnedRecentAndWhatIsGone)
 {
     StartPage page;
-    page.setPlaces({{QStringLiteral("/runs/a"), true, false}, {QStringLiteral("/runs/b"), false, true}});
+    page.setPlaces({{QStringLiteral("/runs/a"), true, PlaceState::checking},
+        {QStringLiteral("/runs/b"), false, PlaceState::gone}});
     const QStringList labels = labelsOf(page);
     EXPECT_TRUE(labels.contains(QStringLiteral("Pinned")));
     EXPECT_TRUE(labels.contains(QStringLiteral("Recent")));
@@ -140,12 +145,69 @@ TEST_F(StartTest, GoneFolderIsShownAsGoneAndCanBeForgotten)
     QDir(path("one")).removeRecursively();
     window->openPath(path("two"));
     ASSERT_TRUE(opened(path("two")));
-    const auto entries = window->actions().recent->actions();
-    const auto gone = std::ranges::find(entries, path("one"), &QAction::statusTip);
-    ASSERT_NE(gone, entries.end());
-    EXPECT_FALSE((*gone)->isEnabled());
+    const auto isGone = [this] {
+        const auto entries = window->actions().recent->actions();
+        const auto found = std::ranges::find(entries, path("one"), &QAction::statusTip);
+        return found != entries.end() && !(*found)->isEnabled();
+    };
+    ASSERT_TRUE(QTest::qWaitFor(isGone, patienceMs));
     buttonOf(*window->startPage(), QStringLiteral("Forget %1").arg(path("one")))->click();
     EXPECT_EQ(WindowSettings(true).recent(), QStringList(path("two")));
+}
+
+TEST_F(StartTest, FolderThatDoesNotAnswerHoldsNothingUp)
+{
+    window->openPath(path("one"));
+    ASSERT_TRUE(opened(path("one")));
+    window->openPath(path("two"));
+    ASSERT_TRUE(opened(path("two")));
+    window.reset();
+    const auto lock = std::make_shared<std::mutex>();
+    std::unique_lock dead(*lock);
+    WindowOptions options;
+    options.theme = ThemeChoice::light;
+    options.programs = {};
+    options.isThere = [lock, slow = path("one")](const QString& asked) {
+        if (asked != slow) {
+            return true;
+        }
+        const std::lock_guard wait(*lock);
+        return false;
+    };
+    QElapsedTimer clock;
+    clock.start();
+    window = std::make_unique<MainWindow>(options);
+    EXPECT_LT(clock.elapsed(), 5000);
+    const auto told = [this](const char* what) {
+        return labelsOf(*window->startPage()).filter(path("one")).value(0).endsWith(QString::fromUtf8(what));
+    };
+    EXPECT_FALSE(told(" – checking…")) << "a disk that answers at once is not worth a word";
+    ASSERT_TRUE(QTest::qWaitFor([&] { return told(" – checking…"); }, patienceMs));
+    EXPECT_TRUE(labelsOf(*window->startPage()).filter(path("two")).value(0).endsWith(QStringLiteral("</a>")));
+    const auto entries = window->actions().recent->actions();
+    EXPECT_TRUE((*std::ranges::find(entries, path("one"), &QAction::statusTip))->isEnabled()) << "it can be tried";
+    dead.unlock();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return told(" – not there any more"); }, patienceMs));
+}
+
+TEST_F(StartTest, ClosingDoesNotWaitForAFolderThatDoesNotAnswer)
+{
+    const auto lock = std::make_shared<std::mutex>();
+    auto answered = std::make_shared<std::atomic<int>>(0);
+    std::unique_lock dead(*lock);
+    {
+        PlaceCheck check([lock, answered](const QString& /*path*/) {
+            const std::lock_guard wait(*lock);
+            ++*answered;
+            return true;
+        });
+        check.check({QStringLiteral("/dead/a"), QStringLiteral("/dead/b")});
+        check.check({QStringLiteral("/dead/a"), QStringLiteral("/dead/b")});
+        EXPECT_EQ(check.state(QStringLiteral("/dead/a")), PlaceState::there);
+    }
+    EXPECT_EQ(*answered, 0);
+    dead.unlock();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return *answered == 2; }, patienceMs)) << "and nobody is asked twice at a time";
 }
 
 TEST_F(StartTest, SeveralFilesOfOneFolderOpenTheFolder)

@@ -21,6 +21,7 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
 
 Workspace::~Workspace()
 {
+    m_leaving.emplace();
     m_notes.waitForDone();
 }
 

@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <QObject>
 #include <QStringList>
 
+#include "core/session/lockwait.h"
 #include "ui/jobs/cellfilm.h"
 #include "ui/jobs/cliffloader.h"
 #include "ui/jobs/deepjob.h"
@@ -58,6 +60,8 @@ public:
     /// What they take, "about 4 seconds at ..", or why they are refused.
     Result<std::string> deepCostOf(const Cell& cell) const;
     void cancel();
+    /// What the user said is stored, which may take this long where another program keeps the session locked.
+    bool waitForNotes(int milliseconds) { return m_notes.waitForDone(milliseconds); }
     void startService();
 
     /// Reports of what is open, about the selected capture where that is a birth.
@@ -128,6 +132,7 @@ private:
     void showDefaultCell();
     ReportSubject reportSubject() const;
 
+    std::optional<NoLockWait> m_leaving; ///< outlives every job, none of which may wait for a locked session then
     LoadedRun m_loaded;
     int m_selected = -1;
     std::string m_swept; ///< capture of the last sweep

@@ -309,6 +309,22 @@ void CapturesPane::updateNote()
     const int shown = m_filter->rowCount();
     const int all = m_model->rowCount();
     setNote(shown == all ? m_triage : tr("%1 of %2 shown").arg(shown).arg(all));
+    Q_EMIT listChanged();
+}
+
+void CapturesPane::setFilterText(const QString& text)
+{
+    m_box->setText(text);
+}
+
+QString CapturesPane::listed() const
+{
+    const int all = m_model->rowCount();
+    const QString filter = m_box->text().simplified();
+    if (filter.isEmpty()) {
+        return captureCount(all);
+    }
+    return tr("%1 of %2 · filter %3").arg(m_filter->rowCount()).arg(captureCount(all), filter);
 }
 
 void CapturesPane::onCurrentChanged()

@@ -31,12 +31,16 @@ public:
     int selectedCapture() const { return m_selected; }
     void selectCapture(int capture);
     void focusFilter();
+    void setFilterText(const QString& text);
+    /// "25 captures", "3 of 25 captures · filter role:birth".
+    QString listed() const;
 
     QTableView* view() { return m_view; }
 
 Q_SIGNALS:
     /// Index into RunData::captures, or -1.
     void captureSelected(int capture);
+    void listChanged(); ///< listed() is another
     /// The capture the selected one descends from is wanted.
     void causeRequested();
 

@@ -100,12 +100,13 @@ QWidget* StartPage::makeRow(const Place& place)
     auto* row = new QWidget(this);
     auto* link = new QLabel(row);
     const QString shown = shortPath(place.path).toHtmlEscaped();
-    if (place.gone) {
+    if (place.state == PlaceState::gone) {
         link->setText(tr("%1 – not there any more").arg(shown));
         link->setObjectName(QStringLiteral("muted"));
     } else {
-        link->setText(
-            QStringLiteral("<a href='%1' style='text-decoration:none'>%2</a>").arg(place.path.toHtmlEscaped(), shown));
+        const QString anchor =
+            QStringLiteral("<a href='%1' style='text-decoration:none'>%2</a>").arg(place.path.toHtmlEscaped(), shown);
+        link->setText(place.state == PlaceState::checking ? tr("%1 – checking…").arg(anchor) : anchor);
         link->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     }
     auto* pin = makeButton(place.pinned ? QStringLiteral("★") : QStringLiteral("☆"),
@@ -117,7 +118,7 @@ QWidget* StartPage::makeRow(const Place& place)
     layout->addWidget(pin);
     layout->addWidget(link, 1);
     layout->addWidget(remove);
-    const auto [path, pinned, gone] = place;
+    const auto [path, pinned, state] = place;
     connect(link, &QLabel::linkActivated, this, [this, path = path] { Q_EMIT recentRequested(path); });
     connect(
         pin, &QToolButton::clicked, this, [this, path = path, pinned = pinned] { Q_EMIT pinRequested(path, !pinned); });

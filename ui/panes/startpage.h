@@ -7,6 +7,8 @@
 #include <QString>
 #include <QWidget>
 
+#include "ui/jobs/placecheck.h"
+
 class QPushButton;
 class QToolButton;
 class QVBoxLayout;
@@ -26,7 +28,7 @@ public:
     {
         QString path;
         bool pinned = false;
-        bool gone = false; ///< nothing is there any more
+        PlaceState state = PlaceState::there;
     };
 
     void setPlaces(const std::vector<Place>& places);
