@@ -3,22 +3,19 @@
 #include "ui/copying.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include <QAction>
 #include <QClipboard>
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <QGuiApplication>
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
+#include <QKeySequence>
 #include <QMenu>
-#include <QPixmap>
 #include <QTableView>
 
-#include "ui/models/roles.h"
+#include "ui/saving.h"
 
 namespace nanscope {
 
@@ -32,59 +29,6 @@ struct Words
 void copy(const QString& text)
 {
     QGuiApplication::clipboard()->setText(text);
-}
-
-QString machineWord(const QString& cell)
-{
-    constexpr std::pair<const char*, const char*> words[] = {
-        {"NaN", "nan"}, {"+Inf", "inf"}, {"−Inf", "-inf"}, {"–", ""}, {"…", ""}};
-    for (const auto& [shown, word] : words) {
-        if (cell == QString::fromUtf8(shown)) {
-            return QString::fromLatin1(word);
-        }
-    }
-    return cell;
-}
-
-QString cellOf(const QModelIndex& index)
-{
-    const QVariant value = index.data(CopyRole);
-    return machineWord((value.isValid() ? value : index.data()).toString());
-}
-
-bool hasRowHeadings(const QAbstractItemModel& model)
-{
-    // Numbers by default: those say nothing that the place does not.
-    bool number = false;
-    const QString first = model.headerData(0, Qt::Vertical).toString();
-    first.toInt(&number);
-    return !first.isEmpty() && !number;
-}
-
-QString oneLine(QString cell)
-{
-    for (const char16_t breaking : {u'\t', u'\n', u'\r'}) {
-        cell.replace(QChar(breaking), QLatin1Char(' '));
-    }
-    return cell;
-}
-
-QJsonValue asValue(const QString& cell)
-{
-    if (cell.isEmpty()) {
-        return QJsonValue::Null;
-    }
-    bool isNumber = false;
-    if (const qint64 whole = cell.toLongLong(&isNumber); isNumber) {
-        return whole;
-    }
-    const double number = cell.toDouble(&isNumber);
-    return isNumber && std::isfinite(number) ? QJsonValue(number) : QJsonValue(cell);
-}
-
-QString keyOf(const QString& column)
-{
-    return column.isEmpty() ? QStringLiteral("name") : column.toLower().replace(QLatin1Char(' '), QLatin1Char('_'));
 }
 
 std::vector<int> rowsToCopy(const QTableView& view)
@@ -102,125 +46,138 @@ std::vector<int> rowsToCopy(const QTableView& view)
     return rows;
 }
 
-template <class Slot>
-QAction* addAction(QWidget& widget, const QString& text, const QString& tip, Slot slot)
+PictureCaption captionOf(const PlotCopies& copies)
+{
+    return copies.caption ? copies.caption() : PictureCaption {copies.title};
+}
+
+Picture pictureToSave(const PlotCopies& copies)
+{
+    return captioned(copies.picture(), captionOf(copies));
+}
+
+TextTable sheetOf(const PlotCopies& copies)
+{
+    return tableFromTsv(copies.sheet ? copies.sheet() : copies.tsv());
+}
+
+/// "rank0_step5-film-strip": the capture's own ending would only look like the file's.
+QString stemOf(const PictureCaption& caption)
+{
+    return fileStem({QFileInfo(caption.subject).completeBaseName(), caption.title.toLower()});
+}
+
+PlotCopies copiesOf(QTableView& view, const QString& title, const std::function<QString()>& subject)
+{
+    QTableView* table = &view;
+    return {title, [table] { return asTsv(tableOf(*table->model(), rowsToCopy(*table))); },
+        [table] { return pictureOf(static_cast<QWidget&>(*table)); },
+        [title, subject] {
+            const QString of = subject ? subject() : QString();
+            return PictureCaption {title, of, {}, of};
+        }};
+}
+
+} // namespace
+
+QAction* addCommand(QWidget& widget, const QString& text, const QString& tip, const QKeySequence& keys,
+    const std::function<void()>& slot)
 {
     auto* action = new QAction(text, &widget);
     action->setStatusTip(tip);
     action->setToolTip(tip);
+    action->setShortcut(keys);
+    action->setShortcutContext(keys.isEmpty() ? Qt::WindowShortcut : Qt::WidgetWithChildrenShortcut);
     widget.addAction(action);
     QObject::connect(action, &QAction::triggered, &widget, slot);
     return action;
 }
 
-} // namespace
-
-TextTable tableOf(const QAbstractItemModel& model, const std::vector<int>& rows)
+QKeySequence savePictureKeys()
 {
-    TextTable table;
-    const bool headed = hasRowHeadings(model);
-    if (headed) {
-        table.columns << QString();
-    }
-    for (int column = 0; column < model.columnCount(); ++column) {
-        table.columns << model.headerData(column, Qt::Horizontal).toString();
-    }
-    for (const int row : rows) {
-        QStringList cells;
-        if (headed) {
-            cells << model.headerData(row, Qt::Vertical).toString();
-        }
-        for (int column = 0; column < model.columnCount(); ++column) {
-            cells << cellOf(model.index(row, column));
-        }
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
+    return {Qt::CTRL | Qt::Key_S};
 }
 
-TextTable tableFromTsv(const QString& tsv)
+QKeySequence saveValuesKeys()
 {
-    TextTable table;
-    for (const QString& line : tsv.split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
-        const QStringList cells = line.split(QLatin1Char('\t'));
-        if (table.columns.isEmpty()) {
-            table.columns = cells;
-            continue;
-        }
-        QStringList row;
-        std::ranges::transform(cells, std::back_inserter(row), machineWord);
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+    return {Qt::CTRL | Qt::SHIFT | Qt::Key_S};
 }
 
-QString asTsv(const TextTable& table)
+void savePictureOf(QWidget& plot, const PlotCopies& copies)
 {
-    const auto line = [](const QStringList& cells) {
-        QStringList clean;
-        std::ranges::transform(cells, std::back_inserter(clean), oneLine);
-        return QString(clean.join(QLatin1Char('\t')) + QLatin1Char('\n'));
-    };
-    QString text = line(table.columns);
-    for (const QStringList& row : table.rows) {
-        text += line(row);
+    if (copies.picture()) {
+        const auto write = [copies](
+                               const QString& path) { return savePicture(pictureToSave(copies), copies.title, path); };
+        askAndSave(plot, {Words::tr("Save picture"), stemOf(captionOf(copies)), pictureKinds(), write});
     }
-    return text;
 }
 
-QString asJson(const TextTable& table)
+void saveValuesOf(QWidget& plot, const PlotCopies& copies)
 {
-    QJsonArray array;
-    for (const QStringList& row : table.rows) {
-        QJsonObject object;
-        for (qsizetype i = 0; i < std::min(row.size(), table.columns.size()); ++i) {
-            object.insert(keyOf(table.columns[i]), asValue(row[i]));
-        }
-        array.append(object);
+    if (TextTable sheet = sheetOf(copies); !sheet.rows.empty()) {
+        const auto write = [sheet = std::move(sheet)](const QString& path) { return saveTable(sheet, path); };
+        askAndSave(plot, {Words::tr("Save values"), stemOf(captionOf(copies)), tableKinds(), write});
     }
-    return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Indented));
 }
 
-void makeCopyable(QTableView& view, const QString& title)
+void makeCopyable(QTableView& view, const QString& title, const std::function<QString()>& subject)
 {
     QTableView* table = &view;
+    const PlotCopies copies = copiesOf(view, title, subject);
     const auto rows = [table] { return tableOf(*table->model(), rowsToCopy(*table)); };
-    QAction* tsv = addAction(view, Words::tr("Copy rows"),
-        Words::tr("%1: the selected rows, or all, with tabs between").arg(title), [rows] { copy(asTsv(rows())); });
-    tsv->setShortcut(QKeySequence::Copy);
-    tsv->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-    addAction(view, Words::tr("Copy rows as JSON"),
-        Words::tr("%1: the selected rows, or all, as an array of objects").arg(title),
+    addCommand(view, Words::tr("Copy rows"), Words::tr("%1: the selected rows, or all, with tabs between").arg(title),
+        QKeySequence::Copy, [rows] { copy(asTsv(rows())); });
+    addCommand(view, Words::tr("Copy rows as JSON"),
+        Words::tr("%1: the selected rows, or all, as an array of objects").arg(title), {},
         [rows] { copy(asJson(rows())); });
-    addAction(view, Words::tr("Copy picture"), Words::tr("%1 as it is shown").arg(title),
-        [table] { QGuiApplication::clipboard()->setPixmap(table->grab()); });
+    addCommand(view, Words::tr("Copy picture"), Words::tr("%1 as it is shown").arg(title), {},
+        [copies] { QGuiApplication::clipboard()->setImage(imageOf(copies.picture())); });
+    addCommand(view, Words::tr("Save rows…"),
+        Words::tr("%1: the selected rows, or all, as a CSV, TSV or JSON file").arg(title), saveValuesKeys(),
+        [table, copies] { saveValuesOf(*table, copies); });
+    addCommand(view, Words::tr("Save picture…"), Words::tr("%1 as it is shown, as a file").arg(title),
+        savePictureKeys(), [table, copies] { savePictureOf(*table, copies); });
     view.setContextMenuPolicy(Qt::ActionsContextMenu);
 }
 
 void addCopyEntries(QMenu& menu, QWidget& plot, const PlotCopies& copies)
 {
     QWidget* parent = &plot;
-    const auto add = [&](const QString& text, auto slot) {
-        QObject::connect(menu.addAction(text), &QAction::triggered, parent, slot);
+    // The keys are told, not taken: they belong to the plot that has the focus.
+    const auto add = [&](const QString& text, bool possible, const QKeySequence& keys, auto slot) {
+        const QString told = keys.toString(QKeySequence::NativeText);
+        QAction* action = menu.addAction(told.isEmpty() ? text : text + QLatin1Char('\t') + told);
+        action->setEnabled(possible);
+        QObject::connect(action, &QAction::triggered, parent, slot);
     };
-    add(Words::tr("Copy values as TSV"), [copies] { copy(copies.tsv()); });
-    add(Words::tr("Copy values as JSON"), [copies] { copy(asJson(tableFromTsv(copies.tsv()))); });
-    add(Words::tr("Copy picture"), [copies] { QGuiApplication::clipboard()->setPixmap(copies.picture()); });
-    add(Words::tr("Show as a table…"),
-        [copies, parent] { showTable(*parent, copies.title, tableFromTsv(copies.tsv())); });
+    const bool toCopy = !tableFromTsv(copies.tsv()).rows.empty();
+    const bool toSave = copies.sheet ? !sheetOf(copies).rows.empty() : toCopy;
+    const bool toSee = static_cast<bool>(copies.picture());
+    add(Words::tr("Copy values as TSV"), toCopy, QKeySequence::Copy, [copies] { copy(copies.tsv()); });
+    add(Words::tr("Copy values as JSON"), toCopy, {}, [copies] { copy(asJson(tableFromTsv(copies.tsv()))); });
+    add(Words::tr("Copy picture"), toSee, {},
+        [copies] { QGuiApplication::clipboard()->setImage(imageOf(pictureToSave(copies))); });
+    add(Words::tr("Save values…"), toSave, saveValuesKeys(), [copies, parent] { saveValuesOf(*parent, copies); });
+    add(Words::tr("Save picture…"), toSee, savePictureKeys(), [copies, parent] { savePictureOf(*parent, copies); });
+    add(Words::tr("Show as a table…"), toSave, {},
+        [copies, parent] { showTable(*parent, copies.title, sheetOf(copies)); });
 }
 
 void makeCopyable(QWidget& plot, const PlotCopies& copies)
 {
-    QAction* values = addAction(plot, Words::tr("Copy values"),
-        Words::tr("%1: its numbers, with tabs between").arg(copies.title), [copies] { copy(copies.tsv()); });
-    values->setShortcut(QKeySequence::Copy);
-    values->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    QWidget* shown = &plot;
+    addCommand(plot, Words::tr("Copy values"), Words::tr("%1: its numbers, with tabs between").arg(copies.title),
+        QKeySequence::Copy, [copies] { copy(copies.tsv()); });
+    addCommand(plot, Words::tr("Save values…"),
+        Words::tr("%1: its numbers as a CSV, TSV or JSON file").arg(copies.title), saveValuesKeys(),
+        [shown, copies] { saveValuesOf(*shown, copies); });
+    addCommand(plot, Words::tr("Save picture…"), Words::tr("%1 as a PNG, SVG or PDF file").arg(copies.title),
+        savePictureKeys(), [shown, copies] { savePictureOf(*shown, copies); });
     plot.setContextMenuPolicy(Qt::CustomContextMenu);
-    QObject::connect(&plot, &QWidget::customContextMenuRequested, &plot, [&plot, copies](const QPoint& at) {
-        QMenu menu(&plot);
-        addCopyEntries(menu, plot, copies);
-        menu.exec(plot.mapToGlobal(at));
+    QObject::connect(shown, &QWidget::customContextMenuRequested, shown, [shown, copies](const QPoint& at) {
+        QMenu menu(shown);
+        addCopyEntries(menu, *shown, copies);
+        menu.exec(shown->mapToGlobal(at));
     });
 }
 

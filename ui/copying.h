@@ -3,56 +3,50 @@
 #pragma once
 
 #include <functional>
-#include <vector>
 
 #include <QString>
-#include <QStringList>
 
-class QAbstractItemModel;
+#include "ui/plots/picture.h"
+#include "ui/texttable.h"
+
+class QAction;
+class QKeySequence;
 class QMenu;
-class QPixmap;
 class QTableView;
 class QWidget;
 
 namespace nanscope {
 
-/// A table as it leaves the window: machine words, an unknown value is empty.
-struct TextTable
-{
-    QStringList columns;
-    std::vector<QStringList> rows;
-};
-
-/// These rows with every column, hidden ones too; CopyRole goes before what is displayed. Row headings that are words
-/// come first, in a column without a name.
-TextTable tableOf(const QAbstractItemModel& model, const std::vector<int>& rows);
-
-/// Tab-separated lines, the first of them headings.
-TextTable tableFromTsv(const QString& tsv);
-
-/// A line of headings, then one per row; tabs and line breaks within a cell become spaces.
-QString asTsv(const TextTable& table);
-
-/// An array of objects. Numbers stay numbers, an empty cell is null, what is not finite is "nan", "inf" or "-inf".
-QString asJson(const TextTable& table);
-
-/// Gives a table Ctrl+C and a context menu: the selected rows, or all, as TSV or JSON, and a picture. `title` names the
-/// table for who reads the list of keys.
-void makeCopyable(QTableView& view, const QString& title);
+/// Gives a table Ctrl+C, keys to save it, and a context menu: the selected rows, or all, as TSV or JSON, and a picture.
+/// `title` names the table for who reads the list of keys, `subject` what it is of for who names files.
+void makeCopyable(QTableView& view, const QString& title, const std::function<QString()>& subject = {});
 
 /// What a plot can hand out.
 struct PlotCopies
 {
     QString title;
     std::function<QString()> tsv;
-    std::function<QPixmap()> picture;
+    std::function<Picture()> picture;
+    std::function<PictureCaption()> caption = {}; ///< above the picture; without it the title
+    std::function<QString()> sheet = {}; ///< all that is shown, where that is too much to copy
 };
 
-/// "Copy values as TSV", "… as JSON", "Copy picture", "Show as a table…" at the end of a plot's menu.
+/// "Copy values as TSV", "… as JSON", "Copy picture", "Save values…", "Save picture…", "Show as a table…" at the end of
+/// a plot's menu. What there is nothing of cannot be chosen.
 void addCopyEntries(QMenu& menu, QWidget& plot, const PlotCopies& copies);
 
-/// Gives a plot without a menu of its own the entries above and Ctrl+C for its values.
+/// Gives a plot without a menu of its own the entries above, Ctrl+C for its values and keys to save.
 void makeCopyable(QWidget& plot, const PlotCopies& copies);
+
+/// A command of one table or plot, taken while the focus is in it; the list of keys has it.
+QAction* addCommand(QWidget& widget, const QString& text, const QString& tip, const QKeySequence& keys,
+    const std::function<void()>& slot);
+QKeySequence savePictureKeys();
+QKeySequence saveValuesKeys();
+
+/// Ask for a file.
+void savePictureOf(QWidget& plot, const PlotCopies& copies);
+void saveValuesOf(QWidget& plot, const PlotCopies& copies);
 
 /// A plot's numbers as a table that can be sorted and copied; deletes itself when closed.
 QTableView* showTable(QWidget& parent, const QString& title, const TextTable& table);

@@ -19,6 +19,7 @@
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/heatview.h"
+#include "ui/saving.h"
 #include "ui/taborder.h"
 #include "ui/text.h"
 #include "ui/viewsteps.h"
@@ -36,6 +37,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     , m_firstLayout(options.layout)
 {
     setAcceptDrops(true);
+    setSaveFolder(m_settings.saveFolder());
     setWindowTitle(tr("Nanscope"));
     if (options.resetLayout) {
         m_settings.forgetLayout();
@@ -178,6 +180,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
     }
     m_workspace.cancel();
     m_settings.setState("geometry", saveGeometry());
+    m_settings.setSaveFolder(saveFolder());
     if (const QByteArray layout = m_area->saveLayout(); !layout.isEmpty()) {
         m_settings.setState("docks", layout);
     }

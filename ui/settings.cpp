@@ -12,6 +12,7 @@ const QString themeKey = QStringLiteral("theme");
 const QString reportKey = QStringLiteral("report");
 const QString recentKey = QStringLiteral("recent");
 const QString pinnedKey = QStringLiteral("pinned");
+const QString saveFolderKey = QStringLiteral("saveFolder");
 
 // Sizes of an older arrangement of the panes would only confuse a newer one.
 QString layoutKey(const char* name)
@@ -144,6 +145,18 @@ void WindowSettings::removeLayout(const QString& name)
 {
     if (m_enabled) {
         QSettings().remove(namedLayoutKey(name));
+    }
+}
+
+QString WindowSettings::saveFolder() const
+{
+    return m_enabled ? QSettings().value(saveFolderKey).toString() : QString();
+}
+
+void WindowSettings::setSaveFolder(const QString& folder)
+{
+    if (m_enabled) {
+        QSettings().setValue(saveFolderKey, folder);
     }
 }
 

@@ -45,6 +45,9 @@ public:
     /// Replaces one that has the new name.
     void renameLayout(const QString& from, const QString& to);
     void removeLayout(const QString& name);
+    /// Where the last plot was saved.
+    QString saveFolder() const;
+    void setSaveFolder(const QString& folder);
 
     QByteArray state(const char* name) const;
     void setState(const char* name, const QByteArray& state);

@@ -12,6 +12,7 @@
 #include "tests/ui/samples.h"
 #include "ui/panes/faulttreelayout.h"
 #include "ui/panes/faulttreepane.h"
+#include "ui/panes/faulttreetable.h"
 #include "ui/panes/faulttreeview.h"
 #include "ui/theme.h"
 
@@ -251,6 +252,34 @@ TEST_F(FaultTreeWindow, KeysMoveAndEnterSelects)
     QTest::keyClick(&view(), Qt::Key_Return);
     ASSERT_EQ(activated.size(), 1);
     EXPECT_EQ(activated.first().first().toInt(), 0);
+}
+
+TEST_F(FaultTreeWindow, TheTableHasOneRowForEachCapture)
+{
+    EXPECT_EQ(view().table(),
+        QStringLiteral("rank\tupdate\tcall\trole\tfile\tcaused_by\n"
+                       "0\t5–6\t1\tbirth\tbirth.pt\t\n"
+                       "1\t7–8\t1\tdownstream\ta.pt\tbirth.pt\n"
+                       "10\t6–7\t1\tdownstream\tb.pt\tbirth.pt"));
+}
+
+TEST(FaultTableTest, CallsOfOneUpdateAreCountedByTime)
+{
+    RunData run;
+    for (const char* file : {"late.pt", "early.pt", "next.pt", "unknown.pt"}) {
+        run.captures.push_back({});
+        run.captures.back().file = file;
+    }
+    run.captures[0].timestampMs = 20;
+    run.captures[1].timestampMs = 10;
+    const FaultCapture unknown {3, std::nullopt, std::nullopt, Role::downstream, 1};
+    const QString table = faultTable(run,
+        {fault(0, 0, 5, Role::downstream, 1), fault(1, 0, 5, Role::birth), fault(2, 0, 6, Role::padding), unknown});
+    EXPECT_EQ(table.section(QLatin1Char('\n'), 1),
+        QStringLiteral("\t\t1\tdownstream\tunknown.pt\tearly.pt\n"
+                       "0\t5–6\t1\tbirth\tearly.pt\t\n"
+                       "0\t5–6\t2\tdownstream\tlate.pt\tearly.pt\n"
+                       "0\t6–7\t1\tpadding\tnext.pt\t"));
 }
 
 TEST_F(FaultTreeWindow, ToolTipTellsFilePlaceAndSummary)

@@ -5,10 +5,8 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
-#include <QFile>
 #include <QMenu>
 #include <QTableView>
-#include <QTemporaryDir>
 #include <QToolButton>
 
 #include <gtest/gtest.h>
@@ -16,7 +14,7 @@
 #include "tests/ui/timelinesamples.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/timelinetable.h"
-#include "ui/plots/timelinepicture.h"
+#include "ui/plots/picture.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -263,37 +261,19 @@ TEST_F(PaneTest, APictureHasALegendInTheColoursOfItsCurves)
     EXPECT_TRUE(caption.legend.contains(QStringLiteral("rank 0")));
     PictureCaption bare = caption;
     bare.legend.clear();
-    const QImage with = timelineImage(*chart->plot(), caption);
-    const QImage without = timelineImage(*chart->plot(), bare);
+    const QImage with = imageOf(captioned(chart->picture(), caption));
+    const QImage without = imageOf(captioned(chart->picture(), bare));
     ASSERT_GT(with.height(), without.height());
-    bool found = false;
-    const int legendEnd = 2 * grid(7) + with.height() - without.height();
-    for (int y = 2 * grid(7); y < legendEnd; ++y) {
-        for (int x = 0; x < with.width() && !found; ++x) {
-            found = with.pixelColor(x, y) == theme().ranks[0];
+    const auto coloured = [](const QImage& image) {
+        int pixels = 0;
+        for (int y = 0; y < image.height(); ++y) {
+            for (int x = 0; x < image.width(); ++x) {
+                pixels += image.pixelColor(x, y) == theme().ranks[0] ? 1 : 0;
+            }
         }
-    }
-    EXPECT_TRUE(found);
-}
-
-TEST_F(PaneTest, PicturesAreWritten)
-{
-    const QTemporaryDir folder;
-    const PictureCaption caption {QStringLiteral("Loss"), QStringLiteral("2 ranks")};
-    pane.lossPlot()->grab();
-    const QString png = folder.filePath(QStringLiteral("a.png"));
-    EXPECT_EQ(saveTimeline(*pane.lossPlot(), caption, png), QString());
-    EXPECT_EQ(QImage(png).width(), 2 * pane.lossPlot()->width());
-    EXPECT_NE(saveTimeline(*pane.lossPlot(), caption, folder.filePath(QStringLiteral("no/a.png"))), QString());
-    if (canWriteSvg()) {
-        const QString svg = folder.filePath(QStringLiteral("a.svg"));
-        EXPECT_EQ(saveTimeline(*pane.lossPlot(), caption, svg), QString());
-        QFile file(svg);
-        ASSERT_TRUE(file.open(QIODevice::ReadOnly));
-        const QByteArray text = file.readAll();
-        EXPECT_TRUE(text.contains("2 ranks"));
-        EXPECT_TRUE(text.contains("polyline") || text.contains("<path"));
-    }
+        return pixels;
+    };
+    EXPECT_GT(coloured(with), coloured(without));
 }
 
 TEST_F(PaneTest, EverythingHasAName)

@@ -106,6 +106,12 @@ int CellGridModel::doneCount() const
         std::ranges::count_if(m_entries, [](const Entry& entry) { return entry.cell.has_value() && !entry.pending; }));
 }
 
+QString CellGridModel::captureName() const
+{
+    const auto done = std::ranges::find_if(m_entries, [](const Entry& entry) { return entry.cell.has_value(); });
+    return done == m_entries.end() ? QString() : qstr(done->cell->capture);
+}
+
 int CellGridModel::cellCount() const
 {
     return static_cast<int>(m_entries.size());

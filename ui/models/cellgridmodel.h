@@ -31,6 +31,8 @@ public:
     void setPending(bool pending);
 
     int doneCount() const;
+    /// Of the capture the cells are of; empty before the first is done.
+    QString captureName() const;
     int cellCount() const;
     const Cell* cellAt(const QModelIndex& index) const;
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QCoreApplication>
-
 #include "ui/plots/cliffpicture.h"
 #include "ui/text.h"
 
@@ -14,27 +12,24 @@ namespace nanscope {
 
 namespace {
 
-struct Words
-{
-    Q_DECLARE_TR_FUNCTIONS(CliffHistory)
-};
-
 bool sameSetting(const ReplayedCliff& cliff, double scale, double safety)
 {
     return cliff.scale == scale && cliff.safety == safety;
 }
 
-void addRows(std::vector<QStringList>& rows, const ReplayedCliff& cliff, bool exact)
+void addLines(QStringList& lines, const ReplayedCliff& cliff)
 {
     const Cell& own = cliff.replays.front().cell;
-    const auto text = [exact](double value) { return exact ? exactNumber(value) : roundNumber(value, 6); };
-    const auto number = [&](const auto& value) { return value ? text(*value) : QString(); };
+    const auto number = [](const auto& value) { return value ? exactNumber(*value) : QString(); };
     const CliffPicture picture = makeCliffPicture(std::vector<Coefficients>(cliff.limits.size()), &cliff, true);
     for (const CliffStep& step : picture.steps) {
-        rows.push_back({exactNumber(cliff.scale), exactNumber(cliff.safety), QString::number(picture.roundings),
-            qstr(name(own.outcome)), own.firstNonFinite ? opLabel(*own.firstNonFinite) : QString(),
-            QString::number(step.step), number(step.own), step.range ? text(step.range->low) : QString(),
-            step.range ? text(step.range->high) : QString(), text(step.limit), number(step.slackPercent())});
+        const QStringList cells {exactNumber(cliff.scale), exactNumber(cliff.safety),
+            QString::number(picture.roundings), qstr(name(own.outcome)),
+            own.firstNonFinite ? opLabel(*own.firstNonFinite) : QString(), QString::number(step.step), number(step.own),
+            step.range ? exactNumber(step.range->low) : QString(),
+            step.range ? exactNumber(step.range->high) : QString(), exactNumber(step.limit),
+            number(step.slackPercent())};
+        lines << cells.join(QLatin1Char('\t'));
     }
 }
 
@@ -78,28 +73,12 @@ std::optional<double> expectedLimitScale(const ReplayedCliff& cliff, double limi
     return std::isfinite(sigma) && sigma > 0 ? std::optional(limit / sigma * cliff.scale) : std::nullopt;
 }
 
-QStringList cliffColumns()
-{
-    return {Words::tr("scale"), Words::tr("safety factor"), Words::tr("roundings"), Words::tr("outcome"),
-        Words::tr("first non-finite"), Words::tr("step"), Words::tr("σ_max"), Words::tr("smallest"),
-        Words::tr("largest"), Words::tr("limit"), Words::tr("slack %")};
-}
-
-std::vector<QStringList> cliffRows(const CliffHistory& history, bool exact)
-{
-    std::vector<QStringList> rows;
-    for (const SharedCliff& cliff : history.all()) {
-        addRows(rows, *cliff, exact);
-    }
-    return rows;
-}
-
 QString cliffTsv(const CliffHistory& history)
 {
     QStringList lines {QStringLiteral("scale\tsafety_factor\troundings\toutcome\tfirst_nonfinite\tstep\tsigma_max\t"
                                       "sigma_low\tsigma_high\tlimit\tslack_percent")};
-    for (const QStringList& row : cliffRows(history, true)) {
-        lines << row.join(QLatin1Char('\t'));
+    for (const SharedCliff& cliff : history.all()) {
+        addLines(lines, *cliff);
     }
     return lines.join(QLatin1Char('\n'));
 }

@@ -39,9 +39,7 @@ private:
 /// σ_max was measured.
 std::optional<double> expectedLimitScale(const ReplayedCliff& cliff, double limit);
 
-/// One line per setting and step, a heading first; empty where nothing is known.
-QStringList cliffColumns();
-std::vector<QStringList> cliffRows(const CliffHistory& history, bool exact);
+/// One line per setting and step, tab-separated, a heading first; empty where nothing is known.
 QString cliffTsv(const CliffHistory& history);
 
 } // namespace nanscope

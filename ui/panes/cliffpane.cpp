@@ -4,22 +4,17 @@
 
 #include <cmath>
 
-#include <QClipboard>
-#include <QContextMenuEvent>
 #include <QDoubleSpinBox>
 #include <QGridLayout>
-#include <QGuiApplication>
 #include <QLabel>
-#include <QMenu>
-#include <QPainter>
 #include <QSignalBlocker>
 #include <QStackedWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "core/replay/roundings.h"
+#include "ui/copying.h"
 #include "ui/panes/cliffstrip.h"
-#include "ui/panes/clifftable.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/marklabel.h"
 #include "ui/plots/cliffcurve.h"
@@ -145,6 +140,9 @@ void CliffPane::buildBody()
     m_message->setWordWrap(true);
     m_pages->addWidget(m_message);
     m_pages->addWidget(page);
+    makeCopyable(*page,
+        {tr("Cliff"), [this] { return cliffTsv(m_history); }, [this] { return plotsPicture(); },
+            [this] { return caption(); }});
     body()->addWidget(m_pages, 1);
 }
 
@@ -342,30 +340,19 @@ void CliffPane::refreshReadout(const QString& hovered)
     }
 }
 
-QDialog* CliffPane::showTable()
+Picture CliffPane::plotsPicture() const
 {
-    auto* table = new CliffTable(m_history, this);
-    table->setAttribute(Qt::WA_DeleteOnClose);
-    table->show();
-    return table;
+    const QPoint beside(m_curve->width(), 0);
+    const QPoint below(0, std::max(m_curve->height(), m_ladder->height()));
+    return together({{{}, m_curve->picture()}, {beside, m_ladder->picture()}, {below, m_strip->picture()}});
 }
 
-void CliffPane::copyValues() const
+PictureCaption CliffPane::caption() const
 {
-    QGuiApplication::clipboard()->setText(cliffTsv(m_history));
-}
-
-void CliffPane::copyPicture() const
-{
-    const QPixmap curve = m_curve->picture();
-    const QPixmap ladder = m_ladder->picture();
-    QPixmap both(curve.width() + ladder.width(), std::max(curve.height(), ladder.height()));
-    both.fill(theme().surface);
-    QPainter painter(&both);
-    painter.drawPixmap(0, 0, curve);
-    painter.drawPixmap(curve.width(), 0, ladder);
-    painter.end();
-    QGuiApplication::clipboard()->setPixmap(both);
+    const QString setting =
+        tr("scale %1, safety factor %2").arg(exactNumber(m_strip->scale()), exactNumber(m_safety->value()));
+    return {tr("Cliff"), QStringLiteral("%1 · %2").arg(outcomeText(), setting),
+        tr("Lines are theory, everything else was replayed").toHtmlEscaped(), qstr(m_cell->capture)};
 }
 
 void CliffPane::showEvent(QShowEvent* event)
@@ -374,18 +361,6 @@ void CliffPane::showEvent(QShowEvent* event)
     if (m_cell && !(m_shown && isCurrent(*m_shown))) {
         askWhenShown();
     }
-}
-
-void CliffPane::contextMenuEvent(QContextMenuEvent* event)
-{
-    if (!m_cell) {
-        return;
-    }
-    QMenu menu(this);
-    menu.addAction(tr("Show as table"), this, &CliffPane::showTable);
-    menu.addAction(tr("Copy values"), this, &CliffPane::copyValues);
-    menu.addAction(tr("Copy picture"), this, &CliffPane::copyPicture);
-    menu.exec(event->globalPos());
 }
 
 } // namespace nanscope

@@ -7,8 +7,8 @@
 #include "ui/panes/cliffhistory.h"
 #include "ui/panes/paneframe.h"
 #include "ui/plots/cliffpicture.h"
+#include "ui/plots/picture.h"
 
-class QDialog;
 class QDoubleSpinBox;
 class QStackedWidget;
 class QToolButton;
@@ -50,8 +50,6 @@ public:
     QDoubleSpinBox* scaleBox() { return m_scale; }
     QDoubleSpinBox* safetyBox() { return m_safety; }
     QToolButton* envelopeButton() { return m_envelope; }
-    QDialog* showTable();
-    void copyValues() const;
 
 Q_SIGNALS:
     /// The capture is whatever the cell is of.
@@ -60,7 +58,6 @@ Q_SIGNALS:
 
 protected:
     void showEvent(QShowEvent* event) override;
-    void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
     void buildHeader();
@@ -71,7 +68,8 @@ private:
     void askWhenShown();
     void refresh();
     void refreshReadout(const QString& hovered);
-    void copyPicture() const;
+    Picture plotsPicture() const;
+    PictureCaption caption() const;
     bool isCurrent(const ReplayedCliff& cliff) const;
 
     QStackedWidget* m_pages;

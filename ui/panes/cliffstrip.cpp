@@ -194,10 +194,8 @@ void CliffStrip::drawHandle(QPainter& painter) const
     painter.drawEllipse(QPointF(x, axisY), 6, 6);
 }
 
-void CliffStrip::paintEvent(QPaintEvent* event)
+void CliffStrip::paint(QPainter& painter) const
 {
-    Q_UNUSED(event)
-    QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     QFont small(font());
     small.setPointSizeF(font().pointSizeF() * 0.9);
@@ -205,6 +203,18 @@ void CliffStrip::paintEvent(QPaintEvent* event)
     drawAxis(painter);
     drawExpected(painter);
     drawReplays(painter);
+}
+
+Picture CliffStrip::picture() const
+{
+    return {size(), [this](const PictureCanvas& canvas) { paint(canvas.painter()); }};
+}
+
+void CliffStrip::paintEvent(QPaintEvent* event)
+{
+    Q_UNUSED(event)
+    QPainter painter(this);
+    paint(painter);
     if (isEnabled()) {
         drawHandle(painter);
     }

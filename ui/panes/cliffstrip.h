@@ -8,6 +8,7 @@
 #include <QAbstractSlider>
 
 #include "ui/panes/cliffhistory.h"
+#include "ui/plots/picture.h"
 
 namespace nanscope {
 
@@ -31,6 +32,7 @@ public:
     /// Back to 1/4 … 4.
     void resetRange();
 
+    Picture picture() const;
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -48,6 +50,7 @@ private:
     void include(double scale);
     double xOf(double scale) const;
     int valueAt(double x) const;
+    void paint(QPainter& painter) const;
     void drawAxis(QPainter& painter) const;
     void drawExpected(QPainter& painter) const;
     void drawReplays(QPainter& painter) const;

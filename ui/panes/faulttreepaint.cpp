@@ -86,9 +86,28 @@ void FaultTreeView::paintEvent(QPaintEvent* event)
             viewport()->rect().adjusted(grid(3), 0, -grid(3), 0), Qt::AlignCenter | Qt::TextWordWrap, emptySentence());
         return;
     }
-    painter.setRenderHint(QPainter::Antialiasing);
     painter.save();
     painter.setClipRect(plot());
+    paintInside(painter);
+    painter.restore();
+    paintLabels(painter);
+    paintCurrent(painter);
+}
+
+Picture FaultTreeView::picture() const
+{
+    if (m_tree.nodes.empty()) {
+        return {};
+    }
+    return {viewport()->size(), [this](const PictureCanvas& canvas) {
+                canvas.clipped(plot(), [this](const PictureCanvas& inside) { paintInside(inside.painter()); });
+                paintLabels(canvas.painter());
+            }};
+}
+
+void FaultTreeView::paintInside(QPainter& painter) const
+{
+    painter.setRenderHint(QPainter::Antialiasing);
     paintLanes(painter);
     painter.setPen(QPen(edgeColor(), 1.2));
     paintTrunks(painter);
@@ -99,9 +118,24 @@ void FaultTreeView::paintEvent(QPaintEvent* event)
     for (int lane = lanes.begin; lane < lanes.end; ++lane) {
         paintNodes(painter, lane);
     }
-    painter.restore();
+}
+
+void FaultTreeView::paintLabels(QPainter& painter) const
+{
+    painter.save();
     paintLaneLabels(painter);
     paintSteps(painter);
+    painter.restore();
+}
+
+void FaultTreeView::paintCurrent(QPainter& painter) const
+{
+    if (m_current >= 0 && hasFocus()) {
+        const FaultNode& node = m_tree.nodes[at(m_current)];
+        painter.setClipRect(plot());
+        drawRing(
+            painter, origin() + m_geometry.centerOf(node), radiusOf(node.role) + 6, QPen(theme().text, 1, Qt::DotLine));
+    }
 }
 
 FaultTreeView::Range FaultTreeView::visibleLanes() const
@@ -203,9 +237,6 @@ void FaultTreeView::paintNode(QPainter& painter, int node) const
     drawRoleMark(painter, box, static_cast<int>(shown.role));
     if (node == m_selectedNode) {
         drawRing(painter, center, radius + 3.5, QPen(theme().accent, 2));
-    }
-    if (node == m_current && hasFocus()) {
-        drawRing(painter, center, radius + 6, QPen(theme().text, 1, Qt::DotLine));
     }
     if (shown.captures.size() > 1) {
         painter.setFont(stepFont());

@@ -8,7 +8,9 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/panes/faulttreeview.h"
+#include "ui/panes/marks.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -32,9 +34,18 @@ FaultTreePane::FaultTreePane(QWidget* parent)
     inner->setContentsMargins(grid(1), 0, grid(1), grid(1));
     inner->addWidget(m_view);
     body()->addLayout(inner, 1);
+    makeCopyable(*m_view,
+        {tr("Fault tree"), [this] { return m_view->table(); }, [this] { return m_view->picture(); },
+            [this] { return caption(); }});
     connect(m_view, &FaultTreeView::captureActivated, this, &FaultTreePane::captureActivated);
     connect(m_merge, &QToolButton::toggled, this, &FaultTreePane::updateMerge);
     updateMerge();
+}
+
+PictureCaption FaultTreePane::caption() const
+{
+    const QString text = note().isEmpty() ? m_name : QStringLiteral("%1 · %2").arg(m_name, note());
+    return {tr("Fault tree"), text, roleLegendText(), m_name};
 }
 
 void FaultTreePane::updateMerge()
@@ -49,6 +60,7 @@ void FaultTreePane::updateMerge()
 void FaultTreePane::setRun(const std::shared_ptr<const RunData>& run, const std::shared_ptr<const Diagnosis>& diagnosis)
 {
     m_view->setRun(run, diagnosis);
+    m_name = run ? qstr(run->name) : QString();
     const QString summary = diagnosis ? faultSummary(diagnosis->triage) : QString();
     setNote(summary);
     m_view->setAccessibleName(summary.isEmpty() ? tr("Fault tree") : tr("Fault tree, %1").arg(summary));

@@ -6,6 +6,7 @@
 
 #include "core/model/model.h"
 #include "ui/panes/paneframe.h"
+#include "ui/plots/picture.h"
 
 class QToolButton;
 
@@ -33,8 +34,10 @@ Q_SIGNALS:
 
 private:
     void updateMerge();
+    PictureCaption caption() const;
 
     FaultTreeView* m_view;
+    QString m_name; ///< of the run
     QToolButton* m_merge;
 };
 

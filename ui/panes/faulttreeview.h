@@ -9,6 +9,7 @@
 #include "core/model/model.h"
 #include "ui/keys.h"
 #include "ui/panes/faulttreeplaces.h"
+#include "ui/plots/picture.h"
 
 class QHelpEvent;
 
@@ -30,6 +31,10 @@ public:
     int selected() const { return m_selected; }
 
     const FaultTree& tree() const { return m_tree; }
+    /// One line per capture, tab-separated, a heading first.
+    QString table() const;
+    /// What is in sight, without the focus.
+    Picture picture() const;
     /// The node the arrow keys stand on, or -1.
     int current() const { return m_current; }
     /// Middle of a node in the viewport, visible or not.
@@ -80,6 +85,9 @@ private:
     int startNode() const;
 
     Range visibleLanes() const;
+    void paintInside(QPainter& painter) const;
+    void paintLabels(QPainter& painter) const;
+    void paintCurrent(QPainter& painter) const;
     void paintLanes(QPainter& painter) const;
     void paintTrunks(QPainter& painter) const;
     void paintEdges(QPainter& painter, int lane) const;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 
+#include "ui/panes/faulttreetable.h"
 #include "ui/panes/faulttreeview.h"
 #include "ui/text.h"
 
@@ -72,6 +73,11 @@ QString FaultTreeView::captureText(int capture) const
                         sentenceCase(qstr(verdict->summary)).toHtmlEscaped());
     }
     return text;
+}
+
+QString FaultTreeView::table() const
+{
+    return m_run ? faultTable(*m_run, m_captures) : QString();
 }
 
 QString FaultTreeView::describe(int node) const

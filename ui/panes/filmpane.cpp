@@ -11,7 +11,9 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/plots/filmstrip.h"
+#include "ui/plots/heatlegend.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -72,7 +74,18 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     connect(m_slider, &QSlider::valueChanged, m_strip, &FilmStrip::setCurrent);
     connect(m_mode, &QComboBox::currentIndexChanged, this, &FilmPane::onMode);
     connect(m_batch, &QSpinBox::valueChanged, this, [this](int number) { Q_EMIT batchRequested(number - 1); });
+    makeCopyable(*m_strip,
+        {tr("Film strip"), [this] { return m_strip->table(); }, [this] { return m_strip->picture(); },
+            [this] { return caption(); }});
     setFilm(nullptr);
+}
+
+PictureCaption FilmPane::caption() const
+{
+    const Film* film = m_strip->film();
+    const QString subject = film ? qstr(film->cell.capture) : QString();
+    return {tr("Film strip"), note(),
+        tr("one scale a row; framed: the birth") + QStringLiteral(" · ") + classLegendText(), subject};
 }
 
 void FilmPane::setFilm(std::shared_ptr<const Film> film)

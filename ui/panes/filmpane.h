@@ -6,6 +6,7 @@
 
 #include "ui/panes/paneframe.h"
 #include "ui/plots/film.h"
+#include "ui/plots/picture.h"
 
 class QComboBox;
 class QLabel;
@@ -63,6 +64,7 @@ private:
     void onMode();
     void updateNote();
     void offerOther(const CellRequest& other);
+    PictureCaption caption() const;
     QString differenceNote(const Film& film) const;
 
     FilmStrip* m_strip;

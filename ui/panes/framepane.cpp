@@ -10,11 +10,13 @@
 #include <QVBoxLayout>
 
 #include "ui/panes/elidedlabel.h"
+#include "ui/panes/filmpane.h"
 #include "ui/panes/framemap.h"
 #include "ui/plots/filmscales.h"
 #include "ui/plots/filmstrip.h"
 #include "ui/plots/heatlegend.h"
 #include "ui/plots/heatview.h"
+#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -34,6 +36,7 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
         maps->addWidget(side.map, 1);
         side.scale = new ScaleBar(this);
         scales->addWidget(side.scale, 1);
+        describe(*side.map);
         connect(side.map, &FrameMap::detailShown, this, &FramePane::updateReadout);
     }
     map(Side::first)->setAccessibleName(tr("Selected frame"));
@@ -49,6 +52,19 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
     connect(m_view, &HeatView::cursorChanged, this, &FramePane::updateReadout);
     setComparing(false);
     setFrame(nullptr, -1);
+}
+
+void FramePane::describe(FrameMap& map)
+{
+    map.setCaption([&map] {
+        const Film* film = map.film();
+        if (!film) {
+            return PictureCaption {tr("Frame")};
+        }
+        const QString doubt = map.hint().isEmpty() ? QString() : QStringLiteral(" · ") + map.hint();
+        return PictureCaption {frameLabel(*map.frame()), cellLabel(film->cell) + doubt, heatLegendText(map.scale()),
+            qstr(film->cell.capture)};
+    });
 }
 
 QGridLayout* FramePane::buildFacts()

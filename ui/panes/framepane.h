@@ -54,6 +54,7 @@ private:
     QGridLayout* buildFacts();
     ElidedLabel* addValue(QGridLayout& form, int row, int column);
     void fillFacts(SideWidgets& side);
+    void describe(FrameMap& map);
     void showRows();
     void updateReadout();
     void updateScale();

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/gaugespane.h"
 
-#include <QClipboard>
 #include <QComboBox>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/panes/elidedlabel.h"
+#include "ui/panes/filmpane.h"
+#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -49,29 +50,38 @@ GaugesPane::GaugesPane(QWidget* parent)
         const QString title = m_deepPlots[i]->accessibleName();
         m_views->addItem(title, static_cast<int>(i));
         plots->addWidget(m_deepPlots[i], 1);
-        addDeepPlot(m_deepPlots[i]);
+        addPlot(*m_deepPlots[i], title, [plot = m_deepPlots[i]] { return plot->legendText(); });
     }
     m_views->addItem(tr("All side by side"), allViews);
     connect(m_views, &QComboBox::currentIndexChanged, this, &GaugesPane::chooseView);
     connect(m_views, &QComboBox::activated, this, [this] { m_chosen = true; });
     connect(m_deepButton, &QPushButton::clicked, this,
         [this] { m_measuring ? Q_EMIT deepCancelled() : Q_EMIT deepRequested(); });
-    connect(m_plot, &GaugePlot::iterationActivated, this, &GaugesPane::iterationActivated);
-    connect(m_plot, &GaugePlot::readoutChanged, this, &GaugesPane::showReadout);
+    addPlot(*m_plot, tr("Gauges"), [this] { return m_plot->legendText(); });
     setCell(nullptr);
 }
 
-void GaugesPane::addDeepPlot(DeepPlot* plot)
+/// The numbers of all gauges are one table, whichever plot is asked for them.
+void GaugesPane::addPlot(StepPlot& plot, const QString& title, const std::function<QString()>& legend)
 {
-    connect(plot, &DeepPlot::iterationActivated, this, &GaugesPane::iterationActivated);
-    connect(plot, &DeepPlot::readoutChanged, this, &GaugesPane::showReadout);
-    connect(plot, &DeepPlot::copyRequested, this, [this] { QGuiApplication::clipboard()->setText(m_plot->table()); });
+    connect(&plot, &StepPlot::stepChosen, this, &GaugesPane::iterationActivated);
+    connect(&plot, &StepPlot::readoutChanged, this, &GaugesPane::showReadout);
+    makeCopyable(plot,
+        {title, [this] { return m_plot->table(); }, [this, &plot] { return m_hasCell ? plot.picture() : Picture {}; },
+            [this, title, legend] {
+                PictureCaption caption = m_caption;
+                caption.title = title;
+                caption.legend = legend().toHtmlEscaped();
+                return caption;
+            }});
 }
 
 void GaugesPane::setCell(const Cell* cell)
 {
     m_hasCell = cell != nullptr;
     m_hasDeep = cell && cell->deep;
+    m_caption.note = cell ? cellLabel(*cell) : QString();
+    m_caption.subject = cell ? qstr(cell->capture) : QString();
     m_plot->setCell(cell);
     for (DeepPlot* plot : m_deepPlots) {
         plot->setDeep(m_hasDeep ? cell->deep : std::nullopt);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "ui/panes/paneframe.h"
 #include "ui/plots/deepplot.h"
@@ -41,7 +42,7 @@ Q_SIGNALS:
     void deepCancelled();
 
 private:
-    void addDeepPlot(DeepPlot* plot);
+    void addPlot(StepPlot& plot, const QString& title, const std::function<QString()>& legend);
     void chooseView();
     void showReadout(const QString& text);
 
@@ -50,6 +51,7 @@ private:
     QComboBox* m_views; ///< there with deep gauges only
     QPushButton* m_deepButton;
     ElidedLabel* m_readout;
+    PictureCaption m_caption; ///< of every plot but for title and legend
     bool m_chosen = false; ///< the user has picked a view
     bool m_hasCell = false;
     bool m_hasDeep = false;

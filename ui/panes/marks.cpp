@@ -4,7 +4,9 @@
 
 #include <QPainter>
 #include <QPolygonF>
+#include <QStringList>
 
+#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -63,6 +65,17 @@ void drawRoleMark(QPainter& painter, const QRectF& box, int role)
         break;
     }
     painter.restore();
+}
+
+QString roleLegendText()
+{
+    const auto entry = [](const QColor& color, const char16_t* mark, Role role) {
+        return QStringLiteral("<span style='color:%1'>%2</span>&nbsp;%3")
+            .arg(color.name(), QString::fromUtf16(mark), roleWord(role));
+    };
+    const QStringList entries {entry(theme().birth, u"●", Role::birth), entry(theme().warning, u"▲", Role::upstream),
+        entry(theme().muted, u"□", Role::padding), entry(theme().muted, u"○", Role::downstream)};
+    return entries.join(QStringLiteral("&nbsp;&nbsp; "));
 }
 
 void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QRectF>
+#include <QString>
 
 #include "core/model/model.h"
 
@@ -13,6 +14,9 @@ namespace nanscope {
 /// Mark of a role: a filled disc in the birth colour, a triangle for upstream, a ring for downstream, a square for
 /// padding. Told apart by shape as well as by colour. A role of -1 draws nothing.
 void drawRoleMark(QPainter& painter, const QRectF& box, int role);
+
+/// The marks of the roles with their words, as rich text.
+QString roleLegendText();
 
 /// Mark of an outcome: tick, diamond, ring, triangle, cross.
 void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome);

@@ -38,6 +38,11 @@ PaneFrame::PaneFrame(const QString& title, QWidget* parent)
     layout->addLayout(m_body, 1);
 }
 
+QString PaneFrame::note() const
+{
+    return m_note->fullText();
+}
+
 QWidget* PaneFrame::takeHeader()
 {
     layout()->removeWidget(m_headerBar);

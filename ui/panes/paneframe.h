@@ -23,6 +23,7 @@ public:
     /// Empty where something else names the pane, a tab for example; the note moves to the left then.
     void setTitle(const QString& title);
     void setNote(const QString& note);
+    QString note() const;
     QHBoxLayout* header() { return m_header; }
     /// The heading as a widget of its own, for who puts it elsewhere: the title bar of a dock.
     QWidget* takeHeader();

@@ -53,7 +53,7 @@ SweepPane::SweepPane(QWidget* parent)
 {
     m_view->setModel(m_model);
     setUpView(*m_view);
-    makeCopyable(*m_view, tr("Sweep"));
+    makeCopyable(*m_view, tr("Sweep"), [this] { return m_model->captureName(); });
     m_detail->setObjectName(QStringLiteral("muted"));
     m_progress->setTextVisible(false);
     m_progress->setAccessibleName(tr("Progress of the sweep"));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/tensorspane.h"
 
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QSpinBox>
@@ -81,12 +82,20 @@ QLayout* TensorsPane::buildSide(Side& side, const QString& name)
     side.map = new HeatMap(m_view, this);
     side.map->setAccessibleName(name);
     side.scale = new ScaleBar(this);
+    describe(side);
     auto* column = new QVBoxLayout;
     column->setSpacing(grid(1));
     column->addWidget(side.caption);
     column->addWidget(side.map, 1);
     column->addWidget(side.scale);
     return column;
+}
+
+void TensorsPane::describe(const Side& side)
+{
+    side.map->setCaption([this, map = side.map, title = side.name] {
+        return PictureCaption {title, note(), heatLegendText(map->scale()), QFileInfo(m_file).fileName()};
+    });
 }
 
 void TensorsPane::setCapture(const Capture* capture)

@@ -54,6 +54,7 @@ private:
     void setSide(Side& side, const std::shared_ptr<const MatrixPicture>& picture, const QString& missing);
     QString valueText(const Side& side) const;
     void updateReadout();
+    void describe(const Side& side);
 
     HeatView* m_view;
     std::array<Side, 2> m_sides;

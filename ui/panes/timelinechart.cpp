@@ -12,6 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -87,6 +88,10 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
         Q_EMIT readoutChanged(text);
     });
     connect(m_plot, &TimelinePlot::copyRequested, this, &TimelineChart::copyReadout);
+    addCommand(*m_plot, tr("Save values…"), tr("The values of the steps shown as a CSV, TSV or JSON file"),
+        saveValuesKeys(), [this] { Q_EMIT rowsWanted(RowsUse::file); });
+    addCommand(*m_plot, tr("Save picture…"), tr("The plot as a PNG, SVG or PDF file"), savePictureKeys(),
+        [this] { savePicture(); });
     connect(m_plot, &TimelinePlot::menuRequested, this, [this](const QPoint& at) {
         QMenu menu(this);
         fillMenu(menu);

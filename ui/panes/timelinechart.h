@@ -7,7 +7,7 @@
 
 #include "ui/panes/paneframe.h"
 #include "ui/panes/timelineseries.h"
-#include "ui/plots/timelinepicture.h"
+#include "ui/plots/picture.h"
 #include "ui/plots/timelineplot.h"
 
 class QLabel;
@@ -17,7 +17,7 @@ class QToolButton;
 namespace nanscope {
 
 /// What becomes of the values that are asked for.
-enum class RowsUse { tsv, json, table };
+enum class RowsUse { tsv, json, file, table };
 
 /// One series of all ranks in its frame: title, legend or readout, switches, the plot, and a line that says what the
 /// plot does not show.
@@ -47,6 +47,7 @@ public:
     void fillMenu(QMenu& menu);
     void copyReadout() const;
     void copyPlace() const;
+    Picture picture() const;
     void copyPicture() const;
     /// What a picture of it needs to be understood elsewhere.
     PictureCaption caption() const;

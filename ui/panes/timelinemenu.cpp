@@ -4,12 +4,10 @@
 // What can be done with a plot, and what leaves it.
 #include <QApplication>
 #include <QClipboard>
-#include <QFileDialog>
 #include <QMenu>
 
+#include "ui/copying.h"
 #include "ui/panes/timelinechart.h"
-#include "ui/plots/timelinepicture.h"
-#include "ui/text.h"
 
 namespace nanscope {
 
@@ -83,9 +81,10 @@ void addCopies(QMenu& menu, TimelineChart& chart)
     add(menu, TimelineChart::tr("Copy file:line"), "", [&chart] { chart.copyPlace(); });
     add(menu, TimelineChart::tr("Copy values as TSV"), "", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::tsv); });
     add(menu, TimelineChart::tr("Copy values as JSON"), "", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::json); });
-    add(menu, TimelineChart::tr("Show as a table…"), "", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::table); });
     add(menu, TimelineChart::tr("Copy picture"), "", [&chart] { chart.copyPicture(); });
-    add(menu, TimelineChart::tr("Save picture…"), "", [&chart] { chart.savePicture(); });
+    add(menu, TimelineChart::tr("Save values…"), "Ctrl+Shift+S", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::file); });
+    add(menu, TimelineChart::tr("Save picture…"), "Ctrl+S", [&chart] { chart.savePicture(); });
+    add(menu, TimelineChart::tr("Show as a table…"), "", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::table); });
 }
 
 } // namespace
@@ -93,7 +92,7 @@ void addCopies(QMenu& menu, TimelineChart& chart)
 PictureCaption TimelineChart::caption() const
 {
     constexpr std::size_t mostLabels = 24;
-    return {title(), note(), legendText(mostLabels)};
+    return {title(), note(), legendText(mostLabels), {}};
 }
 
 void TimelineChart::copyReadout() const
@@ -123,19 +122,19 @@ void TimelineChart::copyPlace() const
     QApplication::clipboard()->setText(places.join(QLatin1Char('\n')));
 }
 
+Picture TimelineChart::picture() const
+{
+    return pictureOf(*m_plot->canvas());
+}
+
 void TimelineChart::copyPicture() const
 {
-    QApplication::clipboard()->setImage(timelineImage(*m_plot, caption()));
+    QApplication::clipboard()->setImage(imageOf(captioned(picture(), caption())));
 }
 
 void TimelineChart::savePicture()
 {
-    const QString kinds = canWriteSvg() ? tr("PNG picture (*.png);;SVG picture (*.svg)") : tr("PNG picture (*.png)");
-    const QString path =
-        QFileDialog::getSaveFileName(this, tr("Save the plot"), qstr(m_name) + QStringLiteral(".png"), kinds);
-    if (!path.isEmpty()) {
-        setProblem(saveTimeline(*m_plot, caption(), path));
-    }
+    savePictureOf(*this, {title(), {}, [this] { return picture(); }, [this] { return caption(); }});
 }
 
 void fillTimelineMenu(QMenu& menu, TimelineChart& chart)

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/timelinepane.h"
+#include "ui/copying.h"
 
 #include <algorithm>
 
@@ -299,6 +300,11 @@ void TimelinePane::useRows(TimelineChart& chart, RowsUse use)
             : tr("%1 values, those of the steps shown.").arg(countLabel(std::ssize(rows.rows)));
         if (use == RowsUse::table) {
             (new TimelineTable(title, note, std::move(rows.rows), this))->show();
+            return;
+        }
+        if (use == RowsUse::file) {
+            saveValuesOf(*this, {title, [&rows] { return rowsAsTsv(rows.rows); }, {}});
+            Q_EMIT readoutChanged(note);
             return;
         }
         QApplication::clipboard()->setText(use == RowsUse::tsv ? rowsAsTsv(rows.rows) : rowsAsJson(rows.rows));

@@ -5,11 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QMouseEvent>
-#include <QVBoxLayout>
-
 #include "ui/plots/qcp.h"
-#include "ui/plots/timelineaxis.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -26,35 +22,22 @@ constexpr double dotSize = 9;
 } // namespace
 
 CliffCurve::CliffCurve(QWidget* parent)
-    : QWidget(parent)
-    , m_plot(new QCustomPlot(this))
+    : SmallPlot(parent)
 {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_plot);
-    m_plot->installEventFilter(this);
-    m_plot->setMouseTracking(true);
-    m_plot->axisRect()->setMinimumMargins({0, 4, 8, 0});
+    plot().axisRect()->setMinimumMargins({0, 4, 8, 0});
     const QSharedPointer<QCPAxisTickerFixed> halves(new QCPAxisTickerFixed);
     halves->setTickStep(0.5);
-    m_plot->yAxis->setTicker(halves);
+    plot().yAxis->setTicker(halves);
     setMinimumSize(180, 84);
     setAccessibleName(tr("Curve of the schedule with the measured σ_max"));
     restyle();
 }
-
-CliffCurve::~CliffCurve() = default;
 
 void CliffCurve::setPicture(const CliffPicture& picture, int step)
 {
     m_picture = picture;
     m_step = step;
     rebuild();
-}
-
-QPixmap CliffCurve::picture() const
-{
-    return m_plot->toPixmap();
 }
 
 const CliffStep* CliffCurve::shown() const
@@ -71,7 +54,7 @@ std::span<const Coefficients> CliffCurve::rest() const
 void CliffCurve::addCurve(const CliffStep& step)
 {
     const ScalarCurve curve = scalarCurve(rest(), step.limit, m_top);
-    auto* graph = m_plot->addGraph();
+    auto* graph = plot().addGraph();
     graph->setPen(QPen(theme().text, 1.2));
     QVector<double> keys {0};
     QVector<double> values {0};
@@ -85,13 +68,13 @@ void CliffCurve::addCurve(const CliffStep& step)
 
 void CliffCurve::addLimit(const CliffStep& step)
 {
-    auto* zone = new QCPItemRect(m_plot);
+    auto* zone = new QCPItemRect(&plot());
     zone->setLayer(QStringLiteral("background"));
     zone->topLeft->setCoords(step.limit, highest);
     zone->bottomRight->setCoords(m_top, -highest);
     zone->setPen(Qt::NoPen);
     zone->setBrush(theme().badTint);
-    auto* line = new QCPItemStraightLine(m_plot);
+    auto* line = new QCPItemStraightLine(&plot());
     line->point1->setCoords(step.limit, 0);
     line->point2->setCoords(step.limit, 1);
     line->setPen(QPen(theme().bad, 1.5));
@@ -115,13 +98,13 @@ void CliffCurve::addMeasured(const CliffStep& step)
         return;
     }
     const double height = std::clamp(applySchedule(rest(), *step.own), 0.0, highest * 0.9);
-    auto* bar = new QCPItemLine(m_plot);
+    auto* bar = new QCPItemLine(&plot());
     bar->start->setCoords(step.range->low, height);
     bar->end->setCoords(step.range->high, height);
     bar->setPen(QPen(color, 4, Qt::SolidLine, Qt::FlatCap));
     bar->setHead(QCPLineEnding(QCPLineEnding::esBar, 12, 6));
     bar->setTail(QCPLineEnding(QCPLineEnding::esBar, 12, 6));
-    auto* dot = m_plot->addGraph();
+    auto* dot = plot().addGraph();
     dot->setLineStyle(QCPGraph::lsNone);
     const QColor inside = m_picture.current ? color : theme().surface;
     dot->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(color, 1.5), inside, dotSize));
@@ -135,31 +118,31 @@ void CliffCurve::addMeasured(const CliffStep& step)
 void CliffCurve::addText(
     const QString& text, const QColor& color, double x, double y, Qt::Alignment alignment, bool ratio)
 {
-    auto* item = new QCPItemText(m_plot);
+    auto* item = new QCPItemText(&plot());
     item->position->setType(ratio ? QCPItemPosition::ptAxisRectRatio : QCPItemPosition::ptPlotCoords);
     item->position->setCoords(x, y);
     item->setPositionAlignment(alignment);
     item->setText(text);
     item->setColor(color);
-    item->setFont(m_plot->xAxis->tickLabelFont());
+    item->setFont(plot().xAxis->tickLabelFont());
 }
 
 void CliffCurve::rebuild()
 {
-    m_plot->clearItems();
-    m_plot->clearGraphs();
+    plot().clearItems();
+    plot().clearGraphs();
     const CliffStep* step = shown();
     if (!step) {
-        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        plot().replot(QCustomPlot::rpQueuedReplot);
         return;
     }
     const double farOut = std::min(step->own.value_or(0) * 1.15, farthest * step->limit);
     m_top = std::max(1.25 * step->limit, farOut);
-    m_plot->xAxis->setRange(0, m_top);
-    m_plot->yAxis->setRange(0, highest);
-    m_plot->xAxis->setLabel(tr("σ entering step %1, and what step %2 leaves of it")
-                                .arg(m_step)
-                                .arg(static_cast<int>(m_picture.schedule.size())));
+    plot().xAxis->setRange(0, m_top);
+    plot().yAxis->setRange(0, highest);
+    plot().xAxis->setLabel(tr("σ entering step %1, and what step %2 leaves of it")
+                               .arg(m_step)
+                               .arg(static_cast<int>(m_picture.schedule.size())));
     addLimit(*step);
     addCurve(*step);
     addMeasured(*step);
@@ -167,40 +150,15 @@ void CliffCurve::rebuild()
     addText(tr("— theory   ● replayed"), theme().muted, left ? 0.05 : 0.98, left ? 0.98 : 0.8,
         (left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignBottom, true);
     setAccessibleDescription(cliffStepText(m_picture, *step));
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    plot().replot(QCustomPlot::rpQueuedReplot);
 }
 
-void CliffCurve::restyle()
+void CliffCurve::pointAt(double x, bool /*pressed*/)
 {
-    QFont small(font());
-    small.setPointSizeF(font().pointSizeF() * 0.9);
-    m_plot->setBackground(QBrush(theme().surface));
-    styleAxis(m_plot->xAxis, small);
-    styleAxis(m_plot->yAxis, small);
-    rebuild();
-}
-
-void CliffCurve::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        restyle();
+    if (shown() && x > 0 && x <= m_top) {
+        Q_EMIT readoutChanged(tr("theory: σ %1 becomes %2 after the last step")
+                                  .arg(roundNumber(x, 4), roundNumber(applySchedule(rest(), x), 4)));
     }
-    QWidget::changeEvent(event);
-}
-
-bool CliffCurve::eventFilter(QObject* watched, QEvent* event)
-{
-    if (event->type() == QEvent::Leave) {
-        Q_EMIT readoutChanged({});
-    } else if (event->type() == QEvent::MouseMove && shown()) {
-        const auto* mouse = static_cast<QMouseEvent*>(event);
-        const double sigma = m_plot->xAxis->pixelToCoord(mouse->position().x());
-        if (sigma > 0 && sigma <= m_top) {
-            Q_EMIT readoutChanged(tr("theory: σ %1 becomes %2 after the last step")
-                                      .arg(roundNumber(sigma, 4), roundNumber(applySchedule(rest(), sigma), 4)));
-        }
-    }
-    return QWidget::eventFilter(watched, event);
 }
 
 } // namespace nanscope

@@ -6,13 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include <QContextMenuEvent>
-#include <QMenu>
-#include <QMouseEvent>
-#include <QVBoxLayout>
-
 #include "ui/plots/qcp.h"
-#include "ui/plots/stepaxes.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -96,22 +90,15 @@ QStringList deepValues(const DeepGauges& deep, int iteration)
 }
 
 DeepPlot::DeepPlot(Kind kind, QWidget* parent)
-    : QWidget(parent)
+    : StepPlot(parent)
     , m_kind(kind)
-    , m_plot(new QCustomPlot(this))
 {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_plot);
-    m_plot->installEventFilter(this);
-    m_plot->setMouseTracking(true);
-    prepareStepAxes(*m_plot);
+    setLogarithmic();
+    plot().xAxis->setLabel(tr("step of the iteration"));
     setMinimumSize(160, 84);
     setAccessibleName(title(kind));
-    rebuild();
+    restyle();
 }
-
-DeepPlot::~DeepPlot() = default;
 
 QString DeepPlot::title(Kind kind)
 {
@@ -135,8 +122,7 @@ void DeepPlot::setDeep(const std::optional<DeepGauges>& deep)
 void DeepPlot::setIteration(int iteration)
 {
     m_iteration = iteration;
-    moveStepMarker(*m_marker, iteration);
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    moveMarker(*m_marker, iteration);
 }
 
 const DeepGauge* DeepPlot::stepOf(int iteration) const
@@ -168,7 +154,7 @@ void DeepPlot::addGraph(const std::vector<std::optional<double>>& values, const 
         keys << m_deep->steps[i].iteration;
         numbers << values[i].value_or(std::numeric_limits<double>::quiet_NaN());
     }
-    auto* graph = m_plot->addGraph();
+    auto* graph = plot().addGraph();
     graph->setPen(QPen(color, width));
     graph->setScatterStyle(
         QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
@@ -211,7 +197,7 @@ void DeepPlot::addBand()
 {
     for (const double edge : m_deep->outputRange) {
         if (drawable(edge)) {
-            auto* line = new QCPItemStraightLine(m_plot);
+            auto* line = new QCPItemStraightLine(&plot());
             line->point1->setCoords(0, edge);
             line->point2->setCoords(1, edge);
             line->setPen(QPen(theme().good, 1, Qt::DashLine));
@@ -237,9 +223,8 @@ void DeepPlot::drawSignal()
 
 void DeepPlot::rebuild()
 {
-    styleStepAxes(*m_plot, font());
-    m_plot->clearItems();
-    m_plot->clearGraphs();
+    plot().clearItems();
+    plot().clearGraphs();
     m_legend.clear();
     QStringList lines;
     if (m_deep) {
@@ -247,51 +232,17 @@ void DeepPlot::rebuild()
         for (const DeepGauge& step : m_deep->steps) {
             lines << textOf(step.iteration);
         }
-        m_plot->rescaleAxes();
-        m_plot->xAxis->setRange(0.5, static_cast<double>(m_deep->steps.size()) + 0.5);
+        plot().rescaleAxes();
+        plot().xAxis->setRange(0.5, static_cast<double>(m_deep->steps.size()) + 0.5);
     }
-    QCPRange values = m_plot->graphCount() > 0 ? m_plot->yAxis->range() : QCPRange(0.1, 10);
+    QCPRange values = plot().graphCount() > 0 ? plot().yAxis->range() : QCPRange(0.1, 10);
     if (m_deep && m_kind == Kind::signal && drawable(m_deep->outputRange[0])) {
         values.expand(QCPRange(m_deep->outputRange[0], m_deep->outputRange[1]));
     }
-    m_plot->yAxis->setRange(values.lower / 2, values.upper * 2);
-    m_marker = addStepMarker(*m_plot, m_iteration);
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    plot().yAxis->setRange(values.lower / 2, values.upper * 2);
+    m_marker = addMarker(m_iteration);
+    plot().replot(QCustomPlot::rpQueuedReplot);
     setAccessibleDescription(lines.join(QStringLiteral("; ")));
-}
-
-void DeepPlot::contextMenuEvent(QContextMenuEvent* event)
-{
-    QMenu menu(this);
-    const QAction* values = menu.addAction(tr("Copy values"));
-    if (menu.exec(event->globalPos()) == values) {
-        Q_EMIT copyRequested();
-    }
-}
-
-void DeepPlot::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        rebuild();
-    }
-    QWidget::changeEvent(event);
-}
-
-bool DeepPlot::eventFilter(QObject* watched, QEvent* event)
-{
-    const bool press = event->type() == QEvent::MouseButtonPress;
-    if (event->type() == QEvent::Leave) {
-        Q_EMIT readoutChanged({});
-    } else if (press || event->type() == QEvent::MouseMove) {
-        const int iteration = stepAt(*m_plot, static_cast<QMouseEvent*>(event)->position().x());
-        if (stepOf(iteration)) {
-            Q_EMIT readoutChanged(textOf(iteration));
-            if (press) {
-                Q_EMIT iterationActivated(iteration);
-            }
-        }
-    }
-    return QWidget::eventFilter(watched, event);
 }
 
 } // namespace nanscope

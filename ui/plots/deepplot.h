@@ -6,12 +6,9 @@
 
 #include <QString>
 #include <QStringList>
-#include <QWidget>
 
 #include "core/model/model.h"
-
-class QCustomPlot;
-class QCPItemStraightLine;
+#include "ui/plots/stepplot.h"
 
 namespace nanscope {
 
@@ -21,7 +18,7 @@ QStringList deepValues(const DeepGauges& deep, int iteration);
 
 /// One kind of deep gauges per step, on a logarithmic axis. What is absent has no point; a negative eigenvalue is shown
 /// by its magnitude in the colour of what is bad.
-class DeepPlot : public QWidget
+class DeepPlot : public StepPlot
 {
     Q_OBJECT
 
@@ -29,30 +26,22 @@ public:
     enum class Kind { errors, eigenvalue, signal };
 
     explicit DeepPlot(Kind kind, QWidget* parent = nullptr);
-    ~DeepPlot() override;
 
     void setDeep(const std::optional<DeepGauges>& deep);
     void setIteration(int iteration);
 
     static QString title(Kind kind);
     QString legendText() const { return m_legend; }
-    /// What the plot shows of this step, in words.
-    QString textOf(int iteration) const;
-
-Q_SIGNALS:
-    void iterationActivated(int iteration);
-    void readoutChanged(const QString& text);
-    void copyRequested();
+    QString textOf(int iteration) const override;
 
 protected:
-    void contextMenuEvent(QContextMenuEvent* event) override;
-    void changeEvent(QEvent* event) override;
-    bool eventFilter(QObject* watched, QEvent* event) override;
+    void rebuild() override;
+    int step() const override { return m_iteration; }
+    int steps() const override { return m_deep ? static_cast<int>(m_deep->steps.size()) : 0; }
 
 private:
     using Value = std::optional<double> (*)(const DeepGauge&);
 
-    void rebuild();
     void drawErrors();
     void drawEigenvalue();
     void drawSignal();
@@ -62,7 +51,6 @@ private:
     const DeepGauge* stepOf(int iteration) const;
 
     Kind m_kind;
-    QCustomPlot* m_plot;
     QCPItemStraightLine* m_marker = nullptr;
     std::optional<DeepGauges> m_deep;
     QString m_legend;

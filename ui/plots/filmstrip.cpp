@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "ui/copying.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -66,7 +65,6 @@ FilmStrip::FilmStrip(HeatView* view, QWidget* parent)
 {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Film strip"));
-    makeCopyable(*this, {tr("Film strip"), [this] { return table(); }, [this] { return grab(); }});
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
     updateAccessibleText();
 }

@@ -11,6 +11,7 @@
 
 #include "ui/keys.h"
 #include "ui/plots/filmscales.h"
+#include "ui/plots/picture.h"
 
 namespace nanscope {
 
@@ -45,6 +46,9 @@ public:
     /// One line per frame with its counts, tab-separated, a heading first.
     QString table() const;
 
+    /// Without cursor and marks of the current frame.
+    Picture picture() const;
+
     /// In widget coordinates; empty for a frame that is not there.
     QRect frameRect(int frame) const;
 
@@ -75,10 +79,12 @@ private:
     QRect headerRect(int column) const;
     QRect rowLabelRect(int row) const;
     QRect scaleNoteRect() const;
+    QImage rendered(int frame, double ratio) const;
     const QImage& thumbnail(int frame);
-    void drawFrame(QPainter& painter, int frame);
+    void drawFrame(QPainter& painter, int frame, const QImage& image) const;
     void drawLabels(QPainter& painter) const;
     void drawCursor(QPainter& painter, int frame) const;
+    void drawCurrent(QPainter& painter) const;
     void updateAccessibleText();
 
     HeatView* m_view;

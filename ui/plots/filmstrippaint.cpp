@@ -54,18 +54,23 @@ QFont smallFont(const QFont& font)
 
 } // namespace
 
-const QImage& FilmStrip::thumbnail(int frame)
+QImage FilmStrip::rendered(int frame, double ratio) const
 {
     const auto at = static_cast<std::size_t>(frame);
-    QImage& image = m_thumbnails[at];
+    const MatrixPicture& picture = *m_film->frames[at].picture;
+    const QSize size = m_rects[at].size() * ratio;
+    const QSizeF element(size.width() / static_cast<double>(picture.tiles.cols),
+        size.height() / static_cast<double>(picture.tiles.rows));
+    QImage image = renderHeat(picture, {{0, 0}, element}, scaleOfFrame(frame), size, theme());
+    image.setDevicePixelRatio(ratio);
+    return image;
+}
+
+const QImage& FilmStrip::thumbnail(int frame)
+{
+    QImage& image = m_thumbnails[static_cast<std::size_t>(frame)];
     if (image.isNull()) {
-        const double ratio = devicePixelRatioF();
-        const MatrixPicture& picture = *m_film->frames[at].picture;
-        const QSize size = m_rects[at].size() * ratio;
-        const QSizeF element(size.width() / static_cast<double>(picture.tiles.cols),
-            size.height() / static_cast<double>(picture.tiles.rows));
-        image = renderHeat(picture, {{0, 0}, element}, scaleOfFrame(frame), size, theme());
-        image.setDevicePixelRatio(ratio);
+        image = rendered(frame, devicePixelRatioF());
     }
     return image;
 }
@@ -89,16 +94,15 @@ void FilmStrip::drawCursor(QPainter& painter, int frame) const
     painter.drawEllipse(at, 3.5, 3.5);
 }
 
-void FilmStrip::drawFrame(QPainter& painter, int frame)
+void FilmStrip::drawFrame(QPainter& painter, int frame, const QImage& image) const
 {
     const Theme& colors = theme();
     const QRect rect = frameRect(frame);
-    painter.drawImage(rect.topLeft(), thumbnail(frame));
+    painter.drawImage(rect.topLeft(), image);
     const Scan& scan = m_film->frames[static_cast<std::size_t>(frame)].picture->scan;
     painter.setFont(smallFont(font()));
     drawBadge(painter, rect, badgeText(scan));
     painter.setFont(font());
-    drawCursor(painter, frame);
     painter.setBrush(Qt::NoBrush);
     if (frame == m_film->birth) {
         painter.setPen(QPen(colors.birth, 3));
@@ -107,10 +111,29 @@ void FilmStrip::drawFrame(QPainter& painter, int frame)
         painter.setPen(QPen(colors.birth, 1, Qt::DashLine));
         painter.drawRect(rect.adjusted(-2, -2, 1, 1));
     }
-    if (frame == m_current) {
-        painter.setPen(QPen(hasFocus() ? colors.accent : colors.muted, 2));
-        painter.drawRect(rect.adjusted(-6, -6, 5, 5));
+}
+
+void FilmStrip::drawCurrent(QPainter& painter) const
+{
+    if (m_current >= 0) {
+        painter.setBrush(Qt::NoBrush);
+        painter.setPen(QPen(hasFocus() ? theme().accent : theme().muted, 2));
+        painter.drawRect(frameRect(m_current).adjusted(-6, -6, 5, 5));
     }
+}
+
+Picture FilmStrip::picture() const
+{
+    if (!m_film || m_film->frames.empty()) {
+        return {};
+    }
+    return {size(), [this](const PictureCanvas& canvas) {
+                canvas.painter().setFont(font());
+                drawLabels(canvas.painter());
+                for (int frame = 0; frame < static_cast<int>(m_film->frames.size()); ++frame) {
+                    drawFrame(canvas.painter(), frame, rendered(frame, 2));
+                }
+            }};
 }
 
 void FilmStrip::drawLabels(QPainter& painter) const
@@ -155,8 +178,10 @@ void FilmStrip::paintEvent(QPaintEvent* /*event*/)
     painter.setRenderHint(QPainter::Antialiasing, false);
     drawLabels(painter);
     for (int frame = 0; frame < static_cast<int>(m_film->frames.size()); ++frame) {
-        drawFrame(painter, frame);
+        drawFrame(painter, frame, thumbnail(frame));
+        drawCursor(painter, frame);
     }
+    drawCurrent(painter);
 }
 
 } // namespace nanscope

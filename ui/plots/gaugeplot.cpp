@@ -6,13 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include <QMouseEvent>
-#include <QVBoxLayout>
-
-#include "ui/copying.h"
 #include "ui/plots/deepplot.h"
 #include "ui/plots/qcp.h"
-#include "ui/plots/stepaxes.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -42,25 +37,40 @@ Values columnOf(const std::vector<GaugePlot::Row>& rows, Member member)
     return values;
 }
 
+QString rowText(const GaugePlot::Row& row)
+{
+    QStringList parts {GaugePlot::tr("step %1").arg(row.iteration)};
+    if (row.spectralBound) {
+        parts << GaugePlot::tr("‖X‖₂ ≤ %1").arg(roundNumber(*row.spectralBound, 4));
+    }
+    // An upper bound beyond the limit says nothing: the norm itself may lie well below.
+    if (row.slackPercent && *row.slackPercent > 0) {
+        parts << GaugePlot::tr("limit %1, slack at least %2 %")
+                     .arg(roundNumber(*row.spectralLimit, 4), roundNumber(*row.slackPercent));
+    } else if (row.spectralLimit) {
+        parts << GaugePlot::tr("limit %1").arg(roundNumber(*row.spectralLimit, 4));
+    }
+    if (row.absmaxQ) {
+        parts << GaugePlot::tr("max |Q| %1").arg(roundNumber(*row.absmaxQ, 4));
+    }
+    if (row.orthogonality) {
+        parts << GaugePlot::tr("‖XXᵀ − I‖ %1").arg(roundNumber(*row.orthogonality));
+    }
+    parts << GaugePlot::tr("largest |x| %1").arg(roundNumber(row.absmaxX, 4));
+    return parts.join(QStringLiteral(" · "));
+}
+
 } // namespace
 
 GaugePlot::GaugePlot(QWidget* parent)
-    : QWidget(parent)
-    , m_plot(new QCustomPlot(this))
+    : StepPlot(parent)
 {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(m_plot);
-    m_plot->installEventFilter(this);
-    m_plot->setMouseTracking(true);
-    prepareStepAxes(*m_plot);
+    setLogarithmic();
+    plot().xAxis->setLabel(tr("step of the iteration"));
     setMinimumSize(160, 84);
     setAccessibleName(tr("Gauges per step"));
-    makeCopyable(*this, {tr("Gauges"), [this] { return table(); }, [this] { return m_plot->toPixmap(); }});
     restyle();
 }
-
-GaugePlot::~GaugePlot() = default;
 
 void GaugePlot::setCell(const Cell* cell)
 {
@@ -84,8 +94,7 @@ void GaugePlot::setIteration(int iteration)
 {
     m_iteration = iteration;
     if (m_marker) {
-        moveStepMarker(*m_marker, iteration);
-        m_plot->replot(QCustomPlot::rpQueuedReplot);
+        moveMarker(*m_marker, iteration);
     }
 }
 
@@ -100,7 +109,7 @@ void GaugePlot::addLine(const QString& name, const QColor& color, int shape, con
     if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) {
         return;
     }
-    auto* graph = m_plot->addGraph();
+    auto* graph = plot().addGraph();
     graph->setName(name);
     graph->setPen(QPen(color, 1.5));
     graph->setScatterStyle(
@@ -113,7 +122,7 @@ void GaugePlot::addLimits()
 {
     for (const Row& row : m_rows) {
         if (const auto limit = drawable(row.spectralLimit)) {
-            auto* line = new QCPItemLine(m_plot);
+            auto* line = new QCPItemLine(&plot());
             line->start->setCoords(row.iteration - 0.3, *limit);
             line->end->setCoords(row.iteration + 0.3, *limit);
             line->setPen(QPen(theme().bad, 2));
@@ -124,16 +133,16 @@ void GaugePlot::addLimits()
 void GaugePlot::rebuild()
 {
     const Theme& colors = theme();
-    m_plot->clearItems();
-    m_plot->clearGraphs();
+    plot().clearItems();
+    plot().clearGraphs();
     m_legend.clear();
-    addLine(tr("largest |x|"), colors.muted, QCPScatterStyle::ssDot, columnOf(m_rows, &Row::absmaxX));
-    addLine(tr("‖X‖₂ bound"), colors.ranks[0], QCPScatterStyle::ssSquare, columnOf(m_rows, &Row::spectralBound));
-    addLine(tr("max |Q|"), colors.warning, QCPScatterStyle::ssDisc, columnOf(m_rows, &Row::absmaxQ));
-    addLine(tr("‖XXᵀ − I‖"), colors.ranks[1], QCPScatterStyle::ssTriangle, columnOf(m_rows, &Row::orthogonality));
+    addLine(tr("• largest |x|"), colors.muted, QCPScatterStyle::ssDot, columnOf(m_rows, &Row::absmaxX));
+    addLine(tr("■ ‖X‖₂ bound"), colors.ranks[0], QCPScatterStyle::ssSquare, columnOf(m_rows, &Row::spectralBound));
+    addLine(tr("● max |Q|"), colors.warning, QCPScatterStyle::ssDisc, columnOf(m_rows, &Row::absmaxQ));
+    addLine(tr("▲ ‖XXᵀ − I‖"), colors.ranks[1], QCPScatterStyle::ssTriangle, columnOf(m_rows, &Row::orthogonality));
     addLimits();
-    m_plot->rescaleAxes();
-    QCPRange values = m_plot->yAxis->range();
+    plot().rescaleAxes();
+    QCPRange values = plot().yAxis->range();
     for (const Row& row : m_rows) {
         if (const auto limit = drawable(row.spectralLimit)) {
             values.expand(QCPRange(*limit, *limit));
@@ -141,45 +150,28 @@ void GaugePlot::rebuild()
     }
     if (m_formatMax > 0 && values.upper * 100 > m_formatMax) {
         values.expand(QCPRange(m_formatMax, m_formatMax));
-        auto* ceiling = new QCPItemStraightLine(m_plot);
+        auto* ceiling = new QCPItemStraightLine(&plot());
         ceiling->point1->setCoords(0, m_formatMax);
         ceiling->point2->setCoords(1, m_formatMax);
         ceiling->setPen(QPen(colors.bad, 1, Qt::DotLine));
         m_legend += tr(" · largest %1 %2").arg(m_format, roundNumber(m_formatMax, 5));
     }
-    m_plot->yAxis->setRange(values.lower / 2, values.upper * 2);
+    plot().yAxis->setRange(values.lower / 2, values.upper * 2);
     const double last = m_rows.empty() ? 1 : m_rows.back().iteration;
-    m_plot->xAxis->setRange(0.5, last + 0.5);
-    m_marker = addStepMarker(*m_plot, m_iteration);
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    plot().xAxis->setRange(0.5, last + 0.5);
+    m_marker = addMarker(m_iteration);
+    plot().replot(QCustomPlot::rpQueuedReplot);
     QStringList lines;
     for (const Row& row : m_rows) {
-        lines << textOf(row);
+        lines << rowText(row);
     }
     setAccessibleDescription(lines.join(QStringLiteral("; ")));
 }
 
-QString GaugePlot::textOf(const Row& row) const
+QString GaugePlot::textOf(int step) const
 {
-    QStringList parts {tr("step %1").arg(row.iteration)};
-    if (row.spectralBound) {
-        parts << tr("‖X‖₂ ≤ %1").arg(roundNumber(*row.spectralBound, 4));
-    }
-    // An upper bound beyond the limit says nothing: the norm itself may lie well below.
-    if (row.slackPercent && *row.slackPercent > 0) {
-        parts << tr("limit %1, slack at least %2 %")
-                     .arg(roundNumber(*row.spectralLimit, 4), roundNumber(*row.slackPercent));
-    } else if (row.spectralLimit) {
-        parts << tr("limit %1").arg(roundNumber(*row.spectralLimit, 4));
-    }
-    if (row.absmaxQ) {
-        parts << tr("max |Q| %1").arg(roundNumber(*row.absmaxQ, 4));
-    }
-    if (row.orthogonality) {
-        parts << tr("‖XXᵀ − I‖ %1").arg(roundNumber(*row.orthogonality));
-    }
-    parts << tr("largest |x| %1").arg(roundNumber(row.absmaxX, 4));
-    return parts.join(QStringLiteral(" · "));
+    const auto row = std::ranges::find(m_rows, step, &Row::iteration);
+    return row == m_rows.end() ? QString() : rowText(*row);
 }
 
 QString GaugePlot::table() const
@@ -195,41 +187,6 @@ QString GaugePlot::table() const
         lines << (values + deepValues(deep, row.iteration)).join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n'));
-}
-
-void GaugePlot::restyle()
-{
-    styleStepAxes(*m_plot, font());
-    rebuild();
-}
-
-void GaugePlot::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        restyle();
-    }
-    QWidget::changeEvent(event);
-}
-
-bool GaugePlot::eventFilter(QObject* watched, QEvent* event)
-{
-    const bool press = event->type() == QEvent::MouseButtonPress;
-    if (!press && event->type() != QEvent::MouseMove) {
-        if (event->type() == QEvent::Leave) {
-            Q_EMIT readoutChanged({});
-        }
-        return QWidget::eventFilter(watched, event);
-    }
-    const auto* mouse = static_cast<QMouseEvent*>(event);
-    const int iteration = stepAt(*m_plot, mouse->position().x());
-    const auto row = std::ranges::find(m_rows, iteration, &Row::iteration);
-    if (row != m_rows.end()) {
-        Q_EMIT readoutChanged(textOf(*row));
-        if (press) {
-            Q_EMIT iterationActivated(iteration);
-        }
-    }
-    return QWidget::eventFilter(watched, event);
 }
 
 } // namespace nanscope

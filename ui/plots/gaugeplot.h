@@ -5,24 +5,20 @@
 #include <vector>
 
 #include <QString>
-#include <QWidget>
 
 #include "core/model/model.h"
-
-class QCustomPlot;
-class QCPItemStraightLine;
+#include "ui/plots/stepplot.h"
 
 namespace nanscope {
 
 /// Gauges of a cell per step on one logarithmic axis. A step whose value is missing (not finite, or not defined for
 /// this variant) has no point; the limit of each step is a short line of its own, and the slack below it is shaded.
-class GaugePlot : public QWidget
+class GaugePlot : public StepPlot
 {
     Q_OBJECT
 
 public:
     explicit GaugePlot(QWidget* parent = nullptr);
-    ~GaugePlot() override;
 
     void setCell(const Cell* cell);
     void setIteration(int iteration);
@@ -43,22 +39,17 @@ public:
     /// Tab-separated, a heading first; what is not known is empty. With the deep gauges of the cell, if it has any.
     QString table() const;
 
-Q_SIGNALS:
-    void iterationActivated(int iteration);
-    void readoutChanged(const QString& text);
+    QString textOf(int step) const override;
 
 protected:
-    void changeEvent(QEvent* event) override;
-    bool eventFilter(QObject* watched, QEvent* event) override;
+    void rebuild() override;
+    int step() const override { return m_iteration; }
+    int steps() const override { return m_rows.empty() ? 0 : m_rows.back().iteration; }
 
 private:
-    void restyle();
-    void rebuild();
     void addLine(const QString& name, const QColor& color, int shape, const std::vector<std::optional<double>>& values);
     void addLimits();
-    QString textOf(const Row& row) const;
 
-    QCustomPlot* m_plot;
     QCPItemStraightLine* m_marker = nullptr;
     std::vector<Row> m_rows;
     std::optional<DeepGauges> m_deep; ///< for the table

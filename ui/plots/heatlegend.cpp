@@ -26,7 +26,34 @@ QImage swatchImage(ValueClass value)
     return image;
 }
 
+const QString legendGap = QStringLiteral("&nbsp;&nbsp; ");
+
+QString legendEntry(const QColor& color, const QString& text)
+{
+    return QStringLiteral("<span style='color:%1'>■</span>&nbsp;%2").arg(color.name(), text);
+}
+
 } // namespace
+
+QString classLegendText()
+{
+    QStringList parts;
+    for (const ValueClass value : shownClasses) {
+        parts << legendEntry(classColor(value, theme()), classWord(value));
+    }
+    return parts.join(legendGap);
+}
+
+QString heatLegendText(const LogScale& scale)
+{
+    const auto at = [&](double part) {
+        const QString number = QString::number(scale.low + part * (scale.high - scale.low), 'f', 1);
+        return legendEntry(
+            QColor(ColorMap::standard().at(part)), QString(number).replace(QLatin1Char('-'), QChar(0x2212)));
+    };
+    const QStringList parts {ScaleBar::tr("log₁₀|x|:"), at(0), at(0.5), at(1), classLegendText()};
+    return parts.join(legendGap);
+}
 
 ScaleBar::ScaleBar(QWidget* parent)
     : QWidget(parent)

@@ -13,6 +13,10 @@
 
 namespace nanscope {
 
+/// The legends below as rich text, for a picture that leaves the window.
+QString classLegendText();
+QString heatLegendText(const LogScale& scale);
+
 /// Gradient of one heat map with the ends of its scale.
 class ScaleBar : public QWidget
 {

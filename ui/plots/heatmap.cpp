@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "ui/copying.h"
-#include "ui/plots/heatmapcopy.h"
 #include "ui/plots/heatview.h"
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -32,11 +31,6 @@ HeatMap::HeatMap(HeatView* view, QWidget* parent)
     connect(m_view, &HeatView::viewChanged, this, qOverload<>(&QWidget::update));
     connect(m_view, &HeatView::viewChanged, this, &HeatMap::visibleChanged);
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
-}
-
-PlotCopies HeatMap::copies()
-{
-    return {tr("Heat map"), [this] { return visibleValues(*this); }, [this] { return grab(); }};
 }
 
 bool HeatMap::hasElements() const

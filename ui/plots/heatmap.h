@@ -57,6 +57,10 @@ public:
     /// In widget coordinates.
     QRectF elementRect(std::int64_t row, std::int64_t col) const;
     QRectF damageRect() const;
+    /// What is in sight, without cursor and hint.
+    Picture toPicture() const;
+    /// What stands above a picture of it.
+    void setCaption(std::function<PictureCaption()> caption) { m_caption = std::move(caption); }
 
     QString keysTitle() const override;
     std::vector<KeyHint> keyHints() const override;
@@ -127,6 +131,7 @@ private:
     bool m_echo = false;
     QString m_message;
     QString m_hint;
+    std::function<PictureCaption()> m_caption;
     std::optional<Drag> m_drag;
     std::optional<Element> m_corner; ///< of a box that is being drawn
     QImage m_image;

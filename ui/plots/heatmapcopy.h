@@ -12,4 +12,7 @@ class HeatMap;
 /// under the cursor. Headings only where a matrix is too large to be held.
 QString visibleValues(const HeatMap& map);
 
+/// All that is in sight: up to 65,536 elements, else the tiles that are painted in their place.
+QString visibleSheet(const HeatMap& map);
+
 } // namespace nanscope

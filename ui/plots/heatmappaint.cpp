@@ -26,6 +26,26 @@ const QImage& HeatMap::image()
     return m_image;
 }
 
+Picture HeatMap::toPicture() const
+{
+    if (!hasElements()) {
+        return {};
+    }
+    constexpr double ratio = 2;
+    constexpr double room = 3; // for the frame about damage at the border
+    const QRectF whole = rectOf(0, m_picture->tiles.rows, 0, m_picture->tiles.cols);
+    const QRect shown = whole.adjusted(-room, -room, room, room).toAlignedRect() & rect();
+    return {shown.size(), [this, shown](const PictureCanvas& canvas) {
+                const HeatGeometry all = geometryFor(ratio);
+                const HeatGeometry part {all.origin - QPointF(shown.topLeft()) * ratio, all.element};
+                QImage sharp = renderHeat(*m_picture, part, m_scale, shown.size() * ratio, theme());
+                sharp.setDevicePixelRatio(ratio);
+                canvas.painter().drawImage(QPointF(0, 0), sharp);
+                canvas.painter().translate(-shown.topLeft());
+                drawDamage(canvas.painter());
+            }};
+}
+
 void HeatMap::paintEvent(QPaintEvent* event)
 {
     Q_UNUSED(event)

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "ui/plots/qcp.h"
-#include "ui/theme.h"
 
 namespace nanscope {
 
@@ -72,19 +71,6 @@ void applyScale(QCPAxis* axis, const ValueScale& scale)
     axis->setNumberFormat(powers ? QStringLiteral("eb") : QStringLiteral("gb"));
     axis->setNumberPrecision(powers ? 0 : 4);
     axis->setRange(scale.values.low, scale.values.high);
-}
-
-void styleAxis(QCPAxis* axis, const QFont& font)
-{
-    axis->setBasePen(QPen(theme().line));
-    axis->setTickPen(QPen(theme().line));
-    axis->setSubTickPen(Qt::NoPen);
-    axis->setTickLabelColor(theme().muted);
-    axis->setLabelColor(theme().muted);
-    axis->setTickLabelFont(font);
-    axis->setLabelFont(font);
-    axis->grid()->setPen(QPen(theme().line, 1, Qt::DotLine));
-    axis->grid()->setZeroLinePen(Qt::NoPen);
 }
 
 } // namespace nanscope

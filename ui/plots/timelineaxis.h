@@ -4,8 +4,6 @@
 
 #include <optional>
 
-#include <QFont>
-
 #include "ui/plots/trace.h"
 
 class QCPAxis;
@@ -28,6 +26,5 @@ Interval drawable(Interval range);
 ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, ScaleChoice choice);
 
 void applyScale(QCPAxis* axis, const ValueScale& scale);
-void styleAxis(QCPAxis* axis, const QFont& font);
 
 } // namespace nanscope

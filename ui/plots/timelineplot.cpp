@@ -9,6 +9,7 @@
 #include <QEvent>
 #include <QVBoxLayout>
 
+#include "ui/plots/axisstyle.h"
 #include "ui/plots/qcp.h"
 #include "ui/plots/timelineinput.h"
 #include "ui/plots/timelinelane.h"
