@@ -29,7 +29,7 @@ QAction* addEntry(QDockWidget& dock, QWidget& bar, const QString& text, const QS
 QToolButton* addButton(QWidget& bar, const QDockWidget& dock, QAction& again)
 {
     auto* button = new QToolButton(&bar);
-    button->setObjectName(QStringLiteral("quiet"));
+    button->setObjectName(QStringLiteral("chip"));
     button->setDefaultAction(&again);
     button->setAccessibleName(Words::tr("Dock again: %1").arg(dock.windowTitle()));
     button->setFocusPolicy(Qt::StrongFocus);

@@ -28,6 +28,7 @@ LayoutDialog::LayoutDialog(WindowSettings& settings, QWidget* parent)
 {
     setWindowTitle(tr("Layouts"));
     m_list->setAccessibleName(tr("Saved layouts"));
+    m_list->setSpacing(grid(1) / 2);
     m_rename->setToolTip(tr("Type another name for the selected layout (F2)"));
     m_delete->setToolTip(tr("Forget the selected layout; the panes stay as they lie"));
     m_rename->setAutoDefault(false);

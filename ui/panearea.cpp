@@ -173,7 +173,7 @@ void PaneArea::fillMenu(QMenu& menu)
         connect(action, &QAction::triggered, this, [this, name = named.name] { goTo(name); });
     }
     menu.addSeparator();
-    m_docks.fillMenu(*menu.addMenu(tr("&Show")));
+    m_docks.fillMenu(*menu.addMenu(tr("&Show or hide")));
     QAction* dockAll = menu.addAction(tr("&Dock all floating panes"));
     dockAll->setStatusTip(tr("Put every pane that floats back into the window"));
     dockAll->setToolTip(dockAll->statusTip());

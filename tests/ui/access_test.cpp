@@ -211,7 +211,7 @@ TEST_F(Access, TabVisitsEverythingOnceAndComesBack)
         back.push_back(window.focusWidget());
     } while (back.back() != window.panes().captures->view() && back.size() <= visited.size());
     std::ranges::reverse(visited);
-    std::ranges::rotate(visited, visited.begin() + 1);
+    std::rotate(visited.begin(), visited.begin() + 1, visited.end());
     EXPECT_EQ(back, visited);
 }
 

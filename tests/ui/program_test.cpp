@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QImage>
 #include <QProcess>
+#include <QSettings>
 #include <QStandardPaths>
 #include <QTemporaryDir>
 
@@ -69,6 +71,30 @@ TEST(Program, WrongOptionsAreWrongUsage)
 {
     EXPECT_EQ(run(gui, {QStringLiteral("--theme"), QStringLiteral("pink")}).status, 2);
     EXPECT_EQ(run(gui, {QStringLiteral("--size"), QStringLiteral("huge")}).status, 2);
+}
+
+TEST(Program, UnknownLayoutIsASentenceWithTheNearestNames)
+{
+    const QTemporaryDir folder;
+    const QStringList asked {QStringLiteral("--screenshot"), folder.filePath(QStringLiteral("window.png")),
+        QStringLiteral("--layout"), QStringLiteral("flim")};
+    const QByteArray before = qgetenv("XDG_CONFIG_HOME");
+    qputenv("XDG_CONFIG_HOME", folder.path().toUtf8());
+    const Ran none = run(gui, asked, displays);
+    EXPECT_EQ(none.status, 0);
+    EXPECT_TRUE(none.err.contains(QStringLiteral("no layout was saved yet"))) << none.err.toStdString();
+    QDir(folder.path()).mkpath(QStringLiteral("nanscope"));
+    {
+        QSettings saved(folder.filePath(QStringLiteral("nanscope/nanscope.conf")), QSettings::IniFormat);
+        for (const char* name : {"film", "night watch"}) {
+            saved.setValue(
+                QStringLiteral("layouts1/") + QString::fromLatin1(QByteArray(name).toHex()), QByteArray("x"));
+        }
+    }
+    const Ran other = run(gui, asked, displays);
+    qputenv("XDG_CONFIG_HOME", before);
+    EXPECT_EQ(other.status, 0);
+    EXPECT_TRUE(other.err.contains(QStringLiteral("the nearest are film, night watch"))) << other.err.toStdString();
 }
 
 TEST(Program, ScreenshotNeedsNoDisplayAndHasTheSizeAskedFor)
