@@ -4,10 +4,12 @@
 #include <limits>
 
 #include <QComboBox>
+#include <QFile>
 #include <QImage>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include <gtest/gtest.h>
@@ -19,6 +21,7 @@
 #include "ui/plots/filmstrip.h"
 #include "ui/plots/heatrender.h"
 #include "ui/plots/heatview.h"
+#include "ui/saving.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -296,6 +299,32 @@ TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
     EXPECT_EQ(pane.plot()->table().split(QLatin1Char('\n')).at(2), QStringLiteral("2\t3\t1.05\t40000\t\t40000"));
     pane.setCell(nullptr);
     EXPECT_TRUE(pane.plot()->rows().empty());
+}
+
+TEST(GaugesTest, LabelsOfAShortAxisStandApart)
+{
+    if (!pictureEndings().contains(QStringLiteral("svg"))) {
+        GTEST_SKIP() << "no Qt SVG in this build";
+    }
+    Cell shown = cell();
+    shown.precision = Precision::fp64; // the largest of fp16 would widen the axis
+    for (Gauge& gauge : shown.gauges) {
+        gauge.spectralBound = 4;
+        gauge.spectralLimit = gauge.absmaxQ = std::nullopt;
+        gauge.absmaxX = 3;
+    }
+    GaugesPane pane;
+    pane.resize(300, 160);
+    pane.show();
+    pane.setCell(&shown);
+    const QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("a.svg"));
+    ASSERT_TRUE(savePicture(pane.plot()->picture(), QStringLiteral("Gauges"), path));
+    QFile file(path);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    const QByteArray svg = file.readAll();
+    EXPECT_TRUE(svg.contains(">2·10<")) << svg.toStdString();
+    EXPECT_FALSE(svg.contains(">3·10<") || svg.contains(">4·10<")) << svg.toStdString();
 }
 
 TEST(GaugesTest, DeepOnesAreOfferedWithTheirCostAndShownOnceTheyAreThere)

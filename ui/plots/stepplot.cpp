@@ -12,6 +12,32 @@
 
 namespace nanscope {
 
+namespace {
+
+/// Below two decades QCustomPlot's own goes over to linear ticks, whose labels lie on each other at the upper end.
+class DecadeTicker : public QCPAxisTickerLog
+{
+protected:
+    QVector<double> createTickVector(double tickStep, const QCPRange& range) override
+    {
+        constexpr double fewDecades = 100;
+        if (!(range.lower > 0) || range.upper / range.lower >= fewDecades) {
+            return QCPAxisTickerLog::createTickVector(tickStep, range);
+        }
+        QVector<double> ticks;
+        for (double decade = std::pow(10, std::floor(std::log10(range.lower))); decade <= range.upper; decade *= 10) {
+            for (const double part : {1, 2, 5}) {
+                if (range.contains(part * decade)) {
+                    ticks << part * decade;
+                }
+            }
+        }
+        return ticks;
+    }
+};
+
+} // namespace
+
 StepPlot::StepPlot(QWidget* parent)
     : SmallPlot(parent)
 {
@@ -24,7 +50,7 @@ StepPlot::StepPlot(QWidget* parent)
 void StepPlot::setLogarithmic()
 {
     plot().yAxis->setScaleType(QCPAxis::stLogarithmic);
-    plot().yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new QCPAxisTickerLog));
+    plot().yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new DecadeTicker));
     plot().yAxis->setNumberFormat(QStringLiteral("eb"));
     plot().yAxis->setNumberPrecision(0);
 }
