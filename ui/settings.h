@@ -45,6 +45,7 @@ public:
     /// Replaces one that has the new name.
     void renameLayout(const QString& from, const QString& to);
     void removeLayout(const QString& name);
+
     /// Where the last plot was saved.
     QString saveFolder() const;
     void setSaveFolder(const QString& folder);

@@ -314,7 +314,7 @@ TEST(GaugesTest, LabelsOfAShortAxisStandApart)
         gauge.absmaxX = 3;
     }
     GaugesPane pane;
-    pane.resize(300, 160);
+    pane.resize(300, 300);
     pane.show();
     pane.setCell(&shown);
     const QTemporaryDir folder;

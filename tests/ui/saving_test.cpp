@@ -114,8 +114,7 @@ void answer(QWidget& widget, const QString& path)
     QCoreApplication::sendPostedEvents(dialog, QEvent::DeferredDelete);
 }
 
-/// Files cannot grow beyond a few bytes while it lives: what a full disk is to
-/// who writes.
+/// Files cannot grow beyond a few bytes while it lives: what a full disk is to who writes.
 class NoRoom
 {
 public:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QFontMetrics>
 #include <QKeyEvent>
 
 #include "ui/plots/qcp.h"
@@ -14,9 +15,15 @@ namespace nanscope {
 
 namespace {
 
-/// Below two decades QCustomPlot's own goes over to linear ticks, whose labels lie on each other at the upper end.
+/// Below two decades QCustomPlot's own goes over to linear ticks, whose labels lie on each other at the upper end. This
+/// one takes 1, 2 and 5, or fewer where the axis is short.
 class DecadeTicker : public QCPAxisTickerLog
 {
+public:
+    explicit DecadeTicker(const QCPAxis& axis)
+        : m_axis(axis)
+    { }
+
 protected:
     QVector<double> createTickVector(double tickStep, const QCPRange& range) override
     {
@@ -25,8 +32,9 @@ protected:
             return QCPAxisTickerLog::createTickVector(tickStep, range);
         }
         QVector<double> ticks;
+        const std::vector<int> parts = partsFor(range);
         for (double decade = std::pow(10, std::floor(std::log10(range.lower))); decade <= range.upper; decade *= 10) {
-            for (const double part : {1, 2, 5}) {
+            for (const int part : parts) {
                 if (range.contains(part * decade)) {
                     ticks << part * decade;
                 }
@@ -34,6 +42,20 @@ protected:
         }
         return ticks;
     }
+
+private:
+    /// 1 and 2 are the closest of 1, 2, 5; 1 and 3 of 1, 3.
+    std::vector<int> partsFor(const QCPRange& range) const
+    {
+        const double decades = std::log10(range.upper / range.lower);
+        const double labels = m_axis.axisRect()->height() / decades / QFontMetrics(m_axis.tickLabelFont()).height();
+        return labels * std::log10(2) >= 1 ? std::vector {1, 2, 5}
+            : labels * std::log10(3) >= 1  ? std::vector {1, 3}
+            : decades >= 1                 ? std::vector {1}
+                                           : std::vector {1, 5};
+    }
+
+    const QCPAxis& m_axis;
 };
 
 } // namespace
@@ -50,7 +72,7 @@ StepPlot::StepPlot(QWidget* parent)
 void StepPlot::setLogarithmic()
 {
     plot().yAxis->setScaleType(QCPAxis::stLogarithmic);
-    plot().yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new DecadeTicker));
+    plot().yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new DecadeTicker(*plot().yAxis)));
     plot().yAxis->setNumberFormat(QStringLiteral("eb"));
     plot().yAxis->setNumberPrecision(0);
 }
