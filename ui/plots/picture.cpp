@@ -212,7 +212,9 @@ Picture captioned(Picture picture, const PictureCaption& caption)
     const auto text = std::make_shared<CaptionText>(caption, picture.size.width());
     const Picture heading {
         {picture.size.width(), text->height()}, [text](const PictureCanvas& canvas) { text->paint(canvas.painter()); }};
-    return together({{{0, 0}, heading}, {{0, text->height()}, std::move(picture)}});
+    std::vector<std::pair<QPoint, Picture>> parts {{{0, 0}, heading}};
+    parts.emplace_back(QPoint(0, text->height()), std::move(picture));
+    return together(std::move(parts));
 }
 
 QImage imageOf(const Picture& picture)
