@@ -302,7 +302,7 @@ std::optional<double> parseQuantity(std::string_view text)
         return std::nullopt;
     }
     // Scaled as text: 4.1 times a million is not the double nearest to 4,100,000.
-    const int exponent = unit == "k" ? 3 : unit == "M" ? 6 : unit == "B" ? 9 : 0;
+    const int exponent = unit == "k" || unit == "K" ? 3 : unit == "M" ? 6 : unit == "B" ? 9 : 0;
     return exponent == 0 ? parseNumber(digits) : parseNumber(fmt::format("{}e{}", digits, exponent));
 }
 

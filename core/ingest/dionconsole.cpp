@@ -64,7 +64,7 @@ private:
         while (!text.empty()) {
             auto field = trimmed(takeUntil(text, ","));
             const auto name = takeUntil(field, "=");
-            const auto value = parseNumber(field);
+            const auto value = parseNumber(takeUntil(field, " "));
             if (!value || name.empty()) {
                 continue;
             }
@@ -83,15 +83,21 @@ private:
         if (!step || !takePrefix(text, "/") || !takeInteger(text) || !takePrefix(text, " ")) {
             return false;
         }
-        builder.startRow(line.rank, *step, line.number);
+        bool any = false;
         while (!text.empty()) {
             auto field = takeUntil(text, " ");
             takePrefix(field, "(");
             field = field.substr(0, field.find_last_not_of(')') + 1);
             const auto name = takeUntil(field, ":");
+            if (name.empty() || field.empty()) {
+                continue;
+            }
+            if (!std::exchange(any, true)) {
+                builder.startRow(line.rank, *step, line.number);
+            }
             addField(name, field, builder);
         }
-        return true;
+        return any;
     }
 
     static void addField(std::string_view name, std::string_view text, LogBuilder& builder)

@@ -43,6 +43,7 @@ constexpr std::array signatures {
     Signature {EventKind::nanLoss, R"(The total norm .* is non-finite, so it cannot be clipped)"},
     Signature {EventKind::nanLoss, R"(Unexpected result (?:nan|inf|-inf).* at iteration #(?P<step>\d+))"},
     Signature {EventKind::nanLoss, R"(iteration (?P<step>\d+): Unexpected result (?:nan|inf|-inf))"},
+    Signature {EventKind::nanLoss, R"(iteration -1: Unexpected result (?:nan|inf|-inf))"},
     Signature {EventKind::nanLoss, R"(found NaN/Inf in local (?:forward loss calculation|grad norm))"},
     Signature {EventKind::nanLoss, R"(\(check_for_nan_in_grad=True\) Detected NaN or Inf)"},
     Signature {EventKind::nanLoss, R"(Detected inf/nan during batch_number=(?P<step>\d+))"},

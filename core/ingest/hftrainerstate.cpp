@@ -26,26 +26,36 @@ public:
         return !head.empty() && trimmed(head.front()) == "{" && has("\"log_history\": [") ? onlyThisFormat : 0;
     }
 
+    /// What an object holds is only known at its end, and where the history is only from its beginning.
+    bool resumable() const override { return false; }
+
     bool parse(const LogLine& line, LogBuilder& builder) override
     {
         const auto text = trimmed(line.text);
+        const auto depth = static_cast<std::size_t>(text.data() - line.text.data());
+        if (!line.whole && !text.starts_with('}')) {
+            return false;
+        }
         if (!m_inHistory) {
             m_inHistory = text.starts_with("\"log_history\": [");
             return m_inHistory;
         }
-        if (text.starts_with('{')) {
+        // Python indents by two: what lies deeper than an entry's keys is a list or an object within it.
+        if (text.starts_with('{') && depth == entryDepth) {
             m_fields.clear();
-        } else if (text.starts_with('}')) {
+        } else if (text.starts_with('}') && depth == entryDepth) {
             giveOut(builder);
-        } else if (text.starts_with(']')) {
+        } else if (text.starts_with(']') && depth < entryDepth) {
             m_inHistory = false;
-        } else {
+        } else if (depth == entryDepth + 2) {
             addField(text, line.number);
         }
         return true;
     }
 
 private:
+    static constexpr std::size_t entryDepth = 4;
+
     struct Field
     {
         std::string key;

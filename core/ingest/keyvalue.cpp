@@ -14,62 +14,88 @@ namespace nanscope {
 namespace {
 
 constexpr std::size_t mostFields = 32;
+constexpr std::array<std::string_view, 4> stepNames {"step", "global_step", "iter", "iteration"};
 
-struct Field
+bool isDigitAt(std::string_view text, std::size_t at)
 {
-    std::string_view key;
-    std::string_view value;
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+}
+
+/// Where a field ends: at a semicolon, a bar, a tab, and at a comma that groups no digits.
+std::size_t fieldEnd(std::string_view text)
+{
+    auto end = text.find_first_of(",;|\t");
+    while (end != std::string_view::npos && text[end] == ',' && isDigitAt(text, end + 1)) {
+        end = text.find_first_of(",;|\t", end + 1);
+    }
+    return std::min(end, text.size());
+}
+
+struct Row
+{
+    std::array<std::pair<std::string_view, double>, mostFields> values;
+    std::size_t count = 0;
+    bool training = false; ///< a loss or a gradient norm is among them
+
+    // The whole of a name counts: "val loss" is no loss, and "weight norm" no gradient norm.
+    void add(std::string_view key, std::string_view text)
+    {
+        const auto value = parseQuantity(text);
+        key = trimmed(key);
+        if (!value || key.empty() || count == mostFields) {
+            return;
+        }
+        const auto name = canonicalName(key);
+        training = training || name == "loss" || name == "val_loss" || name == "grad_norm";
+        values[count++] = {key, *value};
+    }
 };
 
-bool isKeyCharacter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '/';
-}
-
-/// The word that ends here.
-std::string_view keyBefore(std::string_view text)
+/// "loss=2.31 grad_norm=0.4", "train loss: 2.31", "loss 2.25"
+void takeFields(std::string_view text, Row& row)
 {
     text = trimmed(text);
-    auto begin = text.size();
-    while (begin > 0 && isKeyCharacter(text[begin - 1])) {
-        --begin;
+    if (text.find_first_of("=:") == std::string_view::npos) {
+        const auto space = text.rfind(' ');
+        if (space != std::string_view::npos) {
+            row.add(text.substr(0, space), text.substr(space + 1));
+        }
+        return;
     }
-    return text.substr(begin);
-}
-
-std::optional<Field> takeField(std::string_view& text)
-{
-    const auto at = text.find_first_of("=:");
-    if (at == std::string_view::npos) {
-        return std::nullopt;
+    while (!text.empty()) {
+        const auto sign = text.find_first_of("=:");
+        if (sign == std::string_view::npos) {
+            return;
+        }
+        const auto key = text.substr(0, sign);
+        text = trimmed(text.substr(sign + 1));
+        row.add(key, takeUntil(text, " "));
     }
-    Field field;
-    field.key = keyBefore(text.substr(0, at));
-    text.remove_prefix(at + 1);
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    field.value = text.substr(0, std::min(text.find_first_of(" ,;|\t"), text.size()));
-    text.remove_prefix(field.value.size());
-    return field;
 }
 
 /// "Step 10: ..", "step=10 ..", "step:10, ..": the step, which has to come first.
 std::optional<std::int64_t> takeStep(std::string_view& text)
 {
-    text = trimmed(text);
     takePrefix(text, "[");
-    const auto* const end = std::find_if_not(text.begin(), text.end(), isKeyCharacter);
-    const auto key = text.substr(0, static_cast<std::size_t>(end - text.begin()));
-    if (!stepPriority(key)) {
+    const auto end = std::min(text.find_first_of(" =:"), text.size());
+    const auto priority = stepPriority(text.substr(0, end));
+    const bool known = std::any_of(
+        stepNames.begin(), stepNames.end(), [&](auto name) { return priority && priority == stepPriority(name); });
+    if (!known) {
         return std::nullopt;
     }
-    text.remove_prefix(key.size());
+    text.remove_prefix(end);
     text.remove_prefix(std::min(text.find_first_not_of(" =:"), text.size()));
     const auto step = takeInteger(text);
     if (step && takePrefix(text, "/")) {
+        text = trimmed(text);
         takeInteger(text);
     }
-    const bool ends = text.empty() || std::string_view(" ,;|:]").find(text.front()) != std::string_view::npos;
-    text.remove_prefix(step && ends && !text.empty() ? 1 : 0);
+    // "1,000" is not step 1.
+    const bool grouped = text.starts_with(',') && isDigitAt(text, 1);
+    const bool ends =
+        !grouped && (text.empty() || std::string_view(" ,;|:]").find(text.front()) != std::string_view::npos);
+    text.remove_prefix(ends ? std::min(text.find_first_not_of(" ,;|:]"), text.size()) : 0);
     return ends ? step : std::nullopt;
 }
 
@@ -80,22 +106,18 @@ bool parse(const LogLine& line, LogBuilder& builder)
     if (!step) {
         return false;
     }
-    std::array<std::pair<std::string_view, double>, mostFields> found;
-    std::size_t count = 0;
-    bool known = false;
-    while (const auto field = takeField(text)) {
-        const auto value = parseQuantity(field->value);
-        if (value && !field->key.empty() && count < mostFields) {
-            known = known || isCanonical(canonicalName(field->key));
-            found[count++] = {field->key, *value};
-        }
+    Row row;
+    while (!text.empty()) {
+        const auto end = fieldEnd(text);
+        takeFields(text.substr(0, end), row);
+        text.remove_prefix(std::min(end + 1, text.size()));
     }
-    if (!known) {
+    if (!row.training) {
         return false;
     }
     builder.startRow(line.rank, *step, line.number);
-    for (std::size_t i = 0; i < count; ++i) {
-        builder.value(found[i].first, found[i].second);
+    for (std::size_t i = 0; i < row.count; ++i) {
+        builder.value(row.values[i].first, row.values[i].second);
     }
     return true;
 }

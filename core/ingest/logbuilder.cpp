@@ -145,6 +145,7 @@ LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
     Slot slot;
     slot.rawName = rawName;
     slot.name = readable(canonicalName(rawName), longestName);
+    slot.isLoss = slot.name == "loss";
     slot.inferred = state.inferred;
     const auto taken = [&](const Slot& other) { return other.name == slot.name && other.inferred == slot.inferred; };
     if (std::any_of(state.slots.begin(), state.slots.end(), taken)) {
@@ -162,10 +163,25 @@ LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
     return &state.slots.back();
 }
 
+/// Lines that call one thing by two names, each at its own steps, give one series.
+LogBuilder::Slot* LogBuilder::namesake(std::string_view rawName)
+{
+    auto& state = *m_row;
+    const auto name = canonicalName(rawName);
+    const auto found = std::find_if(state.slots.begin(), state.slots.end(), [&](const Slot& slot) {
+        const bool free = slot.segment != state.segment || slot.lastStep < state.step;
+        return slot.name == name && slot.inferred == state.inferred && free;
+    });
+    return found == state.slots.end() ? nullptr : &*found;
+}
+
 LogBuilder::Slot* LogBuilder::slotOf(std::string_view rawName)
 {
-    const auto found = findSlot(rawName);
-    return found ? &m_row->slots[*found] : makeSlot(rawName);
+    if (const auto found = findSlot(rawName)) {
+        return &m_row->slots[*found];
+    }
+    auto* same = namesake(rawName);
+    return same != nullptr ? same : makeSlot(rawName);
 }
 
 void LogBuilder::handOver(Slot& slot)
@@ -238,7 +254,9 @@ void LogBuilder::closeStep(RankState& state)
         }
     }
     state.absent.clear();
-    if (std::exchange(state.hasCompanion, false)) {
+    const bool lossGiven = std::any_of(state.slots.begin(), state.slots.end(),
+        [&](const Slot& slot) { return slot.isLoss && slot.inferred == state.inferred && !lacks(slot); });
+    if (std::exchange(state.hasCompanion, false) && m_expects && !lossGiven) {
         for (auto& slot : state.slots) {
             if (slot.name == "loss" && slot.segment == state.segment && slot.inferred == state.inferred
                 && lacks(slot)) {

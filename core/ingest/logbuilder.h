@@ -38,6 +38,8 @@ public:
     void absent(std::string_view rawName);
 
     void event(Event event);
+    /// For formats whose steps need not hold every value: nothing is missing where nothing was written.
+    void expectNothing() { m_expects = false; }
     std::optional<int> fileRank() const { return m_fileRank; }
 
     std::size_t size() const { return m_points + m_events.size(); }
@@ -52,6 +54,7 @@ private:
         std::string rawName;
         std::string name;
         bool inferred = false;
+        bool isLoss = false; ///< under whatever name
         int segment = -1;
         std::int64_t lastStep = 0;
         std::int64_t absentAt = std::numeric_limits<std::int64_t>::min();
@@ -75,6 +78,7 @@ private:
 
     RankState& stateOfRank(std::optional<int> rank);
     Slot* slotOf(std::string_view rawName);
+    Slot* namesake(std::string_view rawName);
     std::optional<std::size_t> findSlot(std::string_view rawName);
     Slot* makeSlot(std::string_view rawName);
     void saySomeLeftOut();
@@ -93,6 +97,7 @@ private:
     std::array<std::int64_t, static_cast<std::size_t>(EventKind::other) + 1> m_eventCounts {};
     std::size_t m_points = 0;
     bool m_tooManyNames = false;
+    bool m_expects = true;
 };
 
 } // namespace nanscope

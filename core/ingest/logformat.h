@@ -36,6 +36,9 @@ public:
     /// True if the line was taken. Must cost next to nothing for lines of other formats.
     virtual bool parse(const LogLine& line, LogBuilder& builder) = 0;
 
+    /// False: an import that was broken off cannot go on in the middle, the file has to be read again.
+    virtual bool resumable() const { return true; }
+
     /// The end of the file: what is still held back is given out.
     virtual void finish(LogBuilder&) { }
 };

@@ -44,6 +44,14 @@ public:
         }
         auto log = openLog(m_file.path, m_file.relative, mark->offset, mark->line,
             mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>());
+        if (log && mark->offset > 0 && !(*log)->resumable()) {
+            if (auto dropped = m_session.dropLog(m_file.relative); !dropped) {
+                return dropped;
+            }
+            mark = freshMark();
+            m_stored = 0;
+            log = openLog(m_file.path, m_file.relative);
+        }
         if (!log) {
             return tl::make_unexpected(log.error());
         }
@@ -82,10 +90,8 @@ private:
         if (!stored) {
             return tl::make_unexpected(stored.error());
         }
-        LogMark fresh;
-        fresh.from = 0;
         if (!*stored) {
-            return fresh;
+            return freshMark();
         }
         if ((*stored)->offset <= static_cast<std::int64_t>(m_size)) {
             const auto now = markAt(*reader, (*stored)->offset);
@@ -96,6 +102,13 @@ private:
         if (auto dropped = m_session.dropLog(m_file.relative); !dropped) {
             return tl::make_unexpected(dropped.error());
         }
+        return freshMark();
+    }
+
+    static LogMark freshMark()
+    {
+        LogMark fresh;
+        fresh.from = 0;
         return fresh;
     }
 

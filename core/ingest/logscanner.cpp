@@ -131,6 +131,11 @@ void LogScanner::chooseFormats(std::string_view head)
     m_taken.assign(m_formats.size(), 0);
 }
 
+bool LogScanner::resumable() const
+{
+    return std::all_of(m_formats.begin(), m_formats.end(), [](const auto& format) { return format->resumable(); });
+}
+
 void LogScanner::take(const RawLine& raw)
 {
     if (m_leaveTail && !raw.whole) {

@@ -29,6 +29,7 @@ public:
 
     LogContents next(std::size_t most, const CancelToken& cancel) override;
     bool finished() const override { return m_finished; }
+    bool resumable() const override;
 
 private:
     LogScanner(LineReader reader, LogBuilder builder);

@@ -12,10 +12,11 @@ namespace nanscope {
 
 LogPlace placeOf(const std::string& relative)
 {
-    // torchrun writes <id>/attempt_<n>/<local rank>/stdout.log; others put the rank into the name or the folder's.
+    // torchrun writes <id>/attempt_<n>/<local rank>/stdout.log; others put the rank into the name, torchtitan
+    // into the folder of its event files.
     static const RE2 torchrun(R"((?:^|/)attempt_(\d{1,6})/(\d{1,6})/std(?:out|err)\.log$)", RE2::Latin1);
     static const RE2 named(R"((?:^|[/_.-])rank[_-]?(\d{1,6})[^/]*$)", RE2::Latin1);
-    static const RE2 inFolder(R"((?:^|/)rank[_-]?(\d{1,6})/[^/]*$)", RE2::Latin1);
+    static const RE2 inFolder(R"((?:^|/)rank[_-]?(\d{1,6})/[^/]*\.tfevents\.[^/]*$)", RE2::Latin1);
     LogPlace place;
     int rank = 0;
     if (RE2::PartialMatch(relative, torchrun, &place.attempt, &rank) || RE2::PartialMatch(relative, named, &rank)

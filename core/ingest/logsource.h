@@ -22,6 +22,8 @@ public:
     /// The next piece: about `most` points and events, fewer at the end or when cancelled.
     virtual LogContents next(std::size_t most, const CancelToken& cancel) = 0;
     virtual bool finished() const = 0;
+    /// False: an import that was broken off has to begin at the start again.
+    virtual bool resumable() const { return true; }
     /// What is unfinished at the end waits for the next import: it may still grow.
     virtual void leaveTail() { }
 };

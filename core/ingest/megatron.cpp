@@ -12,11 +12,6 @@ namespace {
 
 constexpr double millisecondsPerSecond = 1000;
 
-bool isLoss(std::string_view key)
-{
-    return key == "lm loss" || key == "lm-loss";
-}
-
 /// -1 stands for what was not measured.
 bool measured(std::string_view key, double value)
 {
@@ -59,15 +54,17 @@ bool parseTraining(std::string_view text, const LogLine& line, LogBuilder& build
     }
     builder.startRow(line.rank, *step, line.number);
     bool loss = false;
+    bool ended = false; // the counters come last, whatever a fork adds
     while (!text.empty()) {
         auto field = trimmed(takeUntil(text, "|"));
         const auto key = takeUntil(field, ":");
         if (const auto value = parseNumber(field)) {
-            loss = loss || isLoss(key);
+            loss = loss || key.ends_with("loss");
+            ended = ended || key == "number of nan iterations";
             addField(key, *value, builder);
         }
     }
-    if (!loss) {
+    if (ended && !loss) {
         builder.absent("lm loss");
     }
     return true;
@@ -79,6 +76,7 @@ bool parseValidation(std::string_view text, const LogLine& line, LogBuilder& bui
         return false;
     }
     const auto step = takeInteger(text);
+    const bool test = text.starts_with(" on test set");
     bool any = false;
     while (step && !text.empty()) {
         auto field = trimmed(takeUntil(text, "|"));
@@ -86,7 +84,7 @@ bool parseValidation(std::string_view text, const LogLine& line, LogBuilder& bui
         const auto value = parseNumber(field);
         if (value && key == "lm loss value") {
             builder.startRow(line.rank, *step, line.number);
-            builder.value("val_loss", *value);
+            builder.value(test ? "test_loss" : "val_loss", *value);
             any = true;
         }
     }

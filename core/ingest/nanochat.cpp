@@ -36,6 +36,7 @@ bool startsStep(std::string_view& text, std::optional<std::int64_t>& step)
     if (!training && !takePrefix(text, "Step ")) {
         return false;
     }
+    text = trimmed(text);
     step = takeInteger(text);
     if (training && takePrefix(text, "/")) {
         takeInteger(text);
@@ -43,7 +44,8 @@ bool startsStep(std::string_view& text, std::optional<std::int64_t>& step)
     if (training && takePrefix(text, " (")) {
         takeUntil(text, ")");
     }
-    return step && takePrefix(text, training ? " | loss: " : " | Validation bpb: ");
+    return step && takePrefix(text, training ? " | loss: " : " | Validation bpb: ")
+        && parseQuantity(text.substr(0, text.find(" |")));
 }
 
 bool parse(const LogLine& line, LogBuilder& builder)

@@ -19,7 +19,9 @@ void addField(std::string_view name, std::string_view value, LogBuilder& builder
         return;
     }
     if (name == "time") {
-        builder.value("step_time_s", *number / millisecondsPerSecond);
+        if (value.ends_with("ms")) {
+            builder.value("step_time_s", *number / millisecondsPerSecond);
+        }
     } else if (name != "mfu" || *number >= 0) {
         // The utilisation is -100 % until it has been measured.
         builder.value(name, *number);

@@ -76,6 +76,14 @@ private:
     std::vector<char> m_bytes;
 };
 
+using Wire = protozero::pbf_wire_type;
+
+/// A field of this number, in this form and no other.
+constexpr std::uint32_t field(std::uint32_t number, Wire type)
+{
+    return protozero::tag_and_type(number, type);
+}
+
 struct Scalar
 {
     std::string_view tag;
@@ -84,29 +92,31 @@ struct Scalar
 
 enum class TensorType { f32 = 1, f64 = 2 };
 
+template <class Range>
+std::optional<double> onlyOne(const Range& range)
+{
+    return range.size() == 1 ? std::optional<double>(*range.begin()) : std::nullopt;
+}
+
 /// The one number of a tensor, if it is that.
 std::optional<double> numberIn(protozero::pbf_reader tensor)
 {
     auto type = TensorType::f32;
     protozero::data_view content;
-    std::vector<double> listed;
+    std::optional<double> listed;
     while (tensor.next()) {
-        switch (tensor.tag()) {
-        case 1:
+        switch (tensor.tag_and_type()) {
+        case field(1, Wire::varint):
             type = static_cast<TensorType>(tensor.get_enum());
             break;
-        case 4:
+        case field(4, Wire::length_delimited):
             content = tensor.get_view();
             break;
-        case 5:
-            for (const float value : tensor.get_packed_float()) {
-                listed.push_back(value);
-            }
+        case field(5, Wire::length_delimited):
+            listed = onlyOne(tensor.get_packed_float());
             break;
-        case 6:
-            for (const double value : tensor.get_packed_double()) {
-                listed.push_back(value);
-            }
+        case field(6, Wire::length_delimited):
+            listed = onlyOne(tensor.get_packed_double());
             break;
         default:
             tensor.skip();
@@ -119,23 +129,23 @@ std::optional<double> numberIn(protozero::pbf_reader tensor)
         return littleEndian<double>(content.data());
     }
     const bool number = type == TensorType::f32 || type == TensorType::f64;
-    return number && listed.size() == 1 ? std::optional(listed.front()) : std::nullopt;
+    return number ? listed : std::nullopt;
 }
 
 Scalar scalarIn(protozero::pbf_reader value)
 {
     Scalar scalar;
     while (value.next()) {
-        switch (value.tag()) {
-        case 1: {
+        switch (value.tag_and_type()) {
+        case field(1, Wire::length_delimited): {
             const auto tag = value.get_view();
             scalar.tag = {tag.data(), tag.size()};
             break;
         }
-        case 2:
+        case field(2, Wire::fixed32):
             scalar.value = value.get_float();
             break;
-        case 8:
+        case field(8, Wire::length_delimited):
             scalar.value = numberIn(value.get_message());
             break;
         default:
@@ -157,10 +167,10 @@ Record recordIn(std::string_view bytes)
     Record record;
     protozero::pbf_reader event(bytes.data(), bytes.size());
     while (event.next()) {
-        if (event.tag() == 2) {
+        if (event.tag_and_type() == field(2, Wire::varint)) {
             record.step = event.get_int64();
-        } else if (event.tag() == 5) {
-            for (auto summary = event.get_message(); summary.next(1);) {
+        } else if (event.tag_and_type() == field(5, Wire::length_delimited)) {
+            for (auto summary = event.get_message(); summary.next(1, Wire::length_delimited);) {
                 if (const auto scalar = scalarIn(summary.get_message()); scalar.value && !scalar.tag.empty()) {
                     record.scalars.push_back(scalar);
                 }
@@ -180,10 +190,13 @@ public:
         , m_builder(std::move(builder))
         , m_offset(offset)
         , m_records(records)
-    { }
+    {
+        m_builder.expectNothing();
+    }
 
     void resume(const Series& stored) { m_builder.resume(stored); }
     bool finished() const override { return m_finished; }
+    void leaveTail() override { m_live = true; }
 
     LogContents next(std::size_t most, const CancelToken& cancel) override
     {
@@ -218,7 +231,11 @@ private:
         }
         const auto length = littleEndian<std::uint64_t>(header);
         if (!checksumHolds(header, sizeof length, littleEndian<std::uint32_t>(header + sizeof length))) {
-            say("the length of a record is damaged; what follows it cannot be read");
+            // A file that is being written may have room that nothing was put into yet.
+            if (!m_live) {
+                say("the length of a record is damaged; what follows it cannot be read");
+                m_offset = static_cast<std::int64_t>(m_window.position() + m_window.left());
+            }
             return false;
         }
         const auto left = m_window.left() - headerBytes;
@@ -226,34 +243,39 @@ private:
             return false;
         }
         m_window.skip(headerBytes);
-        ++m_records;
-        if (length <= largestRecord) {
-            takeMessage(static_cast<std::size_t>(length));
+        const bool last = left == length + checksumBytes;
+        if (length <= largestRecord && !takeMessage(static_cast<std::size_t>(length)) && m_live && last) {
+            return false;
         }
+        ++m_records;
         m_window.skip(length + checksumBytes);
         m_offset = static_cast<std::int64_t>(m_window.position());
         return true;
     }
 
-    void takeMessage(std::size_t length)
+    /// False where the bytes are not what was written, or not yet.
+    bool takeMessage(std::size_t length)
     {
         const char* data = m_window.peek(length + checksumBytes);
         if (data == nullptr) {
-            return;
+            return false;
         }
         if (!checksumHolds(data, length, littleEndian<std::uint32_t>(data + length))) {
-            say("a damaged record was left out");
-            return;
+            if (!m_live) {
+                say("a damaged record was left out");
+            }
+            return false;
         }
         try {
             const auto record = recordIn({data, length});
             for (const auto& scalar : record.scalars) {
-                m_builder.startRow({}, record.step, m_records);
+                m_builder.startRow({}, record.step, m_records + 1);
                 m_builder.value(scalar.tag, *scalar.value);
             }
         } catch (const protozero::exception&) {
             say("a record that is no event was left out");
         }
+        return true;
     }
 
     void say(std::string text)
@@ -269,6 +291,7 @@ private:
     std::int64_t m_offset;
     std::int64_t m_records;
     bool m_finished = false;
+    bool m_live = false; ///< somebody may still be writing
 };
 
 /// Its first record names the format; a Git LFS pointer and a file of another kind do not.

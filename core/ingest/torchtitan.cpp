@@ -43,11 +43,6 @@ std::optional<Field> takeField(std::string_view& text)
     return field.key.empty() || field.value.empty() ? std::nullopt : std::optional(field);
 }
 
-std::string_view nameOf(std::string_view key, bool validation)
-{
-    return validation && key == "loss" ? "val_loss" : key;
-}
-
 bool parse(const LogLine& line, LogBuilder& builder)
 {
     bool validation = false;
@@ -63,10 +58,15 @@ bool parse(const LogLine& line, LogBuilder& builder)
         return false;
     }
     builder.startRow(line.rank, *step, line.number);
+    if (validation) {
+        // Its other fields are those of a validation, and no step of the training has them.
+        builder.value("val_loss", *parseQuantity(field->value));
+        return true;
+    }
     for (; field; field = takeField(*text)) {
         // "6.48GiB(20.65%)": the share says nothing that the amount does not.
         if (const auto value = parseQuantity(field->value.substr(0, field->value.find('(')))) {
-            builder.value(nameOf(field->key, validation), *value);
+            builder.value(field->key, *value);
         }
     }
     return true;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Event files made here byte by byte, with a checksum computed bit by bit: nothing of the reader is used to write them.
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -177,6 +178,32 @@ TEST_F(EventFiles, aDamagedRecordCostsOnlyItself)
     const auto rest = read(fileName, version() + scalar(1, "loss", 2) + lost + scalar(3, "loss", 3));
     EXPECT_THAT(steps(find(rest, "loss")), ElementsAre(1)) << "behind a wrong length nothing can be found";
     EXPECT_THAT(rest.events.at(0).text, HasSubstr("cannot be read"));
+}
+
+TEST_F(EventFiles, whatIsLoggedLessOftenIsNotMissing)
+{
+    const auto log =
+        read(fileName, version() + scalar(1, "lr", 1) + scalar(2, "lr", 1) + scalar(2, "loss", 3) + scalar(3, "lr", 1));
+    EXPECT_THAT(states(find(log, "loss")), ElementsAre(PointState::finite));
+}
+
+TEST_F(EventFiles, damageIsSaidOnceAndNotWhileItIsBeingWritten)
+{
+    if (!crc32c({})) {
+        GTEST_SKIP() << "built without ISA-L";
+    }
+    const auto path = m_folder.write(fileName, version() + scalar(1, "loss", 2) + std::string(40, '\x01'));
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    const auto live = importRun(path, *session);
+    ASSERT_TRUE(live);
+    EXPECT_THAT(live->events, IsEmpty()) << "room that nothing was put into yet";
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
+    for (int again = 0; again < 3; ++again) {
+        const auto rested = importRun(path, *session);
+        ASSERT_TRUE(rested);
+        EXPECT_EQ(rested->events.size(), 1U);
+    }
 }
 
 TEST_F(EventFiles, whatIsNoMessageIsLeftOut)

@@ -50,7 +50,7 @@ TEST_F(Trainers, torchtitanBehindItsLoggerAndColours)
     EXPECT_EQ(loss.points[1].line, 2);
     EXPECT_EQ(find(log, "grad_norm", 3).points[0].value, 87439263494307840.0);
     EXPECT_EQ(find(log, "grad_norm", 3).points[1].state, PointState::posInf);
-    EXPECT_THAT(values(find(log, "tokens_per_second", 3)), ElementsAre(1513, 513, 600));
+    EXPECT_THAT(values(find(log, "tokens_per_second", 3)), ElementsAre(1513, 513)) << "a validation's is its own";
     EXPECT_EQ(find(log, "memory", 3).points[0].value, 6.48);
     EXPECT_THAT(values(find(log, "mfu", 3)), ElementsAre(0.25)) << "N/A is no number";
     EXPECT_THAT(values(find(log, "val_loss", 3)), ElementsAre(3.1234));
@@ -242,11 +242,54 @@ TEST_F(Trainers, linesOfAHomeMadeLoop)
         "step 40 took 3.2: fine\n"
         "steps: many\n");
     EXPECT_EQ(log.format, "key-value");
-    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(0, 10, 20));
+    EXPECT_THAT(values(find(log, "loss")), ElementsAre(5.45, 2.31, 2.25)) << "under whatever name";
     EXPECT_EQ(find(log, "grad_norm").points[0].state, PointState::nan);
     EXPECT_THAT(values(find(log, "lr")), ElementsAre(1e-4));
     EXPECT_THAT(values(find(log, "loss_scale")), ElementsAre(1024));
     EXPECT_FALSE(has(log, "took"));
+}
+
+TEST_F(Trainers, aNameIsTakenWhole)
+{
+    const auto log = read("run.log",
+        "step 1 | val loss: 3.21 | aux loss: 0.5 | weight norm: 350 | tok/s: 125,000\n"
+        "step 1,000 | loss: 2.31\n"
+        "step 2 | train loss: 2.5, kl-loss=0.1\n"
+        "step 3 | loss: 2,31\n"
+        "Step 4: set lr=0.1 in the config\n"
+        "    step = 5; loss = 0.1\n"
+        "batch: 32, loss: 1\n"
+        "step:6/100 | loss: nan | lr: 1e-4\n");
+    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(2, 6)) << "1,000 is not 1, and 2,31 no number here";
+    EXPECT_EQ(find(log, "loss").points[1].state, PointState::nan);
+    EXPECT_THAT(values(find(log, "val_loss")), ElementsAre(3.21));
+    EXPECT_THAT(values(find(log, "weight norm")), ElementsAre(350));
+    EXPECT_THAT(values(find(log, "tokens_per_second")), ElementsAre(125000));
+    EXPECT_FALSE(has(log, "grad_norm"));
+}
+
+TEST_F(Trainers, barsOfDownloadsAndConfigurationsAreNoSteps)
+{
+    const auto log = read("trainer.log",
+        "Loading checkpoint shards: 100%|##########| 2/2 [00:05<00:00,  2.6s/it]\n"
+        "Loss weights: {'loss': 1.0, 'epoch': 0.1}\n"
+        "{'loss': 'mse', 'epoch': 3}\n"
+        " 12%|#2        | 360/3000 [01:55<14:02,  3.13it/s]\r{'loss': 2.5, 'epoch': 0.5}\n"
+        " 24%|##4       | 720/3000 [01:55<14:02,  3.13it/s][rank0]: NaN/Inf loss at step 37\n");
+    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(360));
+    ASSERT_EQ(log.events.size(), 1U) << "written right behind a bar";
+    EXPECT_EQ(log.events[0].step, 37);
+}
+
+TEST_F(Trainers, megatronsLossIsAbsentOnlyWhereTheLineIsWhole)
+{
+    const auto log = read("out.log",
+        " iteration 6/ 1000 | elapsed time per iteration (ms): 1400.0 | mlm loss: 4.1 | number of nan iterations:   0 "
+        "|\n"
+        " validation loss at iteration 6 on test set | lm loss value: 6.1E+00 |\n"
+        " iteration 7/ 1000 | elapsed time per iteration (ms): 1400.0 | learning rate: 5E-05 |");
+    EXPECT_FALSE(has(log, "loss"));
+    EXPECT_THAT(values(find(log, "test_loss")), ElementsAre(6.1));
 }
 
 TEST_F(Trainers, aChartExportOfSeveralRunsHasNoGapsBetweenThem)
