@@ -147,9 +147,14 @@ LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
     slot.name = readable(canonicalName(rawName), longestName);
     slot.isLoss = slot.name == "loss";
     slot.inferred = state.inferred;
+    // Two names of a log for one thing may be two things, a mean over an epoch for example: two series.
     const auto taken = [&](const Slot& other) { return other.name == slot.name && other.inferred == slot.inferred; };
-    if (std::any_of(state.slots.begin(), state.slots.end(), taken)) {
+    const auto anyTakes = [&] { return std::any_of(state.slots.begin(), state.slots.end(), taken); };
+    if (anyTakes()) {
         slot.name = readable(rawName, longestName);
+    }
+    for (int next = 2; anyTakes(); ++next) {
+        slot.name = fmt::format("{} ({})", readable(rawName, longestName), next);
     }
     for (const auto& stored : state.stored) {
         const int segment = stored.segment - m_firstSegment;
@@ -163,25 +168,10 @@ LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
     return &state.slots.back();
 }
 
-/// Lines that call one thing by two names, each at its own steps, give one series.
-LogBuilder::Slot* LogBuilder::namesake(std::string_view rawName)
-{
-    auto& state = *m_row;
-    const auto name = canonicalName(rawName);
-    const auto found = std::find_if(state.slots.begin(), state.slots.end(), [&](const Slot& slot) {
-        const bool free = slot.segment != state.segment || slot.lastStep < state.step;
-        return slot.name == name && slot.inferred == state.inferred && free;
-    });
-    return found == state.slots.end() ? nullptr : &*found;
-}
-
 LogBuilder::Slot* LogBuilder::slotOf(std::string_view rawName)
 {
-    if (const auto found = findSlot(rawName)) {
-        return &m_row->slots[*found];
-    }
-    auto* same = namesake(rawName);
-    return same != nullptr ? same : makeSlot(rawName);
+    const auto found = findSlot(rawName);
+    return found ? &m_row->slots[*found] : makeSlot(rawName);
 }
 
 void LogBuilder::handOver(Slot& slot)
@@ -254,9 +244,11 @@ void LogBuilder::closeStep(RankState& state)
         }
     }
     state.absent.clear();
-    const bool lossGiven = std::any_of(state.slots.begin(), state.slots.end(),
-        [&](const Slot& slot) { return slot.isLoss && slot.inferred == state.inferred && !lacks(slot); });
-    if (std::exchange(state.hasCompanion, false) && m_expects && !lossGiven) {
+    const auto lossGiven = [&] {
+        return std::any_of(state.slots.begin(), state.slots.end(),
+            [&](const Slot& slot) { return slot.isLoss && slot.inferred == state.inferred && !lacks(slot); });
+    };
+    if (std::exchange(state.hasCompanion, false) && m_expects && !lossGiven()) {
         for (auto& slot : state.slots) {
             if (slot.name == "loss" && slot.segment == state.segment && slot.inferred == state.inferred
                 && lacks(slot)) {

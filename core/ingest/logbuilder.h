@@ -78,7 +78,6 @@ private:
 
     RankState& stateOfRank(std::optional<int> rank);
     Slot* slotOf(std::string_view rawName);
-    Slot* namesake(std::string_view rawName);
     std::optional<std::size_t> findSlot(std::string_view rawName);
     Slot* makeSlot(std::string_view rawName);
     void saySomeLeftOut();
