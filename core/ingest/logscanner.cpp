@@ -55,11 +55,7 @@ Result<void> requireReadable(std::string_view head, const std::filesystem::path&
         return failure(
             ErrorKind::unsupported, "the log is UTF-16; convert it to UTF-8, with iconv for example", path.string());
     }
-    if (head.starts_with("version https://git-lfs")) {
-        return failure(
-            ErrorKind::format, "this is a Git LFS pointer, not the file itself; run git lfs pull", path.string());
-    }
-    return {};
+    return refuseLfsPointer(head, path);
 }
 
 std::vector<std::string_view> linesOf(std::string_view head)

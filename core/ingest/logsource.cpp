@@ -26,6 +26,15 @@ LogPlace placeOf(const std::string& relative)
     return place;
 }
 
+Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path)
+{
+    if (head.starts_with("version https://git-lfs")) {
+        return failure(
+            ErrorKind::format, "this is a Git LFS pointer, not the file itself; run git lfs pull", path.string());
+    }
+    return {};
+}
+
 Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset, std::int64_t firstLine, const std::vector<Series>& stored)
 {

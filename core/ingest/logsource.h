@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ingest/ingest.h"
@@ -40,6 +41,9 @@ struct LogPlace
     int attempt = 0;
 };
 LogPlace placeOf(const std::string& relative);
+
+/// The first bytes of a log are not those of a Git LFS pointer.
+Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path);
 
 /// "events.out.tfevents.<time>.<host>...": a file name as TensorBoard's writers make it.
 bool isEventFileName(const std::string& name);

@@ -243,9 +243,15 @@ private:
             return false;
         }
         m_window.skip(headerBytes);
-        const bool last = left == length + checksumBytes;
-        if (length <= largestRecord && !takeMessage(static_cast<std::size_t>(length)) && m_live && last) {
-            return false;
+        if (length <= largestRecord) {
+            const bool unfinished = m_live && left == length + checksumBytes;
+            const char* problem = takeMessage(static_cast<std::size_t>(length));
+            if (problem != nullptr && unfinished) {
+                return false;
+            }
+            if (problem != nullptr) {
+                say(problem);
+            }
         }
         ++m_records;
         m_window.skip(length + checksumBytes);
@@ -253,18 +259,15 @@ private:
         return true;
     }
 
-    /// False where the bytes are not what was written, or not yet.
-    bool takeMessage(std::size_t length)
+    /// What is wrong with it, or null.
+    const char* takeMessage(std::size_t length)
     {
         const char* data = m_window.peek(length + checksumBytes);
         if (data == nullptr) {
-            return false;
+            return "a record that cannot be read was left out";
         }
         if (!checksumHolds(data, length, littleEndian<std::uint32_t>(data + length))) {
-            if (!m_live) {
-                say("a damaged record was left out");
-            }
-            return false;
+            return "a damaged record was left out";
         }
         try {
             const auto record = recordIn({data, length});
@@ -273,9 +276,9 @@ private:
                 m_builder.value(scalar.tag, *scalar.value);
             }
         } catch (const protozero::exception&) {
-            say("a record that is no event was left out");
+            return "a record that is no event was left out";
         }
-        return true;
+        return nullptr;
     }
 
     void say(std::string text)
@@ -297,7 +300,6 @@ private:
 /// Its first record names the format; a Git LFS pointer and a file of another kind do not.
 Result<void> requireEvents(const FileReader& file, const std::filesystem::path& path)
 {
-    constexpr std::string_view lfs = "version https://git-lfs";
     constexpr std::string_view version = "brain.Event:";
     std::array<char, 64> head {};
     const auto size = std::min<std::uint64_t>(file.size(), head.size());
@@ -305,9 +307,8 @@ Result<void> requireEvents(const FileReader& file, const std::filesystem::path& 
         return read;
     }
     const std::string_view text(head.data(), size);
-    if (text.starts_with(lfs)) {
-        return failure(
-            ErrorKind::format, "this is a Git LFS pointer, not the file itself; run git lfs pull", path.string());
+    if (auto whole = refuseLfsPointer(text, path); !whole) {
+        return whole;
     }
     if (size >= headerBytes && text.find(version) == std::string_view::npos) {
         return failure(ErrorKind::format, "named like an event file of TensorBoard, and is none", path.string());

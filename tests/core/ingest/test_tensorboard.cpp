@@ -199,11 +199,29 @@ TEST_F(EventFiles, damageIsSaidOnceAndNotWhileItIsBeingWritten)
     ASSERT_TRUE(live);
     EXPECT_THAT(live->events, IsEmpty()) << "room that nothing was put into yet";
     std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
+    EXPECT_EQ(live->series.at(0).pointCount, 1);
     for (int again = 0; again < 3; ++again) {
         const auto rested = importRun(path, *session);
         ASSERT_TRUE(rested);
         EXPECT_EQ(rested->events.size(), 1U);
     }
+}
+
+TEST_F(EventFiles, damageInTheMiddleIsSaidWhileTheFileGrows)
+{
+    if (!crc32c({})) {
+        GTEST_SKIP() << "built without ISA-L";
+    }
+    auto damaged = scalar(2, "loss", 1);
+    damaged[damaged.size() - 6] ^= 1;
+    const auto path = m_folder.write(fileName, version() + damaged + scalar(3, "loss", 3));
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    const auto live = importRun(path, *session);
+    ASSERT_TRUE(live);
+    EXPECT_EQ(live->series.at(0).pointCount, 1);
+    ASSERT_EQ(live->events.size(), 1U);
+    EXPECT_THAT(live->events[0].text, HasSubstr("damaged record"));
 }
 
 TEST_F(EventFiles, whatIsNoMessageIsLeftOut)
