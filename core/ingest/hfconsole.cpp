@@ -70,7 +70,7 @@ private:
         };
         if (has("train_runtime")) {
             // The last dict holds means over the run under the names of single steps; another run may follow it.
-            m_training = {};
+            m_training = m_last = {};
             return true;
         }
         const bool training = has("loss");

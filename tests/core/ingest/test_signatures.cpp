@@ -66,6 +66,54 @@ TEST_F(Signatures, OfNanWithItsStep)
             "ncclDevKernel: checkForNaN: Assertion `!isnan(val)` failed."});
 }
 
+TEST_F(Signatures, OfNanInOtherTrainersAndTools)
+{
+    EXPECT_EQ(only("Unexpected result nan on rank 3 at iteration #17 invocation #1 (message='')").step, 17);
+    EXPECT_EQ(only("Rank 3, node n, device 1, iteration 17: Unexpected result inf (message='')").step, 17);
+    EXPECT_EQ(only("Rank 3, node n, device 1, iteration -1: Unexpected result nan (message='')").step, std::nullopt);
+    EXPECT_EQ(only("Detected inf/nan during batch_number=12").step, 12);
+    expectKind(EventKind::nanLoss,
+        {"Rank 3, node n, device 1, iteration -1: Unexpected result nan (message='')",
+            "found NaN/Inf in local forward loss calculation",
+            "found NaN/Inf in local grad norm for bucket #2 in backward pass before data-parallel communication "
+            "collective",
+            "[Megatron-FSDP](check_for_nan_in_grad=True) Detected NaN or Inf in wgrad: module.0",
+            "Train loss contains a NaN.", "Train loss loss/train/total contains a NaN.",
+            "RuntimeError: The loss returned in `training_step` is nan.", "ValueError: nan loss encountered",
+            "FloatingPointError: invalid value (nan) encountered in dot_general",
+            "#GPU-FPX LOC-EXCEP INFO: in kernel [k], NaN found @ a.cu:3 [FP32]",
+            "#nixnan: error [NaN,infinity] detected in instruction FADD"});
+}
+
+TEST_F(Signatures, OfStepsThatWereLeftOut)
+{
+    EXPECT_EQ(only("Grad overflow on iteration: 12").step, 12);
+    EXPECT_EQ(only("Training spike detected in batch 7").step, 7);
+    EXPECT_EQ(only("Potential loss spike detected. Iteration: 9").step, 9);
+    expectKind(EventKind::other,
+        {"[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768",
+            "[deepscale] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 256, reducing to 128.0",
+            "[deepspeed] fp16 dynamic loss scale overflow! Skipping step. Attempted loss scale: 8, reducing to 4",
+            "Overflow detected. Skipping step.",
+            "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 8",
+            "Loss spike detected for 10 steps.", "High losses (3.5) detected."});
+}
+
+TEST_F(Signatures, OfARerunOnlyTheSecondOneNamesTheMachine)
+{
+    const std::string rank = "Rank 3, node n, device 1, iteration #17: ";
+    expectKind(EventKind::machine,
+        {rank
+            + "Second rerun: unexpected result is not reproducible on a different GPU, therefore was likely "
+              "incorrect"});
+    expectKind(EventKind::other,
+        {rank + "First rerun: unexpected result is not reproducible within the tolerance (1.0 != 2.0)!",
+            rank + "First rerun: unexpected result is reproducible"});
+    const auto acquitted = read("a.log",
+        rank + "Second rerun: unexpected result is reproducible on a different GPU, therefore it was likely correct\n");
+    EXPECT_THAT(acquitted.events, IsEmpty());
+}
+
 TEST_F(Signatures, OfOtherRanksAndOfTheEnd)
 {
     expectKind(EventKind::collective,

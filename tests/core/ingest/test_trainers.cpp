@@ -242,7 +242,9 @@ TEST_F(Trainers, linesOfAHomeMadeLoop)
         "step 40 took 3.2: fine\n"
         "steps: many\n");
     EXPECT_EQ(log.format, "key-value");
-    EXPECT_THAT(values(find(log, "loss")), ElementsAre(5.45, 2.31, 2.25)) << "under whatever name";
+    EXPECT_THAT(values(find(log, "loss")), ElementsAre(5.45, 2.25));
+    EXPECT_THAT(states(find(log, "loss")), ElementsAre(number, number)) << "step 10 has its loss, under another name";
+    EXPECT_THAT(values(find(log, "train_loss")), ElementsAre(2.31)) << "which may be another loss";
     EXPECT_EQ(find(log, "grad_norm").points[0].state, PointState::nan);
     EXPECT_THAT(values(find(log, "lr")), ElementsAre(1e-4));
     EXPECT_THAT(values(find(log, "loss_scale")), ElementsAre(1024));
@@ -254,7 +256,7 @@ TEST_F(Trainers, aNameIsTakenWhole)
     const auto log = read("run.log",
         "step 1 | val loss: 3.21 | aux loss: 0.5 | weight norm: 350 | tok/s: 125,000\n"
         "step 1,000 | loss: 2.31\n"
-        "step 2 | train loss: 2.5, kl-loss=0.1\n"
+        "step 2 | loss: 2.5, kl-loss=0.1\n"
         "step 3 | loss: 2,31\n"
         "Step 4: set lr=0.1 in the config\n"
         "    step = 5; loss = 0.1\n"
@@ -266,6 +268,23 @@ TEST_F(Trainers, aNameIsTakenWhole)
     EXPECT_THAT(values(find(log, "weight norm")), ElementsAre(350));
     EXPECT_THAT(values(find(log, "tokens_per_second")), ElementsAre(125000));
     EXPECT_FALSE(has(log, "grad_norm"));
+}
+
+TEST_F(Trainers, twoNamesOfOneThingAreTwoSeries)
+{
+    const auto log = read("run.csv", "step,train_loss,loss\n1,2.5,3.5\n2,2.25,3.25\n");
+    EXPECT_THAT(values(find(log, "loss")), ElementsAre(2.5, 2.25));
+    EXPECT_THAT(values(find(log, "loss (2)")), ElementsAre(3.5, 3.25));
+}
+
+TEST_F(Trainers, aSecondTrainingInOneConsoleHasItsOwnBar)
+{
+    const auto log = read("trainer.log",
+        "100%|#| 3000/3000 [01:55<00:00,  3.13it/s]\r{'loss': 2.5, 'epoch': 3.0}\n"
+        "{'train_runtime': 100.0, 'train_loss': 2.7, 'epoch': 3.0}\n"
+        " 10%|#| 10/100 [00:05<00:50,  2.0it/s]\r{'loss': 1.5, 'epoch': 0.1}\n");
+    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(3000)) << "and the next one begins a segment";
+    EXPECT_THAT(steps(find(log, "loss", {}, 1)), ElementsAre(10));
 }
 
 TEST_F(Trainers, barsOfDownloadsAndConfigurationsAreNoSteps)
