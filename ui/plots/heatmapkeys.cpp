@@ -46,18 +46,13 @@ void HeatMap::keyPressEvent(QKeyEvent* event)
 
 bool HeatMap::keyOfHistory(const QKeyEvent& event)
 {
-    const bool shift = event.modifiers().testFlag(Qt::ShiftModifier);
-    const bool alt = event.modifiers().testFlag(Qt::AltModifier);
-    const auto is = [&](Qt::Key key) { return event.key() == key; };
-    if (event.matches(QKeySequence::Redo) || (is(Qt::Key_Backspace) && shift) || (is(Qt::Key_Right) && alt)) {
+    const HistoryKey key = historyKeyOf(event);
+    if (key == HistoryKey::forward) {
         m_view->goForward();
-        return true;
-    }
-    if (event.matches(QKeySequence::Undo) || is(Qt::Key_Backspace) || (is(Qt::Key_Left) && alt)) {
+    } else if (key == HistoryKey::back) {
         m_view->goBack();
-        return true;
     }
-    return false;
+    return key != HistoryKey::none;
 }
 
 bool HeatMap::keyOfCursor(const QKeyEvent& event)

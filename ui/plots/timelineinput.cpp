@@ -229,8 +229,8 @@ std::vector<KeyHint> TimelinePlot::keyHints() const
         {{Qt::Key_A, Qt::Key_B}, tr("mark A or B at the cursor"), {}},
         {{Qt::Key_Return, Qt::Key_Enter}, tr("open the event at the cursor"), {}},
         {{Qt::Key_Escape}, tr("clear marks and cursor"), {}},
-        {{QKeySequence::Undo, Qt::Key_Backspace}, tr("undo the last zoom"), {}},
-        {{QKeySequence::Redo, Qt::SHIFT | Qt::Key_Backspace}, tr("redo it"), {}},
+        {{QKeySequence::Undo, Qt::Key_Backspace, Qt::ALT | Qt::Key_Left}, tr("undo the last zoom"), {}},
+        {{QKeySequence::Redo, Qt::SHIFT | Qt::Key_Backspace, Qt::ALT | Qt::Key_Right}, tr("redo it"), {}},
         {{QKeySequence::Copy}, tr("copy what is at the cursor"), {}},
         {{}, tr("zoom at the cursor (over an axis: that axis), move, zoom to a box, show all"),
             tr("wheel, drag, Shift+drag, double click")}};
@@ -238,13 +238,8 @@ std::vector<KeyHint> TimelinePlot::keyHints() const
 
 bool TimelineInput::key(const QKeyEvent& event)
 {
-    if (event.matches(QKeySequence::Redo)
-        || (event.key() == Qt::Key_Backspace && event.modifiers() & Qt::ShiftModifier)) {
-        m_plot.view()->redo();
-        return true;
-    }
-    if (event.matches(QKeySequence::Undo) || event.key() == Qt::Key_Backspace) {
-        m_plot.view()->undo();
+    if (const HistoryKey step = historyKeyOf(event); step != HistoryKey::none) {
+        step == HistoryKey::forward ? m_plot.view()->redo() : m_plot.view()->undo();
         return true;
     }
     if (event.matches(QKeySequence::Copy)) {

@@ -7,11 +7,27 @@
 #include <vector>
 
 #include <QElapsedTimer>
+#include <QKeyEvent>
 
 namespace nanscope {
 
 /// How one came from a view to the next: a step of its own, more of the drag before, or a turn of the wheel.
 enum class Gesture { fresh, ongoing, wheel };
+
+enum class HistoryKey { none, back, forward };
+
+/// What a key of a plot does to its history: undo and redo of the platform, Backspace, Alt with an arrow.
+inline HistoryKey historyKeyOf(const QKeyEvent& event)
+{
+    const bool shift = event.modifiers().testFlag(Qt::ShiftModifier);
+    const bool alt = event.modifiers().testFlag(Qt::AltModifier);
+    const auto is = [&](Qt::Key key) { return event.key() == key; };
+    if (event.matches(QKeySequence::Redo) || (is(Qt::Key_Backspace) && shift) || (is(Qt::Key_Right) && alt)) {
+        return HistoryKey::forward;
+    }
+    const bool back = event.matches(QKeySequence::Undo) || is(Qt::Key_Backspace) || (is(Qt::Key_Left) && alt);
+    return back ? HistoryKey::back : HistoryKey::none;
+}
 
 /// The views that were left, and those that were gone back from. One drag, and turns of the wheel that follow each
 /// other closely, are one step.
