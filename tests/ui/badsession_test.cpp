@@ -227,6 +227,7 @@ TEST_F(BadSession, NoPlaceForOne)
     EXPECT_TRUE(sentence().contains(QStringLiteral("Nothing will be remembered"))) << sentence().toStdString();
     EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
     EXPECT_FALSE(window->workspace().verdict()->summary.empty());
+    EXPECT_TRUE(waitUntil([this] { return window->panes().film->strip()->film() != nullptr; })) << "what ran is quick";
     EXPECT_EQ(useEverything(), QStringList());
     window->workspace().showCell(window->workspace().loaded().cells.front(), 0);
     EXPECT_TRUE(waitUntil([this] { return window->panes().film->strip()->film() != nullptr; }))

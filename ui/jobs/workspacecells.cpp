@@ -21,7 +21,7 @@ void Workspace::showDefaultCell()
     m_beside.setPlace(m_loaded.place(), shown ? shown->path : std::string());
     const CaptureVerdict* judged = verdict();
     const int batch = judged ? judged->damage.batch : 0;
-    const bool canReplay = shown && !m_loaded.session.empty() && m_service.available() && !sweeping();
+    const bool canReplay = shown && m_service.available() && !sweeping();
     if (const Cell* cell = defaultCell()) {
         m_film.show(*cell, batch);
     } else if (const Variant* ran = canReplay ? quickReplay(*shown, judged) : nullptr) {
