@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "core/session/session.h"
@@ -29,6 +29,7 @@ namespace {
 
 using Json = nlohmann::json;
 using namespace std::chrono_literals;
+using testing::HasSubstr;
 
 /// One direction of a pipe between two threads.
 class PipeBuffer : public std::streambuf
@@ -233,6 +234,17 @@ protected:
         return answer;
     }
 
+    /// Some cells of the first captures in a session of their own.
+    std::filesystem::path sweepIntoSession()
+    {
+        auto path = m_folder / "run.nanscope";
+        auto request = sweep(5);
+        request["session"] = path.string();
+        send(request.dump());
+        receiveUntil([](const Json& answer) { return answer.contains("done"); });
+        return path;
+    }
+
     void finish()
     {
         m_in.close();
@@ -314,11 +326,7 @@ TEST_F(Serve, cellsAreStoredWithTheirTilesInTheSessionThatIsNamed)
 TEST_F(Serve, deepGaugesAreAnsweredAsTheCellTheyAreKeptWith)
 {
     start();
-    const auto path = m_folder / "run.nanscope";
-    auto first = sweep(5);
-    first["session"] = path.string();
-    send(first.dump());
-    receiveUntil([](const Json& answer) { return answer.contains("done"); });
+    const auto path = sweepIntoSession();
     const Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
         {"precision", "bf16"}, {"session", path.string()}};
     for (const int id : {6, 7}) {
@@ -351,18 +359,14 @@ TEST_F(Serve, deepGaugesAreAnsweredAsTheCellTheyAreKeptWith)
 TEST_F(Serve, deepGaugesAreNotKeptInAnotherRunsSession)
 {
     start();
-    const auto path = m_folder / "run.nanscope";
-    auto first = sweep(5);
-    first["session"] = path.string();
-    send(first.dump());
-    receiveUntil([](const Json& answer) { return answer.contains("done"); });
+    const auto path = sweepIntoSession();
     Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
         {"session", path.string()}, {"run", hashText("another run")}};
     send(request.dump());
-    EXPECT_TRUE(receive().contains("error"));
+    EXPECT_THAT(receive().value("error", ""), HasSubstr("another run's"));
     request["session"] = (m_folder / "gone.nanscope").string();
     send(request.dump());
-    EXPECT_TRUE(receive().contains("error"));
+    EXPECT_THAT(receive().value("error", ""), HasSubstr("is gone"));
     finish();
     const auto cells = Session::open(path, OpenMode::readOnly)->cells();
     EXPECT_TRUE(std::none_of(cells->begin(), cells->end(), [](const Cell& cell) { return cell.deep.has_value(); }));
