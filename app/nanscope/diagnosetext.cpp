@@ -111,7 +111,7 @@ std::string findingsText(const std::vector<Finding>& findings)
 {
     std::string text;
     for (const auto& finding : findings) {
-        if (finding.state != "fired") {
+        if (finding.state != FindingState::fired) {
             continue;
         }
         text += fact(finding.severity, fmt::format("{} {}", finding.id, finding.title));

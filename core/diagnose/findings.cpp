@@ -42,7 +42,6 @@ Finding fill(const Card& card, const RunData& run)
             continue;
         }
         if (finding.evidence.empty()) {
-            finding.state = "fired";
             finding.rank = event.rank;
             finding.step = event.step;
         }

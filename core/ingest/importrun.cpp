@@ -213,6 +213,7 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
     RunData run;
     run.name = found->name;
     run.root = found->root;
+    run.checkpoints = found->checkpoints;
     const auto total = logBytes(*found);
     std::int64_t done = 0;
     Destination destination;
@@ -228,6 +229,8 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
         }
         moveTo(run.series, contents->series);
         moveTo(run.events, contents->events);
+        moveTo(run.checkpoints, contents->checkpoints);
+        moveTo(run.settings, contents->settings);
         meter.advance(done += static_cast<std::int64_t>(file.size), total, file.relative);
         return {};
     };
@@ -268,7 +271,9 @@ Result<RunData> importRun(const std::filesystem::path& path, Session& session, c
     if (!rejected) {
         return tl::make_unexpected(rejected.error());
     }
-    return session.setRejections(*rejected).and_then([&] { return session.summary(); });
+    return session.setRejections(*rejected)
+        .and_then([&] { return session.setFoundCheckpoints(found->checkpoints); })
+        .and_then([&] { return session.summary(); });
 }
 
 } // namespace nanscope

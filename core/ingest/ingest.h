@@ -28,6 +28,7 @@ struct FoundFiles
     std::string name; ///< last component of the folder
     std::string root;
     std::vector<FoundFile> files; ///< in order of relative path
+    std::vector<Checkpoint> checkpoints; ///< their folders are looked at, their tensors are not read
     std::vector<Rejection> rejected;
 };
 
@@ -37,11 +38,9 @@ Result<FoundFiles> findFiles(const std::filesystem::path& path, const JobContext
 
 /// What one log gave. Points are in the order of the file; a decrease of the step starts a new segment. A step that
 /// was reported without a value has a point in state `reported`, counted as missing and not in pointCount.
-struct LogContents
+struct LogContents : LogRecords
 {
     std::string format; ///< "dion", "kempnerforge", "csv", "jsonl", ...; empty when nothing was recognised
-    std::vector<Series> series;
-    std::vector<Event> events;
     std::int64_t bytes = 0; ///< place in the file behind the last line that was taken: where to go on
     std::int64_t lines = 0; ///< line breaks before that place
 };

@@ -17,6 +17,7 @@ constexpr std::size_t mostNames = 1000;
 constexpr int mostSegments = 1000;
 constexpr std::int64_t mostEventsOfAKind = 100'000;
 constexpr std::size_t longestText = 1000;
+constexpr std::size_t longestStory = 100'000;
 constexpr std::size_t longestName = 200;
 
 bool printedWithLoss(std::string_view name)
@@ -273,6 +274,27 @@ void LogBuilder::event(Event event)
     m_events.push_back(std::move(event));
 }
 
+void LogBuilder::checkpoint(Checkpoint checkpoint)
+{
+    if (++m_storyLength > longestStory) {
+        return;
+    }
+    checkpoint.path = readable(checkpoint.path, longestText);
+    checkpoint.source = m_source;
+    m_checkpoints.push_back(std::move(checkpoint));
+}
+
+void LogBuilder::setting(Setting setting)
+{
+    if (++m_storyLength > longestStory) {
+        return;
+    }
+    setting.name = readable(setting.name, longestName);
+    setting.value = readable(setting.value, longestText);
+    setting.source = m_source;
+    m_settings.push_back(std::move(setting));
+}
+
 void LogBuilder::finish()
 {
     for (auto& [rank, state] : m_ranks) {
@@ -289,6 +311,8 @@ void LogBuilder::take(LogContents& contents)
     }
     contents.series = std::exchange(m_done, {});
     contents.events = std::exchange(m_events, {});
+    contents.checkpoints = std::exchange(m_checkpoints, {});
+    contents.settings = std::exchange(m_settings, {});
     m_points = 0;
 }
 

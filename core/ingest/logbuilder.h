@@ -38,11 +38,14 @@ public:
     void absent(std::string_view rawName);
 
     void event(Event event);
+    void checkpoint(Checkpoint checkpoint);
+    /// Of a configuration that a log prints: its own lines say which values a run had.
+    void setting(Setting setting);
     /// For formats whose steps need not hold every value: nothing is missing where nothing was written.
     void expectNothing() { m_expects = false; }
     std::optional<int> fileRank() const { return m_fileRank; }
 
-    std::size_t size() const { return m_points + m_events.size(); }
+    std::size_t size() const { return m_points + m_events.size() + m_checkpoints.size() + m_settings.size(); }
     /// Ends the last step of every rank.
     void finish();
     /// Hands over what was collected since the last call; segments and steps go on.
@@ -93,6 +96,9 @@ private:
     std::int64_t m_line = 0;
     std::vector<Series> m_done;
     std::vector<Event> m_events;
+    std::vector<Checkpoint> m_checkpoints;
+    std::vector<Setting> m_settings;
+    std::size_t m_storyLength = 0; ///< checkpoints and settings given so far
     std::array<std::int64_t, static_cast<std::size_t>(EventKind::other) + 1> m_eventCounts {};
     std::size_t m_points = 0;
     bool m_tooManyNames = false;

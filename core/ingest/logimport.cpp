@@ -116,7 +116,8 @@ private:
     {
         // Small files that are no log are not worth a row, however many lie around.
         constexpr std::int64_t worthRemembering = 1 << 20;
-        const bool empty = contents.series.empty() && contents.events.empty();
+        const bool empty = contents.series.empty() && contents.events.empty() && contents.checkpoints.empty()
+            && contents.settings.empty();
         if (empty
             && (contents.bytes == mark.offset || (contents.format.empty() && contents.bytes < worthRemembering))) {
             mark.offset = contents.bytes;
@@ -129,7 +130,7 @@ private:
         auto next = markAt(*reader, contents.bytes);
         next.line = contents.lines;
         next.from = m_stored;
-        auto added = m_session.addLog(m_file.relative, contents.format, next, contents.series, contents.events);
+        auto added = m_session.addLog(m_file.relative, contents.format, next, contents);
         if (added) {
             m_stored = next.offset;
             mark = next;

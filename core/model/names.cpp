@@ -20,8 +20,12 @@ constexpr std::array<Names, 5> outcomeNames {"finite", "degenerate", "zero", "in
 constexpr std::array<Names, 2> loweringNames {"eager", "fused"};
 constexpr std::array<Names, 12> opNames {
     "input", "cast", "norm", "normalize", "gram", "polynomial", "update", "output", "z", "q", "r", "restart"};
-constexpr std::array<Names, 10> eventNames {"capture_dumped", "nan_loss", "optimizer_stop", "traceback", "terminated",
-    "collective", "infrastructure", "machine", "diagnostic_failed", "other"};
+constexpr std::array<Names, 13> eventNames {"capture_dumped", "nan_loss", "skipped_step", "loss_spike",
+    "optimizer_stop", "traceback", "terminated", "collective", "infrastructure", "machine", "diagnostic_failed",
+    "resumed", "other"};
+constexpr std::array<Names, 4> checkpointFactNames {"found", "saved", "removed", "loaded"};
+constexpr std::array<Names, 4> findingStateNames {"fired", "clear", "not_checkable", "silenced"};
+constexpr std::array<Names, 5> checkpointNames {"safe", "suspect", "poisoned", "missing", "unverified"};
 constexpr std::array<Names, 5> roleNames {"birth", "upstream", "downstream", "padding", "healthy"};
 constexpr std::array<Names, 7> blameNames {
     "undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"};
@@ -81,6 +85,31 @@ std::string_view name(OpName op)
 std::optional<OpName> parseOpName(std::string_view name)
 {
     return find<OpName>(opNames, name);
+}
+
+std::string_view name(CheckpointFact fact)
+{
+    return at(checkpointFactNames, fact);
+}
+
+std::optional<CheckpointFact> parseCheckpointFact(std::string_view name)
+{
+    return find<CheckpointFact>(checkpointFactNames, name);
+}
+
+std::optional<EventKind> parseEventKind(std::string_view name)
+{
+    return find<EventKind>(eventNames, name);
+}
+
+std::string_view name(FindingState state)
+{
+    return at(findingStateNames, state);
+}
+
+std::string_view name(CheckpointStatus status)
+{
+    return at(checkpointNames, status);
 }
 
 std::string_view name(EventKind kind)

@@ -54,6 +54,8 @@ struct Series
 enum class EventKind {
     captureDumped, ///< the wrapper's line naming a dump; `capture` holds the dump's file name
     nanLoss, ///< a trainer's own NaN/Inf warning
+    skippedStep, ///< the optimizer left the step out: an overflow, a guard
+    lossSpike, ///< a trainer's own monitor of spikes spoke
     optimizerStop, ///< the trainer gave up
     traceback, ///< last line of a Python traceback
     terminated, ///< killed by a signal or by the launcher, usually a consequence
@@ -61,10 +63,12 @@ enum class EventKind {
     infrastructure, ///< out of memory, disk full, no kernel image
     machine, ///< Xid, ECC, SDC
     diagnosticFailed, ///< a checker that itself failed: never evidence of NaN
+    resumed, ///< training went on from a checkpoint
     other,
 };
 
 std::string_view name(EventKind kind);
+std::optional<EventKind> parseEventKind(std::string_view name);
 
 struct Event
 {
@@ -76,6 +80,48 @@ struct Event
     std::string text; ///< the line, without prefixes and colour codes, at most 1,000 bytes
     std::string source; ///< path relative to the run's folder
     std::int64_t line = 0;
+    std::int64_t copies = 1; ///< lines that say the same; the first of them is kept
+    std::string detail {}; ///< of a traceback: its frames, the innermost last, at most 4,000 bytes
+};
+
+enum class CheckpointFact {
+    found, ///< its files lie in the folder
+    saved, ///< a log says that it is complete
+    removed, ///< a log says that it was deleted
+    loaded, ///< a log says that training went on from it
+};
+
+std::string_view name(CheckpointFact fact);
+std::optional<CheckpointFact> parseCheckpointFact(std::string_view name);
+
+/// What a folder or a log says of one checkpoint. Several facts may be known of the same one.
+struct Checkpoint
+{
+    std::int64_t step = 0; ///< as its name or its line has it
+    CheckpointFact fact = CheckpointFact::found;
+    std::string path; ///< relative to the run's folder, or as the log writes it
+    std::string problem; ///< of a found one: why it is not complete, empty where its files tell of none
+    std::string source; ///< the log; empty for one that was found
+    std::int64_t line = 0;
+};
+
+/// One value of a configuration or an environment that a file of the run holds.
+struct Setting
+{
+    std::string name; ///< as written, parts joined by dots: "optimizer.lr"
+    std::string value;
+    std::optional<int> rank;
+    std::string source;
+    std::int64_t line = 0;
+};
+
+/// What the lines of logs say.
+struct LogRecords
+{
+    std::vector<Series> series {};
+    std::vector<Event> events {};
+    std::vector<Checkpoint> checkpoints {};
+    std::vector<Setting> settings {};
 };
 
 /// A file that could not be used, with one sentence why.
@@ -86,13 +132,11 @@ struct Rejection
 };
 
 /// Everything known of one run before it is judged: what the session holds, and what diagnose reads.
-struct RunData
+struct RunData : LogRecords
 {
     std::string name; ///< the folder's name
     std::string root;
     std::vector<Capture> captures;
-    std::vector<Series> series;
-    std::vector<Event> events;
     std::vector<Rejection> rejected;
 };
 

@@ -157,11 +157,20 @@ struct Triage
     int padding = 0;
 };
 
-/// A card that fired on evidence in the logs.
+enum class FindingState {
+    fired,
+    clear, ///< looked for, with data that would show it, and not there
+    notCheckable, ///< this data cannot show it
+    silenced, ///< fired, and the user does not want to hear of it
+};
+
+std::string_view name(FindingState state);
+
+/// A card and what became of it on the evidence of the run.
 struct Finding
 {
     std::string id;
-    std::string state; ///< "fired" or "not_checkable"
+    FindingState state = FindingState::fired;
     std::string title;
     std::string severity; ///< "info", "warning", "error"
     std::optional<std::int64_t> step;
@@ -174,6 +183,37 @@ struct Finding
     };
     std::vector<Evidence> evidence;
     std::vector<std::string> advice;
+    std::string reason {}; ///< one sentence: what was seen, or what is missing to see it
+    std::string threshold {}; ///< the rule with its number and where that comes from
+    std::string confidence {}; ///< "low", "medium", "high"; empty where it did not fire
+};
+
+enum class CheckpointStatus {
+    safe, ///< written before the first sign of trouble, and nothing speaks against it
+    suspect,
+    poisoned, ///< written with values that were already bad
+    missing, ///< removed, or not complete
+    unverified, ///< nothing was logged between it and the fault that would show
+};
+
+std::string_view name(CheckpointStatus status);
+
+struct CheckpointAdvice
+{
+    std::int64_t step = 0;
+    CheckpointStatus status = CheckpointStatus::unverified;
+    std::string reason;
+    std::string path;
+    std::vector<EvidenceLine> proof;
+};
+
+/// Where to go back to, and what that costs.
+struct Rollback
+{
+    std::optional<std::int64_t> recommended; ///< step of the checkpoint
+    std::string reason;
+    std::string tonight; ///< one line: the setting, the checkpoint, the cost
+    std::vector<CheckpointAdvice> checkpoints; ///< newest first
 };
 
 struct Diagnosis
@@ -183,6 +223,7 @@ struct Diagnosis
     std::string headline; ///< "25 captures, 1 birth: rank 0, after the line of step 5, before that of step 6"
     std::vector<CaptureVerdict> captures; ///< births first, then in order of update and call
     std::vector<Finding> findings;
+    std::optional<Rollback> rollback; ///< none where nothing went wrong, or no checkpoint is known
     Observations observed; ///< what withObservations() has put into the verdicts
 };
 

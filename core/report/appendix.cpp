@@ -79,7 +79,7 @@ Blocks findings(const ReportFacts& facts)
 {
     ItemList list;
     for (const auto& finding : facts.input.diagnosis.findings) {
-        if (finding.state == "fired") {
+        if (finding.state == FindingState::fired) {
             list.items.push_back({severityLabel(finding.severity), findingPhrase(finding)});
         }
     }

@@ -242,9 +242,24 @@ Json findingJson(const Finding& finding)
     for (const auto& line : finding.evidence) {
         evidence.push_back({{"file", line.file}, {"line", line.line}, {"text", line.text}});
     }
-    return {{"id", finding.id}, {"state", finding.state}, {"title", finding.title}, {"severity", finding.severity},
-        {"step", orNull(finding.step)}, {"rank", orNull(finding.rank)}, {"evidence", std::move(evidence)},
-        {"advice", arrayOf(finding.advice)}};
+    return {{"id", finding.id}, {"state", name(finding.state)}, {"title", finding.title},
+        {"severity", finding.severity}, {"step", orNull(finding.step)}, {"rank", orNull(finding.rank)},
+        {"evidence", std::move(evidence)}, {"advice", arrayOf(finding.advice)}, {"reason", orNull(finding.reason)},
+        {"threshold", orNull(finding.threshold)}, {"confidence", orNull(finding.confidence)}};
+}
+
+Json rollbackJson(const std::optional<Rollback>& rollback)
+{
+    if (!rollback) {
+        return nullptr;
+    }
+    auto checkpoints = Json::array();
+    for (const auto& one : rollback->checkpoints) {
+        checkpoints.push_back({{"step", one.step}, {"status", name(one.status)}, {"reason", one.reason},
+            {"path", orNull(one.path)}, {"proof", evidenceJson(one.proof)}});
+    }
+    return {{"recommended", orNull(rollback->recommended)}, {"reason", rollback->reason},
+        {"checkpoints", std::move(checkpoints)}, {"tonight", orNull(rollback->tonight)}};
 }
 
 Json scanJson(const Scan& scan, const Shape& shape)
@@ -313,7 +328,7 @@ Json toJson(const Diagnosis& diagnosis)
             {{"captures", triage.captures}, {"births", triage.births}, {"upstream", triage.upstream},
                 {"downstream", triage.downstream}, {"padding", triage.padding}}},
         {"captures", std::move(captures)}, {"findings", std::move(findings)}, {"advisories", Json::array()},
-        {"rollback", nullptr}, {"run", diagnosis.run}, {"headline", diagnosis.headline},
+        {"rollback", rollbackJson(diagnosis.rollback)}, {"run", diagnosis.run}, {"headline", diagnosis.headline},
         {"observed", toJson(diagnosis.observed)}};
 }
 
@@ -351,7 +366,8 @@ Json toJson(const Series& series, const std::string& run)
 Json toJson(const Event& event)
 {
     return {{"kind", name(event.kind)}, {"rank", orNull(event.rank)}, {"step", orNull(event.step)},
-        {"capture", orNull(event.capture)}, {"text", event.text}, {"source", event.source}, {"line", event.line}};
+        {"capture", orNull(event.capture)}, {"text", event.text}, {"source", event.source}, {"line", event.line},
+        {"copies", event.copies}, {"detail", orNull(event.detail)}};
 }
 
 Json toJson(const Rejection& rejection)

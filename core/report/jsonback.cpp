@@ -348,13 +348,33 @@ void read(const Json& json, Finding::Evidence& out)
 void read(const Json& json, Finding& out)
 {
     read(at(json, "id"), out.id);
-    read(at(json, "state"), out.state);
+    readName(at(json, "state"), out.state, FindingState::silenced);
     read(at(json, "title"), out.title);
     read(at(json, "severity"), out.severity);
     read(at(json, "step"), out.step);
     read(at(json, "rank"), out.rank);
     read(at(json, "evidence"), out.evidence);
     read(at(json, "advice"), out.advice);
+    read(at(json, "reason"), out.reason);
+    read(at(json, "threshold"), out.threshold);
+    read(at(json, "confidence"), out.confidence);
+}
+
+void read(const Json& json, CheckpointAdvice& out)
+{
+    read(at(json, "step"), out.step);
+    readName(at(json, "status"), out.status, CheckpointStatus::unverified);
+    read(at(json, "reason"), out.reason);
+    read(at(json, "path"), out.path);
+    read(at(json, "proof"), out.proof);
+}
+
+void read(const Json& json, Rollback& out)
+{
+    read(at(json, "recommended"), out.recommended);
+    read(at(json, "reason"), out.reason);
+    read(at(json, "tonight"), out.tonight);
+    read(at(json, "checkpoints"), out.checkpoints);
 }
 
 void read(const Json& json, Triage& out)
@@ -429,6 +449,9 @@ Result<Diagnosis> diagnosisFromJson(const std::string& text)
     read(at(json, "headline"), diagnosis.headline);
     read(at(json, "captures"), diagnosis.captures);
     read(at(json, "findings"), diagnosis.findings);
+    if (at(json, "rollback").is_object()) {
+        read(at(json, "rollback"), diagnosis.rollback.emplace());
+    }
     read(at(json, "observed"), diagnosis.observed);
     return diagnosis;
 }

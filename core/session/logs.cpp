@@ -48,11 +48,16 @@ void appendSeries(sqlite3* db, std::int64_t sourceId, const Series& series, Chun
 void insertEvents(sqlite3* db, std::int64_t sourceId, const std::vector<Event>& events)
 {
     Statement insert(db, "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)");
+    Statement note(db, "INSERT INTO event_notes VALUES (?, ?, ?)");
     for (const auto& event : events) {
         insert
             .bind(
                 sourceId, std::string(name(event.kind)), event.rank, event.step, event.capture, event.text, event.line)
             .run();
+        if (event.copies > 1 || !event.detail.empty()) {
+            const std::int64_t id = sqlite3_last_insert_rowid(db);
+            note.bind(id, event.copies, event.detail).run();
+        }
     }
 }
 
@@ -76,16 +81,6 @@ std::int64_t storeSource(sqlite3* db, const std::string& source, const std::stri
     const auto id = upsert.integer(0);
     while (upsert.step()) { }
     return id;
-}
-
-EventKind eventKind(std::string_view text)
-{
-    for (int kind = 0; kind < static_cast<int>(EventKind::other); ++kind) {
-        if (name(static_cast<EventKind>(kind)) == text) {
-            return static_cast<EventKind>(kind);
-        }
-    }
-    return EventKind::other;
 }
 
 Series readSeriesRow(const Statement& row)
@@ -125,12 +120,23 @@ std::vector<Series> readSeries(sqlite3* db)
 std::vector<Event> readEvents(sqlite3* db)
 {
     std::vector<Event> all;
+    const std::string notes = hasStory(db) ? "n.copies, n.detail" : "NULL, NULL";
+    const std::string joined = hasStory(db) ? "LEFT JOIN event_notes n ON n.event_id = e.id " : "";
     Statement rows(db,
-        "SELECT e.id, e.kind, e.rank, e.step, e.capture, e.text, o.path, e.line FROM events e "
-        "JOIN sources o ON o.id = e.source_id ORDER BY o.path, e.line, e.id");
+        "SELECT e.id, e.kind, e.rank, e.step, e.capture, e.text, o.path, e.line, " + notes
+            + " FROM events e JOIN sources o ON o.id = e.source_id " + joined + "ORDER BY o.path, e.line, e.id");
     while (rows.step()) {
-        all.push_back({rows.integer(0), eventKind(rows.text(1)), rows.optional<int>(2), rows.optional<std::int64_t>(3),
-            rows.text(4), rows.text(5), rows.text(6), rows.integer(7)});
+        auto& event = all.emplace_back();
+        event.id = rows.integer(0);
+        event.kind = parseEventKind(rows.text(1)).value_or(EventKind::other);
+        event.rank = rows.optional<int>(2);
+        event.step = rows.optional<std::int64_t>(3);
+        event.capture = rows.text(4);
+        event.text = rows.text(5);
+        event.source = rows.text(6);
+        event.line = rows.integer(7);
+        event.copies = rows.optional<std::int64_t>(8).value_or(1);
+        event.detail = rows.text(9);
     }
     return all;
 }
@@ -154,8 +160,8 @@ Result<std::optional<LogMark>> Session::logMark(const std::string& source)
     });
 }
 
-Result<void> Session::addLog(const std::string& source, const std::string& format, const LogMark& mark,
-    const std::vector<Series>& series, const std::vector<Event>& events)
+Result<void> Session::addLog(
+    const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records)
 {
     return m_impl->attempt([&] {
         sqlite3* db = m_impl->raw();
@@ -163,10 +169,12 @@ Result<void> Session::addLog(const std::string& source, const std::string& forma
         requireContinuation(db, source, mark.from);
         const auto sourceId = storeSource(db, source, format, mark);
         ChunkWriter writer(db);
-        for (const auto& one : series) {
+        for (const auto& one : records.series) {
             appendSeries(db, sourceId, one, writer);
         }
-        insertEvents(db, sourceId, events);
+        insertEvents(db, sourceId, records.events);
+        insertCheckpoints(db, sourceId, records.checkpoints);
+        insertSettings(db, sourceId, records.settings);
         transaction.commit();
     });
 }
@@ -180,6 +188,10 @@ Result<void> Session::dropLog(const std::string& source)
                  "DELETE FROM chunks WHERE series_id IN (SELECT s.id FROM series s JOIN sources o ON o.id = "
                  "s.source_id WHERE o.path = ?)",
                  "DELETE FROM series WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+                 "DELETE FROM event_notes WHERE event_id IN (SELECT e.id FROM events e JOIN sources o ON o.id = "
+                 "e.source_id WHERE o.path = ?)",
+                 "DELETE FROM checkpoints WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+                 "DELETE FROM settings WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
                  "DELETE FROM events WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
                  "DELETE FROM sources WHERE path = ?",
              }) {

@@ -76,7 +76,16 @@ CREATE TABLE gauges_deep (cell_id INTEGER NOT NULL, seq INTEGER NOT NULL, iterat
   PRIMARY KEY (cell_id, seq)) WITHOUT ROWID;
 )sql";
 
-constexpr std::array migrations {firstVersion, deepGauges};
+// source_id is NULL for a checkpoint that was found in the folder; most events have no note.
+constexpr const char* runStory = R"sql(
+CREATE TABLE event_notes (event_id INTEGER PRIMARY KEY, copies INTEGER NOT NULL, detail TEXT NOT NULL);
+CREATE TABLE checkpoints (id INTEGER PRIMARY KEY, source_id INTEGER, fact TEXT NOT NULL, step INTEGER NOT NULL,
+  path TEXT NOT NULL, problem TEXT NOT NULL, line INTEGER NOT NULL);
+CREATE TABLE settings (id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL,
+  rank INTEGER, line INTEGER NOT NULL);
+)sql";
+
+constexpr std::array migrations {firstVersion, deepGauges, runStory};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

@@ -193,6 +193,8 @@ RunData readRunData(sqlite3* db)
     run.captures = readCaptures(db);
     run.series = readSeries(db);
     run.events = readEvents(db);
+    run.checkpoints = readCheckpoints(db);
+    run.settings = readSettings(db);
     Statement rejected(db, "SELECT path, reason FROM rejections ORDER BY path");
     while (rejected.step()) {
         run.rejected.push_back({rejected.text(0), rejected.text(1)});

@@ -89,11 +89,13 @@ public:
 
     Result<std::optional<LogMark>> logMark(const std::string& source);
     /// Appends to what the source already has and moves its mark, in one transaction.
-    Result<void> addLog(const std::string& source, const std::string& format, const LogMark& mark,
-        const std::vector<Series>& series, const std::vector<Event>& events);
+    Result<void> addLog(
+        const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records);
     /// Forgets what a source gave, for a log that was truncated or replaced.
     Result<void> dropLog(const std::string& source);
     Result<void> setRejections(const std::vector<Rejection>& rejected);
+    /// Those that lie in the folder, in place of the ones found before; what logs say of them came with addLog().
+    Result<void> setFoundCheckpoints(const std::vector<Checkpoint>& found);
 
     /// A cell of the same capture, variant, precision, device, lowering, epsilon and environment is replaced. Its deep
     /// gauges are taken over where the new one has none and its other gauges are equal to the last bit.
@@ -147,6 +149,6 @@ std::string hashText(std::string_view text);
 Result<Session> openSessionOfRun(const std::filesystem::path& path, OpenMode mode, const std::string& run);
 
 /// Version this program writes, SQLite's user_version.
-constexpr int sessionSchemaVersion = 2;
+constexpr int sessionSchemaVersion = 3;
 
 } // namespace nanscope

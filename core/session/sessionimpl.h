@@ -47,6 +47,13 @@ std::vector<Capture> readCaptures(sqlite3* db);
 std::vector<Series> readSeries(sqlite3* db);
 std::vector<Event> readEvents(sqlite3* db);
 
+/// Checkpoints, settings and the notes of events; an older session that is only read has none.
+bool hasStory(sqlite3* db);
+void insertCheckpoints(sqlite3* db, std::optional<std::int64_t> sourceId, const std::vector<Checkpoint>& checkpoints);
+void insertSettings(sqlite3* db, std::int64_t sourceId, const std::vector<Setting>& settings);
+std::vector<Checkpoint> readCheckpoints(sqlite3* db);
+std::vector<Setting> readSettings(sqlite3* db);
+
 /// Deep gauges of one cell.
 void insertDeep(sqlite3* db, std::int64_t cellId, const DeepGauges& deep);
 void attachDeep(sqlite3* db, Cell& cell);

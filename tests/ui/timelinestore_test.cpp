@@ -62,7 +62,7 @@ protected:
         auto session = Session::open(path, OpenMode::create);
         for (const int rank : {0, 1}) {
             const Series loss = longSeries("loss", rank, rank == 0 ? long_ : 5000);
-            EXPECT_TRUE(session->addLog(loss.source, "jsonl", {}, {loss, longSeries("lr", rank, 50)}, {}));
+            EXPECT_TRUE(session->addLog(loss.source, "jsonl", {}, {{loss, longSeries("lr", rank, 50)}, {}}));
         }
         run = *session->summary();
         for (const Series& series : run.series) {
@@ -242,7 +242,7 @@ TEST_F(StoreTest, AGrowingSessionKeepsTheStepsLookedAt)
     }
     LogMark mark;
     mark.offset = 1;
-    ASSERT_TRUE(Session::open(path, OpenMode::readWrite)->addLog("rank1.log", "jsonl", mark, {more}, {}));
+    ASSERT_TRUE(Session::open(path, OpenMode::readWrite)->addLog("rank1.log", "jsonl", mark, {{more}, {}}));
     const RunData grown = *Session::open(path, OpenMode::readOnly)->summary();
     pane.setRun(&grown, nullptr, path);
     EXPECT_FALSE(pane.lossPlot()->lines().at(0).values.empty()) << "the old curve stays until the new one is read";

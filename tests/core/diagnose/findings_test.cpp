@@ -48,7 +48,7 @@ TEST(Findings, HardwareComesFirstWhateverTheOrderOfTheLog)
     EXPECT_EQ(findings[2].id, "diagnostic-failed");
     EXPECT_EQ(findings[2].severity, "info");
     for (const auto& finding : findings) {
-        EXPECT_EQ(finding.state, "fired");
+        EXPECT_EQ(finding.state, FindingState::fired);
         EXPECT_FALSE(finding.advice.empty());
         EXPECT_FALSE(finding.title.empty());
     }

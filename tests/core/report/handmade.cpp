@@ -121,7 +121,8 @@ Diagnosis diagnosis()
     later.blame = Blame::downstream;
     later.causedBy = birthCapture().file;
     diagnosis.captures = {birthVerdict(), later};
-    diagnosis.findings = {{"P1", "fired", "Loss is NaN", "error", 6, 0, {{"console.log", 23, "loss=nan"}}, {"stop"}}};
+    diagnosis.findings = {
+        {"P1", FindingState::fired, "Loss is NaN", "error", 6, 0, {{"console.log", 23, "loss=nan"}}, {"stop"}}};
     return diagnosis;
 }
 

@@ -251,7 +251,7 @@ TEST(Fields, OfAFindingAndTheRun)
     EXPECT_EQ(back.triage.downstream, 24);
     ASSERT_EQ(back.findings.size(), 1U);
     EXPECT_EQ(back.findings[0].id, "P1");
-    EXPECT_EQ(back.findings[0].state, "fired");
+    EXPECT_EQ(back.findings[0].state, FindingState::fired);
     EXPECT_EQ(back.findings[0].title, "Loss is NaN");
     EXPECT_EQ(back.findings[0].severity, "error");
     EXPECT_EQ(back.findings[0].step, 6);
@@ -259,6 +259,45 @@ TEST(Fields, OfAFindingAndTheRun)
     EXPECT_EQ(back.findings[0].evidence[0].file, "console.log");
     EXPECT_EQ(back.findings[0].evidence[0].text, "loss=nan");
     EXPECT_EQ(back.findings[0].advice, std::vector<std::string> {"stop"});
+    EXPECT_EQ(back.rollback.has_value(), false);
+}
+
+TEST(Fields, OfAFindingThatCannotBeChecked)
+{
+    auto diagnosis = handmade::diagnosis();
+    auto& finding = diagnosis.findings[0];
+    finding.state = FindingState::notCheckable;
+    finding.reason = "no loss scale is logged";
+    finding.threshold = "5 skips in a row";
+    finding.confidence = "low";
+    const auto back = returned(diagnosis).findings.at(0);
+    EXPECT_EQ(back.state, FindingState::notCheckable);
+    EXPECT_EQ(back.reason, "no loss scale is logged");
+    EXPECT_EQ(back.threshold, "5 skips in a row");
+    EXPECT_EQ(back.confidence, "low");
+}
+
+TEST(Fields, OfARollback)
+{
+    auto diagnosis = handmade::diagnosis();
+    auto& rollback = diagnosis.rollback.emplace();
+    rollback.recommended = 4000;
+    rollback.reason = "newest before the spike";
+    rollback.tonight = "resume from step 4000";
+    rollback.checkpoints = {{5000, CheckpointStatus::poisoned, "grad_norm is NaN", "out/step_5000",
+                                {{"[step 4990] grad_norm=nan", "train.log:77"}}},
+        {4000, CheckpointStatus::safe, "clean", "", {}}};
+    const auto back = returned(diagnosis).rollback;
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->recommended, 4000);
+    EXPECT_EQ(back->reason, "newest before the spike");
+    EXPECT_EQ(back->tonight, "resume from step 4000");
+    ASSERT_EQ(back->checkpoints.size(), 2U);
+    EXPECT_EQ(back->checkpoints[0].step, 5000);
+    EXPECT_EQ(back->checkpoints[0].status, CheckpointStatus::poisoned);
+    EXPECT_EQ(back->checkpoints[0].path, "out/step_5000");
+    EXPECT_EQ(back->checkpoints[0].proof.at(0).source, "train.log:77");
+    EXPECT_EQ(back->checkpoints[1].status, CheckpointStatus::safe);
 }
 
 TEST(Fields, OfListsNameWhatWasRejected)

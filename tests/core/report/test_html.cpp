@@ -44,7 +44,8 @@ ReportInput hostileInput()
     capture.identity = hostile;
     verdict.capture = hostile;
     input.diagnosis.captures[1].capture = hostile;
-    input.diagnosis.findings[0] = {hostile, "fired", hostile, hostile, 6, 0, {{hostile, 1, hostile}}, {hostile}};
+    input.diagnosis.findings[0] = {
+        hostile, FindingState::fired, hostile, hostile, 6, 0, {{hostile, 1, hostile}}, {hostile}};
     input.run.series[0].source = hostile;
     input.run.events[0] = {1, EventKind::captureDumped, 0, 5, hostile, hostile, hostile, 3};
     input.run.rejected = {{hostile, hostile}};

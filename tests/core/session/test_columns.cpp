@@ -67,7 +67,7 @@ TEST_F(Columns, OfPointsKeepTheBitsOfEveryValue)
         const auto number = static_cast<std::int64_t>(i);
         series.points.push_back({number, values[i], stateOf(values[i]), number + 1});
     }
-    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, {series}, {}));
+    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, {{series}, {}}));
     const auto points = reopened().load().value().series.at(0).points;
     ASSERT_EQ(points.size(), values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
@@ -82,7 +82,7 @@ TEST_F(Columns, OfPointsReachBothEndsOfSteps)
     series.name = "loss";
     series.points = {{least, 1, PointState::finite, 1}, {most, 2, PointState::finite, most},
         {0, 3, PointState::finite, 2}, {-1, 4, PointState::finite, 1}};
-    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, {series}, {}));
+    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, {{series}, {}}));
     const auto back = reopened().load().value().series.at(0);
     for (std::size_t i = 0; i < series.points.size(); ++i) {
         EXPECT_EQ(back.points.at(i).step, series.points[i].step);
@@ -108,7 +108,7 @@ TEST_F(Columns, OfSeriesTellRankSegmentAndInferenceApart)
             }
         }
     }
-    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, all, {}));
+    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, {all, {}}));
     const auto back = reopened().load().value().series;
     ASSERT_EQ(back.size(), 12U);
     for (const auto& series : back) {
@@ -134,7 +134,7 @@ TEST_F(Columns, OfEventsKeepEveryKindAndEveryGap)
         }
         events.push_back(event);
     }
-    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, {}, events));
+    ASSERT_TRUE(m_session->addLog("c.log", "dion", {}, {{}, events}));
     const auto back = reopened().load().value().events;
     ASSERT_EQ(back.size(), events.size());
     for (std::size_t i = 0; i < events.size(); ++i) {

@@ -52,7 +52,11 @@ protected:
     }
 
     /// As a program wrote it that knew none of them.
-    void makeOld() const { change("DROP TABLE gauges_deep; DROP TABLE cells_deep; PRAGMA user_version = 1"); }
+    void makeOld() const
+    {
+        change("DROP TABLE gauges_deep; DROP TABLE cells_deep; DROP TABLE event_notes; DROP TABLE checkpoints; "
+               "DROP TABLE settings; PRAGMA user_version = 1");
+    }
 
     TemporaryFolder m_folder;
     std::filesystem::path m_path = m_folder / "a.nanscope";

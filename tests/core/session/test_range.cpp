@@ -47,7 +47,7 @@ protected:
         series.name = "loss";
         series.source = "console.log";
         series.points = wave();
-        EXPECT_TRUE(session.addLog("console.log", "dion", {}, {series}, {}));
+        EXPECT_TRUE(session.addLog("console.log", "dion", {}, {{series}, {}}));
         id = session.summary()->series.at(0).id;
         all = *session.points(id);
     }

@@ -112,7 +112,7 @@ TEST(Session, headerCarriesApplicationAndVersion)
     const auto bytes = contentsOf(folder / "a.nanscope");
     ASSERT_GE(bytes.size(), 100U);
     EXPECT_EQ(bytes.substr(0, 15), "SQLite format 3");
-    EXPECT_EQ(bigEndianAt(bytes, 60), 2U);
+    EXPECT_EQ(bigEndianAt(bytes, 60), 3U);
     EXPECT_EQ(bytes.substr(68, 4), "NanS");
 }
 
@@ -121,7 +121,7 @@ TEST(Session, cleanCloseLeavesOneWholeFile)
     const TemporaryFolder folder;
     {
         auto session = openNew(folder / "a.nanscope");
-        ASSERT_TRUE(session.addLog("console.log", "dion", {}, {makeSeries("loss", 0, ramp(5000, 1))}, {}));
+        ASSERT_TRUE(session.addLog("console.log", "dion", {}, {{makeSeries("loss", 0, ramp(5000, 1))}, {}}));
     }
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
@@ -141,7 +141,7 @@ TEST(Session, nanKeepsItsBitsAndFourStatesStayApart)
     auto series = makeSeries("loss", 7, {1.25, payload, infinity, -infinity, 0});
     series.points[4].state = PointState::reported;
     auto session = openNew(folder / "a.nanscope");
-    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {series}, {}));
+    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {{series}, {}}));
 
     const auto stored = session.summary()->series.at(0);
     EXPECT_EQ(stored.pointCount, 4);
@@ -173,7 +173,7 @@ TEST(Session, lowestLevelOfThePyramidIsPlainSql)
     auto session = openNew(folder / "a.nanscope");
     auto values = ramp(10'000, -3);
     values[9000] = std::nan("");
-    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {makeSeries("loss", 0, values)}, {}));
+    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {{makeSeries("loss", 0, values)}, {}}));
     EXPECT_EQ(value(session, "SELECT count(*) FROM chunks"), "3");
     EXPECT_EQ(value(session, "SELECT min(min) FROM chunks"), "-3");
     EXPECT_EQ(value(session, "SELECT max(max) FROM chunks"), "4996.5");
@@ -188,7 +188,7 @@ TEST(Session, seriesOfOneLogShareTheirStepsAndLines)
     auto session = openNew(folder / "a.nanscope");
     const auto values = ramp(9000, 0);
     ASSERT_TRUE(session.addLog("console.log", "dion", {},
-        {makeSeries("loss", 0, values), makeSeries("grad_norm", 0, values), makeSeries("lr", 0, values)}, {}));
+        {{makeSeries("loss", 0, values), makeSeries("grad_norm", 0, values), makeSeries("lr", 0, values)}, {}}));
     EXPECT_EQ(value(session, "SELECT count(*) FROM chunks"), "9");
     EXPECT_EQ(value(session, "SELECT count(*) FROM axes"), "3");
     EXPECT_LT(std::stoi(value(session, "SELECT sum(length(steps) + length(lines)) FROM axes")), 1000);
@@ -207,7 +207,7 @@ TEST(Session, additionsInPiecesEqualOneAddition)
             whole.points.begin() + static_cast<long>(at), whole.points.begin() + static_cast<long>(end));
         LogMark mark {"1:2:3", static_cast<std::int64_t>(end), static_cast<std::int64_t>(end), "hash",
             static_cast<std::int64_t>(at)};
-        ASSERT_TRUE(session.addLog("console.log", "dion", mark, {piece}, {}));
+        ASSERT_TRUE(session.addLog("console.log", "dion", mark, {{piece}, {}}));
     }
     const auto run = session.load();
     ASSERT_TRUE(run);
@@ -227,8 +227,8 @@ TEST(Session, additionThatDoesNotContinueIsRefusedWhole)
     const TemporaryFolder folder;
     auto session = openNew(folder / "a.nanscope");
     const LogMark first {"1:2:3", 100, 5, "hash", 0};
-    ASSERT_TRUE(session.addLog("console.log", "dion", first, {makeSeries("loss", 0, {1, 2})}, {}));
-    const auto again = session.addLog("console.log", "dion", first, {makeSeries("loss", 0, {1, 2})}, {});
+    ASSERT_TRUE(session.addLog("console.log", "dion", first, {{makeSeries("loss", 0, {1, 2})}, {}}));
+    const auto again = session.addLog("console.log", "dion", first, {{makeSeries("loss", 0, {1, 2})}, {}});
     ASSERT_FALSE(again);
     EXPECT_EQ(again.error().kind, ErrorKind::refused);
     EXPECT_EQ(session.summary()->series.at(0).pointCount, 2);
@@ -244,8 +244,8 @@ TEST(Session, droppedLogLeavesNothing)
     const TemporaryFolder folder;
     auto session = openNew(folder / "a.nanscope");
     const Event event {0, EventKind::traceback, 3, 17, "", "RuntimeError: é", "console.log", 9};
-    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {makeSeries("loss", 0, {1, 2})}, {event}));
-    ASSERT_TRUE(session.addLog("other.log", "dion", {}, {makeSeries("loss", 0, {1, 2})}, {event}));
+    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {{makeSeries("loss", 0, {1, 2})}, {event}}));
+    ASSERT_TRUE(session.addLog("other.log", "dion", {}, {{makeSeries("loss", 0, {1, 2})}, {event}}));
     ASSERT_TRUE(session.dropLog("console.log"));
     const auto run = session.load();
     ASSERT_EQ(run->series.size(), 1U);
@@ -413,7 +413,7 @@ TEST(Session, twoProcessesMayWriteInTurn)
     auto two = openNew(folder / "a.nanscope");
     for (int i = 0; i < 20; ++i) {
         auto& session = i % 2 == 0 ? one : two;
-        ASSERT_TRUE(session.addLog("log" + std::to_string(i), "dion", {}, {makeSeries("loss", 0, {1.0 * i})}, {}));
+        ASSERT_TRUE(session.addLog("log" + std::to_string(i), "dion", {}, {{makeSeries("loss", 0, {1.0 * i})}, {}}));
     }
     EXPECT_EQ(one.summary()->series.size(), 20U);
     EXPECT_EQ(two.summary()->series.size(), 20U);
@@ -423,7 +423,7 @@ TEST(Session, survivesPowerFailure)
 {
     const TemporaryFolder folder;
     auto session = openNew(folder / "a.nanscope");
-    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {makeSeries("loss", 0, {1, 2, 3})}, {}));
+    ASSERT_TRUE(session.addLog("console.log", "dion", {}, {{makeSeries("loss", 0, {1, 2, 3})}, {}}));
     // What lies on the disk at this moment is what a machine that stopped now would find.
     for (const auto* suffix : {"", "-wal"}) {
         std::filesystem::copy_file(

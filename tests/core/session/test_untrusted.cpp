@@ -41,7 +41,7 @@ std::filesystem::path makeSession(const TemporaryFolder& folder)
     auto path = folder / "a.nanscope";
     auto session = Session::open(path, OpenMode::create);
     EXPECT_TRUE(session && session->setRun("run", "/run"));
-    EXPECT_TRUE(session->addLog("console.log", "dion", {}, {someLoss()}, {}));
+    EXPECT_TRUE(session->addLog("console.log", "dion", {}, {{someLoss()}, {}}));
     Capture capture;
     capture.identity = "id";
     capture.input = {{2, 2}, DType::float32, {Scan {}}};
@@ -224,7 +224,7 @@ TEST(FullDisk, leavesTheSessionValidAndKeepsWhatWasStored)
     for (; stored && pieces < 10'000; ++pieces) {
         auto series = someLoss();
         series.points.resize(4096, {100, 0.5, PointState::finite, 101});
-        stored = session->addLog("log" + std::to_string(pieces), "dion", {}, {series}, {});
+        stored = session->addLog("log" + std::to_string(pieces), "dion", {}, {{series}, {}});
     }
     setrlimit(RLIMIT_FSIZE, &before);
     ASSERT_FALSE(stored);

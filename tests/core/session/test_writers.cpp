@@ -48,7 +48,7 @@ TEST(Writers, ThreadsThatWriteAtOnceAllSucceed)
                 auto session = Session::open(path, OpenMode::readWrite);
                 for (int i = 0; session && i < each; ++i) {
                     const auto source = "rank" + std::to_string(writer) + "/" + std::to_string(i) + ".log";
-                    failures += session->addLog(source, "dion", {}, {lossOf({1, 2, 3})}, {}) ? 0 : 1;
+                    failures += session->addLog(source, "dion", {}, {{lossOf({1, 2, 3})}, {}}) ? 0 : 1;
                     Cell cell;
                     cell.variant = source;
                     failures += session->addCell(cell) ? 0 : 1;
@@ -76,7 +76,7 @@ TEST(Writers, AReaderSeesOneMomentWhileAWriterGoesOn)
     for (int i = 0; i < 30; ++i) {
         mark.from = mark.offset;
         mark.offset += 10;
-        ASSERT_TRUE(writer->addLog("c.log", "dion", mark, {lossOf({1, 2, 3}, 3 * i)}, {}));
+        ASSERT_TRUE(writer->addLog("c.log", "dion", mark, {{lossOf({1, 2, 3}, 3 * i)}, {}}));
         const auto run = reader->load();
         ASSERT_TRUE(run);
         ASSERT_EQ(run->series.size(), 1U);
@@ -94,8 +94,8 @@ TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
     LogMark mark;
     mark.from = 0;
     mark.offset = 100;
-    ASSERT_TRUE(one->addLog("c.log", "dion", mark, {lossOf({1, 2})}, {}));
-    const auto refused = two->addLog("c.log", "dion", mark, {lossOf({1, 2})}, {});
+    ASSERT_TRUE(one->addLog("c.log", "dion", mark, {{lossOf({1, 2})}, {}}));
+    const auto refused = two->addLog("c.log", "dion", mark, {{lossOf({1, 2})}, {}});
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, ErrorKind::refused);
     EXPECT_THAT(refused.error().what, HasSubstr("run the import again"));

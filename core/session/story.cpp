@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/session/sessionimpl.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::int64_t storyVersion = 3;
+
+} // namespace
+
+// A session that is only read keeps the version it was written with.
+bool hasStory(sqlite3* db)
+{
+    return pragmaValue(db, "user_version") >= storyVersion;
+}
+
+void insertCheckpoints(sqlite3* db, std::optional<std::int64_t> sourceId, const std::vector<Checkpoint>& checkpoints)
+{
+    Statement insert(db, "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)");
+    for (const auto& one : checkpoints) {
+        insert.bind(sourceId, std::string(name(one.fact)), one.step, one.path, one.problem, one.line).run();
+    }
+}
+
+void insertSettings(sqlite3* db, std::int64_t sourceId, const std::vector<Setting>& settings)
+{
+    Statement insert(db, "INSERT INTO settings VALUES (NULL, ?, ?, ?, ?, ?)");
+    for (const auto& one : settings) {
+        insert.bind(sourceId, one.name, one.value, one.rank, one.line).run();
+    }
+}
+
+std::vector<Checkpoint> readCheckpoints(sqlite3* db)
+{
+    std::vector<Checkpoint> all;
+    if (!hasStory(db)) {
+        return all;
+    }
+    Statement rows(db,
+        "SELECT c.step, c.fact, c.path, c.problem, o.path, c.line FROM checkpoints c "
+        "LEFT JOIN sources o ON o.id = c.source_id ORDER BY c.id");
+    while (rows.step()) {
+        all.push_back({rows.integer(0), parseCheckpointFact(rows.text(1)).value_or(CheckpointFact::found), rows.text(2),
+            rows.text(3), rows.text(4), rows.integer(5)});
+    }
+    return all;
+}
+
+std::vector<Setting> readSettings(sqlite3* db)
+{
+    std::vector<Setting> all;
+    if (!hasStory(db)) {
+        return all;
+    }
+    Statement rows(db,
+        "SELECT s.name, s.value, s.rank, o.path, s.line FROM settings s JOIN sources o ON o.id = s.source_id "
+        "ORDER BY o.path, s.line, s.id");
+    while (rows.step()) {
+        all.push_back({rows.text(0), rows.text(1), rows.optional<int>(2), rows.text(3), rows.integer(4)});
+    }
+    return all;
+}
+
+Result<void> Session::setFoundCheckpoints(const std::vector<Checkpoint>& found)
+{
+    return m_impl->attempt([&] {
+        sqlite3* db = m_impl->raw();
+        Transaction transaction(db);
+        execute(db, "DELETE FROM checkpoints WHERE source_id IS NULL");
+        insertCheckpoints(db, std::nullopt, found);
+        transaction.commit();
+    });
+}
+
+} // namespace nanscope

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+
+#include "core/session/session.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+LogRecords someRecords()
+{
+    LogRecords records;
+    auto& collapsed = records.events.emplace_back();
+    collapsed.kind = EventKind::skippedStep;
+    collapsed.text = "OVERFLOW!";
+    collapsed.line = 7;
+    collapsed.copies = 1204;
+    auto& thrown = records.events.emplace_back();
+    thrown.kind = EventKind::traceback;
+    thrown.text = "ValueError: x";
+    thrown.line = 9;
+    thrown.detail = "File \"train.py\", line 3, in step";
+    records.events.emplace_back().line = 11;
+    records.checkpoints = {{1000, CheckpointFact::saved, "out/step_1000", "", "", 12}};
+    records.settings = {{"optimizer.lr", "3e-4", 0, "", 1}, {"dtype", "bfloat16", {}, "", 2}};
+    return records;
+}
+
+class Story : public testing::Test
+{
+protected:
+    Session open(OpenMode mode) const { return std::move(*Session::open(m_path, mode)); }
+
+    TemporaryFolder m_folder;
+    std::filesystem::path m_path = m_folder / "a.nanscope";
+};
+
+TEST_F(Story, ComesBackWithItsSource)
+{
+    ASSERT_TRUE(open(OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
+    const auto run = open(OpenMode::readOnly).summary();
+    ASSERT_TRUE(run);
+    ASSERT_THAT(run->events, SizeIs(3));
+    EXPECT_EQ(run->events[0].kind, EventKind::skippedStep);
+    EXPECT_EQ(run->events[0].copies, 1204);
+    EXPECT_EQ(run->events[1].detail, "File \"train.py\", line 3, in step");
+    EXPECT_EQ(run->events[1].copies, 1);
+    EXPECT_EQ(run->events[2].copies, 1);
+    ASSERT_THAT(run->checkpoints, SizeIs(1));
+    EXPECT_EQ(run->checkpoints[0].fact, CheckpointFact::saved);
+    EXPECT_EQ(run->checkpoints[0].step, 1000);
+    EXPECT_EQ(run->checkpoints[0].source, "c.log");
+    EXPECT_EQ(run->checkpoints[0].line, 12);
+    ASSERT_THAT(run->settings, SizeIs(2));
+    EXPECT_EQ(run->settings[0].name, "optimizer.lr");
+    EXPECT_EQ(run->settings[0].rank, 0);
+    EXPECT_EQ(run->settings[1].rank, std::nullopt);
+    EXPECT_EQ(run->settings[1].value, "bfloat16");
+}
+
+TEST_F(Story, FoundCheckpointsReplaceThoseFoundBefore)
+{
+    auto session = open(OpenMode::create);
+    ASSERT_TRUE(session.addLog("c.log", "kempnerforge", {}, someRecords()));
+    ASSERT_TRUE(session.setFoundCheckpoints({{1000, CheckpointFact::found, "out/step_1000", "", "", 0}}));
+    ASSERT_TRUE(session.setFoundCheckpoints({{2000, CheckpointFact::found, "out/step_2000", "no .metadata", "", 0}}));
+    const auto run = session.summary();
+    ASSERT_THAT(run->checkpoints, SizeIs(2));
+    EXPECT_EQ(run->checkpoints[0].source, "c.log") << "what a log says stays";
+    EXPECT_EQ(run->checkpoints[1].step, 2000);
+    EXPECT_EQ(run->checkpoints[1].source, "");
+    EXPECT_EQ(run->checkpoints[1].problem, "no .metadata");
+}
+
+TEST_F(Story, IsForgottenWithItsLog)
+{
+    auto session = open(OpenMode::create);
+    ASSERT_TRUE(session.addLog("c.log", "kempnerforge", {}, someRecords()));
+    ASSERT_TRUE(session.setFoundCheckpoints({{1000, CheckpointFact::found, "out/step_1000", "", "", 0}}));
+    ASSERT_TRUE(session.dropLog("c.log"));
+    const auto run = session.summary();
+    EXPECT_THAT(run->events, IsEmpty());
+    EXPECT_THAT(run->settings, IsEmpty());
+    EXPECT_THAT(run->checkpoints, SizeIs(1));
+    const auto notes = session.query("SELECT count(*) FROM event_notes");
+    ASSERT_TRUE(notes);
+    EXPECT_EQ(notes->rows[0][0], "0");
+}
+
+TEST_F(Story, IsMissingInASessionThatIsOlder)
+{
+    ASSERT_TRUE(open(OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(m_path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(
+        sqlite3_exec(db, "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings; PRAGMA user_version = 2",
+            nullptr, nullptr, nullptr),
+        SQLITE_OK);
+    sqlite3_close(db);
+    const auto old = open(OpenMode::readOnly).summary();
+    ASSERT_TRUE(old);
+    EXPECT_THAT(old->events, SizeIs(3));
+    EXPECT_EQ(old->events[0].copies, 1);
+    EXPECT_THAT(old->checkpoints, IsEmpty());
+    ASSERT_TRUE(open(OpenMode::readWrite).setFoundCheckpoints({{1, CheckpointFact::found, "a", "", "", 0}}))
+        << "migrated";
+}
+
+} // namespace
+} // namespace nanscope
