@@ -50,7 +50,7 @@ inline bool makeSession(const std::filesystem::path& path)
         for (const std::string& name : names) {
             series.push_back(makeSeries(name, rank, generator));
         }
-        if (!session->addLog(source, "jsonl", {}, series, {})) {
+        if (!session->addLog(source, "jsonl", {}, {series, {}})) {
             return false;
         }
     }
