@@ -122,6 +122,35 @@ std::string findingsText(const std::vector<Finding>& findings)
     return text.empty() ? text : "\nfindings\n" + text;
 }
 
+std::string checkpointText(const CheckpointAdvice& advice)
+{
+    auto text = fmt::format("step {}: {}, {}", advice.step, name(advice.status), advice.reason);
+    for (const auto& line : advice.proof) {
+        text += line.source.empty() ? fmt::format(" ({})", line.text)
+                                    : fmt::format(" ({} [{}])", clipped(line.text, 120), line.source);
+    }
+    return text;
+}
+
+std::string rollbackText(const std::optional<Rollback>& rollback)
+{
+    constexpr std::size_t most = 8;
+    if (!rollback) {
+        return {};
+    }
+    auto text = std::string("\nrollback\n") + fact("tonight", rollback->tonight);
+    text += fact("go back to",
+        rollback->recommended ? fmt::format("step {}: {}", *rollback->recommended, rollback->reason)
+                              : rollback->reason);
+    for (std::size_t i = 0; i < std::min(most, rollback->checkpoints.size()); ++i) {
+        text += fact(i == 0 ? "checkpoints" : "", checkpointText(rollback->checkpoints[i]));
+    }
+    if (rollback->checkpoints.size() > most) {
+        text += fact("", fmt::format("and {} older ones (--json has them all)", rollback->checkpoints.size() - most));
+    }
+    return text;
+}
+
 } // namespace
 
 std::string diagnosisText(const Diagnosis& diagnosis)
@@ -137,7 +166,8 @@ std::string diagnosisText(const Diagnosis& diagnosis)
     if (shown > most) {
         text += fmt::format("\nand {} more like these (--json has them all)\n", shown - most);
     }
-    return text + othersText(diagnosis) + findingsText(diagnosis.findings);
+    return text + othersText(diagnosis) + findingsText(diagnosis.findings)
+        + rollbackText(diagnosis.rollback);
 }
 
 } // namespace nanscope

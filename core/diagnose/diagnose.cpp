@@ -12,6 +12,7 @@
 #include "core/diagnose/findings.h"
 #include "core/diagnose/headline.h"
 #include "core/diagnose/judge.h"
+#include "core/diagnose/rollback.h"
 
 namespace nanscope {
 
@@ -130,6 +131,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         }
     }
     summarize(diagnosis);
+    diagnosis.rollback = adviseRollback(run, diagnosis.captures);
     return diagnosis;
 }
 

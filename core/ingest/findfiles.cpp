@@ -4,9 +4,11 @@
 #include <array>
 #include <set>
 #include <system_error>
+#include <tuple>
 
 #include <fmt/format.h>
 
+#include "core/ingest/checkpointfolders.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/progressmeter.h"
@@ -108,9 +110,19 @@ private:
         if (entry.is_symlink(error)) {
             m_links.push_back(std::move(next));
         } else if (entry.is_directory(error)) {
+            noteCheckpoint(next, true);
             enter(std::move(next));
         } else if (entry.is_regular_file(error)) {
+            noteCheckpoint(next, false);
             add(next.path, next.relative);
+        }
+    }
+
+    void noteCheckpoint(const Folder& place, bool isFolder)
+    {
+        if (auto checkpoint = checkpointAt(place.path, place.relative, isFolder)) {
+            checkpoint->path = readable(checkpoint->path, checkpoint->path.size() * 4);
+            m_found.checkpoints.push_back(std::move(*checkpoint));
         }
     }
 
@@ -234,6 +246,8 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
         return failure(ErrorKind::cancelled, "cancelled while looking for files", given.string());
     }
     dropSidecars(found.files);
+    std::sort(found.checkpoints.begin(), found.checkpoints.end(),
+        [](const Checkpoint& a, const Checkpoint& b) { return std::tie(a.step, a.path) < std::tie(b.step, b.path); });
     std::sort(found.files.begin(), found.files.end(),
         [](const FoundFile& a, const FoundFile& b) { return a.relative < b.relative; });
     for (auto& file : found.files) {

@@ -168,13 +168,36 @@ Blocks advisories(const ReportFacts& /*facts*/)
     return {Paragraph {own("not looked up.")}};
 }
 
+/// Poisoned ones and the one to go back to say it; the others are in the JSON.
+ItemList checkpointItems(const Rollback& rollback)
+{
+    constexpr std::size_t most = 6;
+    ItemList list;
+    list.items.push_back({"go back to",
+        rollback.recommended ? own(fmt::format("step {}: ", *rollback.recommended)) + foreign(rollback.reason)
+                             : foreign(rollback.reason)});
+    list.items.push_back({"tonight", foreign(rollback.tonight)});
+    for (std::size_t i = 0; i < std::min(most, rollback.checkpoints.size()); ++i) {
+        const auto& one = rollback.checkpoints[i];
+        list.items.push_back(
+            {std::string(name(one.status)), own(fmt::format("checkpoint {}: ", one.step)) + foreign(one.reason)});
+    }
+    return list;
+}
+
 Blocks impact(const ReportFacts& facts)
 {
-    const auto& triage = facts.input.diagnosis.triage;
+    const auto& diagnosis = facts.input.diagnosis;
+    const auto& triage = diagnosis.triage;
     const auto counts = fmt::format("{} captures: {} birth{}, {} upstream, {} downstream, {} padding.", triage.captures,
         triage.births, triage.births == 1 ? "" : "s", triage.upstream, triage.downstream, triage.padding);
-    return {Paragraph {own(counts) + lossNotFinite(facts.input.run)
-        + own(fmt::format(" Parameters touched, checkpoints: {}.", notRecorded))}};
+    const auto unknown = diagnosis.rollback ? "Parameters touched" : "Parameters touched, checkpoints";
+    Blocks blocks {Paragraph {
+        own(counts) + lossNotFinite(facts.input.run) + own(fmt::format(" {}: {}.", unknown, notRecorded))}};
+    if (diagnosis.rollback) {
+        blocks.emplace_back(checkpointItems(*diagnosis.rollback));
+    }
+    return blocks;
 }
 
 Blocks reproduce(const ReportFacts& facts)

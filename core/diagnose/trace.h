@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// One value of a run over its steps, as a plot shows it: where a restart wrote steps again, the last writer wins.
+struct Trace
+{
+    std::string name;
+    std::string source; ///< the log it comes from
+    std::optional<int> rank;
+    std::vector<Point> points; ///< in order of step, at most one of a step
+
+    bool empty() const { return points.empty(); }
+};
+
+/// The trace of a canonical name, from the log that has most points of it. Inferred steps only where there are no
+/// others. Empty where no log has it, or where the points of the run were not read.
+Trace traceOf(const RunData& run, std::string_view name);
+
+bool isNonFinite(PointState state);
+
+/// "train.log:77"
+std::string placeOf(const Trace& trace, const Point& point);
+
+/// The points with a finite value.
+std::vector<Point> finitePoints(const Trace& trace);
+
+/// The first point that is not finite and after which no finite one comes: the streak that never recovers.
+const Point* lastStreak(const Trace& trace);
+
+double medianOf(std::vector<double> values);
+
+} // namespace nanscope

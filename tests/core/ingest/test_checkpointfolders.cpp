@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "core/session/session.h"
+#include "tests/core/ingest/logfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class CheckpointFolders : public LogFolder
+{
+protected:
+    void put(const std::string& relative, const std::string& text = "x")
+    {
+        const auto path = m_folder.path() / relative;
+        std::filesystem::create_directories(path.parent_path());
+        m_folder.write(relative, text);
+    }
+
+    std::vector<Checkpoint> found() const
+    {
+        const auto files = findFiles(m_folder.path());
+        EXPECT_TRUE(files);
+        return files->checkpoints;
+    }
+};
+
+TEST_F(CheckpointFolders, OfEveryTrainer)
+{
+    put("a/step_1000/.metadata");
+    put("a/step_1000/__0_0.distcp");
+    put("a/step-2000/pp0/.metadata");
+    put("a/step-2000/pp0/__0_0.distcp");
+    put("b/checkpoint-500/trainer_state.json", "{}");
+    put("b/checkpoint-500/model.safetensors");
+    put("c/global_step20/mp_rank_00_model_states.pt");
+    put("d/iter_0000100/mp_rank_00/model_optim_rng.pt");
+    put("state_step000300.pt");
+    put("model_000400.pt");
+    put("epoch=0-step=600.ckpt");
+    put("ep0-ba700-rank0.pt");
+    const auto all = found();
+    std::vector<std::int64_t> steps;
+    for (const auto& one : all) {
+        steps.push_back(one.step);
+        EXPECT_EQ(one.problem, "") << one.path;
+        EXPECT_EQ(one.fact, CheckpointFact::found);
+    }
+    EXPECT_THAT(steps, testing::ElementsAre(20, 100, 300, 400, 500, 600, 700, 1000, 2000));
+    EXPECT_EQ(all[4].path, "b/checkpoint-500");
+}
+
+TEST_F(CheckpointFolders, SayWhatIsMissing)
+{
+    put("step_1/__0_0.distcp");
+    put("checkpoint-2/pytorch_model.bin");
+    put("global_step3/zero_pp_rank_0_optim_states.pt");
+    put("model_4.pt", "");
+    const auto all = found();
+    ASSERT_THAT(all, SizeIs(4));
+    EXPECT_THAT(all[0].problem, HasSubstr(".metadata"));
+    EXPECT_THAT(all[1].problem, HasSubstr("trainer_state.json"));
+    EXPECT_THAT(all[2].problem, HasSubstr("model_states.pt"));
+    EXPECT_THAT(all[3].problem, HasSubstr("empty"));
+}
+
+TEST_F(CheckpointFolders, OtherFoldersOfSuchNamesAreNone)
+{
+    put("step_5/console.log", "step 5");
+    put("steps_7/model.pt");
+    put("checkpoint-x/model.pt");
+    put("step_99999999999999999999/model.pt");
+    put("dion_nan_capture_rank0_shape1x2x2_pid1_1.pt");
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(CheckpointFolders, AreStoredAndForgottenWhenTheyAreGone)
+{
+    put("run/step_1/.metadata");
+    put("run/step_1/a.distcp");
+    put("run/run.log", "step 1, loss: 2.5\n");
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    const auto first = importRun(m_folder.path() / "run", *session);
+    ASSERT_TRUE(first);
+    ASSERT_THAT(first->checkpoints, SizeIs(1));
+    EXPECT_EQ(first->checkpoints[0].path, "step_1");
+    std::filesystem::remove_all(m_folder.path() / "run/step_1");
+    EXPECT_THAT(importRun(m_folder.path() / "run", *session)->checkpoints, IsEmpty());
+}
+
+} // namespace
+} // namespace nanscope
