@@ -2,117 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ingest/eventreader.h"
 
-#include <algorithm>
-#include <array>
-
 #include <re2/re2.h>
-#include <re2/set.h>
 
 #include "core/ingest/consoletext.h"
+#include "core/ingest/linepatterns.h"
+#include "core/ingest/signatures.h"
 
 namespace nanscope {
 
 namespace {
 
-/// A group named `step` gives the step of the event.
-struct Signature
+const LinePatterns& patterns()
 {
-    EventKind kind;
-    const char* pattern;
-};
-
-// In order of precedence where several match one line.
-constexpr std::array signatures {
-    Signature {EventKind::captureDumped, R"(\[dion NaN capture\] .*dumped to \S)"},
-    Signature {EventKind::diagnosticFailed,
-        R"(Operator '?aten\._?is_any_true(?:\.default)?'? does not have a sharding strategy)"},
-    Signature {EventKind::machine, R"(NVRM: Xid|Xid \(PCI:|[Uu]ncorrectable ECC|SDCReplayMismatch)"},
-    Signature {EventKind::machine, R"(GPU health check failed on device \d+)"},
-    Signature {EventKind::infrastructure, R"(CUDA out of memory|CUDA error: out of memory|OutOfMemoryError)"},
-    Signature {EventKind::infrastructure, R"(No space left on device|Disk quota exceeded)"},
-    Signature {EventKind::infrastructure, R"(no kernel image is available)"},
-    Signature {EventKind::infrastructure, R"(oom-kill event|oom_kill|Out of memory: Killed process)"},
-    Signature {EventKind::optimizerStop, R"(Too many consecutive NaNs|Loss is NaN/Inf; training diverged)"},
-    Signature {EventKind::optimizerStop, R"(loss scale already at minimum - cannot decrease scale anymore)"},
-    Signature {EventKind::machine, R"(Second rerun: .*not reproducible on a different GPU)"},
-    Signature {EventKind::other, R"(First rerun: unexpected result is (?:not )?reproducible)"},
-    Signature {EventKind::nanLoss, R"(NaN/Inf loss at step (?P<step>\d+))"},
-    Signature {EventKind::nanLoss, R"(NaN/Inf detected on another rank at step (?P<step>\d+))"},
-    Signature {EventKind::nanLoss, R"(NaN/Inf gradient in \S+ at step (?P<step>\d+))"},
-    Signature {EventKind::nanLoss, R"(returned nan values in its \d+th output)"},
-    Signature {EventKind::nanLoss, R"(The total norm .* is non-finite, so it cannot be clipped)"},
-    Signature {EventKind::nanLoss, R"(Unexpected result (?:nan|inf|-inf).* at iteration #(?P<step>\d+))"},
-    Signature {EventKind::nanLoss, R"(iteration (?P<step>\d+): Unexpected result (?:nan|inf|-inf))"},
-    Signature {EventKind::nanLoss, R"(iteration -1: Unexpected result (?:nan|inf|-inf))"},
-    Signature {EventKind::nanLoss, R"(found NaN/Inf in local (?:forward loss calculation|grad norm))"},
-    Signature {EventKind::nanLoss, R"(\(check_for_nan_in_grad=True\) Detected NaN or Inf)"},
-    Signature {EventKind::nanLoss, R"(Detected inf/nan during batch_number=(?P<step>\d+))"},
-    Signature {EventKind::nanLoss, R"(Train loss (?:\S+ )?contains a NaN)"},
-    Signature {EventKind::nanLoss, R"(The loss returned in `training_step` is (?:nan|inf|-inf))"},
-    Signature {EventKind::nanLoss, R"(^ValueError: nan loss encountered)"},
-    Signature {EventKind::nanLoss, R"(FloatingPointError: invalid value \((?:nan|inf)\) encountered in)"},
-    Signature {EventKind::nanLoss, R"(#GPU-FPX LOC-EXCEP INFO: .*\b(?:NaN|INF)\b found)"},
-    Signature {EventKind::nanLoss, R"(#nixnan: error \[.*\] detected in instruction)"},
-    Signature {EventKind::nanLoss, R"(checkForNaN.*Assertion .*isnan.* failed)"},
-    Signature {EventKind::other, R"(OVERFLOW! Rank \d+ Skipping step)"},
-    Signature {EventKind::other, R"(fp16 dynamic loss scale overflow! Skipping step)"},
-    Signature {EventKind::other, R"(Overflow detected\. Skipping step|Grad overflow on iteration:? (?P<step>\d+))"},
-    Signature {EventKind::other, R"(Gradient overflow\.  Skipping step, loss scaler)"},
-    Signature {EventKind::other, R"(Training spike detected in batch (?P<step>\d+))"},
-    Signature {EventKind::other, R"(Potential loss spike detected\. Iteration: (?P<step>\d+))"},
-    Signature {EventKind::other, R"(Loss spike detected for \d+ steps|High losses \()"},
-    Signature {EventKind::collective, R"(Connection (?:closed|reset) by peer)"},
-    Signature {EventKind::collective, R"(Watchdog caught collective operation timeout)"},
-    Signature {EventKind::collective, R"(NCCL operations have failed or timed out|taking the entire process down)"},
-    Signature {EventKind::collective, R"(NCCL health check (?:timed out|failed)(?:.* at step (?P<step>\d+))?)"},
-    Signature {EventKind::collective, R"(NCCL error|nccl(?:UnhandledCuda|System|Internal|Remote)Error)"},
-    Signature {EventKind::collective, R"(DistBackendError)"},
-    Signature {EventKind::terminated, R"(closing signal SIG(?:TERM|INT))"},
-    Signature {EventKind::terminated, R"(Received SIG(?:TERM|USR1))"},
-    Signature {EventKind::terminated, R"(\bexitcode *: *-?\d+)"},
-    Signature {EventKind::terminated, R"(ChildFailedError|SignalException)"},
-    Signature {EventKind::terminated, R"(slurmstepd: error: .* CANCELLED)"},
-    Signature {EventKind::other, R"(Checkpoint committed: .*\(step=(?P<step>\d+)\))"},
-    Signature {EventKind::other, R"(^Resumed from step (?P<step>\d+))"},
-    Signature {EventKind::other, R"(^Shutdown requested at step (?P<step>\d+))"},
-    Signature {EventKind::other, R"(^Training complete: (?P<step>\d+) steps)"},
-};
+    static const LinePatterns instance = [] {
+        std::vector<const char*> all;
+        for (const auto& signature : signatures()) {
+            all.push_back(signature.pattern);
+        }
+        return LinePatterns(all);
+    }();
+    return instance;
+}
 
 re2::StringPiece piece(std::string_view text)
 {
     return {text.data(), text.size()};
 }
 
-struct Automaton
+std::optional<std::int64_t> numberIn(std::string_view text, std::size_t signature, const char* group)
 {
-    RE2::Set set {RE2::Options(RE2::Latin1), RE2::UNANCHORED};
-    std::vector<std::unique_ptr<RE2>> withStep;
-
-    Automaton()
-    {
-        for (const auto& signature : signatures) {
-            set.Add(signature.pattern, nullptr);
-            auto pattern = std::make_unique<RE2>(signature.pattern, RE2::Latin1);
-            withStep.push_back(pattern->NumberOfCapturingGroups() > 0 ? std::move(pattern) : nullptr);
-        }
-        set.Compile();
-    }
-};
-
-const Automaton& automaton()
-{
-    static const Automaton instance;
-    return instance;
-}
-
-std::optional<std::int64_t> stepIn(std::string_view text, std::size_t signature)
-{
-    const auto& pattern = automaton().withStep[signature];
-    re2::StringPiece digits;
-    if (!pattern || !RE2::PartialMatch(piece(text), *pattern, &digits) || digits.empty()) {
-        return std::nullopt;
-    }
-    return parseInteger({digits.data(), digits.size()});
+    const auto digits = patterns().group(signature, group, text);
+    return digits ? parseInteger(*digits) : std::nullopt;
 }
 
 /// The wrapper names the dump by a path of the machine it ran on; the file's own name is what is found again.
@@ -201,13 +121,15 @@ bool EventReader::parseSignature(const LogLine& line, LogBuilder& builder)
         m_failedRank = rank && *rank <= largestRank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
         return true;
     }
-    if (line.text.starts_with("  traceback : ") || !automaton().set.Match(piece(line.text), &m_hits)
-        || m_hits.empty()) {
+    if (line.text.starts_with("  traceback : ") || !patterns().match(line.text, m_hits)) {
         return false;
     }
-    const auto best = static_cast<std::size_t>(*std::min_element(m_hits.begin(), m_hits.end()));
-    auto event = eventOf(signatures[best].kind, line, builder);
-    event.step = stepIn(line.text, best);
+    const auto best = static_cast<std::size_t>(m_hits.front());
+    auto event = eventOf(signatures()[best].kind, line, builder);
+    event.step = numberIn(line.text, best, "step");
+    if (const auto rank = numberIn(line.text, best, "rank"); rank && *rank <= largestRank) {
+        event.rank = static_cast<int>(*rank);
+    }
     if (event.kind == EventKind::captureDumped) {
         if (!line.whole && !line.text.ends_with(".pt")) {
             return false;

@@ -54,6 +54,7 @@ std::unique_ptr<LogFormat> makeJsonlLog();
 std::unique_ptr<LogFormat> makeKempnerForge();
 std::unique_ptr<LogFormat> makeKeyValue();
 std::unique_ptr<LogFormat> makeLlmC();
+std::unique_ptr<LogFormat> makeMaxText();
 std::unique_ptr<LogFormat> makeMegatron();
 std::unique_ptr<LogFormat> makeNanochat();
 std::unique_ptr<LogFormat> makeNanoGpt();
@@ -64,7 +65,7 @@ inline std::vector<std::unique_ptr<LogFormat>> allFormats()
     std::vector<std::unique_ptr<LogFormat>> formats;
     for (const auto make :
         {makeHfTrainerState, makeJsonlLog, makeCsvLog, makeDionConsole, makeKempnerForge, makeTorchtitan, makeMegatron,
-            makeDeepSpeed, makeNanoGpt, makeNanochat, makeLlmC, makeHfConsole, makeKeyValue}) {
+            makeDeepSpeed, makeMaxText, makeNanoGpt, makeNanochat, makeLlmC, makeHfConsole, makeKeyValue}) {
         formats.push_back(make());
     }
     return formats;

@@ -56,6 +56,23 @@ TEST_F(Trainers, torchtitanBehindItsLoggerAndColours)
     EXPECT_THAT(values(find(log, "val_loss", 3)), ElementsAre(3.1234));
 }
 
+TEST_F(Trainers, maxTextWithItsLogger)
+{
+    const auto log = read("train.log",
+        "completed step: 0, seconds: 44.923, TFLOP/s/device: 17.022, Tokens/s/device: 1094.129, total_weights: 196608, "
+        "loss: 12.038\n"
+        "I0811 21:54:55.531340 138304 metric_logger.py:226] completed step: 1, seconds: 0.319, TFLOP/s/device: "
+        "2400.734, Tokens/s/device: 154316.608, total_weights: 196608, loss: nan, lm_loss: nan, perplexity: nan\n"
+        "completed step: 2 of the tutorial, loss: 3\ncompleted step: saving\n"
+        "completed step: 2, seconds: 5.6, loss: 11.6");
+    EXPECT_EQ(log.format, "maxtext");
+    const auto loss = find(log, "loss");
+    EXPECT_THAT(steps(loss), ElementsAre(0, 1)) << "the last line may still grow";
+    EXPECT_THAT(states(loss), ElementsAre(number, PointState::nan));
+    EXPECT_THAT(values(find(log, "step_time_s")), ElementsAre(44.923, 0.319));
+    EXPECT_THAT(values(find(log, "tokens_per_second")), ElementsAre(1094.129, 154316.608));
+}
+
 TEST_F(Trainers, linguaPrintsTheSameFields)
 {
     const auto log = read("train.log",
