@@ -18,9 +18,11 @@
 #include "ui/panes/cliffpane.h"
 #include "ui/panes/faulttreepane.h"
 #include "ui/panes/filmpane.h"
+#include "ui/panes/findingspane.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
 #include "ui/panes/reportpane.h"
+#include "ui/panes/rollbackpane.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
@@ -58,6 +60,10 @@ QWidget* PaneArea::buildCentre()
     m_panes.tensors->setTitle({});
     m_panes.cliff = new CliffPane;
     m_panes.cliff->setTitle({});
+    m_panes.findings = new FindingsPane;
+    m_panes.findings->setTitle({});
+    m_panes.rollback = new RollbackPane;
+    m_panes.rollback->setTitle({});
     m_panes.report = new ReportPane;
     m_panes.report->setTitle({});
     m_tabs = new QTabWidget;
@@ -66,6 +72,8 @@ QWidget* PaneArea::buildCentre()
     m_tabs->addTab(films, tr("Film strip"));
     m_tabs->addTab(m_panes.tensors, tr("Input and output"));
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
+    m_tabs->addTab(m_panes.findings, tr("Findings"));
+    m_tabs->addTab(m_panes.rollback, tr("Rollback"));
     m_tabs->addTab(m_panes.report, tr("Report"));
     connect(m_tabs, &QTabWidget::currentChanged, this, &PaneArea::shareCentre);
     auto* centre = new QWidget;
@@ -125,6 +133,8 @@ void PaneArea::namePanes()
     m_named.push_back({QStringLiteral("film"), tr("Film strip"), m_panes.film});
     m_named.push_back({QStringLiteral("tensors"), tr("Input and output"), m_panes.tensors});
     m_named.push_back({QStringLiteral("cliff"), tr("Cliff"), m_panes.cliff});
+    m_named.push_back({QStringLiteral("findings"), tr("Findings"), m_panes.findings});
+    m_named.push_back({QStringLiteral("rollback"), tr("Rollback"), m_panes.rollback});
     m_named.push_back({QStringLiteral("report"), tr("Report"), m_panes.report});
 }
 
@@ -158,6 +168,14 @@ void PaneArea::goTo(const QString& name)
     QCoreApplication::sendPostedEvents(this, QEvent::LayoutRequest);
     QWidget* work = workplaceOf(*found);
     (work ? work : found)->setFocus(Qt::ShortcutFocusReason);
+}
+
+void PaneArea::leavePictures()
+{
+    const QWidget* shown = m_tabs->currentWidget();
+    if (shown != m_panes.rollback && shown != m_panes.report) {
+        m_tabs->setCurrentWidget(m_panes.findings);
+    }
 }
 
 void PaneArea::fillMenu(QMenu& menu)

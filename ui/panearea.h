@@ -17,10 +17,12 @@ class CapturesPane;
 class CliffPane;
 class FaultTreePane;
 class FilmPane;
+class FindingsPane;
 class FramePane;
 class GaugesPane;
 class HeatView;
 class ReportPane;
+class RollbackPane;
 class SweepPane;
 class TensorsPane;
 class TimelinePane;
@@ -36,6 +38,8 @@ struct Panes
     TimelinePane* timeline = nullptr;
     FaultTreePane* faults = nullptr;
     FilmPane* film = nullptr;
+    FindingsPane* findings = nullptr;
+    RollbackPane* rollback = nullptr;
     ReportPane* report = nullptr;
     FilmPane* beside = nullptr; ///< of a second cell, while two are compared
     FramePane* frame = nullptr;
@@ -61,8 +65,8 @@ public:
     explicit PaneArea(QWidget* parent = nullptr);
 
     const Panes& panes() const { return m_panes; }
-    /// A dock by its name, or verdict, film, tensors, cliff, report; shown if it was behind a tab. Null where there is
-    /// none of this name.
+    /// A dock by its name, or verdict, film, tensors, cliff, findings, rollback, report; shown if it was behind a tab.
+    /// Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
     void fillMenu(QMenu& menu);
@@ -70,6 +74,8 @@ public:
     const std::vector<NamedPane>& named() const { return m_named; }
     /// Brings a pane to the front, shown or floating, and puts the keyboard into it.
     void goTo(const QString& name);
+    /// A run of logs alone has no pictures: what the logs tell is shown in their place.
+    void leavePictures();
 
     /// The layout as saved, or the one each pane was made for. Wants the area to have its size; once is enough.
     void layOut(const QByteArray& saved);

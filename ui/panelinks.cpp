@@ -12,10 +12,12 @@
 #include "ui/panes/cliffpane.h"
 #include "ui/panes/faulttreepane.h"
 #include "ui/panes/filmpane.h"
+#include "ui/panes/findingspane.h"
 #include "ui/panes/framemap.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
 #include "ui/panes/reportpane.h"
+#include "ui/panes/rollbackpane.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
@@ -47,6 +49,7 @@ PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
     connectCliff();
     connectTimeline();
     connectReport();
+    connectStory();
     connectWorkspace();
 }
 
@@ -120,6 +123,21 @@ void PaneLinks::connectReport()
     connect(&reporter, &Reporter::previewed, m_panes.report, &ReportPane::setPreview);
 }
 
+void PaneLinks::connectStory()
+{
+    connect(m_panes.rollback, &RollbackPane::copied, this, &PaneLinks::note);
+    connect(m_panes.findings, &FindingsPane::evidenceActivated, this, [this](const QString& source, qint64 line) {
+        Q_EMIT note(line > 0 ? QStringLiteral("%1:%2").arg(source).arg(line) : source);
+    });
+}
+
+void PaneLinks::fillStory()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_panes.findings->setFindings(loaded.known()->findings);
+    m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr);
+}
+
 void PaneLinks::connectWorkspace()
 {
     connect(&m_workspace, &Workspace::runChanged, this, &PaneLinks::onRunChanged);
@@ -148,6 +166,7 @@ void PaneLinks::onRunChanged()
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
     m_panes.captures->setRun(loaded.run, loaded.known());
+    fillStory();
     if (loaded.run->captures.empty()) {
         onSelectionChanged();
     }

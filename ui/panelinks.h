@@ -35,6 +35,7 @@ private:
     void connectCliff();
     void connectTimeline();
     void connectReport();
+    void connectStory();
     void connectWorkspace();
     void onRunChanged();
     void onSelectionChanged();
@@ -48,6 +49,7 @@ private:
     void onDeepEnded(const QString& sentence);
     void showGauges(const Cell& cell);
     void onTimelineEvent(const TimelineEvent& event);
+    void fillStory();
     void fillVerdict();
     void fillDamage(bool shown);
     void fillSweep();

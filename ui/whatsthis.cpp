@@ -89,6 +89,17 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "to one singular value, with the limit beyond which they send it to infinity; the dot is σ_max of the "
             "captured matrix, measured on the entry of the chosen step. Drag the scale or change the safety factor: "
             "each setting is replayed and stays as a mark, so that you see how much it takes to fail.")},
+    {"findings",
+        QT_TRANSLATE_NOOP("nanscope::WhatsThis",
+            "What the logs tell besides the captures: spikes, skipped steps, a wrong precision, a full disk, and what "
+            "a log hides. A card fired on the evidence that stands beside it, is clear, or could not be checked with "
+            "this data; the buttons choose which are shown. Each names its rule with its threshold, and what to try.")},
+    {"rollback",
+        QT_TRANSLATE_NOOP("nanscope::WhatsThis",
+            "Can I go on tonight? The first line says with which setting, from which checkpoint and at what cost. The "
+            "table holds every checkpoint that lies in the folder or that a log names. Safe means that its weights "
+            "gave a finite loss before anything went wrong; poisoned, that NaN came of them; unverified, that nothing "
+            "was logged in between.")},
     {"report",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The report as it will leave the window, about the selected capture where that is a birth. Tick what goes "

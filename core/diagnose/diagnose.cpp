@@ -132,6 +132,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     }
     summarize(diagnosis);
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);
+    if (diagnosis.captures.empty() && !(run.series.empty() && run.events.empty())) {
+        diagnosis.headline += "; " + troubleText(run, troubleOf(run, diagnosis.captures));
+    }
     return diagnosis;
 }
 

@@ -25,6 +25,10 @@ struct DiagnoseOptions
 /// The series whose points a verdict is weighed with; of the others a run needs none to be judged.
 constexpr std::array<std::string_view, 2> weighedSeries {"grad_norm", "loss_scale"};
 
+/// The series the story of a run is read from: findings, and where to go back to.
+constexpr std::array<std::string_view, 6> storySeries {
+    "loss", "val_loss", "grad_norm", "loss_scale", "lr", "step_time_s"};
+
 /// Judges every capture of a run. Only births are replayed.
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
 

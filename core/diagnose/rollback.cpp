@@ -68,8 +68,10 @@ std::map<std::int64_t, Known, std::greater<>> checkpointsOf(const RunData& run)
 
 EvidenceLine lineOf(const Checkpoint& fact)
 {
-    return {fmt::format("{} of step {}", name(fact.fact), fact.step),
-        fact.source.empty() ? fact.path : fmt::format("{}:{}", fact.source, fact.line)};
+    if (fact.source.empty()) {
+        return {"it lies in the folder", fact.path};
+    }
+    return {fmt::format("{}: {}", name(fact.fact), fact.path), fmt::format("{}:{}", fact.source, fact.line)};
 }
 
 void set(CheckpointAdvice& advice, CheckpointStatus status, std::string reason, std::vector<EvidenceLine> proof)
@@ -114,8 +116,10 @@ void judge(CheckpointAdvice& advice, const Trouble& trouble)
     } else if (reaches(trouble.climbingFrom, step)) {
         set(advice, CheckpointStatus::suspect, "written while the run was already climbing",
             {trouble.climbingFrom->line});
-    } else if (trouble.lastProof && trouble.lastProof->weights >= step) {
-        set(advice, CheckpointStatus::safe, "its weights, or later ones, gave a finite loss", {trouble.lastProof->line});
+    } else if (const auto* proof = trouble.proofOf(step)) {
+        set(advice, CheckpointStatus::safe,
+            proof->weights == step ? "its weights gave a finite loss" : "weights made from it gave a finite loss",
+            {proof->line});
     } else {
         set(advice, CheckpointStatus::unverified, "no loss was logged between it and the fault", {});
     }
@@ -137,8 +141,8 @@ bool hasFiniteCorruption(const std::vector<CaptureVerdict>& verdicts)
 
 CheckpointAdvice* newestSafe(std::vector<CheckpointAdvice>& all)
 {
-    const auto found = std::find_if(all.begin(), all.end(),
-        [](const CheckpointAdvice& advice) { return advice.status == CheckpointStatus::safe; });
+    const auto found = std::find_if(
+        all.begin(), all.end(), [](const CheckpointAdvice& advice) { return advice.status == CheckpointStatus::safe; });
     return found == all.end() ? nullptr : &*found;
 }
 
@@ -170,7 +174,7 @@ std::string reasonOf(const Rollback& rollback, const Trouble& trouble, bool corr
 {
     if (!rollback.recommended) {
         return rollback.checkpoints.empty() ? "no checkpoint was found, in the folder or in a log"
-                                            : "none of the checkpoints that are left is known to be clean";
+                                            : "none of the known checkpoints is left and clean";
     }
     const auto chosen = std::find_if(rollback.checkpoints.begin(), rollback.checkpoints.end(),
         [&](const CheckpointAdvice& advice) { return advice.step == *rollback.recommended; });

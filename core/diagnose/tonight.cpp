@@ -34,15 +34,15 @@ std::string numericsSetting(const CaptureVerdict& verdict)
 std::string settingFor(const CaptureVerdict* verdict, const Trouble& trouble)
 {
     if (verdict == nullptr && trouble.climbingFrom) {
-        return "a lower learning rate or a longer warmup, and skip the batches of the fault";
+        return "take a lower learning rate or a longer warmup, and skip the batches of the fault";
     }
     if (verdict == nullptr) {
-        return "a guard that skips non-finite updates on all ranks, and captures on to learn the cause";
+        return "turn on a guard that skips non-finite updates on all ranks, and captures on to learn the cause";
     }
     switch (verdict->blame) {
     case Blame::implementation:
     case Blame::nondeterministic:
-        return "use_triton=False and use_gram_newton_schulz=False (no custom kernels)";
+        return "set use_triton=False and use_gram_newton_schulz=False (no custom kernels)";
     case Blame::machine:
         return machineSetting(*verdict);
     case Blame::numerics:
@@ -50,7 +50,8 @@ std::string settingFor(const CaptureVerdict* verdict, const Trouble& trouble)
     case Blame::upstream:
         return "skip the batches of the fault and check gradients before the optimizer";
     default:
-        return "no custom kernels, norm in fp32, bf16, and a guard that skips non-finite updates on all ranks";
+        return "switch custom kernels off, take the norm in fp32, iterate in bf16, and turn on a guard that skips "
+               "non-finite updates on all ranks";
     }
 }
 
@@ -79,12 +80,15 @@ std::string pruningRisk(const RunData& run)
 
 } // namespace
 
-std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
-    const Trouble& trouble)
+std::string tonightLine(
+    const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback, const Trouble& trouble)
 {
     const auto setting = settingFor(deciding(verdicts), trouble);
     if (!rollback.recommended) {
-        return fmt::format("{}; start anew, no clean checkpoint is known", setting);
+        return rollback.checkpoints.empty()
+            ? fmt::format(
+                "{}; resume from a checkpoint written before update {}, none is known here", setting, trouble.first())
+            : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
     return fmt::format("{}; resume from step {} ({}){}", setting, *rollback.recommended,
         costOf(run, trouble.first() - *rollback.recommended), pruningRisk(run));

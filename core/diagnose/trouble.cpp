@@ -95,8 +95,8 @@ void readDetectorProof(const std::vector<const Event*>& failed, Trouble& trouble
     for (const auto* event : failed) {
         std::int64_t step = 0;
         if (RE2::PartialMatch(event->text, pattern, &step) && step < trouble.first()
-            && (!trouble.lastProof || step > trouble.lastProof->weights)) {
-            trouble.lastProof = {step, lineOf(*event)};
+            && (trouble.proofs.empty() || step > trouble.proofs.back().weights)) {
+            trouble.proofs.push_back({step, lineOf(*event)});
         }
     }
 }
@@ -109,8 +109,7 @@ bool raisedByOptimizer(const RunData& run)
 }
 
 /// The update after the line of the first step made the damage, whether that line came before or after its own update.
-void readBirths(
-    const RunData& run, const std::vector<CaptureVerdict>& verdicts, std::int64_t base, Trouble& trouble)
+void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts, std::int64_t base, Trouble& trouble)
 {
     const bool raised = raisedByOptimizer(run);
     for (const auto& verdict : verdicts) {
@@ -143,15 +142,13 @@ bool badNormAt(const Trace& norm, std::int64_t step)
     return at != norm.points.end() && at->step == step && isNonFinite(at->state);
 }
 
-/// The last finite loss whose weights were written before the trouble.
-void readProof(const Trace& loss, const Trace& norm, Trouble& trouble)
+void readProofs(const Trace& loss, const Trace& norm, Trouble& trouble)
 {
-    for (auto point = loss.points.rbegin(); point != loss.points.rend(); ++point) {
-        const auto weights = point->step - stepBase(loss);
-        if (point->state == PointState::finite && weights < trouble.first() && !badNormAt(norm, point->step)) {
-            trouble.lastProof = {weights,
-                {fmt::format("loss is {:.4g} at step {}", point->value, point->step), placeOf(loss, *point)}};
-            return;
+    for (const auto& point : loss.points) {
+        const auto weights = point.step - stepBase(loss);
+        if (point.state == PointState::finite && weights < trouble.first() && !badNormAt(norm, point.step)) {
+            trouble.proofs.push_back(
+                {weights, {fmt::format("loss is {:.4g} at step {}", point.value, point.step), placeOf(loss, point)}});
         }
     }
 }
@@ -165,6 +162,13 @@ std::int64_t Trouble::first() const
         least = *sign ? std::min(least, (*sign)->weights) : least;
     }
     return least;
+}
+
+const Sign* Trouble::proofOf(std::int64_t n) const
+{
+    const auto found = std::lower_bound(
+        proofs.begin(), proofs.end(), n, [](const Sign& sign, std::int64_t wanted) { return sign.weights < wanted; });
+    return found == proofs.end() ? nullptr : &*found;
 }
 
 std::int64_t stepBase(const Trace& trace)
@@ -212,10 +216,34 @@ Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdict
     if (!trouble.none()) {
         readClimb(loss, trouble);
         readClimb(norm, trouble);
-        readProof(loss, norm, trouble);
+        readProofs(loss, norm, trouble);
         readDetectorProof(failed, trouble);
     }
     return trouble;
+}
+
+std::string troubleText(const RunData& run, const Trouble& trouble)
+{
+    if (trouble.poisonedFrom) {
+        const auto& text = trouble.poisonedFrom->line.text;
+        return text.substr(0, text.find(" (")) + ", and no number after it";
+    }
+    if (trouble.doubtFrom) {
+        const auto& text = trouble.doubtFrom->line.text;
+        return text.substr(0, text.find(" (")) + ", where the log ends";
+    }
+    if (trouble.tornFrom) {
+        return "a step was broken off by an exception";
+    }
+    const auto loss = traceOf(run, "loss");
+    if (loss.empty()) {
+        return "no loss in the logs";
+    }
+    const auto bad = std::count_if(
+        loss.points.begin(), loss.points.end(), [](const Point& point) { return isNonFinite(point.state); });
+    return bad == 0 ? "every logged loss is finite"
+                    : fmt::format("{} of {} logged losses {} not finite, and the run went on", bad, loss.points.size(),
+                        bad == 1 ? "is" : "are");
 }
 
 } // namespace nanscope

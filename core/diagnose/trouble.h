@@ -32,18 +32,23 @@ struct Trouble
     std::optional<Sign> climbingFrom;
     /// A step that was broken off by an exception: some of its updates were done, others were not.
     std::optional<Sign> tornFrom;
-    /// The newest W(n) that gave a finite loss and, where it is logged, a finite gradient norm, before the trouble.
-    std::optional<Sign> lastProof;
+    /// Each W(n) that gave a finite loss and, where it is logged, a finite gradient norm, before the trouble; in order.
+    std::vector<Sign> proofs;
 
     bool none() const { return !poisonedFrom && !doubtFrom && !tornFrom; }
     /// The first n that must not be gone back to; no n is as large where there was no trouble.
     std::int64_t first() const;
+    /// The first finite loss that W(n) or later weights gave; null where there was none before the trouble.
+    const Sign* proofOf(std::int64_t n) const;
 };
 
 /// 0 where the log counts its steps from 0, else 1.
 std::int64_t stepBase(const Trace& trace);
 
 Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
+
+/// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
+std::string troubleText(const RunData& run, const Trouble& trouble);
 
 /// The first point of the climb that the last finite points are part of: at least twice the mean of the hundred points
 /// before it (llm-foundry's rule for loss spikes, factor 2 over 100).

@@ -3,6 +3,7 @@
 #include "ui/jobs/readrun.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <nlohmann/json.hpp>
 
@@ -137,14 +138,52 @@ Result<OpenedRun> readWithoutSession(const fs::path& path, const Error& problem,
     return opened;
 }
 
-/// The points a verdict is weighed with, and no more: there may be ten million.
-Result<void> addWeighedPoints(RunData& run, const Session& session)
+/// All points of a run that has few; of a large one the newest of the series its story is read from.
+constexpr std::int64_t fewPoints = 1'000'000;
+
+bool isStory(const Series& series)
 {
+    return std::ranges::find(storySeries, series.name) != storySeries.end();
+}
+
+std::int64_t pointsOf(const RunData& run, bool storyOnly)
+{
+    std::int64_t sum = 0;
+    for (const Series& series : run.series) {
+        sum += !storyOnly || isStory(series) ? series.pointCount + series.missing : 0;
+    }
+    return sum;
+}
+
+/// Keeps at most `most` points, the last ones. Memory: those and one piece.
+Result<std::vector<Point>> newestPoints(const Session& session, const Series& series, std::int64_t most)
+{
+    if (series.pointCount + series.missing <= most) {
+        return session.points(series.id);
+    }
+    std::vector<Point> points;
+    const SeriesRange all {series.id, series.firstStep, series.lastStep, std::numeric_limits<std::int64_t>::max()};
+    const auto visited = session.visitRange(all, [&](const SeriesPiece& piece) {
+        points.insert(points.end(), piece.points.begin(), piece.points.end());
+        if (const auto over = static_cast<std::int64_t>(points.size()) - most; over > most / 4) {
+            points.erase(points.begin(), points.begin() + over);
+        }
+        return true;
+    });
+    return visited.map([&] { return std::move(points); });
+}
+
+Result<void> addStoryPoints(RunData& run, const Session& session)
+{
+    const bool few = pointsOf(run, false) <= fewPoints;
+    const auto stories = std::ranges::count_if(run.series, isStory);
+    const auto most = few || pointsOf(run, true) <= fewPoints ? std::numeric_limits<std::int64_t>::max()
+                                                              : fewPoints / std::max<std::int64_t>(1, stories);
     for (Series& series : run.series) {
-        if (std::ranges::find(weighedSeries, series.name) == weighedSeries.end()) {
+        if (!few && !isStory(series)) {
             continue;
         }
-        auto points = session.points(series.id);
+        auto points = newestPoints(session, series, most);
         if (!points) {
             return tl::make_unexpected(points.error());
         }
@@ -167,7 +206,7 @@ Result<RunData> runToJudge(const LoadedRun& run)
         return stored;
     }
     findMovedCaptures(*stored, run.session.parent_path());
-    return addWeighedPoints(*stored, *session).map([&] { return std::move(*stored); });
+    return addStoryPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
 } // namespace

@@ -70,7 +70,7 @@ void RunLoader::open(const std::filesystem::path& path, bool rescan)
 
 void RunLoader::reportLoaded(int job, const LoadedRun& run, bool judging)
 {
-    judging = judging && !run.run->captures.empty();
+    judging = judging && !(run.run->captures.empty() && run.run->series.empty() && run.run->events.empty());
     Q_EMIT loaded(run, judging);
     if (judging && m_jobs.isCurrent(job)) {
         judge(run, {});

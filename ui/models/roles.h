@@ -15,6 +15,7 @@ enum ItemRole {
     CellStateRole, ///< int(CellState)
     BirthTextRole, ///< "step 3 gram", empty when nothing was born
     IdentifiedRole, ///< true for a variant of the plausible set
+    StatusRole, ///< int(StatusMark) before the text of a cell
     CopyRole, ///< machine words for the clipboard where they are not what is displayed
 };
 

@@ -108,4 +108,34 @@ void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome)
     painter.restore();
 }
 
+void drawStatusMark(QPainter& painter, const QRectF& box, StatusMark mark)
+{
+    if (mark == StatusMark::good) {
+        drawOutcomeMark(painter, box, Outcome::finite);
+        return;
+    }
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    switch (mark) {
+    case StatusMark::caution:
+        fill(painter, theme().warning);
+        polygon(painter, box, {{0.5, 0}, {1, 1}, {0, 1}});
+        break;
+    case StatusMark::bad:
+        painter.setPen(QPen(theme().bad, 2));
+        painter.drawLine(box.topLeft() + QPointF(1, 1), box.bottomRight() - QPointF(1, 1));
+        painter.drawLine(box.topRight() + QPointF(-1, 1), box.bottomLeft() + QPointF(1, -1));
+        break;
+    case StatusMark::unknown:
+        painter.setPen(theme().muted);
+        painter.drawText(box.adjusted(-2, -4, 2, 4), Qt::AlignCenter, QStringLiteral("?"));
+        break;
+    default:
+        painter.setPen(QPen(theme().muted, 1.6));
+        painter.drawLine(QPointF(box.left() + 1, box.center().y()), QPointF(box.right() - 1, box.center().y()));
+        break;
+    }
+    painter.restore();
+}
+
 } // namespace nanscope

@@ -21,4 +21,9 @@ QString roleLegendText();
 /// Mark of an outcome: tick, diamond, ring, triangle, cross.
 void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome);
 
+/// How something stands, without an outcome or a role: tick, triangle, cross, question mark, dash.
+enum class StatusMark { good, caution, bad, unknown, none };
+
+void drawStatusMark(QPainter& painter, const QRectF& box, StatusMark mark);
+
 } // namespace nanscope

@@ -62,8 +62,8 @@ TEST(Trouble, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
     ASSERT_TRUE(trouble.poisonedFrom);
     EXPECT_EQ(trouble.poisonedFrom->weights, 20) << "step 21 used W(20)";
     EXPECT_EQ(trouble.poisonedFrom->line.source, "train.log:120");
-    ASSERT_TRUE(trouble.lastProof);
-    EXPECT_EQ(trouble.lastProof->weights, 19);
+    ASSERT_FALSE(trouble.proofs.empty());
+    EXPECT_EQ(trouble.proofs.back().weights, 19);
 }
 
 TEST(Trouble, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
@@ -72,7 +72,7 @@ TEST(Trouble, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
     run.series = {seriesOf("loss", 0, joined(constant(20, 2.5), constant(5, nan)))};
     const auto trouble = troubleOf(run, {});
     EXPECT_EQ(trouble.poisonedFrom->weights, 20) << "step 20 used W(20)";
-    EXPECT_EQ(trouble.lastProof->weights, 19);
+    EXPECT_EQ(trouble.proofs.back().weights, 19);
 }
 
 TEST(Trouble, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)
@@ -83,7 +83,7 @@ TEST(Trouble, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)
     const auto trouble = troubleOf(run, {});
     EXPECT_EQ(trouble.poisonedFrom->weights, 21) << "the update of step 21 gave W(21)";
     EXPECT_EQ(trouble.poisonedFrom->line.text, "grad_norm is Inf at step 21");
-    EXPECT_EQ(trouble.lastProof->weights, 19) << "step 21 has a loss, and a norm that says no";
+    EXPECT_EQ(trouble.proofs.back().weights, 19) << "step 21 has a loss, and a norm that says no";
 }
 
 TEST(Trouble, OneLastNanMayBeItsBatch)
@@ -110,7 +110,7 @@ TEST(Trouble, TheDetectorCountsAttemptsFromNull)
     const auto trouble = troubleOf(run, {});
     EXPECT_EQ(trouble.poisonedFrom->weights, 37);
     EXPECT_EQ(trouble.poisonedFrom->line.source, "train.log:200");
-    EXPECT_EQ(trouble.lastProof->weights, 36) << "the detector saw more than the log printed";
+    EXPECT_EQ(trouble.proofs.back().weights, 36) << "the detector saw more than the log printed";
 }
 
 TEST(Trouble, AnAttemptThatWasFollowedByANumberWasSurvived)
@@ -133,6 +133,23 @@ TEST(Trouble, AClimbBeginsWhereTheLossIsTwiceItsMean)
     EXPECT_FALSE(troubleOf(run, {}).climbingFrom) << "it had come down again";
 }
 
+TEST(Trouble, IsToldInOnePhrase)
+{
+    const auto text = [](const RunData& run) { return troubleText(run, troubleOf(run, {})); };
+    EXPECT_EQ(text(runOf(20, 5)), "loss is NaN at step 21, and no number after it");
+    EXPECT_EQ(text(runOf(20, 0)), "every logged loss is finite");
+    EXPECT_EQ(text({}), "no loss in the logs");
+    RunData run;
+    run.series = {seriesOf("loss", 1, {3, nan, 2, nan})};
+    EXPECT_EQ(text(run), "loss is NaN at step 4, where the log ends");
+    run.series = {seriesOf("loss", 1, {3, nan, 2, inf, 1})};
+    EXPECT_EQ(text(run), "2 of 5 logged losses are not finite, and the run went on");
+    run.series = {seriesOf("loss", 1, {3, 2})};
+    run.events = {eventOf(EventKind::nanLoss, 2, "NaN/Inf loss at step 2 (consecutive=1, total=1)"),
+        eventOf(EventKind::nanLoss, 3, "NaN/Inf loss at step 3 (consecutive=2, total=2)")};
+    EXPECT_EQ(text(run), "NaN/Inf loss at step 2, and no number after it");
+}
+
 TEST(Rollback, TheNewestThatGaveAFiniteLossLongBefore)
 {
     auto run = runOf(1000, 5);
@@ -143,6 +160,7 @@ TEST(Rollback, TheNewestThatGaveAFiniteLossLongBefore)
     EXPECT_EQ(statusOf(*rollback, 800), CheckpointStatus::safe);
     EXPECT_EQ(statusOf(*rollback, 500), CheckpointStatus::safe);
     EXPECT_EQ(rollback->recommended, 800);
+    EXPECT_EQ(rollback->checkpoints[1].proof.at(0).source, "train.log:900") << "step 801 used W(800)";
     EXPECT_THAT(rollback->reason, HasSubstr("200 steps before the fault"));
     EXPECT_THAT(rollback->tonight, HasSubstr("resume from step 800 (200 steps again)"));
     EXPECT_EQ(rollback->checkpoints.front().proof.front().source, "train.log:1100") << "the first NaN loss";
@@ -194,7 +212,8 @@ TEST(Rollback, BetweenTheLastLineAndTheFaultNothingIsKnown)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(1000, 2.5))};
-    run.events = {eventOf(EventKind::nanLoss, 1200, "NaN/Inf detected on another rank at step 1200 (consecutive=1, t", 9),
+    run.events = {
+        eventOf(EventKind::nanLoss, 1200, "NaN/Inf detected on another rank at step 1200 (consecutive=1, t", 9),
         eventOf(EventKind::nanLoss, 1201, "NaN/Inf detected on another rank at step 1201 (consecutive=2, t", 10)};
     run.checkpoints = {found(1100)};
     const auto rollback = *adviseRollback(run, {});
@@ -221,10 +240,11 @@ TEST(Rollback, NothingLeftIsSaid)
     auto rollback = *adviseRollback(run, {});
     EXPECT_FALSE(rollback.recommended);
     EXPECT_THAT(rollback.reason, HasSubstr("no checkpoint was found"));
+    EXPECT_THAT(rollback.tonight, HasSubstr("written before update 1000, none is known here"));
     run.checkpoints = {saved(1003)};
     rollback = *adviseRollback(run, {});
     EXPECT_FALSE(rollback.recommended) << "a poisoned one is never recommended";
-    EXPECT_THAT(rollback.reason, HasSubstr("none of the checkpoints"));
+    EXPECT_THAT(rollback.reason, HasSubstr("none of the known checkpoints"));
     EXPECT_THAT(rollback.tonight, HasSubstr("start anew"));
 }
 

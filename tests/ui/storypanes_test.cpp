@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTextBrowser>
+#include <QToolButton>
+
+#include <gtest/gtest.h>
+
+#include "ui/models/checkpointmodel.h"
+#include "ui/models/findingmodel.h"
+#include "ui/panes/findingspane.h"
+#include "ui/panes/rollbackpane.h"
+
+namespace nanscope {
+
+namespace {
+
+Finding findingOf(const std::string& id, FindingState state, const std::string& severity = "warning")
+{
+    Finding finding;
+    finding.id = id;
+    finding.state = state;
+    finding.title = "Title of " + id;
+    finding.severity = severity;
+    finding.reason = "reason of " + id;
+    finding.threshold = "rule of " + id;
+    finding.advice = {"advice of " + id};
+    return finding;
+}
+
+std::vector<Finding> someFindings()
+{
+    std::vector<Finding> all {findingOf("P2", FindingState::clear), findingOf("P3", FindingState::notCheckable),
+        findingOf("P12", FindingState::fired), findingOf("machine", FindingState::fired, "error")};
+    all[2].step = 41;
+    all[2].evidence = {{"train.log", 77, "step 41 <b>loss</b>=9"}};
+    return all;
+}
+
+QStringList idsOf(const FindingModel& model)
+{
+    QStringList ids;
+    for (int row = 0; row < model.rowCount(); ++row) {
+        ids << model.index(row, FindingModel::id).data().toString();
+    }
+    return ids;
+}
+
+Rollback someAdvice()
+{
+    Rollback rollback;
+    rollback.recommended = 4000;
+    rollback.reason = "the newest that nothing speaks against";
+    rollback.tonight = "set use_triton=False; resume from step 4000";
+    rollback.checkpoints = {
+        {5000, CheckpointStatus::poisoned, "NaN came of it", "step_5000", {{"loss is NaN", "a.log:3"}}},
+        {4000, CheckpointStatus::safe, "it gave a finite loss", "step_4000", {}}};
+    return rollback;
+}
+
+} // namespace
+
+TEST(FindingsPane, WhatFiredComesFirstTheGravestOnTop)
+{
+    FindingsPane pane;
+    pane.setFindings(someFindings());
+    EXPECT_EQ(idsOf(*pane.model()), (QStringList {QStringLiteral("machine"), QStringLiteral("P12")}));
+    EXPECT_EQ(pane.view()->currentIndex().row(), 0);
+    EXPECT_EQ(pane.chip(FindingState::fired)->text(), QStringLiteral("2 fired"));
+    EXPECT_EQ(pane.chip(FindingState::notCheckable)->text(), QStringLiteral("1 not checkable"));
+    EXPECT_FALSE(pane.chip(FindingState::silenced)->isVisibleTo(&pane));
+}
+
+TEST(FindingsPane, ChipsChooseWhatIsListed)
+{
+    FindingsPane pane;
+    pane.setFindings(someFindings());
+    pane.chip(FindingState::notCheckable)->click();
+    pane.chip(FindingState::clear)->click();
+    EXPECT_EQ(idsOf(*pane.model()),
+        (QStringList {QStringLiteral("machine"), QStringLiteral("P12"), QStringLiteral("P2"), QStringLiteral("P3")}));
+    pane.chip(FindingState::fired)->click();
+    EXPECT_EQ(idsOf(*pane.model()), (QStringList {QStringLiteral("P2"), QStringLiteral("P3")}));
+    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("Reason of P2")));
+}
+
+TEST(FindingsPane, TheDetailHasEvidenceRuleAndAdviceAsText)
+{
+    FindingsPane pane;
+    pane.setFindings(someFindings());
+    pane.view()->selectRow(1);
+    const QString text = pane.detail()->toPlainText();
+    for (const char* part : {"Title of P12", "Reason of P12", "train.log:77", "step 41 <b>loss</b>=9", "advice of P12",
+             "Rule: rule of P12"}) {
+        EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in " << text.toStdString();
+    }
+}
+
+TEST(FindingsPane, ALinkNamesTheLine)
+{
+    FindingsPane pane;
+    pane.setFindings(someFindings());
+    pane.view()->selectRow(1);
+    const QSignalSpy activated(&pane, &FindingsPane::evidenceActivated);
+    Q_EMIT pane.detail()->anchorClicked(QUrl(QStringLiteral("0")));
+    Q_EMIT pane.detail()->anchorClicked(QUrl(QStringLiteral("7")));
+    ASSERT_EQ(activated.size(), 1);
+    EXPECT_EQ(activated[0][0].toString(), QStringLiteral("train.log"));
+    EXPECT_EQ(activated[0][1].toLongLong(), 77);
+}
+
+TEST(FindingsPane, KeepsTheSelectionWhenJudgedAgain)
+{
+    FindingsPane pane;
+    pane.setFindings(someFindings());
+    pane.view()->selectRow(1);
+    auto again = someFindings();
+    again.push_back(findingOf("P14", FindingState::fired, "error"));
+    pane.setFindings(again);
+    EXPECT_EQ(pane.view()->currentIndex().siblingAtColumn(FindingModel::id).data().toString(), QStringLiteral("P12"));
+}
+
+TEST(FindingsPane, SaysWhyItIsEmpty)
+{
+    FindingsPane pane;
+    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("once they are judged")));
+    pane.setFindings({findingOf("P2", FindingState::clear)});
+    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("Nothing fired")));
+}
+
+TEST(RollbackPane, AnswersInOneLineAndMarksTheCheckpoint)
+{
+    RollbackPane pane;
+    pane.setRollback(someAdvice(), true);
+    EXPECT_EQ(pane.tonight(), QStringLiteral("Set use_triton=False; resume from step 4000"));
+    EXPECT_EQ(pane.note(), QStringLiteral("2 checkpoints, 1 safe"));
+    EXPECT_EQ(pane.view()->currentIndex().row(), 1);
+    EXPECT_EQ(
+        pane.model()->index(0, CheckpointModel::proof).data().toString(), QStringLiteral("loss is NaN [a.log:3]"));
+    pane.copyButton()->click();
+    EXPECT_EQ(QGuiApplication::clipboard()->text(), pane.tonight());
+}
+
+TEST(RollbackPane, TellsNothingWrongFromNotLookedAt)
+{
+    RollbackPane pane;
+    EXPECT_EQ(pane.tonight(), QStringLiteral("Not judged yet"));
+    pane.setRollback(std::nullopt, true);
+    EXPECT_EQ(pane.tonight(), QStringLiteral("Nothing to go back from"));
+    EXPECT_FALSE(pane.copyButton()->isVisibleTo(&pane));
+    EXPECT_FALSE(pane.view()->isVisibleTo(&pane));
+}
+
+} // namespace nanscope

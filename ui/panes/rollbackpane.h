@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/model/model.h"
+#include "ui/panes/paneframe.h"
+
+class QLabel;
+class QPushButton;
+class QTableView;
+
+namespace nanscope {
+
+class CheckpointModel;
+
+/// "Can I go on tonight?": the answer in one line, and each checkpoint with what speaks for and against it.
+class RollbackPane : public PaneFrame
+{
+    Q_OBJECT
+
+public:
+    explicit RollbackPane(QWidget* parent = nullptr);
+
+    /// None where nothing went wrong; `judged` tells that from "not looked at yet".
+    void setRollback(const std::optional<Rollback>& rollback, bool judged);
+
+    QString tonight() const;
+    QString reason() const;
+    CheckpointModel* model() { return m_model; }
+    QTableView* view() { return m_view; }
+    QPushButton* copyButton() { return m_copy; }
+
+Q_SIGNALS:
+    void copied(const QString& what);
+
+private:
+    QWidget* buildAnswer();
+    void buildView();
+
+    CheckpointModel* m_model;
+    QTableView* m_view;
+    QLabel* m_tonight;
+    QLabel* m_reason;
+    QPushButton* m_copy;
+};
+
+} // namespace nanscope
