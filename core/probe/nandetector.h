@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nanscope {
+
+enum class NanAction { warn, skip, raise };
+
+std::string_view name(NanAction action);
+std::optional<NanAction> parseNanAction(std::string_view name);
+
+struct NanDetectorOptions
+{
+    NanAction action = NanAction::warn;
+    std::int64_t maxConsecutive = 5;
+    std::size_t maxHistory = 100;
+};
+
+struct NanState
+{
+    std::int64_t consecutive = 0; ///< back to 0 at a step that is finite on every rank
+    std::int64_t total = 0;
+    double lastGoodLoss = std::numeric_limits<double>::infinity();
+    std::int64_t lastGoodStep = 0;
+    std::vector<std::int64_t> nanSteps; ///< the first maxHistory of them, not the latest
+};
+
+/// What a check found, and what its caller is to do about it.
+struct NanCheck
+{
+    bool good = true;
+    bool raise = false; ///< the caller ends the run with `message` as the reason
+    std::string message {}; ///< the log line, or the text of the error; empty where all is good
+};
+
+/// One gradient of a model.
+struct GradientState
+{
+    std::string_view name;
+    bool finite = true;
+};
+
+/// Watches the loss of a run step by step. Counts, remembers and advises; leaving the update out and stopping are the
+/// caller's. Behaves and speaks as KempnerForge's NaNDetector, whose lines are a format that tools read. One thread.
+class NanDetector
+{
+public:
+    explicit NanDetector(const NanDetectorOptions& options = {})
+        : m_options(options)
+    { }
+
+    /// `anyOtherRank`: another rank's loss is not finite at this step. Every rank has to be told, or one leaves out an
+    /// update that the others make.
+    NanCheck checkLoss(double loss, std::int64_t step, bool anyOtherRank = false);
+
+    /// Stops at the first gradient that is not finite. Counts nothing: it is the loss that is counted.
+    NanCheck checkGradients(std::span<const GradientState> gradients, std::int64_t step) const;
+    /// The same where telling costs something: `next` is asked until it has no more, or one is not finite.
+    NanCheck checkGradients(const std::function<std::optional<GradientState>()>& next, std::int64_t step) const;
+
+    /// True once so many steps in a row were not finite that going back is better than going on.
+    bool shouldRollback() const { return m_state.consecutive >= m_options.maxConsecutive; }
+
+    void reset() { m_state = {}; }
+
+    const NanState& state() const { return m_state; }
+    const NanDetectorOptions& options() const { return m_options; }
+
+private:
+    NanDetectorOptions m_options;
+    NanState m_state;
+};
+
+/// A rank's part in the all-reduce that lets all ranks agree: they are summed.
+inline float nanFlag(bool finite)
+{
+    return finite ? 0.0F : 1.0F;
+}
+
+/// What the sum says. A sum that is itself not a number comes of a broken exchange, which is no reason to go on.
+inline bool anyRankFlagged(float sumOfFlags)
+{
+    return !(sumOfFlags <= 0.0F);
+}
+
+} // namespace nanscope
