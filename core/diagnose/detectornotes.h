@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/diagnose/detectorreplay.h"
+#include "core/diagnose/trail.h"
+
+namespace nanscope {
+
+/// What the replay of this trail rests on and what its log cannot show, most important first.
+std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay& replay);
+
+} // namespace nanscope

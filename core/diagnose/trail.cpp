@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/trail.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/losslane.h"
+
+namespace nanscope {
+
+namespace {
+
+using Lanes = std::vector<ReadLane>;
+
+std::size_t sizeOf(const ReadLane& lane)
+{
+    std::size_t steps = 0;
+    for (const auto& life : lane.lives) {
+        steps += life.steps.size();
+    }
+    return steps;
+}
+
+bool holds(const LaneLife& life, const TrailStep& wanted)
+{
+    const auto found = std::lower_bound(life.steps.begin(), life.steps.end(), wanted,
+        [](const TrailStep& a, const TrailStep& b) { return a.step < b.step; });
+    return found != life.steps.end() && found->step == wanted.step && found->sign == wanted.sign
+        && std::bit_cast<std::uint64_t>(found->loss) == std::bit_cast<std::uint64_t>(wanted.loss);
+}
+
+/// The console of a job and the log of one of its ranks say the same.
+bool isCopy(const ReadLane& lane, const ReadLane& of)
+{
+    return std::ranges::all_of(lane.lives, [&](const LaneLife& life) {
+        return std::ranges::any_of(of.lives, [&](const LaneLife& other) {
+            return std::ranges::all_of(life.steps, [&](const TrailStep& step) { return holds(other, step); });
+        });
+    });
+}
+
+/// Nothing says that logs without ranks belong together.
+bool fits(const ReadLane& lane, const Lanes& group)
+{
+    const auto differs = [&](const ReadLane& other) { return lane.lane.rank && lane.lane.rank != other.lane.rank; };
+    return std::ranges::all_of(group, differs);
+}
+
+/// Takes the longest lane of every rank, and drops the copies of what it took.
+Lanes takeGroup(Lanes& pending)
+{
+    Lanes group;
+    while (true) {
+        const auto next = std::ranges::find_if(pending, [&](const ReadLane& lane) { return fits(lane, group); });
+        if (next == pending.end()) {
+            break;
+        }
+        group.push_back(std::move(*next));
+        pending.erase(next);
+        const auto& last = group.back();
+        std::erase_if(
+            pending, [&](const ReadLane& lane) { return lane.lane.rank == last.lane.rank && isCopy(lane, last); });
+        if (!last.lane.rank) {
+            break;
+        }
+    }
+    std::ranges::sort(group, {}, [](const ReadLane& lane) { return lane.lane.rank; });
+    return group;
+}
+
+std::vector<Lanes> groupsOf(Lanes lanes)
+{
+    std::erase_if(lanes, [](const ReadLane& lane) { return sizeOf(lane) == 0; });
+    std::ranges::stable_sort(lanes, [](const ReadLane& a, const ReadLane& b) { return sizeOf(a) > sizeOf(b); });
+    std::stable_partition(lanes.begin(), lanes.end(), [](const ReadLane& lane) { return lane.lane.rank.has_value(); });
+    std::vector<Lanes> groups;
+    while (!lanes.empty()) {
+        groups.push_back(takeGroup(lanes));
+    }
+    return groups;
+}
+
+/// What all ranks together say of one step, in the eyes of the watched one: the first.
+TrailStep joined(std::span<const TrailStep> same)
+{
+    auto whole = same.front();
+    for (const auto& other : same.subspan(1)) {
+        const auto seen = other.sign == LossSign::nonFinite && other.lane != 0 ? LossSign::elsewhere : other.sign;
+        if (seen > whole.sign) {
+            whole.sign = seen;
+            whole.line = other.line;
+            whole.lane = other.lane;
+        }
+        whole.badGradient = whole.badGradient || other.badGradient;
+    }
+    if (whole.lane != 0 && whole.sign == LossSign::nonFinite) {
+        whole.sign = LossSign::elsewhere;
+    }
+    return whole;
+}
+
+void join(std::vector<TrailStep> all, Trail& trail)
+{
+    for (const auto& step : all) {
+        const auto rank = trail.lanes[step.lane].rank;
+        if (step.sign == LossSign::nonFinite && rank) {
+            trail.badRanks.emplace_back(step.step, *rank);
+        }
+    }
+    const auto place = [](const TrailStep& step) { return std::pair(step.step, step.lane); };
+    if (!std::ranges::is_sorted(all, {}, place)) {
+        std::ranges::sort(all, {}, place);
+        std::ranges::sort(trail.badRanks);
+    }
+    for (auto first = all.begin(); first != all.end();) {
+        const auto last =
+            std::find_if(first, all.end(), [&](const TrailStep& step) { return step.step != first->step; });
+        trail.steps.push_back(joined(std::span(first, last)));
+        first = last;
+    }
+}
+
+void addEnds(const LaneLife& life, Trail& trail)
+{
+    if (trail.ownStop.text.empty()) {
+        trail.ownStop = life.ownStop;
+    }
+    if (trail.crash.text.empty()) {
+        trail.crash = life.crash;
+    }
+    trail.doubts.insert(trail.doubts.end(), life.doubts.begin(), life.doubts.end());
+}
+
+Trail trailOf(const Lanes& group, std::size_t life)
+{
+    Trail trail;
+    trail.life = static_cast<int>(life);
+    std::vector<TrailStep> all;
+    for (std::uint32_t lane = 0; lane < group.size(); ++lane) {
+        const auto& read = group[lane];
+        trail.lanes.push_back(read.lane);
+        trail.lives = std::max(trail.lives, static_cast<int>(read.lives.size()));
+        if (life < read.lives.size()) {
+            for (auto step : read.lives[life].steps) {
+                step.lane = lane;
+                all.push_back(step);
+            }
+            addEnds(read.lives[life], trail);
+        }
+    }
+    join(std::move(all), trail);
+    return trail;
+}
+
+} // namespace
+
+EvidenceLine Trail::evidence(const TrailStep& step, std::string text) const
+{
+    return {std::move(text), fmt::format("{}:{}", lanes[step.lane].source, step.line)};
+}
+
+std::vector<Trail> trailsOf(const RunData& run)
+{
+    std::vector<Trail> trails;
+    for (const auto& group : groupsOf(readLanes(run))) {
+        const auto lives =
+            std::ranges::max(group, {}, [](const ReadLane& lane) { return lane.lives.size(); }).lives.size();
+        for (std::size_t life = 0; life < lives; ++life) {
+            trails.push_back(trailOf(group, life));
+        }
+    }
+    return trails;
+}
+
+} // namespace nanscope

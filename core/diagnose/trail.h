@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// What a log says of the loss at one step, as far as a detector cares. In order of what outweighs what.
+enum class LossSign : std::uint8_t {
+    finite,
+    absent, ///< the step was reported, its loss was not
+    zeroed, ///< exactly 0 beside a gradient norm that is not finite: a filter may have put it there
+    elsewhere, ///< not finite, but on another rank than the one that is watched
+    nonFinite,
+};
+
+struct TrailStep
+{
+    std::int64_t step = 0; ///< as a detector counts it: before the trainer adds one
+    double loss = std::numeric_limits<double>::quiet_NaN(); ///< of the watched rank, where a line says it
+    std::int64_t line = 0;
+    std::uint32_t lane = 0;
+    LossSign sign = LossSign::finite;
+    bool badGradient = false; ///< the gradient norm of the step is not finite
+};
+
+/// The losses of one rank in one log.
+struct LossLane
+{
+    std::optional<int> rank;
+    std::string source;
+    bool ownDetector = false; ///< the log has a detector's lines: a step it does not name was finite
+    bool countedSteps = false; ///< the log names no steps, its rows were counted
+    bool runningAverage = false; ///< once NaN, always NaN
+    std::int64_t offset = 0; ///< printed step minus the detector's
+    EvidenceLine numbering; ///< what shows the offset; empty where nothing does
+    std::int64_t interval = 1; ///< steps from line to line, most of the time
+    std::int64_t absent = 0; ///< left out of the trail: more steps come without a loss than with one
+};
+
+/// What one process lived through, joined over the ranks whose losses are logged.
+struct Trail
+{
+    std::vector<LossLane> lanes; ///< the watched one first
+    int life = 0; ///< counters start anew with each
+    int lives = 1;
+    std::vector<TrailStep> steps; ///< one per step, ascending
+    std::vector<std::pair<std::int64_t, int>> badRanks; ///< step and rank, as far as the logs name it
+    EvidenceLine ownStop; ///< the run's own detector ended it; empty if not
+    EvidenceLine crash; ///< a value that its trainer could not print ended it; empty if not
+    std::vector<EvidenceLine> doubts; ///< where the log's own counters say that lines are missing
+
+    EvidenceLine evidence(const TrailStep& step, std::string text) const;
+};
+
+/// Per rank the log with the most losses; a log that names no rank stands for itself. The last writer of a step wins.
+std::vector<Trail> trailsOf(const RunData& run);
+
+} // namespace nanscope
