@@ -198,14 +198,24 @@ void PaneLinks::onStateChanged()
     }
 }
 
+/// Without captures there is nobody to judge; what the logs tell is news all the same.
+void PaneLinks::showLogVerdict()
+{
+    const Diagnosis& known = *m_workspace.loaded().known();
+    const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
+    const QString captures = tr("No captures here: .pt, .safetensors or .npy files that hold the input and output of a "
+                                "Newton-Schulz call would tell whose fault it is.");
+    const QString tonight =
+        known.rollback ? sentenceCase(qstr(known.rollback->tonight)) + QStringLiteral(". ") : QString();
+    m_panes.verdict->showMessage(story.isEmpty() ? tr("No captures here") : sentenceCase(story), tonight + captures);
+}
+
 void PaneLinks::fillVerdict()
 {
     const Capture* capture = m_workspace.capture();
     const CaptureVerdict* verdict = m_workspace.verdict();
     if (!capture) {
-        m_panes.verdict->showMessage(tr("No captures here"),
-            tr("The logs are shown below. Captures are .pt, .safetensors or .npy files that hold "
-               "the input and output of a Newton-Schulz call."));
+        showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
             tr("Every plausible variant is replayed under several roundings: seconds for a small matrix, minutes for "

@@ -50,6 +50,7 @@ private:
     void showGauges(const Cell& cell);
     void onTimelineEvent(const TimelineEvent& event);
     void fillStory();
+    void showLogVerdict();
     void fillVerdict();
     void fillDamage(bool shown);
     void fillSweep();

@@ -329,7 +329,7 @@ Json toJson(const Diagnosis& diagnosis)
                 {"downstream", triage.downstream}, {"padding", triage.padding}}},
         {"captures", std::move(captures)}, {"findings", std::move(findings)}, {"advisories", Json::array()},
         {"rollback", rollbackJson(diagnosis.rollback)}, {"run", diagnosis.run}, {"headline", diagnosis.headline},
-        {"observed", toJson(diagnosis.observed)}};
+        {"observed", toJson(diagnosis.observed)}, {"rules", diagnosisRules}};
 }
 
 Json toJson(const Observations& observed)

@@ -433,6 +433,12 @@ Observations observationsFromJson(const std::string& text)
     return observed;
 }
 
+bool isJudgedByTheseRules(const std::string& text)
+{
+    const auto json = Json::parse(text, nullptr, false);
+    return json.is_object() && at(json, "rules") == diagnosisRules;
+}
+
 Result<Diagnosis> diagnosisFromJson(const std::string& text)
 {
     const auto json = Json::parse(text, nullptr, false);

@@ -73,14 +73,21 @@ std::int64_t sizeOfRun(const RunData& run)
     return size;
 }
 
-std::shared_ptr<const Diagnosis> storedDiagnosis(const Session& session)
+struct StoredDiagnosis
+{
+    std::shared_ptr<const Diagnosis> diagnosis;
+    bool outdated = false; ///< judged by the rules of an older program
+};
+
+StoredDiagnosis storedDiagnosis(const Session& session)
 {
     const auto text = session.diagnosis();
     if (!text || text->empty()) {
-        return nullptr;
+        return {nullptr, true};
     }
     auto diagnosis = diagnosisFromJson(*text);
-    return diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr;
+    return {
+        diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr, !isJudgedByTheseRules(*text)};
 }
 
 /// A session may be a stranger's: what cannot be argued with is as if it had not been said.
@@ -116,9 +123,10 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     }
     opened.loaded.cells = std::move(*cells);
     opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
-    opened.loaded.diagnosis = storedDiagnosis(session);
+    auto stored = storedDiagnosis(session);
+    opened.loaded.diagnosis = std::move(stored.diagnosis);
     opened.loaded.observed = storedObservations(session);
-    opened.changed = !opened.loaded.diagnosis || sizeOfRun(*run) != sizeBefore;
+    opened.changed = !opened.loaded.diagnosis || stored.outdated || sizeOfRun(*run) != sizeBefore;
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
     return opened;
 }

@@ -277,6 +277,14 @@ TEST(Fields, OfAFindingThatCannotBeChecked)
     EXPECT_EQ(back.confidence, "low");
 }
 
+TEST(Fields, OlderRulesAreKnownByTheirNumber)
+{
+    EXPECT_TRUE(isJudgedByTheseRules(jsonText(toJson(handmade::diagnosis()))));
+    EXPECT_FALSE(isJudgedByTheseRules(R"({"schema":"nanscope.diagnosis/1"})"));
+    EXPECT_FALSE(isJudgedByTheseRules(R"({"schema":"nanscope.diagnosis/1","rules":1})"));
+    EXPECT_FALSE(isJudgedByTheseRules("no JSON"));
+}
+
 TEST(Fields, OfARollback)
 {
     auto diagnosis = handmade::diagnosis();
