@@ -356,6 +356,26 @@ std::string readable(std::string_view text, std::size_t most)
     return out;
 }
 
+std::string readableEnd(std::string_view text, std::size_t most)
+{
+    constexpr std::string_view left = "...\n";
+    constexpr std::size_t longestEscape = 4;
+    while (text.ends_with('\n')) {
+        text.remove_suffix(1);
+    }
+    auto out = readable(text, text.size() * longestEscape);
+    if (out.size() <= most) {
+        return out;
+    }
+    auto begin = out.size() - (most - left.size());
+    const auto line = out.find('\n', begin);
+    begin = line != std::string::npos ? line + 1 : begin;
+    while (begin < out.size() && (static_cast<unsigned char>(out[begin]) & 0xc0U) == 0x80U) {
+        ++begin;
+    }
+    return std::string(left) + out.substr(begin);
+}
+
 std::string_view trimmed(std::string_view text)
 {
     const auto first = text.find_first_not_of(" \t");

@@ -39,6 +39,9 @@ std::string_view takeUntil(std::string_view& text, std::string_view separator);
 /// Valid UTF-8 of at most `most` bytes: bad bytes become \xNN, the cut never splits a character.
 std::string readable(std::string_view text, std::size_t most);
 
+/// The same of what is at the end, from the start of a line where there is one; "..." stands for what is missing.
+std::string readableEnd(std::string_view text, std::size_t most);
+
 std::string_view trimmed(std::string_view text);
 
 } // namespace nanscope

@@ -12,6 +12,8 @@ namespace nanscope {
 
 namespace {
 
+constexpr std::string_view forwardFrames = "Traceback of forward call that caused the error:";
+
 const LinePatterns& patterns()
 {
     static const LinePatterns instance = [] {
@@ -51,17 +53,6 @@ void readCapture(std::string_view text, Event& event)
     }
 }
 
-bool isExceptionLine(std::string_view text)
-{
-    static const RE2 pattern(R"([A-Za-z_][\w.]*(?::.*)?)", RE2::Latin1);
-    return RE2::FullMatch(piece(text), pattern);
-}
-
-bool continuesTraceback(std::string_view text)
-{
-    return text.front() == ' ' || text.front() == '\t';
-}
-
 Event eventOf(EventKind kind, const LogLine& line, const LogBuilder& builder)
 {
     Event event;
@@ -76,44 +67,30 @@ Event eventOf(EventKind kind, const LogLine& line, const LogBuilder& builder)
 
 bool EventReader::parse(const LogLine& line, LogBuilder& builder)
 {
-    return parseTraceback(line, builder) || parseSignature(line, builder);
+    switch (m_tracebacks.take(line)) {
+    case Tracebacks::Part::inside:
+        return true;
+    case Tracebacks::Part::exception:
+        return parseException(line, builder);
+    default:
+        return parseSignature(line, builder);
+    }
 }
 
-bool EventReader::parseTraceback(const LogLine& line, LogBuilder& builder)
+// A dump and the exception that reports it are two facts; every other signature says it all.
+bool EventReader::parseException(const LogLine& line, LogBuilder& builder)
 {
-    constexpr int longestTraceback = 10'000;
-    const int key = line.rank.value_or(-1);
-    if (line.text.starts_with("Traceback (most recent call last):")) {
-        m_tracebackLines[key] = 0;
-        return true;
-    }
-    if (m_tracebackLines.empty()) {
-        return false;
-    }
-    const auto open = m_tracebackLines.find(key);
-    if (open == m_tracebackLines.end()) {
-        return false;
-    }
-    if (++open->second > longestTraceback) {
-        m_tracebackLines.erase(open);
-        return false;
-    }
-    if (continuesTraceback(line.text)) {
-        return true;
-    }
-    if (!isExceptionLine(line.text)) {
-        return false;
-    }
-    m_tracebackLines.erase(open);
-    // A dump and the exception that reports it are two facts; every other signature says it all.
-    const bool named = parseSignature(line, builder);
-    if (!named || line.text.find("[dion NaN capture]") != std::string_view::npos) {
-        builder.event(eventOf(EventKind::traceback, line, builder));
+    const auto& frames = m_tracebacks.frames();
+    const bool dump = line.text.find("[dion NaN capture]") != std::string_view::npos;
+    if (!parseSignature(line, builder, dump ? std::string() : frames) || dump) {
+        auto event = eventOf(EventKind::traceback, line, builder);
+        event.detail = frames;
+        builder.event(std::move(event));
     }
     return true;
 }
 
-bool EventReader::parseSignature(const LogLine& line, LogBuilder& builder)
+bool EventReader::parseSignature(const LogLine& line, LogBuilder& builder, const std::string& detail)
 {
     auto block = line.text;
     if (takePrefix(block, "  rank      : ")) {
@@ -140,6 +117,10 @@ bool EventReader::parseSignature(const LogLine& line, LogBuilder& builder)
     } else if (line.text.find("detected on another rank") != std::string_view::npos) {
         event.rank.reset();
     }
+    if (line.text.find(forwardFrames) != std::string_view::npos) {
+        m_tracebacks.startForward(line);
+    }
+    event.detail = detail;
     builder.event(std::move(event));
     return true;
 }

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "core/ingest/logformat.h"
+#include "core/ingest/tracebacks.h"
 
 namespace nanscope {
 
@@ -20,10 +20,10 @@ public:
     bool parse(const LogLine& line, LogBuilder& builder);
 
 private:
-    bool parseTraceback(const LogLine& line, LogBuilder& builder);
-    bool parseSignature(const LogLine& line, LogBuilder& builder);
+    bool parseException(const LogLine& line, LogBuilder& builder);
+    bool parseSignature(const LogLine& line, LogBuilder& builder, const std::string& detail = {});
 
-    std::map<int, int> m_tracebackLines; ///< by rank, -1 for none: lines since "Traceback ..."
+    Tracebacks m_tracebacks;
     std::optional<int> m_failedRank; ///< of the block torchrun prints for each failed process
     std::vector<int> m_hits;
 };

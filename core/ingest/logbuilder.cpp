@@ -89,6 +89,7 @@ void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64
         return;
     }
     closeStep(state);
+    ++m_rows;
     state.open = true;
     state.inferred = inferred;
     state.step = step;
@@ -262,6 +263,10 @@ void LogBuilder::closeStep(RankState& state)
 
 void LogBuilder::event(Event event)
 {
+    event.text = readable(trimmed(event.text), longestText);
+    if (m_copies.count(event, m_rows, m_events)) {
+        return;
+    }
     const auto seen = ++m_eventCounts[static_cast<std::size_t>(event.kind)];
     if (seen > mostEventsOfAKind) {
         return;
@@ -269,7 +274,6 @@ void LogBuilder::event(Event event)
     if (seen == mostEventsOfAKind) {
         event.text = fmt::format("{} lines of this kind; the others were left out", mostEventsOfAKind);
     }
-    event.text = readable(trimmed(event.text), longestText);
     event.source = m_source;
     m_events.push_back(std::move(event));
 }
@@ -311,6 +315,7 @@ void LogBuilder::take(LogContents& contents)
     }
     contents.series = std::exchange(m_done, {});
     contents.events = std::exchange(m_events, {});
+    m_copies.forget();
     contents.checkpoints = std::exchange(m_checkpoints, {});
     contents.settings = std::exchange(m_settings, {});
     m_points = 0;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ingest/copies.h"
 #include "core/ingest/ingest.h"
 
 namespace nanscope {
@@ -37,6 +38,7 @@ public:
     /// The row has a place for this value and nothing in it.
     void absent(std::string_view rawName);
 
+    /// A line that says the same as one before it is counted there.
     void event(Event event);
     void checkpoint(Checkpoint checkpoint);
     /// Of a configuration that a log prints: its own lines say which values a run had.
@@ -96,11 +98,13 @@ private:
     std::int64_t m_line = 0;
     std::vector<Series> m_done;
     std::vector<Event> m_events;
+    Copies m_copies;
     std::vector<Checkpoint> m_checkpoints;
     std::vector<Setting> m_settings;
     std::size_t m_storyLength = 0; ///< checkpoints and settings given so far
     std::array<std::int64_t, static_cast<std::size_t>(EventKind::other) + 1> m_eventCounts {};
     std::size_t m_points = 0;
+    std::int64_t m_rows = 0; ///< begun so far
     bool m_tooManyNames = false;
     bool m_expects = true;
 };

@@ -81,6 +81,8 @@ constexpr std::array table {
     // DeepSpeed says the same step once more as "Skipping step": two skips would be one too many.
     Signature {other, R"(Grad overflow on iteration:? (?P<step>\d+))"},
     Signature {other, R"((?:Reducing|Increasing) dynamic loss scale from \S+ to \d)"},
+    // Anomaly mode: an error of any kind in a backward pass, this checker's own among them.
+    Signature {other, R"(Error detected in \w+\. (?:Traceback of forward call|No forward pass information))"},
     Signature {other, R"(Detected call of `lr_scheduler\.step\(\)` before `optimizer\.step\(\)`)"},
 
     Signature {lossSpike, R"(Training spike detected in batch \d)"},

@@ -324,7 +324,7 @@ TEST_F(Signatures, AHundredThousandOfAKindAreEnough)
 {
     std::string text;
     for (int i = 0; i < 100'002; ++i) {
-        text += "NCCL error\n";
+        text += "NCCL error " + std::to_string(i) + '\n';
     }
     text += "NVRM: Xid 79\n";
     const auto log = read("console.log", text);
