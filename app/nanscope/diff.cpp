@@ -1,16 +1,21 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
+#include "app/nanscope/rundiff.h"
+#include "app/nanscope/source.h"
 #include "app/nanscope/table.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 #include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {
 
@@ -20,10 +25,11 @@ class Diff : public Command
 {
 public:
     explicit Diff(CLI::App& root)
-        : Command(root, "diff", "Where two captures differ: bits, classes, first difference")
+        : Command(root, "diff", "Where two captures, or two runs, differ first")
     {
-        options().add_option("a", m_a, "A capture")->required();
-        options().add_option("b", m_b, "Another one")->required();
+        options().add_option("a", m_a, "A capture, or a run: a folder, a session or a log")->required();
+        options().add_option("b", m_b, "Another one of the same kind")->required();
+        options().add_option("--shift", m_shift, "Hold step s of run a against step s + SHIFT of run b");
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -31,6 +37,7 @@ public:
 private:
     std::string m_a;
     std::string m_b;
+    std::int64_t m_shift = 0;
 };
 
 struct TensorDiff
@@ -158,10 +165,10 @@ std::string text(const std::vector<TensorDiff>& diffs)
     return table.text();
 }
 
-Result<int> Diff::run(Terminal& terminal)
+Result<int> diffCaptures(const std::string& pathA, const std::string& pathB, Terminal& terminal)
 {
-    const auto a = openCapture(m_a);
-    const auto b = openCapture(m_b);
+    const auto a = openCapture(pathA);
+    const auto b = openCapture(pathB);
     if (!a || !b) {
         return tl::make_unexpected(a ? b.error() : a.error());
     }
@@ -179,6 +186,44 @@ Result<int> Diff::run(Terminal& terminal)
         terminal.print(text(*diffs));
     }
     return exitDone;
+}
+
+Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::int64_t shift, Terminal& terminal)
+{
+    const auto a = openSource(pathA, {}, terminal);
+    if (!a) {
+        return tl::make_unexpected(a.error());
+    }
+    const auto b = openSource(pathB, {}, terminal);
+    if (!b) {
+        return tl::make_unexpected(b.error());
+    }
+    const auto comparison = compareRuns(a->run, b->run, shift);
+    if (terminal.json()) {
+        terminal.printJson(runDiffJson(comparison));
+    } else {
+        terminal.print(runDiffText(comparison));
+    }
+    return std::max(a->status(), b->status());
+}
+
+bool isCapture(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) && looksLikeTensorFile(path);
+}
+
+Result<int> Diff::run(Terminal& terminal)
+{
+    const bool a = isCapture(m_a);
+    const bool b = isCapture(m_b);
+    std::error_code ignored;
+    const bool bothThere = std::filesystem::exists(m_a, ignored) && std::filesystem::exists(m_b, ignored);
+    if (bothThere && a != b) {
+        return failure(
+            ErrorKind::usage, "one is a capture and the other is a run; name two of the same kind", a ? m_b : m_a);
+    }
+    return a || b ? diffCaptures(m_a, m_b, terminal) : diffRuns(m_a, m_b, m_shift, terminal);
 }
 
 } // namespace

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include <gmock/gmock.h>
+
+#include "core/diagnose/compareruns.h"
+#include "tests/core/diagnose/runmaker.h"
+
+namespace nanscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+RunData runOf(const std::string& name, std::int64_t first, const std::vector<double>& values)
+{
+    RunData run;
+    run.series = {seriesOf(name, first, values)};
+    return run;
+}
+
+Trace traceOfValues(const std::vector<double>& values)
+{
+    return traceOf(runOf("loss", 1, values), "loss");
+}
+
+TEST(CompareRuns, TheFirstStepThatDiffers)
+{
+    const auto out = compareRuns(runOf("loss", 1, {3.25, 2.5, 2.25, 2}), runOf("loss", 1, {3.25, 2.5, 2.5, 8}));
+    ASSERT_THAT(out.series, SizeIs(1));
+    const auto& loss = out.series[0];
+    EXPECT_EQ(loss.common, 4);
+    EXPECT_EQ(loss.differing, 2);
+    ASSERT_TRUE(loss.first);
+    EXPECT_EQ(loss.first->first.step, 3);
+    EXPECT_EQ(loss.first->second.value, 2.5);
+    EXPECT_EQ(loss.largest->first.step, 4);
+    EXPECT_EQ(loss.largestRelative, 0.75);
+    EXPECT_EQ(out.first(), &loss);
+}
+
+TEST(CompareRuns, NanEqualsNanAndNothingElse)
+{
+    EXPECT_EQ(compareRuns(runOf("loss", 1, {nan, inf}), runOf("loss", 1, {nan, inf})).first(), nullptr);
+    const auto out = compareRuns(runOf("loss", 1, {2, nan, nan}), runOf("loss", 1, {2, 2, inf}));
+    EXPECT_EQ(out.series[0].differing, 2);
+    EXPECT_EQ(out.series[0].first->first.step, 2);
+    EXPECT_FALSE(out.series[0].largest) << "NaN is no distance";
+}
+
+TEST(CompareRuns, OnlyCommonStepsAreHeldAgainstEachOther)
+{
+    const auto out = compareRuns(runOf("loss", 1, {1, 2, 3, 4}), runOf("loss", 3, {3, 4, 5}));
+    EXPECT_EQ(out.series[0].common, 2);
+    EXPECT_EQ(out.first(), nullptr);
+    const auto shifted = compareRuns(runOf("loss", 0, {1, 2, 3}), runOf("loss", 1, {1, 2, 3}), 1);
+    EXPECT_EQ(shifted.series[0].common, 3) << "one counts from 0, the other from 1";
+    EXPECT_EQ(shifted.first(), nullptr);
+}
+
+TEST(CompareRuns, AsTheCoarserLogPrints)
+{
+    EXPECT_EQ(decimalsOf(traceOfValues({2.3456, 1.0, nan})), 4);
+    EXPECT_EQ(decimalsOf(traceOfValues({65536, 32768})), 0);
+    EXPECT_EQ(decimalsOf(traceOfValues({1.0 / 3})), std::nullopt);
+    const auto same = compareRuns(runOf("loss", 1, {2.3456, 1.25}), runOf("loss", 1, {2.35, 1.25}));
+    EXPECT_EQ(same.series[0].decimals, 2);
+    EXPECT_EQ(same.first(), nullptr);
+    const auto other = compareRuns(runOf("loss", 1, {2.3444, 1.25}), runOf("loss", 1, {2.35, 1.25}));
+    EXPECT_NE(other.first(), nullptr);
+    const auto full = compareRuns(runOf("loss", 1, {1.0 / 3}), runOf("loss", 1, {1.0 / 3 + 1e-12}));
+    EXPECT_NE(full.first(), nullptr);
+}
+
+TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)
+{
+    auto a = runOf("loss", 1, {1, 2, 3});
+    auto b = runOf("loss", 1, {1, 2, 4});
+    a.series.push_back(seriesOf("grad_norm", 1, {1, 1, 1}));
+    b.series.push_back(seriesOf("grad_norm", 1, {1, 2, 1}));
+    a.series.push_back(seriesOf("tokens_per_second", 1, {7, 7, 7}));
+    b.series.push_back(seriesOf("tokens_per_second", 1, {8, 8, 8}));
+    a.series.push_back(seriesOf("z_loss", 1, {7}));
+    b.series.push_back(seriesOf("mfu", 1, {7}));
+    const auto out = compareRuns(a, b);
+    ASSERT_NE(out.first(), nullptr);
+    EXPECT_EQ(out.first()->name, "grad_norm");
+    EXPECT_THAT(out.series, SizeIs(2)) << "clocks are not compared";
+    EXPECT_THAT(out.onlyA, ElementsAre("z_loss"));
+    EXPECT_THAT(out.onlyB, ElementsAre("mfu"));
+}
+
+TEST(CompareRuns, SettingsThatDiffer)
+{
+    RunData a;
+    RunData b;
+    a.settings = {{"lr", "3e-4", {}, "a.log", 1}, {"seed", "1", {}, "a.log", 2}, {"only", "x", {}, "a.log", 3}};
+    b.settings = {{"lr", "6e-4", {}, "b.log", 1}, {"seed", "2", {}, "b.log", 2}, {"seed", "1", {}, "b.log", 9}};
+    const auto out = compareRuns(a, b);
+    ASSERT_THAT(out.settings, SizeIs(2));
+    EXPECT_EQ(out.settings[0].name, "lr");
+    EXPECT_EQ(out.settings[0].b->value, "6e-4");
+    EXPECT_EQ(out.settings[1].name, "only");
+    EXPECT_FALSE(out.settings[1].b);
+    EXPECT_EQ(out.sameSettings, 1) << "the last word counts";
+    b.settings.clear();
+    EXPECT_THAT(compareRuns(a, b).settings, IsEmpty()) << "a log without its configuration differs in nothing known";
+}
+
+} // namespace
+} // namespace nanscope
