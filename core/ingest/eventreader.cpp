@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ingest/eventreader.h"
 
+#include <algorithm>
+
 #include <re2/re2.h>
 
+#include "core/ingest/checkpointlines.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/linepatterns.h"
 #include "core/ingest/signatures.h"
@@ -21,9 +24,21 @@ const LinePatterns& patterns()
         for (const auto& signature : signatures()) {
             all.push_back(signature.pattern);
         }
+        for (const auto& line : checkpointLines()) {
+            all.push_back(line.pattern);
+        }
         return LinePatterns(all);
     }();
     return instance;
+}
+
+/// Of the hits, the first one in the table of this size whose first pattern is the one with this number.
+std::optional<std::size_t> hitIn(const std::vector<int>& hits, std::size_t first, std::size_t size)
+{
+    const auto hit = std::lower_bound(hits.begin(), hits.end(), static_cast<int>(first));
+    return hit != hits.end() && static_cast<std::size_t>(*hit) < first + size
+        ? std::optional(static_cast<std::size_t>(*hit))
+        : std::nullopt;
 }
 
 re2::StringPiece piece(std::string_view text)
@@ -31,10 +46,12 @@ re2::StringPiece piece(std::string_view text)
     return {text.data(), text.size()};
 }
 
-std::optional<std::int64_t> numberIn(std::string_view text, std::size_t signature, const char* group)
+/// None for digits that the file's end may have cut off.
+std::optional<std::int64_t> numberIn(const LogLine& line, std::size_t pattern, const char* group)
 {
-    const auto digits = patterns().group(signature, group, text);
-    return digits ? parseInteger(*digits) : std::nullopt;
+    const auto digits = patterns().group(pattern, group, line.text);
+    const bool cut = digits && !line.whole && digits->data() + digits->size() == line.text.data() + line.text.size();
+    return digits && !cut ? parseInteger(*digits) : std::nullopt;
 }
 
 /// The wrapper names the dump by a path of the machine it ran on; the file's own name is what is found again.
@@ -73,7 +90,7 @@ bool EventReader::parse(const LogLine& line, LogBuilder& builder)
     case Tracebacks::Part::exception:
         return parseException(line, builder);
     default:
-        return parseSignature(line, builder);
+        return parseWords(line, builder);
     }
 }
 
@@ -82,7 +99,7 @@ bool EventReader::parseException(const LogLine& line, LogBuilder& builder)
 {
     const auto& frames = m_tracebacks.frames();
     const bool dump = line.text.find("[dion NaN capture]") != std::string_view::npos;
-    if (!parseSignature(line, builder, dump ? std::string() : frames) || dump) {
+    if (!parseWords(line, builder, dump ? std::string() : frames) || dump) {
         auto event = eventOf(EventKind::traceback, line, builder);
         event.detail = frames;
         builder.event(std::move(event));
@@ -90,7 +107,7 @@ bool EventReader::parseException(const LogLine& line, LogBuilder& builder)
     return true;
 }
 
-bool EventReader::parseSignature(const LogLine& line, LogBuilder& builder, const std::string& detail)
+bool EventReader::parseWords(const LogLine& line, LogBuilder& builder, const std::string& detail)
 {
     auto block = line.text;
     if (takePrefix(block, "  rank      : ")) {
@@ -101,10 +118,21 @@ bool EventReader::parseSignature(const LogLine& line, LogBuilder& builder, const
     if (line.text.starts_with("  traceback : ") || !patterns().match(line.text, m_hits)) {
         return false;
     }
-    const auto best = static_cast<std::size_t>(m_hits.front());
-    auto event = eventOf(signatures()[best].kind, line, builder);
-    event.step = numberIn(line.text, best, "step");
-    if (const auto rank = numberIn(line.text, best, "rank"); rank && *rank <= largestRank) {
+    const auto before = builder.size();
+    const auto signature = hitIn(m_hits, 0, signatures().size());
+    const bool named = signature && giveEvent(*signature, line, builder, detail);
+    if (const auto hit = hitIn(m_hits, signatures().size(), checkpointLines().size()); hit && line.whole) {
+        m_checkpoints.take(checkpointLines()[*hit - signatures().size()],
+            {numberIn(line, *hit, "step"), patterns().group(*hit, "path", line.text).value_or("")}, line, builder);
+    }
+    return named || builder.size() != before;
+}
+
+bool EventReader::giveEvent(std::size_t signature, const LogLine& line, LogBuilder& builder, const std::string& detail)
+{
+    auto event = eventOf(signatures()[signature].kind, line, builder);
+    event.step = numberIn(line, signature, "step");
+    if (const auto rank = numberIn(line, signature, "rank"); rank && *rank <= largestRank) {
         event.rank = static_cast<int>(*rank);
     }
     if (event.kind == EventKind::captureDumped) {

@@ -6,24 +6,30 @@
 #include <string>
 #include <vector>
 
+#include "core/ingest/checkpointreader.h"
 #include "core/ingest/logformat.h"
 #include "core/ingest/tracebacks.h"
 
 namespace nanscope {
 
-/// Finds what is no metric: dumps, warnings, tracebacks, failures of the machine and of other ranks. One automaton
-/// looks for all signatures at once.
+/// Finds what is no metric: dumps, warnings, tracebacks, checkpoints, failures of the machine and of other ranks. One
+/// automaton looks for all their words at once.
 class EventReader
 {
 public:
-    /// True if the line gave an event or belongs to a traceback.
+    /// True if the line gave something or belongs to a traceback.
     bool parse(const LogLine& line, LogBuilder& builder);
+
+    /// A format took this line as metrics.
+    void trainingWentOn(const LogLine& line, LogBuilder& builder) { m_checkpoints.trainingWentOn(line, builder); }
 
 private:
     bool parseException(const LogLine& line, LogBuilder& builder);
-    bool parseSignature(const LogLine& line, LogBuilder& builder, const std::string& detail = {});
+    bool parseWords(const LogLine& line, LogBuilder& builder, const std::string& detail = {});
+    bool giveEvent(std::size_t signature, const LogLine& line, LogBuilder& builder, const std::string& detail);
 
     Tracebacks m_tracebacks;
+    CheckpointReader m_checkpoints;
     std::optional<int> m_failedRank; ///< of the block torchrun prints for each failed process
     std::vector<int> m_hits;
 };

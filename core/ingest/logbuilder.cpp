@@ -97,6 +97,15 @@ void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64
     state.hint = 0;
 }
 
+std::optional<LogBuilder::Row> LogBuilder::lastRow(std::optional<int> rank) const
+{
+    const auto state = m_ranks.find((rank ? rank : m_fileRank).value_or(-1));
+    if (state == m_ranks.end() || state->second->line == 0) {
+        return std::nullopt;
+    }
+    return Row {state->second->step, state->second->line, state->second->inferred};
+}
+
 void LogBuilder::startCountedRow(std::optional<int> rank, std::int64_t line)
 {
     auto& state = stateOfRank(rank);
@@ -292,6 +301,9 @@ void LogBuilder::setting(Setting setting)
 {
     if (++m_storyLength > longestStory) {
         return;
+    }
+    if (setting.name == "checkpoint.interval") {
+        m_saveInterval = parseInteger(setting.value).value_or(0);
     }
     setting.name = readable(setting.name, longestName);
     setting.value = readable(setting.value, longestText);

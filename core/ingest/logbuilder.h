@@ -47,6 +47,17 @@ public:
     void expectNothing() { m_expects = false; }
     std::optional<int> fileRank() const { return m_fileRank; }
 
+    struct Row
+    {
+        std::int64_t step = 0;
+        std::int64_t line = 0;
+        bool inferred = false;
+    };
+    /// Begun last by lines with this rank in front.
+    std::optional<Row> lastRow(std::optional<int> rank) const;
+    /// Steps between two checkpoints as the log's own configuration has it; 0 where it does not say.
+    std::int64_t saveInterval() const { return m_saveInterval; }
+
     std::size_t size() const { return m_points + m_events.size() + m_checkpoints.size() + m_settings.size(); }
     /// Ends the last step of every rank.
     void finish();
@@ -101,6 +112,7 @@ private:
     Copies m_copies;
     std::vector<Checkpoint> m_checkpoints;
     std::vector<Setting> m_settings;
+    std::int64_t m_saveInterval = 0;
     std::size_t m_storyLength = 0; ///< checkpoints and settings given so far
     std::array<std::int64_t, static_cast<std::size_t>(EventKind::other) + 1> m_eventCounts {};
     std::size_t m_points = 0;

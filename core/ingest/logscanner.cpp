@@ -157,7 +157,9 @@ void LogScanner::take(const RawLine& raw)
         taken = m_formats[i]->parse(line, m_builder);
         m_taken[i] += taken ? 1 : 0;
     }
-    if (!taken) {
+    if (taken) {
+        m_events.trainingWentOn(line, m_builder);
+    } else {
         taken = m_events.parse(line, m_builder);
         m_gaveEvents = m_gaveEvents || taken;
     }

@@ -105,10 +105,10 @@ constexpr std::array table {
     Signature {terminated, R"(ChildFailedError|SignalException)"},
     Signature {terminated, R"(slurmstepd: error: .* CANCELLED)"},
 
-    // KempnerForge, nanochat, OLMo-core, Hugging Face, torchtitan, Megatron, Lightning, Composer, lingua, nanoGPT.
-    // torchtitan names the first step it will do, the others the last one done.
+    // KempnerForge, nanochat and dion, OLMo-core, Hugging Face, torchtitan, Megatron, Lightning, Composer, lingua,
+    // nanoGPT. torchtitan names the first step it will do, the others the last one done.
     Signature {resumed, R"(^Resumed from step (?P<step>\d+))"},
-    Signature {resumed, R"(Resuming (?:optimization|RL training) from step (?P<step>\d+))"},
+    Signature {resumed, R"(Resuming (?:optimization |RL training )?from step (?P<step>\d+))"},
     Signature {resumed, R"(Will resume training from step (?P<step>\d+))"},
     Signature {resumed, R"(Continuing training from global step (?P<step>\d+))"},
     Signature {resumed, R"(Training starts at step (?P<step>[2-9]\b|\d\d+))"},
