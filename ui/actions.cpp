@@ -47,6 +47,9 @@ void makeFileActions(Actions& a, QMainWindow& window)
     a.pin = make(window, Words::tr("&Pin this folder"), {},
         Words::tr("Keep what is open above the recent ones, in the menu and on the start page"));
     a.pin->setCheckable(true);
+    a.compareRuns = make(window, Words::tr("Compare with another &run…"), Qt::CTRL | Qt::SHIFT | Qt::Key_D,
+        Words::tr(
+            "Hold the open run against another one: the first step that differs, and what differs in the settings"));
     a.quit = make(window, Words::tr("&Quit"), QKeySequence::Quit, Words::tr("Close the window"));
     a.recent = new QMenu(Words::tr("Open &recent"), &window);
     a.recent->setObjectName(QStringLiteral("recent"));
@@ -104,7 +107,7 @@ void fillMenus(const Actions& a, QMainWindow& window)
     QMenu* file = window.menuBar()->addMenu(Words::tr("&File"));
     file->addActions({a.openFolder, a.openFile});
     file->addMenu(a.recent);
-    file->addActions({a.openSample, a.pin, a.rescan, a.follow});
+    file->addActions({a.openSample, a.pin, a.rescan, a.follow, a.compareRuns});
     file->addSeparator();
     file->addActions({a.exportReport, a.exportBundle});
     file->addSeparator();

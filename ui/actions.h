@@ -37,6 +37,7 @@ struct Actions
     QAction* whatsThis = nullptr;
     QAction* shortcuts = nullptr;
     QAction* about = nullptr;
+    QAction* compareRuns = nullptr;
     QAction* quit = nullptr;
     QMenu* recent = nullptr;
     QMenu* layouts = nullptr; ///< begins with those that were saved

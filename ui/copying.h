@@ -48,6 +48,10 @@ QKeySequence saveValuesKeys();
 void savePictureOf(QWidget& plot, const PlotCopies& copies);
 void saveValuesOf(QWidget& plot, const PlotCopies& copies);
 
+/// A view of a table that can be sorted, copied and saved; fillTableView() gives it other rows.
+QTableView* makeTableView(QWidget* parent, const QString& title);
+void fillTableView(QTableView& view, const TextTable& table);
+
 /// A plot's numbers as a table that can be sorted and copied; deletes itself when closed.
 QTableView* showTable(QWidget& parent, const QString& title, const TextTable& table);
 

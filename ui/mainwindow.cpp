@@ -101,6 +101,7 @@ void MainWindow::connectActions()
         panes().frameView->fit();
     });
     connect(m_actions.compare, &QAction::toggled, this, &MainWindow::setComparing);
+    on(m_actions.compareRuns, [this] { chooseOtherRun(); });
     on(m_actions.swapCells, [this] { m_compare->swap(); });
     on(m_actions.themeSystem, [this] { setTheme(ThemeChoice::system); });
     on(m_actions.themeLight, [this] { setTheme(ThemeChoice::light); });
@@ -227,6 +228,7 @@ void MainWindow::onStateChanged()
     const bool run = m_workspace.hasRun();
     const bool sweeping = m_workspace.sweeping();
     m_actions.rescan->setEnabled(run);
+    m_actions.compareRuns->setEnabled(run);
     m_actions.saveLayout->setEnabled(run && m_settings.enabled());
     m_actions.pin->setEnabled(run);
     m_actions.pin->setChecked(run && m_settings.pinned().contains(qstr(m_workspace.loaded().opened.string())));

@@ -21,6 +21,7 @@ namespace nanscope {
 class CompareLinks;
 class MessageBar;
 class PaneLinks;
+class RunComparisonWindow;
 
 struct WindowOptions
 {
@@ -46,6 +47,8 @@ public:
     /// Several files of one folder open that folder; of anything else the first is opened and the others are named.
     void openPaths(const QStringList& paths);
     void exportTo(const QString& path);
+    /// The open run against another, in a window of its own.
+    RunComparisonWindow* compareWith(const QString& path);
     Workspace& workspace() { return m_workspace; }
 
     const Panes& panes() const { return m_area->panes(); }
@@ -78,6 +81,7 @@ private:
     void fillLayouts();
     void chooseFolder();
     void chooseFile();
+    void chooseOtherRun();
     void chooseReport();
     std::vector<StartPage::Place> places() const;
     void chooseBundle();

@@ -35,28 +35,11 @@ QStandardItem* itemOf(const QString& cell)
     return item;
 }
 
-QStandardItemModel* modelOf(const TextTable& table, QObject* parent)
-{
-    auto* model = new QStandardItemModel(parent);
-    model->setHorizontalHeaderLabels(table.columns);
-    model->setSortRole(SortRole);
-    for (const QStringList& row : table.rows) {
-        QList<QStandardItem*> items;
-        std::ranges::transform(row, std::back_inserter(items), itemOf);
-        model->appendRow(items);
-    }
-    return model;
-}
-
 } // namespace
 
-QTableView* showTable(QWidget& parent, const QString& title, const TextTable& table)
+QTableView* makeTableView(QWidget* parent, const QString& title)
 {
-    auto* dialog = new QDialog(&parent);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(title);
-    auto* view = new QTableView(dialog);
-    view->setModel(modelOf(table, view));
+    auto* view = new QTableView(parent);
     view->setAccessibleName(title);
     view->setSelectionBehavior(QAbstractItemView::SelectRows);
     view->setShowGrid(false);
@@ -65,8 +48,32 @@ QTableView* showTable(QWidget& parent, const QString& title, const TextTable& ta
     view->setSortingEnabled(true);
     view->verticalHeader()->hide();
     view->verticalHeader()->setDefaultSectionSize(grid(6));
-    view->resizeColumnsToContents();
+    view->setModel(new QStandardItemModel(view));
     makeCopyable(*view, title);
+    return view;
+}
+
+void fillTableView(QTableView& view, const TextTable& table)
+{
+    auto* model = qobject_cast<QStandardItemModel*>(view.model());
+    model->clear();
+    model->setHorizontalHeaderLabels(table.columns);
+    model->setSortRole(SortRole);
+    for (const QStringList& row : table.rows) {
+        QList<QStandardItem*> items;
+        std::ranges::transform(row, std::back_inserter(items), itemOf);
+        model->appendRow(items);
+    }
+    view.resizeColumnsToContents();
+}
+
+QTableView* showTable(QWidget& parent, const QString& title, const TextTable& table)
+{
+    auto* dialog = new QDialog(&parent);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(title);
+    auto* view = makeTableView(dialog, title);
+    fillTableView(*view, table);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
     auto* layout = new QVBoxLayout(dialog);
     layout->addWidget(view, 1);

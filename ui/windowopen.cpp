@@ -16,6 +16,7 @@
 #include "core/platform/platform.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"
+#include "ui/runcomparison.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -83,6 +84,23 @@ void MainWindow::chooseFile()
 {
     openPath(QFileDialog::getOpenFileName(this, tr("Open a capture or a session"), {},
         tr("Captures and sessions (*.pt *.pth *.safetensors *.npy *.nanscope);;All files (*)")));
+}
+
+void MainWindow::chooseOtherRun()
+{
+    const QString path = QFileDialog::getExistingDirectory(this, tr("Compare with the run in this folder"));
+    if (!path.isEmpty()) {
+        compareWith(path);
+    }
+}
+
+RunComparisonWindow* MainWindow::compareWith(const QString& path)
+{
+    auto* comparison = new RunComparisonWindow(this);
+    comparison->setAttribute(Qt::WA_DeleteOnClose);
+    comparison->compare(m_workspace.loaded(), path.toStdString());
+    comparison->show();
+    return comparison;
 }
 
 std::vector<StartPage::Place> MainWindow::places() const

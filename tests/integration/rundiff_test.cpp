@@ -56,5 +56,5 @@ TEST_F(RunDiff, ACaptureIsNoRun)
 {
     const auto mixed = run({"diff", runOf("a", "1.0000"), writeCapture(m_folder / "a.pt")});
     EXPECT_EQ(mixed.status, 2);
-    EXPECT_THAT(mixed.err, HasSubstr("one is a capture and the other is a run"));
+    EXPECT_THAT(mixed.err, HasSubstr("ne is a capture and the other is a run"));
 }

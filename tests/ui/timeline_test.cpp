@@ -47,7 +47,7 @@ bool hasColour(const QImage& image, int x, const QColor& colour)
 
 } // namespace
 
-TEST(Trace, RangeIsOfFiniteValuesOnly)
+TEST(TimelineTrace, RangeIsOfFiniteValuesOnly)
 {
     const auto data = bucketsOf(points({2, inf, 1, nan, -inf, 3}));
     EXPECT_EQ(finiteRange(data, {0, 5}), (Interval {1, 3}));
@@ -55,7 +55,7 @@ TEST(Trace, RangeIsOfFiniteValuesOnly)
     EXPECT_EQ(finiteRange(data, {3, 4}), std::nullopt);
 }
 
-TEST(Trace, ASpikeOfOneSampleAmongAMillionIsDrawn)
+TEST(TimelineTrace, ASpikeOfOneSampleAmongAMillionIsDrawn)
 {
     const Polyline drawn = lineOf(million(), {0, 999'999}, 500);
     EXPECT_LE(drawn.values.size(), 3010U);
@@ -65,7 +65,7 @@ TEST(Trace, ASpikeOfOneSampleAmongAMillionIsDrawn)
     EXPECT_TRUE(std::ranges::is_sorted(drawn.steps));
 }
 
-TEST(Trace, OneNanAmongAMillionHasAMark)
+TEST(TimelineTrace, OneNanAmongAMillionHasAMark)
 {
     const auto marks = nonFiniteMarks(million(), {0, 999'999}, 300);
     ASSERT_EQ(marks.size(), 2U);
@@ -75,7 +75,7 @@ TEST(Trace, OneNanAmongAMillionHasAMark)
     EXPECT_EQ(marks[1].state, PointState::posInf);
 }
 
-TEST(Trace, ReducedPointsKeepTheirExtremesAndMarks)
+TEST(TimelineTrace, ReducedPointsKeepTheirExtremesAndMarks)
 {
     std::vector<TracePoint> data;
     for (int i = 0; i < 10'000; ++i) {
@@ -93,7 +93,7 @@ TEST(Trace, ReducedPointsKeepTheirExtremesAndMarks)
     EXPECT_EQ(nonFiniteMarks(reduced, {0, 9999}, 300).at(0).position, 4171);
 }
 
-TEST(Trace, ABucketNobodyLookedIntoIsDrawnOverAllItsSteps)
+TEST(TimelineTrace, ABucketNobodyLookedIntoIsDrawnOverAllItsSteps)
 {
     Bucket chunk = bucketOf(test::point(0, 1));
     merge(chunk, bucketOf(test::point(1000, 5)));
@@ -110,20 +110,20 @@ TEST(Trace, ABucketNobodyLookedIntoIsDrawnOverAllItsSteps)
     EXPECT_EQ(marks[0].count, 3);
 }
 
-TEST(Trace, NanBetweenFinitePointsIsAGap)
+TEST(TimelineTrace, NanBetweenFinitePointsIsAGap)
 {
     const Polyline drawn = lineOf(bucketsOf(points({1, nan, 2})), {0, 2}, 300);
     ASSERT_EQ(drawn.values.size(), 3U);
     EXPECT_TRUE(std::isnan(drawn.values[1]));
 }
 
-TEST(Trace, LinesRunOutOfTheWindow)
+TEST(TimelineTrace, LinesRunOutOfTheWindow)
 {
     const Polyline drawn = lineOf(bucketsOf(points({1, 2, 3, 4, 5})), {1.5, 2.5}, 300);
     EXPECT_EQ(drawn.steps, (std::vector<double> {1, 2, 3}));
 }
 
-TEST(Trace, NearestBucket)
+TEST(TimelineTrace, NearestBucket)
 {
     const auto data = bucketsOf(points({1, 2, 3}));
     EXPECT_EQ(nearestBucket(data, 1.4)->firstStep, 1);
@@ -132,9 +132,9 @@ TEST(Trace, NearestBucket)
     EXPECT_EQ(nearestBucket({}, 1), nullptr);
 }
 
-TEST(Trace, BandHoldsMinMaxAndMedian)
+TEST(TimelineTrace, BandHoldsMinMaxAndMedian)
 {
-    const std::vector<Trace> traces {trace(0, {1, 5, 3}), trace(1, {2, nan, 9}), trace(2, {7, 6, 4})};
+    const std::vector<TimelineTrace> traces {trace(0, {1, 5, 3}), trace(1, {2, nan, 9}), trace(2, {7, 6, 4})};
     const Band band = bandOf(traces, {0, 2}, 300);
     EXPECT_EQ(band.steps, (std::vector<double> {0, 1, 2}));
     EXPECT_EQ(band.low, (std::vector<double> {1, 5, 3}));
@@ -142,7 +142,7 @@ TEST(Trace, BandHoldsMinMaxAndMedian)
     EXPECT_EQ(band.median, (std::vector<double> {2, 5.5, 4}));
 }
 
-TEST(Trace, SmoothingStopsAtAGap)
+TEST(TimelineTrace, SmoothingStopsAtAGap)
 {
     const auto data = bucketsOf(points({0, 2, 4, nan, 100, 102}));
     const Polyline line = smoothed(columnsOf(data, {0, 5}, 300), 5);
@@ -151,7 +151,7 @@ TEST(Trace, SmoothingStopsAtAGap)
     EXPECT_EQ(line.values[4], 101);
 }
 
-TEST(Trace, CountsSayWhatIsDrawn)
+TEST(TimelineTrace, CountsSayWhatIsDrawn)
 {
     const SampleCounts counts = countSamples(million(), {0, 999'999}, 500);
     EXPECT_EQ(counts.all, 1'000'000);
@@ -251,7 +251,7 @@ TEST(TimelinePlot, SmoothingKeepsTheSpikeBehindIt)
 
 TEST(TimelinePlot, ManyRanksAreABandAndLinesSayHowManyAreLeftOut)
 {
-    std::vector<Trace> traces;
+    std::vector<TimelineTrace> traces;
     for (int rank = 0; rank < 40; ++rank) {
         traces.push_back(trace(rank, {1.0 * rank, 2.0 * rank}));
     }

@@ -134,7 +134,7 @@ TEST_F(LinkedPlots, APlotThatGoesTakesItsStepsAlong)
 {
     const Interval before = view.whole();
     auto longer = std::make_unique<TimelinePlot>(nullptr, &view);
-    Trace far = trace(0, {1});
+    TimelineTrace far = trace(0, {1});
     far.buckets[0].firstStep = far.buckets[0].lastStep = 1000;
     longer->setTraces({far});
     EXPECT_GT(view.steps().high, 1000) << "a view of everything stays one";

@@ -200,7 +200,21 @@ Result<void> addStoryPoints(RunData& run, const Session& session)
     return {};
 }
 
-Result<RunData> runToJudge(const LoadedRun& run)
+} // namespace
+
+Result<OpenedRun> openRun(const fs::path& path, const JobContext& job)
+{
+    auto session = openSession(path);
+    auto opened = session ? readSession(path, *session, job) : Result<OpenedRun>(tl::make_unexpected(session.error()));
+    // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
+    // full.
+    if (opened || isSessionFile(path) || opened.error().kind == ErrorKind::cancelled) {
+        return opened;
+    }
+    return readWithoutSession(path, opened.error(), job);
+}
+
+Result<RunData> runWithPoints(const LoadedRun& run)
 {
     if (run.session.empty()) {
         return *run.run;
@@ -217,23 +231,9 @@ Result<RunData> runToJudge(const LoadedRun& run)
     return addStoryPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
-} // namespace
-
-Result<OpenedRun> openRun(const fs::path& path, const JobContext& job)
-{
-    auto session = openSession(path);
-    auto opened = session ? readSession(path, *session, job) : Result<OpenedRun>(tl::make_unexpected(session.error()));
-    // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
-    // full.
-    if (opened || isSessionFile(path) || opened.error().kind == ErrorKind::cancelled) {
-        return opened;
-    }
-    return readWithoutSession(path, opened.error(), job);
-}
-
 Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job)
 {
-    auto whole = runToJudge(run);
+    auto whole = runWithPoints(run);
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }

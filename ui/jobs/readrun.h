@@ -18,6 +18,9 @@ struct OpenedRun
 /// written, the run is read without one and `sessionProblem` says why.
 Result<OpenedRun> openRun(const std::filesystem::path& path, const JobContext& job);
 
+/// The run with the points its story is read from: all of them where there are few, else the newest of some series.
+Result<RunData> runWithPoints(const LoadedRun& run);
+
 /// Judges a run and stores the diagnosis in its session, if it has one.
 Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job);
 

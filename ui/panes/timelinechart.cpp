@@ -149,9 +149,9 @@ void TimelineChart::setLines(std::vector<TimelineLine> lines)
 {
     m_lines = std::move(lines);
     m_problem.clear();
-    std::vector<Trace> traces;
+    std::vector<TimelineTrace> traces;
     for (const TimelineLine& line : m_lines) {
-        const auto old = std::ranges::find(m_plot->traces(), line.label, &Trace::label);
+        const auto old = std::ranges::find(m_plot->traces(), line.label, &TimelineTrace::label);
         auto buckets = old == m_plot->traces().end() ? std::vector<Bucket> {} : old->buckets;
         traces.push_back({line.label, line.rank, std::move(buckets), line.source, line.style});
     }
@@ -160,7 +160,7 @@ void TimelineChart::setLines(std::vector<TimelineLine> lines)
 
 void TimelineChart::refine(std::vector<std::vector<Bucket>> lines)
 {
-    std::vector<Trace> traces = m_plot->traces();
+    std::vector<TimelineTrace> traces = m_plot->traces();
     for (std::size_t i = 0; i < std::min(traces.size(), lines.size()); ++i) {
         traces[i].buckets = std::move(lines[i]);
     }
@@ -170,7 +170,7 @@ void TimelineChart::refine(std::vector<std::vector<Bucket>> lines)
 
 bool TimelineChart::isComplete() const
 {
-    return std::ranges::all_of(m_plot->traces(), [](const Trace& trace) {
+    return std::ranges::all_of(m_plot->traces(), [](const TimelineTrace& trace) {
         return !trace.buckets.empty()
             && std::ranges::all_of(trace.buckets, [](const Bucket& bucket) { return bucket.count == 1; });
     });

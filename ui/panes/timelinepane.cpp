@@ -143,7 +143,7 @@ void TimelinePane::setRun(const RunData* run, const Diagnosis* diagnosis, const 
         for (TimelineChart* chart : visibleCharts()) {
             chart->plot()->setEvents(m_events);
             if (!sameRun) {
-                chart->setLines(linesOf(*run, chart->name()));
+                chart->setLines(linesFor(chart->name()));
             }
         }
     } else {
@@ -196,6 +196,16 @@ std::vector<std::string> TimelinePane::shownNames() const
     return names;
 }
 
+std::vector<TimelineLine> TimelinePane::linesFor(const std::string& name) const
+{
+    std::vector<TimelineLine> lines = linesOf(*m_run, name);
+    for (TimelineLine& line : lines) {
+        const auto rank = static_cast<std::size_t>(line.rank.value_or(-1));
+        line.label = rank < m_rankNames.size() ? m_rankNames[rank] : line.label;
+    }
+    return lines;
+}
+
 void TimelinePane::refill()
 {
     const std::vector<std::string> names = shownNames();
@@ -209,7 +219,7 @@ void TimelinePane::refill()
     for (const std::string& name : names) {
         TimelineChart* chart = this->chart(name);
         if (chart->isHidden()) {
-            chart->setLines(linesOf(*m_run, name));
+            chart->setLines(linesFor(name));
             chart->plot()->setEvents(m_events);
             chart->show();
         }

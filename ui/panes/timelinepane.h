@@ -38,6 +38,9 @@ public:
     /// must outlive the next call.
     void setRun(const RunData* run, const Diagnosis* diagnosis, const std::filesystem::path& session = {});
 
+    /// Words in the place of "rank 0" and so on.
+    void nameRanks(std::vector<QString> names) { m_rankNames = std::move(names); }
+
     QSize sizeHint() const override;
 
     TimelineView* view() { return m_view; }
@@ -75,6 +78,7 @@ private:
     std::shared_ptr<TimelineStore> makeStore() const;
     void forgetRun();
     std::vector<std::string> shownNames() const;
+    std::vector<TimelineLine> linesFor(const std::string& name) const;
     void refill();
     void arrange();
     void fillSeriesMenu(QMenu& menu);
@@ -90,6 +94,7 @@ private:
     std::map<std::string, TimelineLook, std::less<>> m_looks;
     std::vector<std::string> m_chosen {"loss", "grad_norm"};
     std::vector<TimelineEvent> m_events;
+    std::vector<QString> m_rankNames;
     std::filesystem::path m_session;
     const RunData* m_run = nullptr;
 };

@@ -131,7 +131,7 @@ void TimelinePlot::updateScale()
 {
     std::optional<Interval> finite;
     std::optional<Interval> positive;
-    for (const Trace& trace : drawnTraces()) {
+    for (const TimelineTrace& trace : drawnTraces()) {
         finite = united(finite, finiteRange(trace.buckets, stepRange()));
         positive = united(positive, positiveRange(trace.buckets, stepRange()));
     }

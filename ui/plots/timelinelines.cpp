@@ -222,12 +222,12 @@ Polyline smoothed(std::span<const Column> columns, int half, bool positive)
     return line;
 }
 
-Band bandOf(std::span<const Trace> traces, Interval steps, int columns, bool positive)
+Band bandOf(std::span<const TimelineTrace> traces, Interval steps, int columns, bool positive)
 {
     const ColumnGrid grid(steps, columns);
     const std::int64_t first = grid.first() - 1;
     std::vector<BandCell> cells(static_cast<std::size_t>(grid.last() + 2 - first));
-    for (const Trace& trace : traces) {
+    for (const TimelineTrace& trace : traces) {
         for (const Column& column : columnsOf(trace.buckets, steps, columns)) {
             const std::int64_t at = std::clamp<std::int64_t>(column.index - first, 0, std::ssize(cells) - 1);
             addToCell(cells[static_cast<std::size_t>(at)], column, positive);

@@ -42,7 +42,7 @@ struct Band
     std::vector<double> median;
 };
 
-Band bandOf(std::span<const Trace> traces, Interval steps, int columns, bool positive = false);
+Band bandOf(std::span<const TimelineTrace> traces, Interval steps, int columns, bool positive = false);
 
 /// Non-finite points that fall on one column of the lane.
 struct NonFiniteMark

@@ -88,7 +88,7 @@ bool TimelinePlot::drawsBand() const
     return m_look.ranks == RankChoice::band || (m_look.ranks == RankChoice::automatic && m_traces.size() > mostLines);
 }
 
-std::span<const Trace> TimelinePlot::drawnTraces() const
+std::span<const TimelineTrace> TimelinePlot::drawnTraces() const
 {
     return std::span(m_traces).first(drawsBand() ? m_traces.size() : std::min(m_traces.size(), mostLines));
 }
@@ -98,7 +98,7 @@ std::size_t TimelinePlot::hiddenLines() const
     return m_traces.size() - drawnTraces().size();
 }
 
-void TimelinePlot::setTraces(std::vector<Trace> traces)
+void TimelinePlot::setTraces(std::vector<TimelineTrace> traces)
 {
     m_traces = std::move(traces);
     m_exact.clear();
@@ -107,7 +107,7 @@ void TimelinePlot::setTraces(std::vector<Trace> traces)
     updateExtent();
 }
 
-void TimelinePlot::refineTraces(std::vector<Trace> traces)
+void TimelinePlot::refineTraces(std::vector<TimelineTrace> traces)
 {
     const bool same = traces.size() == m_traces.size();
     m_traces = std::move(traces);
@@ -145,7 +145,7 @@ void TimelinePlot::setValueRange(std::optional<Interval> values)
 void TimelinePlot::updateExtent()
 {
     std::optional<Interval> range;
-    for (const Trace& trace : m_traces) {
+    for (const TimelineTrace& trace : m_traces) {
         range = united(range, nanscope::stepRange(trace.buckets));
     }
     for (const TimelineEvent& event : m_events) {
@@ -170,7 +170,7 @@ void TimelinePlot::redraw()
     m_band = {};
     drawsBand() ? redrawBand() : redrawLines();
     m_marks.clear();
-    for (const Trace& trace : m_traces) {
+    for (const TimelineTrace& trace : m_traces) {
         std::ranges::copy(nonFiniteMarks(trace.buckets, stepRange(), std::max(columns() / laneColumnWidth, 8)),
             std::back_inserter(m_marks));
     }
@@ -183,7 +183,7 @@ void TimelinePlot::redraw()
 void TimelinePlot::updateCounts()
 {
     m_counts = {};
-    for (const Trace& trace : m_traces) {
+    for (const TimelineTrace& trace : m_traces) {
         const SampleCounts own = countSamples(trace.buckets, stepRange(), columns());
         m_counts.all += own.all;
         m_counts.drawn += own.drawn;

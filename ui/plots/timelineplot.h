@@ -50,10 +50,10 @@ public:
     QString keysTitle() const override;
     std::vector<KeyHint> keyHints() const override;
 
-    void setTraces(std::vector<Trace> traces);
+    void setTraces(std::vector<TimelineTrace> traces);
     /// The same lines with finer or more points.
-    void refineTraces(std::vector<Trace> traces);
-    const std::vector<Trace>& traces() const { return m_traces; }
+    void refineTraces(std::vector<TimelineTrace> traces);
+    const std::vector<TimelineTrace>& traces() const { return m_traces; }
     void setEvents(std::vector<TimelineEvent> events);
     const std::vector<TimelineEvent>& events() const { return m_events; }
     void setLook(const TimelineLook& look);
@@ -130,7 +130,7 @@ private:
     void updateScale();
     void updateCounts();
     void updateMarkers();
-    std::span<const Trace> drawnTraces() const;
+    std::span<const TimelineTrace> drawnTraces() const;
     void updateExtent();
 
     QCustomPlot* m_plot;
@@ -141,7 +141,7 @@ private:
     TimelineInput* m_input = nullptr;
     std::vector<QCPGraph*> m_graphs; ///< lines, or low, high and median of the band
     std::vector<QCPGraph*> m_behind; ///< what was not smoothed
-    std::vector<Trace> m_traces;
+    std::vector<TimelineTrace> m_traces;
     std::vector<TimelineEvent> m_events;
     std::vector<NonFiniteMark> m_marks;
     std::vector<Polyline> m_lines;

@@ -28,10 +28,10 @@ bool beats(std::int64_t step, const std::optional<std::int64_t>& best, double as
     return !best || away(step) < away(*best) || (away(step) == away(*best) && step < *best);
 }
 
-QStringList coarseParts(std::span<const Trace> traces, double step, int most)
+QStringList coarseParts(std::span<const TimelineTrace> traces, double step, int most)
 {
     QStringList parts;
-    for (const Trace& trace : traces) {
+    for (const TimelineTrace& trace : traces) {
         const Bucket* bucket = nearestBucket(trace.buckets, step);
         if (bucket && parts.size() < most) {
             parts << QStringLiteral("%1: %2").arg(trace.label, bucketText(*bucket));
@@ -77,11 +77,11 @@ StepSamples alignSamples(double asked, const MaybePoints& nearest)
     return samples;
 }
 
-StepSamples samplesOf(std::span<const Trace> traces, double step)
+StepSamples samplesOf(std::span<const TimelineTrace> traces, double step)
 {
     MaybePoints nearest;
     bool exact = true;
-    for (const Trace& trace : traces) {
+    for (const TimelineTrace& trace : traces) {
         const Bucket* bucket = nearestBucket(trace.buckets, step);
         exact = exact && (!bucket || bucket->count == 1);
         nearest.push_back(bucket ? std::optional(pointOf(*bucket)) : std::nullopt);
@@ -94,10 +94,10 @@ StepSamples samplesOf(std::span<const Trace> traces, double step)
     return samples;
 }
 
-NextSample nextSample(std::span<const Trace> traces, double from, int direction)
+NextSample nextSample(std::span<const TimelineTrace> traces, double from, int direction)
 {
     NextSample next;
-    for (const Trace& trace : traces) {
+    for (const TimelineTrace& trace : traces) {
         for (const Bucket& bucket : within(trace.buckets, {from, from})) {
             const double end = static_cast<double>(direction > 0 ? bucket.lastStep : bucket.firstStep);
             next.hidden = next.hidden || (bucket.count > 1 && end != from);
@@ -137,7 +137,7 @@ QString bucketText(const Bucket& bucket)
                     : Words::tr("%1 (%2 values, %3 not finite)").arg(range, countLabel(bucket.count), countLabel(bad));
 }
 
-QString placeOf(const Trace& trace, const TracePoint& point)
+QString placeOf(const TimelineTrace& trace, const TracePoint& point)
 {
     if (trace.source.isEmpty()) {
         return {};
@@ -145,7 +145,7 @@ QString placeOf(const Trace& trace, const TracePoint& point)
     return point.line > 0 ? QStringLiteral("%1:%2").arg(trace.source).arg(point.line) : trace.source;
 }
 
-QString readoutText(std::span<const Trace> traces, const StepSamples& samples)
+QString readoutText(std::span<const TimelineTrace> traces, const StepSamples& samples)
 {
     if (!samples.step) {
         return {};
@@ -163,7 +163,7 @@ QString readoutText(std::span<const Trace> traces, const StepSamples& samples)
     return Words::tr("step %1 · %2").arg(QString::number(*samples.step), parts.join(separator));
 }
 
-QString samplesTip(std::span<const Trace> traces, const StepSamples& samples)
+QString samplesTip(std::span<const TimelineTrace> traces, const StepSamples& samples)
 {
     if (!samples.step) {
         return {};
@@ -175,7 +175,7 @@ QString samplesTip(std::span<const Trace> traces, const StepSamples& samples)
             lines << QStringLiteral("%1: %2   %3").arg(traces[i].label, valueText(*point), placeOf(traces[i], *point));
         }
     }
-    const bool several = std::ranges::any_of(traces, [&](const Trace& trace) {
+    const bool several = std::ranges::any_of(traces, [&](const TimelineTrace& trace) {
         const Bucket* bucket = nearestBucket(trace.buckets, samples.asked);
         return bucket && bucket->count > 1;
     });
@@ -185,7 +185,7 @@ QString samplesTip(std::span<const Trace> traces, const StepSamples& samples)
     return lines.join(QLatin1Char('\n'));
 }
 
-QString deltaText(std::span<const Trace> traces, const StepSamples& a, const StepSamples& b)
+QString deltaText(std::span<const TimelineTrace> traces, const StepSamples& a, const StepSamples& b)
 {
     if (!a.step || !b.step) {
         return {};

@@ -26,7 +26,7 @@ struct StepSamples
 
 /// `nearest` has the nearest point of each trace; only those at the nearest step of all are kept.
 StepSamples alignSamples(double asked, const MaybePoints& nearest);
-StepSamples samplesOf(std::span<const Trace> traces, double step);
+StepSamples samplesOf(std::span<const TimelineTrace> traces, double step);
 
 /// First step of a sample after (before) a step; nothing where there is none, or where a bucket of several hides it.
 struct NextSample
@@ -34,21 +34,21 @@ struct NextSample
     std::optional<std::int64_t> step;
     bool hidden = false;
 };
-NextSample nextSample(std::span<const Trace> traces, double from, int direction);
+NextSample nextSample(std::span<const TimelineTrace> traces, double from, int direction);
 
 /// "1.5", "NaN", "not given".
 QString valueText(const TracePoint& point);
 /// "0.91 … 13.2 (82 values, 1 not finite)".
 QString bucketText(const Bucket& bucket);
 /// "console.log:31".
-QString placeOf(const Trace& trace, const TracePoint& point);
+QString placeOf(const TimelineTrace& trace, const TracePoint& point);
 
 /// "step 5 · rank 0: 1.5 · rank 1: NaN".
-QString readoutText(std::span<const Trace> traces, const StepSamples& samples);
+QString readoutText(std::span<const TimelineTrace> traces, const StepSamples& samples);
 /// A line per trace, with file:line, and what the pixel column holds besides.
-QString samplesTip(std::span<const Trace> traces, const StepSamples& samples);
+QString samplesTip(std::span<const TimelineTrace> traces, const StepSamples& samples);
 /// "A 10 → B 40: +30 steps · rank 0: −0.25".
-QString deltaText(std::span<const Trace> traces, const StepSamples& a, const StepSamples& b);
+QString deltaText(std::span<const TimelineTrace> traces, const StepSamples& a, const StepSamples& b);
 
 /// "12,345", "1.2 M".
 QString roughCount(std::int64_t count);

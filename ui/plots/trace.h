@@ -56,7 +56,7 @@ struct Bucket
 };
 
 /// One line of a timeline: one value of one rank, in ascending steps.
-struct Trace
+struct TimelineTrace
 {
     QString label;
     std::optional<int> rank;

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+#include <QSpinBox>
+#include <QTableView>
+
+#include "tests/ui/openwindow.h"
+#include "ui/panes/timelinepane.h"
+#include "ui/runcomparison.h"
+
+namespace nanscope {
+
+namespace {
+
+RunData runOf(const std::string& name, std::int64_t first, const std::vector<double>& losses)
+{
+    RunData run;
+    run.name = name;
+    Series& series = run.series.emplace_back();
+    series.name = "loss";
+    series.source = name + ".log";
+    for (const double loss : losses) {
+        series.points.push_back({first + static_cast<std::int64_t>(series.points.size()), loss, stateOf(loss), 10});
+    }
+    series.pointCount = static_cast<std::int64_t>(losses.size());
+    run.settings = {{"lr", name == "a" ? "3e-4" : "6e-4", {}, name + ".log", 1}};
+    return run;
+}
+
+QString cell(const QTableView& view, int row, int column)
+{
+    return view.model()->index(row, column).data().toString();
+}
+
+class RunComparisonTest : public test::OpenWindow
+{ };
+
+} // namespace
+
+TEST(RunComparison, NamesTheFirstStepThatDiffers)
+{
+    RunComparisonWindow window;
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
+    EXPECT_EQ(window.headline(), QStringLiteral("Loss differs from step 3 on: 2 in a, NaN in b"));
+    EXPECT_EQ(cell(*window.series(), 0, 0), QStringLiteral("Loss"));
+    EXPECT_EQ(cell(*window.series(), 0, 1), QStringLiteral("3"));
+    EXPECT_EQ(cell(*window.series(), 0, 10), QStringLiteral("b.log:10"));
+    EXPECT_EQ(cell(*window.settings(), 0, 2), QStringLiteral("6e-4"));
+    EXPECT_EQ(window.timeline()->view()->cursor(), 3.0);
+}
+
+TEST(RunComparison, BothCurvesAreOnOneAxisUnderTheirNames)
+{
+    RunComparisonWindow window;
+    const auto shifted = comparedRuns(runOf("a", 0, {3, 2, 1}), runOf("b", 1, {3, 2, 1}), 1);
+    ASSERT_EQ(shifted->both.series.size(), 2U);
+    EXPECT_EQ(shifted->both.series[1].firstStep, 0);
+    window.setRuns(shifted);
+    const auto& lines = window.timeline()->chart("loss")->lines();
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].label, QStringLiteral("a"));
+    EXPECT_EQ(lines[1].label, QStringLiteral("b"));
+    EXPECT_TRUE(window.headline().contains(QStringLiteral("No value differs")));
+}
+
+TEST_F(RunComparisonTest, ReadsTheOtherRunBesideTheOpenOne)
+{
+    start();
+    ASSERT_TRUE(open(copySample()));
+    const std::filesystem::path other = folder / "other";
+    std::filesystem::create_directories(other);
+    std::ofstream(other / "console.log") << "[default0]:Step 0: train_loss=1.5591, grad_norm=0.2596\n"
+                                            "[default0]:Step 1: train_loss=1.6000, grad_norm=0.2508\n";
+    auto* comparison = window->compareWith(QString::fromStdString(other.string()));
+    ASSERT_TRUE(waitUntil([&] { return !comparison->comparer().busy(); }));
+    EXPECT_TRUE(comparison->headline().startsWith(QStringLiteral("Loss differs from step 1 on: 1.5372")))
+        << comparison->headline().toStdString();
+    comparison->shiftBox()->setValue(100);
+    ASSERT_TRUE(waitUntil([&] { return comparison->headline().contains(QStringLiteral("no step of any series")); }));
+}
+
+} // namespace nanscope
