@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/steplink.h"
+
 namespace nanscope {
 
 namespace {
@@ -104,7 +106,9 @@ private:
         };
         if (const auto step = first(LossSign::absent); step != m_trail.steps.end()) {
             say("some steps were reported without a loss, the first is step " + std::to_string(step->step)
-                    + ": Megatron leaves a NaN loss out of its line, others have nothing to say; counted apart",
+                    + ": Megatron leaves out a NaN loss, and that of a step its loss scaler skipped; others have "
+                      "nothing to "
+                      "say; counted apart",
                 m_trail.evidence(*step, {}).source);
         }
         if (const auto step = first(LossSign::zeroed); step != m_trail.steps.end()) {
@@ -121,15 +125,21 @@ private:
             return;
         }
         const auto& first = m_replay.unseen.front();
-        const auto next = std::ranges::find_if(m_trail.steps,
-            [&](const TrailStep& step) { return step.step > first.step && step.sign >= LossSign::elsewhere; });
         say(fmt::format("step {} has a finite loss and a gradient norm that is not: a detector of losses lets its "
                         "update through{}",
-                first.step,
-                next != m_trail.steps.end() && next->step == first.step + 1
-                    ? ", and the next loss is the first that is not finite"
-                    : ""),
+                first.step, afterUnseen(first.step)),
             first.line.source);
+    }
+
+    std::string_view afterUnseen(std::int64_t step) const
+    {
+        const auto next =
+            std::ranges::find_if(m_trail.steps, [&](const TrailStep& other) { return other.step > step; });
+        if (next == m_trail.steps.end() || next->step != step + 1) {
+            return "";
+        }
+        return next->sign >= LossSign::elsewhere ? ", and the next loss is the first that is not finite"
+                                                 : "; the next loss is finite all the same";
     }
 
     void ranks()
@@ -171,6 +181,26 @@ private:
 std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay& replay)
 {
     return Notes(trail, replay).all();
+}
+
+std::optional<EvidenceLine> tooLate(const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay)
+{
+    if (replay.streaks.empty()) {
+        return std::nullopt;
+    }
+    const auto firstBad = replay.streaks.front().first + replay.offset;
+    const auto early = std::ranges::find_if(captures, [&](const CaptureVerdict& verdict) {
+        const bool cause = verdict.role == Role::birth || verdict.role == Role::upstream;
+        return cause && verdict.step && verdict.step->first < firstBad;
+    });
+    if (early == captures.end()) {
+        return std::nullopt;
+    }
+    return EvidenceLine {
+        fmt::format("a Newton-Schulz output was not finite {}, before a loss could show it: a detector of losses comes "
+                    "too late to keep the weights, a guard behind the iteration does not (nanscope whatif guard)",
+            stepText(early->step)),
+        early->capture};
 }
 
 } // namespace nanscope

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/diagnose/detectornotes.h"
+#include "core/diagnose/diagnose.h"
 #include "core/diagnose/trail.h"
 
 namespace nanscope {
@@ -322,9 +323,14 @@ std::string_view name(Afterwards afterwards)
 std::vector<DetectorReplay> replayDetector(const RunData& run, const NanDetectorOptions& options)
 {
     std::vector<DetectorReplay> replays;
+    const auto captures = triage(run);
     for (const auto& trail : trailsOf(run)) {
-        if (!trail.steps.empty()) {
-            replays.push_back(replayTrail(trail, options));
+        if (trail.steps.empty()) {
+            continue;
+        }
+        auto& replay = replays.emplace_back(replayTrail(trail, options));
+        if (auto late = tooLate(captures, replay)) {
+            replay.notes.insert(replay.notes.begin(), std::move(*late));
         }
     }
     return replays;

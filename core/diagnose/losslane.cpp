@@ -13,6 +13,9 @@ namespace nanscope {
 
 namespace {
 
+/// No run counts so far; what a damaged line says beyond could only overflow.
+constexpr std::int64_t mostSteps = std::int64_t {1} << 53;
+
 constexpr double notKnown = std::numeric_limits<double>::quiet_NaN();
 
 EvidenceLine evidenceOf(const Event& event)
@@ -51,6 +54,7 @@ private:
     std::vector<LaneLife> m_lives;
     bool m_ended = true;
     std::int64_t m_total = 0; ///< as the detector's lines of this life count
+    std::int64_t m_lastWarning = 0;
 };
 
 std::vector<LaneLife> LaneReader::read()
@@ -102,7 +106,7 @@ void LaneReader::append(const TrailStep& step)
 void LaneReader::take(const Point& point, int segment)
 {
     const bool absent = point.state == PointState::reported;
-    if (absent && m_lane.absent > 0) {
+    if ((absent && m_lane.absent > 0) || std::abs(point.step) > mostSteps) {
         return;
     }
     const auto step = point.step - m_lane.offset;
@@ -141,15 +145,18 @@ void LaneReader::take(const Mark& mark)
 
 void LaneReader::takeMessage(const Event& event, const NanMessage& said)
 {
+    const bool repeated = !m_ended && said.total == m_total && said.step == m_lastWarning; // by another handler
+    if (repeated || said.step > mostSteps || said.lastGoodStep.value_or(0) > mostSteps) {
+        return;
+    }
     endBefore(said.step);
-    if (said.total < m_total) {
+    if (said.total <= m_total) {
         end();
-    } else if (!m_ended && said.total == m_total) {
-        return; // the same line by another handler
     }
     life();
     doubt(event, said);
     m_total = said.total;
+    m_lastWarning = said.step;
     // With a line every ten steps the warning is the only one that knows the step before it.
     const auto& steps = life().steps;
     if (namesGoodLoss(said) && (steps.empty() || steps.back().step < *said.lastGoodStep)) {

@@ -89,9 +89,8 @@ TrailStep joined(std::span<const TrailStep> same)
 {
     auto whole = same.front();
     for (const auto& other : same.subspan(1)) {
-        const auto seen = other.sign == LossSign::nonFinite && other.lane != 0 ? LossSign::elsewhere : other.sign;
-        if (seen > whole.sign) {
-            whole.sign = seen;
+        if (other.sign > whole.sign) {
+            whole.sign = other.sign;
             whole.line = other.line;
             whole.lane = other.lane;
         }

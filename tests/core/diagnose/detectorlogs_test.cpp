@@ -109,7 +109,7 @@ TEST_F(DetectorLogs, ALossThatMegatronLeavesOutIsCountedApart)
     EXPECT_EQ(answer.suspected[0].step, 3);
     EXPECT_EQ(answer.suspected[0].line.source, "train.log:3");
     EXPECT_EQ(answer.stopAtWorst, 4);
-    EXPECT_THAT(answer.notes, says("Megatron leaves a NaN loss out of its line"));
+    EXPECT_THAT(answer.notes, says("Megatron leaves out a NaN loss"));
 }
 
 TEST_F(DetectorLogs, ATableWithMoreEmptyCellsThanLossesIsWrittenThatWay)
@@ -195,6 +195,16 @@ TEST_F(DetectorLogs, ACopyOfALogIsNotAnotherRun)
     const auto run = readRun(m_folder.path());
     ASSERT_TRUE(run);
     EXPECT_THAT(replayDetector(*run, {}), SizeIs(2));
+}
+
+TEST_F(DetectorLogs, AStepThatNoRunReachesIsPassedOver)
+{
+    const auto answer = replay(torchtitan({{1, "2.5"}, {2, "nan"}})
+            + "step: 9223372036854775807  loss: nan  grad_norm: 1.0  memory: 1.0GiB(1.0%)  tps: 10\n"
+              "NaN/Inf loss at step 9223372036854775807 (consecutive=1, total=1, last_good_loss=2.5 at step 1)\n",
+        1);
+    EXPECT_EQ(answer.lastStep, 2);
+    EXPECT_EQ(answer.badSteps, 1);
 }
 
 TEST_F(DetectorLogs, NothingBadIsAnAnswerToo)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/detectorreplay.h"
+#include "tests/core/diagnose/guardstory.h"
 #include "tests/core/diagnose/kempnerlog.h"
 
 namespace nanscope {
@@ -151,7 +152,10 @@ TEST(DetectorReplay, ANumberingThatNothingShowsIsSaidToBeAssumed)
 {
     KempnerLog log;
     log.good(0).elsewhere(1, 1, 1).good(2);
-    EXPECT_THAT(only(log.run(), 9).notes, says("assumed, since no line shows it"));
+    const auto answer = only(log.run(), 9);
+    EXPECT_EQ(answer.offset, 1);
+    EXPECT_EQ(answer.lastStep, 2);
+    EXPECT_THAT(answer.notes, says("assumed, since no line shows it"));
 }
 
 // Trap 2: such an attempt makes no update, but the step goes on.
@@ -200,6 +204,10 @@ TEST(DetectorReplay, LossesOfSeveralRanksAreJoinedStepByStep)
     EXPECT_THAT(answer.streaks[0].ranks, ElementsAre(1, 0));
     EXPECT_FALSE(answer.streaks[0].elsewhere);
     EXPECT_EQ(answer.streaks[0].begin.source, "console.log:21");
+    const auto impatient = only(run, 1);
+    ASSERT_TRUE(impatient.stop);
+    EXPECT_EQ(impatient.stop->message, "NaN/Inf detected on another rank at step 2 (consecutive=1, total=1)")
+        << "in the eyes of rank 0";
 }
 
 // Trap 6: the guard looks at the loss only.
@@ -304,11 +312,30 @@ TEST(DetectorReplay, AResumedProcessCountsFromZero)
     EXPECT_EQ(answers[1].lives, 2);
 }
 
+TEST(DetectorReplay, AResumeEndsARowEvenIfCountersDoNotShowIt)
+{
+    KempnerLog log;
+    log.good(0).good(1).line("INFO", "Resumed from step 2, 1,000 tokens seen").good(2).good(3);
+    EXPECT_THAT(replay(log.run(), 3), SizeIs(2));
+}
+
+TEST(DetectorReplay, TheSameLineByAnotherHandlerCountsOnce)
+{
+    KempnerLog log;
+    log.good(0).nan(1, 1, 1).nan(1, 1, 1).nan(2, 2, 2).nan(2, 2, 2).good(3);
+    const auto answer = only(log.run(), 9);
+    EXPECT_EQ(answer.total, 2);
+    EXPECT_THAT(answer.notes, Not(says("lines are missing")));
+}
+
 TEST(DetectorReplay, CountersThatRestartAreAnotherProcessWithoutALineThatSaysSo)
 {
     KempnerLog log;
     log.good(0).nan(1, 1, 1).nan(2, 2, 2).nan(3, 1, 1, "inf", 0).good(4);
-    ASSERT_THAT(replay(log.run(), 3), SizeIs(2));
+    EXPECT_THAT(replay(log.run(), 3), SizeIs(2));
+    KempnerLog once;
+    once.good(0).nan(1, 1, 1).nan(2, 1, 1, "inf", 0).good(3);
+    EXPECT_THAT(replay(once.run(), 3), SizeIs(2)) << "the second process counts 1 as well, at another step";
 }
 
 // Trap 12: a line every ten steps, and the first.
@@ -329,12 +356,34 @@ TEST(DetectorReplay, WarningsAreExactEvenWhereMetricsAreSparse)
     EXPECT_THAT(answer.notes, says("a loss every 10 steps and a warning for every step"));
 }
 
+TEST(DetectorReplay, AStepThatNoWarningNamesWasFinite)
+{
+    KempnerLog log;
+    log.good(0).good(9).good(19).elsewhere(26, 1, 1).elsewhere(28, 1, 2).good(29).good(39);
+    const auto answer = only(log.run(), 2);
+    EXPECT_FALSE(answer.stop);
+    EXPECT_FALSE(answer.stopAtWorst) << "27 was no row with its neighbours";
+    EXPECT_THAT(answer.streaks, SizeIs(2));
+}
+
 TEST(DetectorReplay, LinesThatAreMissingAreNoticedByTheCounters)
 {
     KempnerLog log;
     log.good(0).nan(1, 1, 1).nan(4, 4, 4).good(5);
     EXPECT_THAT(only(log.run(), 9).notes, says("counts 4 steps that were not finite, the log shows 2"));
     EXPECT_THAT(only(threeBad().run(), 9).notes, Not(says("lines are missing")));
+}
+
+TEST(DetectorReplay, CapturesShowWhereALossComesTooLate)
+{
+    GuardStory story;
+    story.step(5).dump({.file = "birth.pt"});
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    story.loss(0, 6, nan).loss(1, 6, nan);
+    EXPECT_THAT(only(story.run(), 1).notes, says("a detector of losses comes too late to keep the weights"));
+    GuardStory other;
+    other.step(5).loss(0, 6, nan).loss(1, 6, nan).dump({.file = "after.pt", .badInput = true}).step(7);
+    EXPECT_THAT(only(other.run(), 1).notes, Not(says("comes too late")));
 }
 
 } // namespace
