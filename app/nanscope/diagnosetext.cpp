@@ -15,14 +15,6 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::size_t columns = 100;
-constexpr std::size_t indent = 16;
-
-std::string fact(std::string_view label, const std::string& text)
-{
-    return paragraph(fmt::format("  {:<{}}", label, indent - 2), printable(text), indent, columns);
-}
-
 std::string bullets(std::string_view label, const std::vector<EvidenceLine>& lines)
 {
     std::string text;
@@ -166,8 +158,7 @@ std::string diagnosisText(const Diagnosis& diagnosis)
     if (shown > most) {
         text += fmt::format("\nand {} more like these (--json has them all)\n", shown - most);
     }
-    return text + othersText(diagnosis) + findingsText(diagnosis.findings)
-        + rollbackText(diagnosis.rollback);
+    return text + othersText(diagnosis) + findingsText(diagnosis.findings) + rollbackText(diagnosis.rollback);
 }
 
 } // namespace nanscope

@@ -46,7 +46,7 @@ CommandList makeCommands(CLI::App& root)
 {
     CommandList commands;
     for (const auto make : {makeExplain, makeImport, makeList, makeInspect, makeDiff, makeSweep, makeDiagnose,
-             makeReport, makeExport, makeSql, makeDoctor, makeEnv, makeServe}) {
+             makeWhatIf, makeReport, makeExport, makeSql, makeDoctor, makeEnv, makeServe}) {
         commands.push_back(make(root));
     }
     return commands;

@@ -116,6 +116,13 @@ std::string bytesText(std::int64_t bytes)
     return fmt::format("{:.3g} {}", value, units[unit]);
 }
 
+std::string fact(std::string_view label, const std::string& text)
+{
+    constexpr std::size_t columns = 100;
+    constexpr std::size_t indent = 16;
+    return paragraph(fmt::format("  {:<{}}", label, indent - 2), printable(text), indent, columns);
+}
+
 std::string counted(std::int64_t count, std::string_view noun)
 {
     return fmt::format("{} {}{}", countText(count), noun, count == 1 || noun == "series" ? "" : "s");

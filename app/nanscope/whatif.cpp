@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/command.h"
+#include "app/nanscope/detectoranswer.h"
+#include "app/nanscope/guardanswer.h"
+#include "app/nanscope/source.h"
+#include "app/nanscope/words.h"
+#include "core/report/report.h"
+
+namespace nanscope {
+
+namespace {
+
+class WhatIf : public Command
+{
+public:
+    explicit WhatIf(CLI::App& root)
+        : Command(root, "whatif", "What a NaN detector or a guard with other settings would have done")
+    {
+        options().add_option("what", m_what, "detector or guard")->required();
+        options().add_option("source", m_path, "A folder, a log, a capture or a session")->required();
+        options()
+            .add_option(
+                "--max-consecutive", m_detector.maxConsecutive, "detector: stop after so many bad steps in a row")
+            ->capture_default_str();
+        options().add_option("--action", m_action, "detector: warn, skip or raise")->capture_default_str();
+        options().add_option("--guard", m_scope, "guard: local, group or full alone");
+        options().add_option("--layout", m_layout,
+            "guard: gathered, single, head-split, matrix-sharded or batch-sharded, where you know it");
+        options().add_option("--ranks", m_guard.ranks, "guard: ranks of the optimizer's group");
+        options().add_option("--session", m_session, "Keep what was read in this session");
+    }
+
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    Result<int> detector(const Source& source, Terminal& terminal);
+    Result<int> guard(const Source& source, Terminal& terminal);
+    Result<void> readOptions();
+    Result<void> readDetector();
+    Result<void> readGuard();
+
+    std::string m_what;
+    std::string m_path;
+    std::string m_action = "warn";
+    std::string m_session;
+    std::string m_scope;
+    std::string m_layout;
+    NanDetectorOptions m_detector;
+    GuardQuestion m_guard;
+};
+
+Result<void> WhatIf::readDetector()
+{
+    const auto action = oneOf("action", m_action, {"warn", "skip", "raise"});
+    if (!action) {
+        return tl::make_unexpected(action.error());
+    }
+    m_detector.action = static_cast<NanAction>(*action);
+    if (m_detector.maxConsecutive < 1) {
+        return failure(ErrorKind::usage, "--max-consecutive takes 1 or more");
+    }
+    return {};
+}
+
+Result<void> WhatIf::readGuard()
+{
+    if (!m_scope.empty()) {
+        const auto scope = oneOf("guard", m_scope, {"local", "group", "full"});
+        if (!scope) {
+            return tl::make_unexpected(scope.error());
+        }
+        m_guard.scope = parseGuardScope(m_scope);
+    }
+    if (!m_layout.empty()) {
+        const auto layout =
+            oneOf("layout", m_layout, {"gathered", "single", "head-split", "matrix-sharded", "batch-sharded"});
+        if (!layout) {
+            return tl::make_unexpected(layout.error());
+        }
+        m_guard.layout = parseLayout(m_layout);
+    }
+    if (m_guard.ranks && *m_guard.ranks < 1) {
+        return failure(ErrorKind::usage, "--ranks takes 1 or more");
+    }
+    return {};
+}
+
+Result<void> WhatIf::readOptions()
+{
+    const auto what = oneOf("what-if", m_what, {"detector", "guard"});
+    if (!what) {
+        return tl::make_unexpected(what.error());
+    }
+    const bool detector = *what == 0;
+    for (const auto* option : {"--max-consecutive", "--action", "--guard", "--layout", "--ranks"}) {
+        const bool ofDetector =
+            std::string_view(option) == "--max-consecutive" || std::string_view(option) == "--action";
+        if (app().count(option) > 0 && ofDetector != detector) {
+            return failure(ErrorKind::usage,
+                fmt::format("{} is an option of `nanscope whatif {}`", option, ofDetector ? "detector" : "guard"));
+        }
+    }
+    return detector ? readDetector() : readGuard();
+}
+
+std::string nothingToReplay(const RunData& run)
+{
+    std::int64_t without = 0;
+    for (const auto& series : run.series) {
+        without += series.name == "loss" ? series.missing : 0;
+    }
+    return without > 0 ? fmt::format("the logs report {} without a loss and none with one", counted(without, "step"))
+                       : "no loss and no detector's warning was found; name a folder with logs, or a log";
+}
+
+Result<int> WhatIf::detector(const Source& source, Terminal& terminal)
+{
+    const auto replays = replayDetector(source.run, m_detector);
+    if (replays.empty()) {
+        return failure(ErrorKind::format, nothingToReplay(source.run), m_path);
+    }
+    if (terminal.json()) {
+        auto answer = detectorJson(replays, m_detector);
+        answer["rejected"] = rejectedJson(source.run.rejected);
+        terminal.printJson(answer);
+    } else {
+        terminal.print(detectorText(replays));
+    }
+    return source.status();
+}
+
+Result<int> WhatIf::guard(const Source& source, Terminal& terminal)
+{
+    if (source.run.captures.empty()) {
+        return failure(ErrorKind::format, "no capture was found; a guard's decision is told from dumps", m_path);
+    }
+    const auto whatIf = guardWhatIf(source.run, m_guard);
+    if (terminal.json()) {
+        auto answer = guardJson(whatIf);
+        answer["rejected"] = rejectedJson(source.run.rejected);
+        terminal.printJson(answer);
+    } else {
+        terminal.print(guardText(whatIf));
+    }
+    return source.status();
+}
+
+Result<int> WhatIf::run(Terminal& terminal)
+{
+    if (auto read = readOptions(); !read) {
+        return tl::make_unexpected(read.error());
+    }
+    auto source = openSource(m_path, m_session, terminal);
+    if (!source) {
+        return tl::make_unexpected(source.error());
+    }
+    return m_what == "guard" ? guard(*source, terminal) : detector(*source, terminal);
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeWhatIf(CLI::App& root)
+{
+    return std::make_unique<WhatIf>(root);
+}
+
+} // namespace nanscope
