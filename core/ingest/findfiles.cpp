@@ -26,20 +26,35 @@ constexpr int deepestFolder = 100;
 const std::set<std::string, std::less<>>& otherFiles()
 {
     static const std::set<std::string, std::less<>> endings {".7z", ".a", ".arrow", ".avi", ".bmp", ".bz2", ".c", ".cc",
-        ".cpp", ".css", ".cu", ".cuh", ".db", ".deb", ".dll", ".dylib", ".exe", ".gif", ".gz", ".h", ".h5", ".hpp",
-        ".html", ".ico", ".idx", ".ipynb", ".jpeg", ".jpg", ".js", ".lock", ".md", ".mp3", ".mp4", ".nanscope", ".npz",
-        ".o", ".parquet", ".pdf", ".pkl", ".png", ".proto", ".py", ".pyc", ".rar", ".rpm", ".rs", ".rst", ".sh", ".so",
+        ".cpp", ".css", ".cu", ".cuh", ".db", ".deb", ".dll", ".dylib", ".exe", ".gif", ".h", ".h5", ".hpp", ".html",
+        ".ico", ".idx", ".ipynb", ".jpeg", ".jpg", ".js", ".lock", ".md", ".mp3", ".mp4", ".nanscope", ".npz", ".o",
+        ".parquet", ".pdf", ".pkl", ".png", ".proto", ".py", ".pyc", ".rar", ".rpm", ".rs", ".rst", ".sh", ".so",
         ".sqlite", ".sqlite3", ".svg", ".swp", ".tar", ".tfrecord", ".tgz", ".tif", ".tiff", ".tmp", ".toml", ".ts",
-        ".ttf", ".wandb", ".wav", ".webp", ".whl", ".xml", ".xz", ".yaml", ".yml", ".zip", ".zst"};
+        ".ttf", ".wandb", ".wav", ".webp", ".whl", ".xml", ".yaml", ".yml", ".zip"};
     return endings;
 }
 
-bool clearlySomethingElse(const fs::path& path)
+std::string endingOf(const fs::path& path)
 {
     auto ending = path.extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return otherFiles().contains(ending);
+    return ending;
+}
+
+/// Logs are packed to keep them; what else is packed is not unpacked to see.
+bool packsSomethingElse(const fs::path& inner)
+{
+    static const std::set<std::string, std::less<>> tensors {".bin", ".ckpt", ".npy", ".pt", ".pth", ".safetensors"};
+    const auto ending = endingOf(inner);
+    return otherFiles().contains(ending) || tensors.contains(ending);
+}
+
+bool clearlySomethingElse(const fs::path& path)
+{
+    const auto ending = endingOf(path);
+    const bool packed = ending == ".gz" || ending == ".zst" || ending == ".xz";
+    return packed ? packsSomethingElse(path.stem()) : otherFiles().contains(ending);
 }
 
 bool isInside(const fs::path& path, const fs::path& folder)

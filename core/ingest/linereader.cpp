@@ -18,28 +18,14 @@ std::size_t bufferSize(std::int64_t left)
     return std::min(longestLine + readSize, static_cast<std::size_t>(std::max<std::int64_t>(left, 0))) + linePadding;
 }
 
-bool endsLine(char c)
-{
-    return c == '\n' || c == '\r';
-}
-
 } // namespace
 
-LineReader::LineReader(FileReader file, std::int64_t offset, std::int64_t firstLine)
-    : m_file(std::move(file))
-    , m_buffer(bufferSize(static_cast<std::int64_t>(m_file.size()) - offset))
-    , m_base(offset)
-    , m_size(static_cast<std::int64_t>(m_file.size()))
-    , m_complete(offset)
+LineReader::LineReader(std::unique_ptr<TextSource> source, std::int64_t firstLine)
+    : m_source(std::move(source))
+    , m_buffer(bufferSize(m_source->left()))
     , m_lines(firstLine)
-{
-    char before = '\n';
-    if (offset > 0 && offset <= m_size) {
-        const auto read =
-            m_file.readAt(static_cast<std::uint64_t>(offset - 1), std::as_writable_bytes(std::span(&before, 1)));
-        m_dropping = read && !endsLine(before);
-    }
-}
+    , m_dropping(m_source->beganInsideLine())
+{ }
 
 std::size_t LineReader::find(char c, std::size_t from) const
 {
@@ -60,24 +46,16 @@ std::size_t LineReader::nextBreak()
 
 bool LineReader::refill()
 {
-    const auto left = m_size - (m_base + static_cast<std::int64_t>(m_end));
-    if (left <= 0) {
-        return false;
-    }
     std::memmove(m_buffer.data(), m_buffer.data() + m_begin, m_end - m_begin);
     m_base += static_cast<std::int64_t>(m_begin);
     m_end -= m_begin;
     m_begin = 0;
-    const auto size = std::min(readSize, static_cast<std::size_t>(left));
-    const auto target = std::span(m_buffer).subspan(m_end, size);
-    if (!m_file.readAt(static_cast<std::uint64_t>(m_base) + m_end, std::as_writable_bytes(target))) {
-        m_size = m_base + static_cast<std::int64_t>(m_end);
-        return false;
-    }
-    m_end += size;
     m_lf = 0;
     m_cr = 0;
-    return true;
+    const auto room = m_buffer.size() - linePadding - m_end;
+    const auto size = m_source->read(std::span(m_buffer).subspan(m_end, std::min(readSize, room)));
+    m_end += size;
+    return size > 0;
 }
 
 // A log cut off in place while its writer lives on begins with a hole of zeros.

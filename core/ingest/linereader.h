@@ -4,11 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "core/platform/platform.h"
+#include "core/ingest/textsource.h"
 
 namespace nanscope {
 
@@ -23,18 +24,18 @@ struct RawLine
 constexpr std::size_t longestLine = 1024 * 1024;
 constexpr std::size_t linePadding = 64;
 
-/// Streams a file as non-empty lines in constant memory. \n, \r\n and \r end a line. The file's size is taken once:
-/// what is appended meanwhile belongs to the next import.
+/// Streams a text as non-empty lines in constant memory. \n, \r\n and \r end a line.
 class LineReader
 {
 public:
     /// Starting in the middle of a line drops the rest of that line.
-    LineReader(FileReader file, std::int64_t offset, std::int64_t firstLine);
+    LineReader(std::unique_ptr<TextSource> source, std::int64_t firstLine);
 
     std::optional<RawLine> next();
 
-    /// Behind the last complete line.
-    std::int64_t offset() const { return m_complete; }
+    /// The place in the file behind the last complete line.
+    std::int64_t offset() const { return m_source->placeOf(m_complete); }
+    const TextSource& source() const { return *m_source; }
     std::int64_t lines() const { return m_lines; }
     /// Counts an unfinished last line as taken.
     void takeTail() { m_complete = position(); }
@@ -49,10 +50,9 @@ private:
     std::optional<RawLine> tail();
     void skipZeros();
 
-    FileReader m_file;
+    std::unique_ptr<TextSource> m_source;
     std::vector<char> m_buffer;
-    std::int64_t m_base = 0; ///< place of m_buffer[0] in the file
-    std::int64_t m_size = 0;
+    std::int64_t m_base = 0; ///< place of m_buffer[0] in the text
     std::size_t m_begin = 0;
     std::size_t m_end = 0;
     std::size_t m_lf = 0; ///< next \n at or behind m_begin, m_end if there is none, less if it must be sought

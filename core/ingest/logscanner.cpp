@@ -40,12 +40,14 @@ bool looksBinary(std::string_view head)
     return static_cast<std::size_t>(odd) * 50 > head.size();
 }
 
-Result<std::string> readHead(const FileReader& file)
+Result<std::string> readHead(const std::filesystem::path& path)
 {
-    std::string head(std::min<std::uint64_t>(file.size(), headSize), '\0');
-    if (auto read = file.readAt(0, std::as_writable_bytes(std::span(head))); !read) {
-        return tl::make_unexpected(read.error());
+    auto text = openText(path);
+    if (!text) {
+        return tl::make_unexpected(text.error());
     }
+    std::string head(headSize, '\0');
+    head.resize((*text)->read(head));
     return head;
 }
 
@@ -86,11 +88,11 @@ LogScanner::LogScanner(LineReader reader, LogBuilder builder)
 Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
     std::int64_t firstLine, const std::vector<Series>& stored)
 {
-    auto file = FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
+    auto text = openText(path, offset);
+    if (!text) {
+        return tl::make_unexpected(text.error());
     }
-    const auto head = readHead(*file);
+    const auto head = readHead(path);
     if (!head) {
         return tl::make_unexpected(head.error());
     }
@@ -98,8 +100,7 @@ Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std
         return tl::make_unexpected(good.error());
     }
     const auto place = placeOf(relative);
-    LogScanner scanner(
-        LineReader(std::move(*file), offset, firstLine), LogBuilder(relative, place.rank, place.attempt));
+    LogScanner scanner(LineReader(std::move(*text), firstLine), LogBuilder(relative, place.rank, place.attempt));
     scanner.m_finished = looksBinary(*head);
     scanner.chooseFormats(*head);
     for (const auto& series : stored) {
@@ -129,7 +130,8 @@ void LogScanner::chooseFormats(std::string_view head)
 
 bool LogScanner::resumable() const
 {
-    return std::all_of(m_formats.begin(), m_formats.end(), [](const auto& format) { return format->resumable(); });
+    return m_reader.source().seekable()
+        && std::all_of(m_formats.begin(), m_formats.end(), [](const auto& format) { return format->resumable(); });
 }
 
 void LogScanner::take(const RawLine& raw)
@@ -168,8 +170,24 @@ void LogScanner::take(const RawLine& raw)
     }
 }
 
+void LogScanner::sayProblem()
+{
+    const auto problem = m_reader.source().problem();
+    if (!problem.empty()) {
+        Event event;
+        event.text = problem + "; what came before was read";
+        event.line = m_reader.lines();
+        m_builder.event(std::move(event));
+    }
+}
+
 void LogScanner::finish()
 {
+    // While somebody still writes it, a compressed file has no end yet; at rest all of it was taken, line or not.
+    if (!m_leaveTail && !m_reader.source().seekable()) {
+        m_reader.takeTail();
+        sayProblem();
+    }
     for (auto& format : m_formats) {
         format->finish(m_builder);
     }

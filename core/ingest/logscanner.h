@@ -36,6 +36,7 @@ private:
     void chooseFormats(std::string_view head);
     void take(const RawLine& raw);
     void finish();
+    void sayProblem();
     std::string format() const;
 
     LineReader m_reader;

@@ -37,7 +37,7 @@ std::string strip(std::string_view text)
 
 std::vector<std::string> linesOf(const std::filesystem::path& path, std::vector<std::int64_t>* numbers = nullptr)
 {
-    LineReader reader(std::move(*FileReader::open(path)), 0, 0);
+    LineReader reader(std::move(*openText(path)), 0);
     std::vector<std::string> lines;
     while (const auto line = reader.next()) {
         lines.emplace_back(line->text);
@@ -177,7 +177,7 @@ TEST(LineReader, everyKindOfLineBreakEndsALineAndOnlyNewlinesCount)
 TEST(LineReader, unfinishedLastLineIsNotCountedAsTaken)
 {
     const TemporaryFolder folder;
-    LineReader reader(std::move(*FileReader::open(folder.write("a.log", "one\ntwo"))), 0, 0);
+    LineReader reader(std::move(*openText(folder.write("a.log", "one\ntwo"))), 0);
     EXPECT_TRUE(reader.next()->whole);
     EXPECT_FALSE(reader.next()->whole);
     EXPECT_FALSE(reader.next());
@@ -191,7 +191,7 @@ TEST(LineReader, startInTheMiddleOfALineDropsItsRest)
 {
     const TemporaryFolder folder;
     const auto path = folder.write("a.log", "one\ntwo more\nthree\n");
-    LineReader reader(std::move(*FileReader::open(path)), 7, 1);
+    LineReader reader(std::move(*openText(path, 7)), 1);
     const auto line = reader.next();
     EXPECT_EQ(line->text, "three");
     EXPECT_EQ(line->number, 3);
@@ -201,7 +201,7 @@ TEST(LineReader, longLinesAreCutAndTheNextLineIsWhole)
 {
     const TemporaryFolder folder;
     const auto path = folder.write("a.log", "a\n" + std::string(5 * longestLine + 17, 'x') + "\nnext\n");
-    LineReader reader(std::move(*FileReader::open(path)), 0, 0);
+    LineReader reader(std::move(*openText(path)), 0);
     EXPECT_EQ(reader.next()->text, "a");
     const auto cut = reader.next();
     EXPECT_TRUE(cut->cut);
