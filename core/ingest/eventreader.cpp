@@ -9,6 +9,7 @@
 #include "core/ingest/checkpointlines.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/linepatterns.h"
+#include "core/ingest/settinglines.h"
 #include "core/ingest/signatures.h"
 
 namespace nanscope {
@@ -17,28 +18,45 @@ namespace {
 
 constexpr std::string_view forwardFrames = "Traceback of forward call that caused the error:";
 
+/// Where the patterns of each table begin in the one automaton.
+struct Tables
+{
+    std::size_t checkpoints = signatures().size();
+    std::size_t settings = checkpoints + checkpointLines().size();
+    std::size_t headings = settings + settingLines().size();
+    std::size_t end = headings + configHeadings().size();
+};
+
+const Tables& tables()
+{
+    static const Tables instance;
+    return instance;
+}
+
 const LinePatterns& patterns()
 {
     static const LinePatterns instance = [] {
         std::vector<const char*> all;
-        for (const auto& signature : signatures()) {
-            all.push_back(signature.pattern);
-        }
-        for (const auto& line : checkpointLines()) {
-            all.push_back(line.pattern);
-        }
+        const auto add = [&](const auto& table) {
+            for (const auto& entry : table) {
+                all.push_back(entry.pattern);
+            }
+        };
+        add(signatures());
+        add(checkpointLines());
+        add(settingLines());
+        add(configHeadings());
         return LinePatterns(all);
     }();
     return instance;
 }
 
-/// Of the hits, the first one in the table of this size whose first pattern is the one with this number.
-std::optional<std::size_t> hitIn(const std::vector<int>& hits, std::size_t first, std::size_t size)
+/// The first hit among the patterns from `first` to before `end`.
+std::optional<std::size_t> hitIn(const std::vector<int>& hits, std::size_t first, std::size_t end)
 {
     const auto hit = std::lower_bound(hits.begin(), hits.end(), static_cast<int>(first));
-    return hit != hits.end() && static_cast<std::size_t>(*hit) < first + size
-        ? std::optional(static_cast<std::size_t>(*hit))
-        : std::nullopt;
+    return hit != hits.end() && static_cast<std::size_t>(*hit) < end ? std::optional(static_cast<std::size_t>(*hit))
+                                                                     : std::nullopt;
 }
 
 re2::StringPiece piece(std::string_view text)
@@ -90,7 +108,7 @@ bool EventReader::parse(const LogLine& line, LogBuilder& builder)
     case Tracebacks::Part::exception:
         return parseException(line, builder);
     default:
-        return parseWords(line, builder);
+        return m_settings.takeBlock(line, builder) || parseWords(line, builder);
     }
 }
 
@@ -119,13 +137,40 @@ bool EventReader::parseWords(const LogLine& line, LogBuilder& builder, const std
         return false;
     }
     const auto before = builder.size();
-    const auto signature = hitIn(m_hits, 0, signatures().size());
+    const auto signature = hitIn(m_hits, 0, tables().checkpoints);
     const bool named = signature && giveEvent(*signature, line, builder, detail);
-    if (const auto hit = hitIn(m_hits, signatures().size(), checkpointLines().size()); hit && line.whole) {
-        m_checkpoints.take(checkpointLines()[*hit - signatures().size()],
-            {numberIn(line, *hit, "step"), patterns().group(*hit, "path", line.text).value_or("")}, line, builder);
+    if (line.whole) {
+        takeCheckpoint(line, builder);
+        takeSettings(line, builder);
     }
     return named || builder.size() != before;
+}
+
+void EventReader::takeCheckpoint(const LogLine& line, LogBuilder& builder)
+{
+    if (const auto hit = hitIn(m_hits, tables().checkpoints, tables().settings)) {
+        m_checkpoints.take(checkpointLines()[*hit - tables().checkpoints],
+            {numberIn(line, *hit, "step"), patterns().group(*hit, "path", line.text).value_or("")}, line, builder);
+    }
+}
+
+/// One line of nvidia-smi's table tells of the driver and of its CUDA.
+void EventReader::takeSettings(const LogLine& line, LogBuilder& builder)
+{
+    for (const int pattern : m_hits) {
+        const auto hit = static_cast<std::size_t>(pattern);
+        if (hit < tables().settings || hit >= tables().headings) {
+            continue;
+        }
+        const char* name = settingLines()[hit - tables().settings].name;
+        const auto value = patterns().group(hit, "value", line.text).value_or("");
+        m_settings.take(
+            name != nullptr ? name : patterns().group(hit, "name", line.text).value_or(""), value, line, builder);
+    }
+    if (const auto hit = hitIn(m_hits, tables().headings, tables().end)) {
+        m_settings.start(configHeadings()[*hit - tables().headings].block,
+            patterns().group(*hit, "rest", line.text).value_or(""), line, builder);
+    }
 }
 
 bool EventReader::giveEvent(std::size_t signature, const LogLine& line, LogBuilder& builder, const std::string& detail)

@@ -8,12 +8,13 @@
 
 #include "core/ingest/checkpointreader.h"
 #include "core/ingest/logformat.h"
+#include "core/ingest/settingreader.h"
 #include "core/ingest/tracebacks.h"
 
 namespace nanscope {
 
-/// Finds what is no metric: dumps, warnings, tracebacks, checkpoints, failures of the machine and of other ranks. One
-/// automaton looks for all their words at once.
+/// Finds what is no metric: dumps, warnings, tracebacks, checkpoints, settings, failures of the machine and of other
+/// ranks. One automaton looks for all their words at once.
 class EventReader
 {
 public:
@@ -26,10 +27,13 @@ public:
 private:
     bool parseException(const LogLine& line, LogBuilder& builder);
     bool parseWords(const LogLine& line, LogBuilder& builder, const std::string& detail = {});
+    void takeCheckpoint(const LogLine& line, LogBuilder& builder);
+    void takeSettings(const LogLine& line, LogBuilder& builder);
     bool giveEvent(std::size_t signature, const LogLine& line, LogBuilder& builder, const std::string& detail);
 
     Tracebacks m_tracebacks;
     CheckpointReader m_checkpoints;
+    SettingReader m_settings;
     std::optional<int> m_failedRank; ///< of the block torchrun prints for each failed process
     std::vector<int> m_hits;
 };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/ingest/checkpointfolders.h"
+#include "core/ingest/configfile.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/progressmeter.h"
@@ -117,7 +118,8 @@ private:
     void visit(const fs::directory_entry& entry, const Folder& folder)
     {
         const auto name = entry.path().filename().string();
-        if (name.starts_with('.') || name == "__pycache__") {
+        // Hydra leaves the configuration of a run in a hidden folder.
+        if ((name.starts_with('.') && name != ".hydra") || name == "__pycache__") {
             return;
         }
         Folder next {entry.path(), folder.relative.empty() ? name : folder.relative + '/' + name, folder.depth + 1};
@@ -185,7 +187,7 @@ private:
     void add(const fs::path& path, const std::string& relative)
     {
         const bool tensor = looksLikeTensorFile(path);
-        if (!tensor && clearlySomethingElse(path)) {
+        if (!tensor && clearlySomethingElse(path) && !hasConfigName(relative)) {
             return;
         }
         std::error_code error;

@@ -8,6 +8,7 @@
 #include <simdjson.h>
 
 #include "core/ingest/aliases.h"
+#include "core/ingest/barewords.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/linereader.h"
 #include "core/ingest/logformat.h"
@@ -34,42 +35,6 @@ struct Field
     std::optional<double> value;
 };
 
-bool isWordCharacter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '+'
-        || c == '.';
-}
-
-/// Quotes bare words but true, false and null.
-std::string quoteBareWords(std::string_view text)
-{
-    std::string out;
-    bool inString = false;
-    for (std::size_t at = 0; at < text.size();) {
-        const char c = text[at];
-        if (inString || !isWordCharacter(c)) {
-            if (inString && c == '\\') {
-                out += c;
-                ++at;
-            }
-            inString = c == '"' ? !inString : inString;
-            out += at < text.size() ? text[at] : ' ';
-            ++at;
-            continue;
-        }
-        auto end = at;
-        while (end < text.size() && isWordCharacter(text[end])) {
-            ++end;
-        }
-        const auto word = text.substr(at, end - at);
-        // Bare NaN, and numbers beyond 64 bits or beyond double, which the parser refuses the whole line for.
-        const bool special = parseNumber(word).has_value();
-        out += special ? '"' + std::string(word) + '"' : std::string(word);
-        at = end;
-    }
-    return out;
-}
-
 class JsonlLog : public LogFormat
 {
 public:
@@ -88,11 +53,7 @@ public:
 private:
     bool readAgain(std::string_view text)
     {
-        m_quoted = quoteBareWords(text);
-        if (!simdjson::validate_utf8(m_quoted)) {
-            const auto foreign = [](char c) { return static_cast<unsigned char>(c) >= 0x80; };
-            std::replace_if(m_quoted.begin(), m_quoted.end(), foreign, '?');
-        }
+        m_quoted = strictJson(text);
         m_quoted.reserve(m_quoted.size() + linePadding);
         return readFields(m_quoted);
     }

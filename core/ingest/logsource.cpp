@@ -6,6 +6,7 @@
 
 #include <re2/re2.h>
 
+#include "core/ingest/configfile.h"
 #include "core/ingest/logscanner.h"
 
 namespace nanscope {
@@ -40,6 +41,9 @@ Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, co
 {
     if (isEventFileName(path.filename().string())) {
         return openEventFile(path, relative, offset, firstLine, stored);
+    }
+    if (hasConfigName(relative) || isEnvironment(path)) {
+        return openConfig(path, relative);
     }
     return LogScanner::open(path, relative, offset, firstLine, stored)
         .map([](LogScanner&& scanner) -> std::unique_ptr<LogSource> {

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/ingest/logsource.h"
+
+namespace nanscope {
+
+/// True for names under which runs leave their configuration: config.json, hparams.yaml, ds_config.json,
+/// train_config.toml, wandb-metadata.json. Not for those in folders of configurations to choose from.
+bool hasConfigName(const std::string& relative);
+
+/// What `nanscope env --json` wrote, under whatever name.
+bool isEnvironment(const std::filesystem::path& path);
+
+Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path, const std::string& relative);
+
+} // namespace nanscope
