@@ -4,9 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
-#include "app/nanscope/detectoranswer.h"
-#include "app/nanscope/guardanswer.h"
 #include "app/nanscope/source.h"
+#include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
 #include "core/report/report.h"
 

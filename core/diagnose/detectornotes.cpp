@@ -176,6 +176,15 @@ private:
     std::vector<EvidenceLine> m_notes;
 };
 
+/// A folder may hold several runs.
+bool names(const RunData& run, const DetectorReplay& replay, const std::string& capture)
+{
+    return std::ranges::any_of(run.events, [&](const Event& event) {
+        return event.kind == EventKind::captureDumped && event.capture == capture
+            && std::ranges::find(replay.sources, event.source) != replay.sources.end();
+    });
+}
+
 } // namespace
 
 std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay& replay)
@@ -183,7 +192,8 @@ std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay
     return Notes(trail, replay).all();
 }
 
-std::optional<EvidenceLine> tooLate(const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay)
+std::optional<EvidenceLine> tooLate(
+    const RunData& run, const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay)
 {
     if (replay.streaks.empty()) {
         return std::nullopt;
@@ -191,7 +201,7 @@ std::optional<EvidenceLine> tooLate(const std::vector<CaptureVerdict>& captures,
     const auto firstBad = replay.streaks.front().first + replay.offset;
     const auto early = std::ranges::find_if(captures, [&](const CaptureVerdict& verdict) {
         const bool cause = verdict.role == Role::birth || verdict.role == Role::upstream;
-        return cause && verdict.step && verdict.step->first < firstBad;
+        return cause && verdict.step && verdict.step->first < firstBad && names(run, replay, verdict.capture);
     });
     if (early == captures.end()) {
         return std::nullopt;

@@ -10,10 +10,14 @@ namespace nanscope {
 /// What the replay of this trail rests on and what its log cannot show, most important first.
 std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay& replay);
 
-/// Where the captures show that the weights went bad before a loss could: no detector of losses is early enough then.
-std::optional<EvidenceLine> tooLate(const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay);
+/// Where a capture that the same log names shows that the weights went bad before a loss could: no detector of losses
+/// is early enough then.
+std::optional<EvidenceLine> tooLate(
+    const RunData& run, const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay);
 
-/// Where the captures show that the weights went bad before a loss could: no detector of losses is early enough then.
-std::optional<EvidenceLine> tooLate(const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay);
+/// Where a capture that the same log names shows that the weights went bad before a loss could: no detector of losses
+/// is early enough then.
+std::optional<EvidenceLine> tooLate(
+    const RunData& run, const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay);
 
 } // namespace nanscope

@@ -91,6 +91,7 @@ void countRows(const Trail& trail, std::int64_t patience, DetectorReplay& replay
             replay.stopAtWorst = rows.stopAtWorst();
         }
     }
+    replay.openRow = rows.sure();
     if (replay.everySetting.size() < mostListed) {
         replay.everySetting.emplace_back(std::nullopt);
     }
@@ -329,7 +330,7 @@ std::vector<DetectorReplay> replayDetector(const RunData& run, const NanDetector
             continue;
         }
         auto& replay = replays.emplace_back(replayTrail(trail, options));
-        if (auto late = tooLate(captures, replay)) {
+        if (auto late = tooLate(run, captures, replay)) {
             replay.notes.insert(replay.notes.begin(), std::move(*late));
         }
     }

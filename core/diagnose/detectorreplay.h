@@ -91,8 +91,10 @@ struct DetectorReplay
     Recovery afterwards;
 
     std::int64_t badSteps = 0; ///< of the whole log
+    std::int64_t openRow = 0; ///< the log ends in a row of so many bad steps: nobody knows how long it would have been
     std::vector<NanStreak> streaks;
-    std::vector<std::optional<std::int64_t>> everySetting; ///< stop with max_consecutive 1, 2, …; the last never stops
+    std::vector<std::optional<std::int64_t>>
+        everySetting; ///< stop with max_consecutive 1, 2, …; the last does not stop in this log
     std::vector<SuspectedStep> suspected; ///< counted apart
     std::vector<SuspectedStep> unseen; ///< finite loss, gradient norm not: no detector of losses fires
     std::vector<EvidenceLine> notes; ///< what is assumed, and what the log cannot show

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
@@ -43,11 +44,32 @@ bool isCopy(const ReadLane& lane, const ReadLane& of)
     });
 }
 
-/// Nothing says that logs without ranks belong together.
+/// "logs/0/stdout.log" of rank 0 as "logs/#/stdout.log": every place in which its rank may stand.
+std::set<std::string> patternsOf(const LossLane& lane)
+{
+    std::set<std::string> patterns {lane.source};
+    const auto rank = std::to_string(lane.rank.value_or(0));
+    for (auto at = lane.source.find(rank); at != std::string::npos; at = lane.source.find(rank, at + 1)) {
+        const auto digit = [&](std::size_t i) {
+            return i < lane.source.size() && lane.source[i] >= '0' && lane.source[i] <= '9';
+        };
+        if (!digit(at - 1) && !digit(at + rank.size())) {
+            patterns.insert(lane.source.substr(0, at) + '#' + lane.source.substr(at + rank.size()));
+        }
+    }
+    return patterns;
+}
+
+/// Logs of several ranks belong to one run if they are one file, or differ in nothing but the rank. Nothing says so of
+/// logs without ranks.
 bool fits(const ReadLane& lane, const Lanes& group)
 {
-    const auto differs = [&](const ReadLane& other) { return lane.lane.rank && lane.lane.rank != other.lane.rank; };
-    return std::ranges::all_of(group, differs);
+    const auto own = patternsOf(lane.lane);
+    return std::ranges::all_of(group, [&](const ReadLane& other) {
+        const auto theirs = patternsOf(other.lane);
+        return lane.lane.rank && lane.lane.rank != other.lane.rank
+            && std::ranges::any_of(own, [&](const std::string& pattern) { return theirs.contains(pattern); });
+    });
 }
 
 /// Takes the longest lane of every rank, and drops the copies of what it took.

@@ -61,7 +61,8 @@ struct Trail
     EvidenceLine evidence(const TrailStep& step, std::string text) const;
 };
 
-/// Per rank the log with the most losses; a log that names no rank stands for itself. The last writer of a step wins.
+/// Per rank the log with the most losses, joined where they are of one run; a log that names no rank stands for itself.
+/// The last writer of a step wins.
 std::vector<Trail> trailsOf(const RunData& run);
 
 } // namespace nanscope

@@ -197,6 +197,33 @@ TEST_F(DetectorLogs, ACopyOfALogIsNotAnotherRun)
     EXPECT_THAT(replayDetector(*run, {}), SizeIs(2));
 }
 
+TEST_F(DetectorLogs, RanksAreJoinedAcrossFilesThatDifferOnlyInTheRank)
+{
+    m_folder.write("logs/x/attempt_0/0/stdout.log", torchtitan({{1, "2.5"}, {2, "2.5"}, {3, "2.5"}}));
+    m_folder.write("logs/x/attempt_0/1/stdout.log", torchtitan({{1, "2.5"}, {2, "nan"}, {3, "2.5"}}));
+    const auto run = readRun(m_folder.path());
+    ASSERT_TRUE(run);
+    const auto all = replayDetector(*run, {.maxConsecutive = 1});
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_THAT(all[0].ranks, ElementsAre(0, 1));
+    ASSERT_TRUE(all[0].stop);
+    EXPECT_EQ(all[0].stop->line.source, "logs/x/attempt_0/1/stdout.log:2");
+}
+
+TEST_F(DetectorLogs, RanksOfTwoRunsInOneFolderAreNotJoined)
+{
+    m_folder.write("a/rank_0.log", torchtitan({{1, "2.5"}, {2, "2.5"}, {3, "2.5"}}));
+    m_folder.write("b/rank_1.log", torchtitan({{1, "2.5"}, {2, "nan"}, {3, "2.25"}}));
+    m_folder.write("logs/x/attempt_1/1/stdout.log", torchtitan({{1, "3.5"}, {2, "nan"}, {3, "2.25"}}));
+    const auto run = readRun(m_folder.path());
+    ASSERT_TRUE(run);
+    const auto all = replayDetector(*run, {.maxConsecutive = 1});
+    ASSERT_THAT(all, SizeIs(3));
+    for (const auto& one : all) {
+        EXPECT_THAT(one.ranks, SizeIs(1));
+    }
+}
+
 TEST_F(DetectorLogs, AStepThatNoRunReachesIsPassedOver)
 {
     const auto answer = replay(torchtitan({{1, "2.5"}, {2, "nan"}})

@@ -244,6 +244,7 @@ TEST(DetectorReplay, WhatLiesBehindTheRunsOwnStopIsNotKnown)
     EXPECT_EQ(same.afterwards.outcome, Afterwards::unknown);
     const auto patient = only(log.run(), 10);
     EXPECT_FALSE(patient.stop);
+    EXPECT_EQ(patient.openRow, 2) << "no claim that it would never have stopped";
     EXPECT_THAT(patient.notes, says("own detector stopped it behind step 2"));
     EXPECT_THAT(patient.notes, says("saves no checkpoint"));
     EXPECT_THAT(patient.notes, Contains(Field(&EvidenceLine::source, "train.log:4")));
@@ -381,6 +382,9 @@ TEST(DetectorReplay, CapturesShowWhereALossComesTooLate)
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     story.loss(0, 6, nan).loss(1, 6, nan);
     EXPECT_THAT(only(story.run(), 1).notes, says("a detector of losses comes too late to keep the weights"));
+    auto elsewhere = story.run();
+    elsewhere.events[0].source = "another.log";
+    EXPECT_THAT(only(elsewhere, 1).notes, Not(says("comes too late"))) << "another run in the folder";
     GuardStory other;
     other.step(5).loss(0, 6, nan).loss(1, 6, nan).dump({.file = "after.pt", .badInput = true}).step(7);
     EXPECT_THAT(only(other.run(), 1).notes, Not(says("comes too late")));

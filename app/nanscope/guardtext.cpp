@@ -1,25 +1,21 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/guardanswer.h"
+#include "app/nanscope/whatifanswers.h"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "app/nanscope/table.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/steplink.h"
-#include "core/report/report.h"
 #include "core/report/words.h"
 
 namespace nanscope {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 bool isCause(const GuardStep& step)
 {
@@ -184,56 +180,6 @@ std::string contaminatedText(const GuardWhatIf& whatIf)
     return text.empty() ? text : "\n" + text;
 }
 
-Json lineJson(const EvidenceLine& line)
-{
-    return {{"text", line.text}, {"source", line.source.empty() ? Json(nullptr) : Json(line.source)}};
-}
-
-std::string_view nameOf(Sight sight)
-{
-    return sight == Sight::finite ? "finite" : sight == Sight::nonFinite ? "non-finite" : "unknown";
-}
-
-std::string_view nameOf(Decision decision)
-{
-    return decision == Decision::apply ? "apply" : decision == Decision::skip ? "skip" : "unknown";
-}
-
-Json rankJson(const GuardRank& rank)
-{
-    return {{"rank", rank.rank ? Json(*rank.rank) : Json(nullptr)}, {"output", nameOf(rank.output)}, {"why", rank.why},
-        {"input_non_finite", rank.inputBad}, {"only_zero_input", rank.onlyZeros}, {"captures", rank.captures}};
-}
-
-Json outcomeJson(const GuardOutcome& outcome)
-{
-    auto decisions = Json::array();
-    for (const auto decision : outcome.decisions) {
-        decisions.push_back(nameOf(decision));
-    }
-    return {{"layout", name(outcome.layout)}, {"guard", name(outcome.scope)}, {"stack", outcome.stack},
-        {"decisions", std::move(decisions)}, {"consequence", name(outcome.consequence)}};
-}
-
-template <class Range, class Make>
-Json each(const Range& range, Make make)
-{
-    auto array = Json::array();
-    for (const auto& item : range) {
-        array.push_back(make(item));
-    }
-    return array;
-}
-
-Json stepJson(const GuardStep& step)
-{
-    const auto between = step.step ? Json::array({step.step->first, step.step->second}) : Json(nullptr);
-    return {{"group", step.group}, {"role", name(step.role)}, {"step", between}, {"step_source", name(step.stepSource)},
-        {"caused_by", step.causedBy.empty() ? Json(nullptr) : Json(step.causedBy)},
-        {"momentum_non_finite", step.momentumBad}, {"ranks", each(step.ranks, rankJson)},
-        {"outcomes", each(step.outcomes, outcomeJson)}, {"applied_groups", step.otherGroups}};
-}
-
 } // namespace
 
 std::string guardText(const GuardWhatIf& whatIf)
@@ -259,16 +205,6 @@ std::string guardText(const GuardWhatIf& whatIf)
         text += fact(i == 0 ? "know that" : "", note.text + (note.source.empty() ? "" : " [" + note.source + "]"));
     }
     return text;
-}
-
-Json guardJson(const GuardWhatIf& whatIf)
-{
-    const auto layoutJson = [](const GuardLayout& layout) {
-        return Json {{"layout", name(layout.layout)}, {"possible", layout.possible}, {"why", layout.why}};
-    };
-    return {{"schema", "nanscope.guard/1"}, {"updates", each(whatIf.steps, stepJson)},
-        {"layouts", each(whatIf.layouts, layoutJson)}, {"layout_hints", each(whatIf.layoutHints, lineJson)},
-        {"guard_lines_at_least", whatIf.guardLines}, {"notes", each(whatIf.notes, lineJson)}};
 }
 
 } // namespace nanscope

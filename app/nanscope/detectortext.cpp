@@ -1,22 +1,18 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/detectoranswer.h"
+#include "app/nanscope/whatifanswers.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "app/nanscope/words.h"
-#include "core/report/report.h"
 #include "core/report/words.h"
 
 namespace nanscope {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t mostRows = 8; ///< of anything; --json has them all
 
@@ -86,6 +82,9 @@ std::string answerText(const DetectorReplay& replay)
     if (!replay.checkable || !replay.suspected.empty()) {
         return fmt::format("not checkable: {} {} not finite for certain, in no row long enough", bad,
             replay.badSteps == 1 ? "was" : "were");
+    }
+    if (replay.openRow > 0) {
+        return fmt::format("does not stop in this log, which ends in a row of {}", replay.openRow);
     }
     return "never stops: no row is long enough";
 }
@@ -182,11 +181,13 @@ std::string settingsText(const DetectorReplay& replay)
     }
     std::vector<std::string> stops;
     const auto& all = replay.everySetting;
+    const auto* const last = replay.openRow > 0 ? "not in this log" : "never";
     for (std::size_t i = 0; i < std::min(all.size(), mostRows); ++i) {
-        stops.push_back(all[i] ? fmt::format("{}: step {}", i + 1, *all[i]) : fmt::format("{} and more: never", i + 1));
+        stops.push_back(
+            all[i] ? fmt::format("{}: step {}", i + 1, *all[i]) : fmt::format("{} and more: {}", i + 1, last));
     }
     if (all.size() > mostRows) {
-        stops.push_back(all.back() ? "…" : fmt::format("… {} and more: never", all.size()));
+        stops.push_back(all.back() ? "…" : fmt::format("… {} and more: {}", all.size(), last));
     }
     return fact("every setting",
         fmt::format("max_consecutive {}{}", fmt::join(stops, ", "), replay.checkable ? "" : "; certain ones only"));
@@ -225,82 +226,6 @@ bool worthTelling(const DetectorReplay& replay)
     return replay.badSteps > 0 || !replay.suspected.empty() || !replay.unseen.empty();
 }
 
-Json lineJson(const EvidenceLine& line)
-{
-    return {{"text", line.text}, {"source", line.source.empty() ? Json(nullptr) : Json(line.source)}};
-}
-
-Json streakJson(const NanStreak& streak)
-{
-    return {{"first", streak.first}, {"last", streak.last}, {"logged", streak.logged}, {"consecutive", streak.sure},
-        {"ranks", streak.ranks}, {"another_rank", streak.elsewhere}, {"source", streak.begin.source}};
-}
-
-Json apartJson(const std::vector<SuspectedStep>& steps)
-{
-    auto array = Json::array();
-    for (const auto& step : steps) {
-        array.push_back({{"step", step.step}, {"why", step.line.text}, {"source", step.line.source}});
-    }
-    return array;
-}
-
-Json stopJson(const DetectorReplay& replay)
-{
-    if (!replay.stop) {
-        return nullptr;
-    }
-    const auto& message = replay.stop->message;
-    return {{"step", replay.stop->step}, {"message", message.empty() ? Json(nullptr) : Json(message)},
-        {"source", replay.stop->line.source}};
-}
-
-Json lastGoodJson(const std::optional<LastGood>& good)
-{
-    return good ? Json {{"step", good->step}, {"loss", jsonNumber(good->loss)}, {"exact", good->exact},
-               {"source", good->line.source}}
-                : Json(nullptr);
-}
-
-Json afterwardsJson(const Recovery& after)
-{
-    Json json {{"outcome", name(after.outcome)}};
-    if (after.outcome == Afterwards::recovered || after.outcome == Afterwards::relapsed) {
-        json["step"] = after.step;
-        json["loss"] = after.loss ? jsonNumber(*after.loss) : Json(nullptr);
-        json["finite_steps"] = after.finiteSteps;
-        json["source"] = after.line.source;
-    }
-    if (after.outcome != Afterwards::notStopped) {
-        json["steps_lost"] = after.stepsLost;
-    }
-    return json;
-}
-
-template <class Range, class Make>
-Json each(const Range& range, Make make)
-{
-    auto array = Json::array();
-    for (const auto& item : range) {
-        array.push_back(make(item));
-    }
-    return array;
-}
-
-Json replayJson(const DetectorReplay& replay)
-{
-    const auto orNull = [](const std::optional<std::int64_t>& step) { return step ? Json(*step) : Json(nullptr); };
-    return {{"sources", replay.sources}, {"ranks", replay.ranks}, {"process", replay.life}, {"processes", replay.lives},
-        {"first_step", replay.firstStep}, {"last_step", replay.lastStep}, {"own_detector", replay.ownDetector},
-        {"printed_step_offset", replay.offset}, {"log_interval", replay.interval}, {"checkable", replay.checkable},
-        {"stop", stopJson(replay)}, {"stop_at_worst", orNull(replay.stopAtWorst)}, {"left_out", replay.total},
-        {"nan_steps", replay.skipped}, {"last_good", lastGoodJson(replay.lastGood)},
-        {"afterwards", afterwardsJson(replay.afterwards)}, {"non_finite_steps", replay.badSteps},
-        {"streaks", each(replay.streaks, streakJson)}, {"stop_by_max_consecutive", each(replay.everySetting, orNull)},
-        {"suspected", apartJson(replay.suspected)}, {"not_seen", apartJson(replay.unseen)},
-        {"notes", each(replay.notes, lineJson)}};
-}
-
 } // namespace
 
 std::string detectorText(std::span<const DetectorReplay> replays)
@@ -323,15 +248,6 @@ std::string detectorText(std::span<const DetectorReplay> replays)
         + (clean > 0 ? fmt::format(
                "\n{} without a loss that is not finite\n", counted(static_cast<std::int64_t>(clean), "other log"))
                      : "");
-}
-
-Json detectorJson(std::span<const DetectorReplay> replays, const NanDetectorOptions& options)
-{
-    return {{"schema", "nanscope.detector/1"},
-        {"settings",
-            {{"action", name(options.action)}, {"max_consecutive", options.maxConsecutive},
-                {"max_history", options.maxHistory}}},
-        {"runs", each(replays, replayJson)}};
 }
 
 } // namespace nanscope
