@@ -32,7 +32,13 @@ QString valueWord(const Point& point)
 
 QString placeOfPoint(const Trace& trace, const Point& point)
 {
-    return QStringLiteral("%1:%2").arg(qstr(trace.source)).arg(point.line);
+    return qstr(placeOf(trace, point));
+}
+
+QString seriesName(const SeriesComparison& series)
+{
+    const QString title = seriesTitle(series.name);
+    return series.rank ? RunComparisonWindow::tr("%1 of rank %2").arg(title).arg(*series.rank) : title;
 }
 
 QString headlineOf(const ComparedRuns& runs)
@@ -40,7 +46,7 @@ QString headlineOf(const ComparedRuns& runs)
     const SeriesComparison* first = runs.comparison.first();
     if (first) {
         return RunComparisonWindow::tr("%1 differs from step %2 on: %3 in %4, %5 in %6")
-            .arg(seriesTitle(first->name))
+            .arg(seriesName(*first))
             .arg(first->first->first.step)
             .arg(valueWord(first->first->first), qstr(runs.nameA), valueWord(first->first->second), qstr(runs.nameB));
     }
@@ -58,7 +64,7 @@ TextTable seriesTable(const RunComparison& comparison)
         W::tr("Other run"), W::tr("Largest |a−b| / max"), W::tr("at step"), W::tr("Compared to"), W::tr("Line"),
         W::tr("Other line")};
     for (const SeriesComparison& one : comparison.series) {
-        QStringList row {seriesTitle(one.name), QString::number(one.common), QString::number(one.differing)};
+        QStringList row {seriesName(one), QString::number(one.common), QString::number(one.differing)};
         row << (one.first ? QString::number(one.first->first.step) : QString())
             << (one.first ? valueWord(one.first->first) : QString())
             << (one.first ? valueWord(one.first->second) : QString())
@@ -167,7 +173,9 @@ void RunComparisonWindow::setRuns(std::shared_ptr<const ComparedRuns> runs)
     m_progress->hide();
     m_shift->setEnabled(true);
     setWindowTitle(tr("%1 and %2 – Nanscope").arg(qstr(m_runs->nameA), qstr(m_runs->nameB)));
-    m_headline->setText(headlineOf(*m_runs));
+    m_headline->setText(m_runs->partial
+            ? tr("%1 (only the newest points of each series were compared)").arg(headlineOf(*m_runs))
+            : headlineOf(*m_runs));
     m_timeline->nameRanks({qstr(m_runs->nameA), qstr(m_runs->nameB)});
     m_timeline->setRun(&m_runs->both, nullptr);
     if (const SeriesComparison* first = m_runs->comparison.first()) {

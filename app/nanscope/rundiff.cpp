@@ -40,11 +40,16 @@ std::string placeText(const Trace& trace, const Point& point)
     return fmt::format("{} at {}", valueText(point), placeOf(trace, point));
 }
 
+std::string nameOf(const SeriesComparison& series)
+{
+    return series.rank ? fmt::format("{} of rank {}", series.name, *series.rank) : series.name;
+}
+
 std::string headline(const RunComparison& comparison)
 {
     const auto* first = comparison.first();
     if (first != nullptr) {
-        return fmt::format("{} differs from step {} on: {}, against {}\n", first->name, first->first->first.step,
+        return fmt::format("{} differs from step {} on: {}, against {}\n", nameOf(*first), first->first->first.step,
             placeText(first->a, first->first->first), placeText(first->b, first->first->second));
     }
     const bool any = std::any_of(comparison.series.begin(), comparison.series.end(),
@@ -64,7 +69,7 @@ std::string seriesTable(const RunComparison& comparison)
     Table table({{"series"}, {"common steps", right}, {"differ", right}, {"first", right}, {"a"}, {"b"},
         {"largest |a-b|/max", right}, {"compared"}});
     for (const auto& series : comparison.series) {
-        table.add({series.name, countText(series.common), countText(series.differing),
+        table.add({nameOf(series), countText(series.common), countText(series.differing),
             series.first ? std::to_string(series.first->first.step) : "-",
             series.first ? valueText(series.first->first) : "-", series.first ? valueText(series.first->second) : "-",
             series.largest ? fmt::format("{:.3g} at {}", series.largestRelative, series.largest->first.step) : "-",
@@ -117,9 +122,9 @@ Json pairJson(const SeriesComparison& series, const std::optional<std::pair<Poin
 
 Json seriesJson(const SeriesComparison& series)
 {
-    return {{"name", series.name}, {"common", series.common}, {"differing", series.differing},
-        {"first", pairJson(series, series.first)}, {"largest", pairJson(series, series.largest)},
-        {"largest_relative", jsonNumber(series.largestRelative)},
+    return {{"name", series.name}, {"rank", series.rank ? Json(*series.rank) : Json(nullptr)},
+        {"common", series.common}, {"differing", series.differing}, {"first", pairJson(series, series.first)},
+        {"largest", pairJson(series, series.largest)}, {"largest_relative", jsonNumber(series.largestRelative)},
         {"decimals", series.decimals ? Json(*series.decimals) : Json(nullptr)}};
 }
 

@@ -7,21 +7,49 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+
 namespace nanscope {
 
 namespace {
 
 constexpr int mostDecimals = 9;
 
-std::set<std::string> namesIn(const RunData& run)
+using Key = std::pair<std::string, std::optional<int>>; ///< a series and its rank
+
+std::set<Key> keysIn(const RunData& run)
 {
-    std::set<std::string> names;
+    std::set<Key> keys;
     for (const auto& series : run.series) {
         if (!series.points.empty()) {
-            names.insert(series.name);
+            keys.emplace(series.name, series.rank);
         }
     }
-    return names;
+    return keys;
+}
+
+std::vector<std::string> wordsOf(const std::set<Key>& keys)
+{
+    std::vector<std::string> words;
+    for (const auto& key : keys) {
+        const bool alone = std::ranges::count_if(keys, [&](const Key& other) { return other.first == key.first; }) == 1;
+        words.push_back(alone || !key.second ? key.first : fmt::format("{} of rank {}", key.first, *key.second));
+    }
+    return words;
+}
+
+/// A log that names its rank and one that does not may still be held against each other, where there is one of each.
+void pairLonely(std::set<Key>& a, std::set<Key>& b, std::vector<std::pair<Key, Key>>& pairs)
+{
+    for (const auto& key : std::set<Key>(a)) {
+        const auto sameName = [&](const Key& other) { return other.first == key.first; };
+        const auto other = std::ranges::find_if(b, sameName);
+        if (other != b.end() && std::ranges::count_if(a, sameName) == 1 && std::ranges::count_if(b, sameName) == 1) {
+            pairs.emplace_back(key, *other);
+            b.erase(other);
+            a.erase(key);
+        }
+    }
 }
 
 bool printsWith(const Trace& trace, int decimals)
@@ -35,9 +63,22 @@ bool printsWith(const Trace& trace, int decimals)
     });
 }
 
+/// A guess from a few round values would swallow what differs behind them.
+std::optional<int> trusted(const Trace& trace)
+{
+    constexpr std::size_t enoughValues = 20;
+    std::set<double> values;
+    for (const auto& point : trace.points) {
+        if (point.state == PointState::finite && values.insert(point.value).second && values.size() >= enoughValues) {
+            return decimalsOf(trace);
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<int> coarser(std::optional<int> a, std::optional<int> b)
 {
-    return a && b ? std::optional(std::min(*a, *b)) : a ? a : b;
+    return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
 }
 
 bool same(const Point& a, const Point& b, std::optional<int> decimals)
@@ -76,7 +117,7 @@ SeriesComparison compareSeries(const std::string& name, Trace a, Trace b, std::i
 {
     SeriesComparison out;
     out.name = name;
-    out.decimals = coarser(decimalsOf(a), decimalsOf(b));
+    out.decimals = coarser(trusted(a), trusted(b));
     auto other = b.points.begin();
     for (const auto& point : a.points) {
         while (other != b.points.end() && other->step < point.step + shift) {
@@ -156,18 +197,30 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
 {
     // A step may take longer, and no two runs take the same time.
     const std::set<std::string> clocks {"tokens_per_second", "step_time_s", "mfu"};
-    RunComparison out;
-    const auto inB = namesIn(b);
-    for (const auto& name : namesIn(a)) {
-        if (!inB.contains(name)) {
-            out.onlyA.push_back(name);
-        } else if (!clocks.contains(name)) {
-            out.series.push_back(compareSeries(name, traceOf(a, name), traceOf(b, name), shift));
+    auto inA = keysIn(a);
+    auto inB = keysIn(b);
+    std::vector<std::pair<Key, Key>> pairs;
+    for (const auto& key : std::set<Key>(inA)) {
+        if (inB.erase(key) > 0) {
+            inA.erase(key);
+            pairs.emplace_back(key, key);
         }
     }
-    const auto inA = namesIn(a);
-    std::copy_if(inB.begin(), inB.end(), std::back_inserter(out.onlyB),
-        [&](const std::string& name) { return !inA.contains(name); });
+    pairLonely(inA, inB, pairs);
+    std::ranges::sort(pairs);
+    RunComparison out;
+    for (const auto& [keyA, keyB] : pairs) {
+        if (clocks.contains(keyA.first)) {
+            continue;
+        }
+        const bool alone =
+            std::ranges::count_if(pairs, [&](const auto& p) { return p.first.first == keyA.first; }) == 1;
+        out.series.push_back(
+            compareSeries(keyA.first, traceOf(a, keyA.first, keyA.second), traceOf(b, keyB.first, keyB.second), shift));
+        out.series.back().rank = alone ? std::nullopt : keyA.second;
+    }
+    out.onlyA = wordsOf(inA);
+    out.onlyB = wordsOf(inB);
     compareSettings(a, b, out);
     return out;
 }

@@ -18,6 +18,7 @@ namespace nanscope {
 struct SeriesComparison
 {
     std::string name;
+    std::optional<int> rank {}; ///< where the runs have it of several
     Trace a;
     Trace b;
     std::int64_t common = 0; ///< steps that both have
@@ -25,7 +26,8 @@ struct SeriesComparison
     std::optional<std::pair<Point, Point>> first; ///< the first of those
     std::optional<std::pair<Point, Point>> largest; ///< with the largest relative difference where both are finite
     double largestRelative = 0; ///< |a - b| / max(|a|, |b|)
-    /// Values are held against each other as the coarser log prints them; none where both are written in full.
+    /// Values are held against each other as the coarser log prints them, where both have enough different ones to tell
+    /// that from; else to the last bit.
     std::optional<int> decimals;
 };
 

@@ -50,6 +50,11 @@ const Checkpoint*& slotOf(Known& known, CheckpointFact fact)
 }
 
 /// What is written again under the name of one that was removed is there again.
+bool writtenAgain(const Checkpoint* removed, const Checkpoint& saved)
+{
+    return removed != nullptr && removed->source == saved.source && removed->line < saved.line;
+}
+
 std::map<std::int64_t, Known, std::greater<>> checkpointsOf(const RunData& run)
 {
     std::map<std::int64_t, Known, std::greater<>> all;
@@ -59,7 +64,7 @@ std::map<std::int64_t, Known, std::greater<>> checkpointsOf(const RunData& run)
         // A complete copy in one place is worth more than a torn one in another.
         const bool better = slot == nullptr || checkpoint.fact != CheckpointFact::found || checkpoint.problem.empty();
         slot = better ? &checkpoint : slot;
-        if (checkpoint.fact == CheckpointFact::saved) {
+        if (checkpoint.fact == CheckpointFact::saved && writtenAgain(known.removed, checkpoint)) {
             known.removed = nullptr;
         }
     }
@@ -102,26 +107,70 @@ bool reaches(const std::optional<Sign>& sign, std::int64_t step)
     return sign && sign->weights <= step;
 }
 
-void judge(CheckpointAdvice& advice, const Trouble& trouble)
+void judgeBy(CheckpointAdvice& advice, const ProcessLife& life)
 {
     const auto step = advice.step;
-    if (reaches(trouble.poisonedFrom, step)) {
-        set(advice, CheckpointStatus::poisoned, "it holds weights of which NaN came", {trouble.poisonedFrom->line});
-    } else if (reaches(trouble.tornFrom, step)) {
+    if (life.countsRows) {
+        set(advice, CheckpointStatus::unverified, "the log counts rows and names no steps", {});
+    } else if (reaches(life.poisonedFrom, step)) {
+        set(advice, CheckpointStatus::poisoned, "it holds weights of which NaN came", {life.poisonedFrom->line});
+    } else if (reaches(life.tornFrom, step)) {
         set(advice, CheckpointStatus::suspect,
-            "half-stepped: the step was broken off after some of its updates were done", {trouble.tornFrom->line});
-    } else if (reaches(trouble.doubtFrom, step)) {
-        set(advice, CheckpointStatus::suspect, "the last loss is not finite: these weights, or that batch",
-            {trouble.doubtFrom->line});
-    } else if (reaches(trouble.climbingFrom, step)) {
-        set(advice, CheckpointStatus::suspect, "written while the run was already climbing",
-            {trouble.climbingFrom->line});
-    } else if (const auto* proof = trouble.proofOf(step)) {
+            "half-stepped: the step was broken off after some of its updates were done", {life.tornFrom->line});
+    } else if (reaches(life.doubtFrom, step)) {
+        set(advice, CheckpointStatus::suspect,
+            "the log ends with a value that is not finite: these weights, or that batch", {life.doubtFrom->line});
+    } else if (reaches(life.climbingFrom, step)) {
+        set(advice, CheckpointStatus::suspect, "written while the run was already climbing", {life.climbingFrom->line});
+    } else if (const auto* proof = life.proofOf(step)) {
         set(advice, CheckpointStatus::safe,
             proof->weights == step ? "its weights gave a finite loss" : "weights made from it gave a finite loss",
-            {proof->line});
+            {life.lineOf(*proof)});
     } else {
-        set(advice, CheckpointStatus::unverified, "no loss was logged between it and the fault", {});
+        set(advice, CheckpointStatus::unverified,
+            "no finite loss with a finite gradient norm was logged between it and the fault", {});
+    }
+}
+
+/// The process was at this step at some time, and can have written it.
+bool passed(const ProcessLife& life, std::int64_t step)
+{
+    return life.firstWeights <= step && life.lastWeights + 1 >= step;
+}
+
+/// By the process that wrote it, where a log says which. Otherwise all that passed its step have to agree: a resume
+/// goes through the steps of the attempt before, and may have written over its checkpoints or not.
+void judge(CheckpointAdvice& advice, const Known& known, const Trouble& trouble)
+{
+    if (known.saved != nullptr) {
+        for (const auto& life : trouble.lives) {
+            if (life.wrote(known.saved->source, known.saved->line)) {
+                judgeBy(advice, life);
+                return;
+            }
+        }
+    }
+    bool any = false;
+    for (const auto& life : trouble.lives) {
+        if (!passed(life, advice.step)) {
+            continue;
+        }
+        auto other = advice;
+        judgeBy(other, life);
+        // An attempt that ended well at this step says nothing against one that went on from it.
+        if (!life.inTrouble() && other.status == CheckpointStatus::unverified) {
+            continue;
+        }
+        if (any && other.status != advice.status) {
+            set(advice, CheckpointStatus::unverified,
+                "two attempts went through this step, and which of them wrote it is not known", {});
+            return;
+        }
+        advice = any ? advice : other;
+        any = true;
+    }
+    if (!any) {
+        judgeBy(advice, *trouble.life);
     }
 }
 
@@ -139,29 +188,24 @@ bool hasFiniteCorruption(const std::vector<CaptureVerdict>& verdicts)
         [](const CaptureVerdict& verdict) { return verdict.kind == "finite corruption"; });
 }
 
-CheckpointAdvice* newestSafe(std::vector<CheckpointAdvice>& all)
+bool isSafeBefore(const CheckpointAdvice& advice, std::int64_t step)
 {
-    const auto found = std::find_if(
-        all.begin(), all.end(), [](const CheckpointAdvice& advice) { return advice.status == CheckpointStatus::safe; });
-    return found == all.end() ? nullptr : &*found;
+    return advice.status == CheckpointStatus::safe && advice.step < step;
 }
 
-/// What caused the fault may be in the newest one already, unless that was a kernel or a machine.
-void doubtTheNewest(std::vector<CheckpointAdvice>& all, const Trouble& trouble)
+/// What caused the fault may be in those written just before it already, unless that was a kernel or a machine.
+void doubtTheNewest(std::vector<CheckpointAdvice>& all, std::int64_t first)
 {
-    auto* newest = newestSafe(all);
-    if (newest == nullptr || trouble.first() - newest->step >= wellBefore) {
-        return;
-    }
-    const bool another = std::any_of(all.begin(), all.end(), [&](const CheckpointAdvice& other) {
-        return other.status == CheckpointStatus::safe && other.step < newest->step;
-    });
-    if (another) {
-        newest->status = CheckpointStatus::suspect;
-        newest->reason = fmt::format(
-            "finite, but written {} steps before the fault: what caused it may be in there already (PaLM went back "
-            "about {})",
-            trouble.first() - newest->step, wellBefore);
+    const bool older = std::ranges::any_of(
+        all, [&](const CheckpointAdvice& advice) { return isSafeBefore(advice, first - wellBefore + 1); });
+    for (auto& advice : all) {
+        if (older && isSafeBefore(advice, first) && first - advice.step < wellBefore) {
+            advice.status = CheckpointStatus::suspect;
+            advice.reason = fmt::format(
+                "finite, but written {} steps before the fault: what caused it may be in there already (PaLM went "
+                "back about {})",
+                first - advice.step, wellBefore);
+        }
     }
 }
 
@@ -179,23 +223,20 @@ std::string reasonOf(const Rollback& rollback, const Trouble& trouble, bool corr
     const auto chosen = std::find_if(rollback.checkpoints.begin(), rollback.checkpoints.end(),
         [&](const CheckpointAdvice& advice) { return advice.step == *rollback.recommended; });
     auto text = chosen->status == CheckpointStatus::safe
-        ? fmt::format("the newest that nothing speaks against, {}", lostText(trouble.first() - chosen->step))
-        : fmt::format("nothing better is left, {}: {}", lostText(trouble.first() - chosen->step), chosen->reason);
+        ? fmt::format("the newest that nothing speaks against, {}", lostText(trouble.life->first() - chosen->step))
+        : fmt::format("nothing better is left, {}: {}", lostText(trouble.life->first() - chosen->step), chosen->reason);
     if (corrupted) {
         text += "; a capture shows finite corruption, so a finite loss is no proof that the weights are right";
     }
     return text;
 }
 
-/// Where nothing is safe, the newest that may be clean; never one that is poisoned or gone.
-std::optional<std::int64_t> choose(std::vector<CheckpointAdvice>& all)
+/// Where nothing is safe, the newest that may be clean; never one that is poisoned, gone, or behind the fault.
+std::optional<std::int64_t> choose(const std::vector<CheckpointAdvice>& all, std::int64_t first)
 {
-    if (const auto* safe = newestSafe(all)) {
-        return safe->step;
-    }
-    for (const auto status : {CheckpointStatus::unverified, CheckpointStatus::suspect}) {
-        const auto found = std::find_if(
-            all.begin(), all.end(), [&](const CheckpointAdvice& advice) { return advice.status == status; });
+    for (const auto status : {CheckpointStatus::safe, CheckpointStatus::unverified, CheckpointStatus::suspect}) {
+        const auto found = std::ranges::find_if(
+            all, [&](const CheckpointAdvice& advice) { return advice.status == status && advice.step < first; });
         if (found != all.end()) {
             return found->step;
         }
@@ -217,13 +258,13 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
         advice.step = step;
         advice.path = known.path();
         if (!isMissing(advice, known)) {
-            judge(advice, trouble);
+            judge(advice, known, trouble);
         }
     }
     if (!sparesTheNewest(verdicts)) {
-        doubtTheNewest(rollback.checkpoints, trouble);
+        doubtTheNewest(rollback.checkpoints, trouble.life->first());
     }
-    rollback.recommended = choose(rollback.checkpoints);
+    rollback.recommended = choose(rollback.checkpoints, trouble.life->first());
     rollback.reason = reasonOf(rollback, trouble, hasFiniteCorruption(verdicts));
     rollback.tonight = tonightLine(run, verdicts, rollback, trouble);
     return rollback;

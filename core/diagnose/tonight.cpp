@@ -33,7 +33,7 @@ std::string numericsSetting(const CaptureVerdict& verdict)
 /// What the cause asks for; where it is open, what covers most of what is open.
 std::string settingFor(const CaptureVerdict* verdict, const Trouble& trouble)
 {
-    if (verdict == nullptr && trouble.climbingFrom) {
+    if (verdict == nullptr && trouble.life->climbingFrom) {
         return "take a lower learning rate or a longer warmup, and skip the batches of the fault";
     }
     if (verdict == nullptr) {
@@ -57,7 +57,7 @@ std::string settingFor(const CaptureVerdict* verdict, const Trouble& trouble)
 
 std::string costOf(const RunData& run, std::int64_t steps)
 {
-    const auto text = fmt::format("{} step{} again", steps, steps == 1 ? "" : "s");
+    auto text = fmt::format("{} step{} again", steps, steps == 1 ? "" : "s");
     std::vector<double> seconds;
     for (const auto& point : finitePoints(traceOf(run, "step_time_s"))) {
         seconds.push_back(point.value);
@@ -86,12 +86,12 @@ std::string tonightLine(
     const auto setting = settingFor(deciding(verdicts), trouble);
     if (!rollback.recommended) {
         return rollback.checkpoints.empty()
-            ? fmt::format(
-                "{}; resume from a checkpoint written before update {}, none is known here", setting, trouble.first())
+            ? fmt::format("{}; resume from a checkpoint written before update {}, none is known here", setting,
+                trouble.life->first())
             : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
     return fmt::format("{}; resume from step {} ({}){}", setting, *rollback.recommended,
-        costOf(run, trouble.first() - *rollback.recommended), pruningRisk(run));
+        costOf(run, trouble.life->first() - *rollback.recommended), pruningRisk(run));
 }
 
 } // namespace nanscope

@@ -11,7 +11,7 @@
 namespace nanscope {
 
 /// "Can I go on tonight?" in one line: the setting, the checkpoint, the cost.
-std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
-    const Trouble& trouble);
+std::string tonightLine(
+    const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback, const Trouble& trouble);
 
 } // namespace nanscope

@@ -3,56 +3,66 @@
 #include "core/diagnose/trace.h"
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 
 #include <fmt/format.h>
+
+#include "core/diagnose/natural.h"
 
 namespace nanscope {
 
 namespace {
 
+/// Series that follow each other: of one rank, from one log or from logs whose names differ in their numbers only, as
+/// those of several attempts do.
 struct Origin
 {
-    std::string source;
-    std::optional<int> rank;
+    std::vector<const Series*> series;
     bool inferred = false;
 
-    auto operator<=>(const Origin&) const = default;
+    std::size_t length() const
+    {
+        return std::accumulate(series.begin(), series.end(), std::size_t {0},
+            [](std::size_t sum, const Series* one) { return sum + one->points.size(); });
+    }
+    bool takes(const Series& other) const
+    {
+        return inferred == other.stepInferred && series.front()->rank == other.rank
+            && sameButForNumbers(series.front()->source, other.source);
+    }
 };
 
-/// Given steps before inferred ones, then the longest, then the lowest rank.
-std::vector<const Series*> bestOrigin(const RunData& run, std::string_view name)
+std::vector<Origin> originsOf(const RunData& run, std::string_view name, const std::optional<int>* rank)
 {
-    std::map<Origin, std::vector<const Series*>> origins;
+    std::vector<Origin> origins;
     for (const auto& series : run.series) {
-        if (series.name == name && !series.points.empty()) {
-            origins[{series.source, series.rank, series.stepInferred}].push_back(&series);
+        if (series.name != name || series.points.empty() || (rank != nullptr && series.rank != *rank)) {
+            continue;
         }
+        const auto own = std::ranges::find_if(origins, [&](const Origin& origin) { return origin.takes(series); });
+        auto& origin = own == origins.end() ? origins.emplace_back() : *own;
+        origin.series.push_back(&series);
+        origin.inferred = series.stepInferred;
     }
-    const auto length = [](const std::vector<const Series*>& all) {
-        std::size_t sum = 0;
-        for (const auto* series : all) {
-            sum += series->points.size();
-        }
-        return sum;
+    return origins;
+}
+
+/// Given steps before inferred ones, then the longest, then the one that is listed first.
+const Origin* bestOf(const std::vector<Origin>& origins)
+{
+    const auto worse = [](const Origin& a, const Origin& b) {
+        return a.inferred != b.inferred ? a.inferred : a.length() < b.length();
     };
-    const auto worse = [&](const auto& a, const auto& b) {
-        if (a.first.inferred != b.first.inferred) {
-            return a.first.inferred;
-        }
-        const auto lengthA = length(a.second);
-        const auto lengthB = length(b.second);
-        return lengthA != lengthB ? lengthA < lengthB : b.first < a.first;
-    };
-    const auto best = std::max_element(origins.begin(), origins.end(), worse);
-    return best == origins.end() ? std::vector<const Series*>() : best->second;
+    const auto best = std::ranges::max_element(origins, worse);
+    return best == origins.end() ? nullptr : &*best;
 }
 
 /// A later segment takes the place of everything from its first step on: training went back there.
 void overwrite(std::vector<Point>& points, const std::vector<Point>& later)
 {
-    const auto first = std::min_element(
-        later.begin(), later.end(), [](const Point& a, const Point& b) { return a.step < b.step; })->step;
+    const auto first = std::min_element(later.begin(), later.end(), [](const Point& a, const Point& b) {
+        return a.step < b.step;
+    })->step;
     const auto from = std::lower_bound(
         points.begin(), points.end(), first, [](const Point& point, std::int64_t step) { return point.step < step; });
     points.erase(from, points.end());
@@ -61,18 +71,43 @@ void overwrite(std::vector<Point>& points, const std::vector<Point>& later)
 
 } // namespace
 
-Trace traceOf(const RunData& run, std::string_view name)
+namespace {
+
+Trace joined(std::string_view name, const Origin* origin)
 {
     Trace trace;
     trace.name = name;
-    auto segments = bestOrigin(run, name);
-    std::sort(segments.begin(), segments.end(), [](const auto* a, const auto* b) { return a->segment < b->segment; });
+    if (origin == nullptr) {
+        return trace;
+    }
+    auto segments = origin->series;
+    std::ranges::stable_sort(segments, [](const Series* a, const Series* b) {
+        return a->source != b->source ? naturalLess(a->source, b->source) : a->segment < b->segment;
+    });
     for (const auto* series : segments) {
+        std::erase_if(
+            trace.parts, [&](const Trace::Part& part) { return part.firstStep >= series->points.front().step; });
+        trace.parts.push_back({series->points.front().step, series->source});
         trace.source = series->source;
         trace.rank = series->rank;
+        trace.inferred = series->stepInferred;
         overwrite(trace.points, series->points);
     }
     return trace;
+}
+
+} // namespace
+
+Trace traceOf(const RunData& run, std::string_view name)
+{
+    const auto origins = originsOf(run, name, nullptr);
+    return joined(name, bestOf(origins));
+}
+
+Trace traceOf(const RunData& run, std::string_view name, std::optional<int> rank)
+{
+    const auto origins = originsOf(run, name, &rank);
+    return joined(name, bestOf(origins));
 }
 
 bool isNonFinite(PointState state)
@@ -82,7 +117,9 @@ bool isNonFinite(PointState state)
 
 std::string placeOf(const Trace& trace, const Point& point)
 {
-    return fmt::format("{}:{}", trace.source, point.line);
+    const auto behind = std::ranges::upper_bound(trace.parts, point.step, {}, &Trace::Part::firstStep);
+    const auto& source = behind == trace.parts.begin() ? trace.source : std::prev(behind)->source;
+    return fmt::format("{}:{}", source, point.line);
 }
 
 std::vector<Point> finitePoints(const Trace& trace)

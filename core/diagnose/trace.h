@@ -15,16 +15,25 @@ namespace nanscope {
 struct Trace
 {
     std::string name;
-    std::string source; ///< the log it comes from
+    std::string source; ///< the log it comes from, of several attempts the last
     std::optional<int> rank;
+    bool inferred = false; ///< rows were counted, they are no steps
     std::vector<Point> points; ///< in order of step, at most one of a step
+    struct Part
+    {
+        std::int64_t firstStep = 0;
+        std::string source;
+    };
+    std::vector<Part> parts; ///< which log the points from a step on come from
 
     bool empty() const { return points.empty(); }
 };
 
-/// The trace of a canonical name, from the log that has most points of it. Inferred steps only where there are no
-/// others. Empty where no log has it, or where the points of the run were not read.
+/// The trace of a canonical name, from the log (or the logs of its attempts) that has most points of it. Inferred steps
+/// only where there are no others. Empty where no log has it, or where the points of the run were not read.
 Trace traceOf(const RunData& run, std::string_view name);
+/// The same of one rank, or of logs that name none.
+Trace traceOf(const RunData& run, std::string_view name, std::optional<int> rank);
 
 bool isNonFinite(PointState state);
 

@@ -1,17 +1,19 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the weights of a run went bad, counted in updates. W(n) are the weights after n updates: what a checkpoint of
-// step n holds, and what the next loss is computed with. A log whose first step is 0 prints the loss of W(s) as step s,
-// one that begins with 1 the loss of W(s - 1).
+// When the weights of a run went bad, counted in updates, process by process. W(n) are the weights after n updates:
+// what a checkpoint of step n holds, and what the next loss is computed with. A log whose first step is 0 prints the
+// loss of W(s) as step s, one that begins with 1 the loss of W(s - 1).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/diagnose/trace.h"
+#include "core/diagnose/trail.h"
 #include "core/model/model.h"
 
 namespace nanscope {
@@ -22,36 +24,68 @@ struct Sign
     EvidenceLine line;
 };
 
-struct Trouble
+/// A loss that is finite and whose gradient norm is, where that is logged.
+struct Proof
 {
-    /// W(n) with this n or more are bad: they gave NaN and never a number again, or were written by a bad update.
-    std::optional<Sign> poisonedFrom;
-    /// The log ends with one loss that is not finite: these weights, or that batch.
-    std::optional<Sign> doubtFrom;
-    /// W(n) with this n or more were written while loss or gradient norm were already far above their mean.
-    std::optional<Sign> climbingFrom;
-    /// A step that was broken off by an exception: some of its updates were done, others were not.
-    std::optional<Sign> tornFrom;
-    /// Each W(n) that gave a finite loss and, where it is logged, a finite gradient norm, before the trouble; in order.
-    std::vector<Sign> proofs;
-
-    bool none() const { return !poisonedFrom && !doubtFrom && !tornFrom; }
-    /// The first n that must not be gone back to; no n is as large where there was no trouble.
-    std::int64_t first() const;
-    /// The first finite loss that W(n) or later weights gave; null where there was none before the trouble.
-    const Sign* proofOf(std::int64_t n) const;
+    std::int64_t weights = 0;
+    double loss = 0;
+    std::int64_t step = 0; ///< as it is printed
+    std::int64_t line = 0;
+    std::uint32_t source = 0; ///< place in ProcessLife::sources
 };
 
-/// 0 where the log counts its steps from 0, else 1.
-std::int64_t stepBase(const Trace& trace);
+/// What the weights of one process lived through.
+struct ProcessLife
+{
+    struct Source
+    {
+        std::string file;
+        std::int64_t firstLine = 0;
+        std::int64_t endLine = 0; ///< the next process begins here
+    };
+    std::vector<Source> sources;
+    int number = 0; ///< of the processes whose logs belong together, in their order
+    bool last = true; ///< no later process of these logs
+    bool countsRows = false; ///< the log names no steps: its rows cannot be held against a checkpoint
+    std::int64_t firstWeights = 0;
+    std::int64_t lastWeights = 0;
+
+    /// W(n) with this n or more are bad: they gave NaN and never a number again, or were written by a bad update.
+    std::optional<Sign> poisonedFrom;
+    /// The log ends with one value that is not finite, or without values: these weights, or that batch.
+    std::optional<Sign> doubtFrom;
+    /// A step that was broken off by an exception: some of its updates were done, others were not.
+    std::optional<Sign> tornFrom;
+    /// W(n) with this n or more were written while loss or gradient norm were already far above their mean.
+    std::optional<Sign> climbingFrom;
+    std::vector<Proof> proofs; ///< ascending
+
+    bool inTrouble() const { return poisonedFrom || doubtFrom || tornFrom; }
+    /// The first n that must not be gone back to; no n is as large where there was no trouble.
+    std::int64_t first() const;
+    /// The first finite loss that W(n) or later weights gave before the trouble; null where there was none.
+    const Proof* proofOf(std::int64_t n) const;
+    bool wrote(const std::string& source, std::int64_t line) const;
+    EvidenceLine lineOf(const Proof& proof) const;
+};
+
+/// All processes whose logs are there, and the one that the run ended with.
+struct Trouble
+{
+    std::vector<ProcessLife> lives;
+    const ProcessLife* life = nullptr; ///< in trouble, and no other went on past it; into `lives`
+
+    bool none() const { return life == nullptr; }
+};
 
 Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
 
 /// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
 std::string troubleText(const RunData& run, const Trouble& trouble);
 
-/// The first point of the climb that the last finite points are part of: at least twice the mean of the hundred points
-/// before it (llm-foundry's rule for loss spikes, factor 2 over 100).
-const Point* climbBefore(const Trace& trace, std::int64_t step);
+/// The first point of the climb that the last finite points before a step are part of: at least twice the mean of the
+/// hundred points before it (llm-foundry's rule for loss spikes, factor 2 over 100). What lasts longer than a hundred
+/// points is a level, not a climb. Null where there is none.
+const Point* climbBefore(const std::vector<Point>& points, std::int64_t step);
 
 } // namespace nanscope

@@ -17,44 +17,51 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Names in a checkpoint's folder and in the folders right below it, as many as it takes to judge it.
-std::vector<std::string> namesIn(const fs::path& folder)
+bool holds(const std::vector<std::string>& names, const RE2& pattern)
 {
-    constexpr std::size_t most = 20'000;
-    std::vector<std::string> names;
-    std::vector<fs::path> folders {folder};
-    for (std::size_t i = 0; i < folders.size(); ++i) {
-        std::error_code error;
-        for (fs::directory_iterator entry(folders[i], error); !error && entry != fs::directory_iterator();
-             entry.increment(error)) {
-            if (names.size() >= most) {
-                return names;
-            }
-            names.push_back(entry->path().filename().string());
-            std::error_code ignored;
-            if (i == 0 && entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
-                folders.push_back(entry->path());
-            }
-        }
-    }
-    return names;
+    return std::ranges::any_of(names, [&](const std::string& name) { return RE2::FullMatch(name, pattern); });
 }
 
+/// Names in a checkpoint's folder and in the folders right below it, as many as it takes to judge it.
 class Contents
 {
 public:
-    explicit Contents(std::vector<std::string> names)
-        : m_names(std::move(names))
-    { }
+    explicit Contents(const fs::path& folder) { list(folder, true); }
 
     bool has(const RE2& pattern) const
     {
-        return std::any_of(m_names.begin(), m_names.end(),
-            [&](const std::string& name) { return RE2::FullMatch(name, pattern); });
+        return std::ranges::any_of(m_folders, [&](const auto& names) { return holds(names, pattern); });
+    }
+
+    /// Some folder has the one and lacks the other.
+    bool anywhereWithout(const RE2& there, const RE2& lacking) const
+    {
+        return std::ranges::any_of(
+            m_folders, [&](const auto& names) { return holds(names, there) && !holds(names, lacking); });
     }
 
 private:
-    std::vector<std::string> m_names;
+    void list(const fs::path& folder, bool below)
+    {
+        constexpr std::size_t most = 20'000;
+        const auto own = m_folders.size();
+        m_folders.emplace_back();
+        std::error_code error;
+        for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+             entry.increment(error)) {
+            if (++m_seen > most) {
+                return;
+            }
+            m_folders[own].push_back(entry->path().filename().string());
+            std::error_code ignored;
+            if (below && entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
+                list(entry->path(), false);
+            }
+        }
+    }
+
+    std::vector<std::vector<std::string>> m_folders;
+    std::size_t m_seen = 0;
 };
 
 const RE2& weights()
@@ -68,7 +75,7 @@ std::string problemOfSharded(const Contents& contents)
 {
     static const RE2 shard(R"(.*\.distcp)", RE2::Latin1);
     static const RE2 metadata(R"(\.metadata)", RE2::Latin1);
-    return contents.has(shard) && !contents.has(metadata) ? "it has no .metadata: saving was not finished" : "";
+    return contents.anywhereWithout(shard, metadata) ? "it has no .metadata: saving was not finished" : "";
 }
 
 std::string problemOfTrainer(const Contents& contents)
@@ -98,8 +105,9 @@ constexpr std::array folderKinds {
 
 constexpr std::array fileKinds {
     R"(state_step(\d+)\.pt)",
-    R"(model_(\d+)\.(?:pt|bin))",
-    R"((?:ckpt|checkpoint)[_-](?:step)?[_-]?(\d+)\.(?:pt|pth|ckpt))",
+    // Shorter numbers may be epochs.
+    R"(model_(\d{5,})\.(?:pt|bin))",
+    R"((?:ckpt|checkpoint|model)[_-]step[_-]?(\d+)\.(?:pt|pth|ckpt))",
     R"(.*step=(\d+)(?:-v\d+)?\.ckpt)",
     R"(ep\d+-ba(\d+)-rank\d+\.pt)",
 };
@@ -143,7 +151,7 @@ std::optional<Checkpoint> folderCheckpoint(const fs::path& path, const std::stri
         if (!step) {
             continue;
         }
-        const Contents contents(namesIn(path));
+        const Contents contents(path);
         // Samples, logs and dumps are sorted into folders of such names, too.
         if (!contents.has(weights())) {
             return std::nullopt;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/runcomparer.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "ui/jobs/readrun.h"
@@ -31,14 +33,31 @@ Series seriesOf(const Trace& trace, int rank, std::int64_t shift)
 
 } // namespace
 
+namespace {
+
+bool isCut(const RunData& run)
+{
+    return std::ranges::any_of(run.series, [](const Series& series) {
+        return static_cast<std::int64_t>(series.points.size()) < series.pointCount + series.missing;
+    });
+}
+
+} // namespace
+
 std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData& b, std::int64_t shift)
 {
     auto runs = std::make_shared<ComparedRuns>();
     runs->nameA = a.name;
     runs->nameB = b.name == a.name ? b.root : b.name;
     runs->shift = shift;
+    runs->partial = isCut(a) || isCut(b);
     runs->comparison = compareRuns(a, b, shift);
+    std::set<std::string> drawn;
     for (const SeriesComparison& one : runs->comparison.series) {
+        // Of several ranks the first stands for its run.
+        if (!drawn.insert(one.name).second) {
+            continue;
+        }
         runs->both.series.push_back(seriesOf(one.a, 0, 0));
         runs->both.series.push_back(seriesOf(one.b, 1, shift));
     }

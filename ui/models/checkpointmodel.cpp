@@ -94,15 +94,11 @@ void CheckpointModel::setRollback(const Rollback& rollback)
 {
     beginResetModel();
     m_rollback = rollback;
-    endResetModel();
-}
-
-int CheckpointModel::recommendedRow() const
-{
     const auto& all = m_rollback.checkpoints;
     const auto found = std::ranges::find_if(
         all, [&](const CheckpointAdvice& advice) { return advice.step == m_rollback.recommended; });
-    return found == all.end() ? -1 : static_cast<int>(found - all.begin());
+    m_recommended = found == all.end() ? -1 : static_cast<int>(found - all.begin());
+    endResetModel();
 }
 
 int CheckpointModel::safeCount() const

@@ -22,7 +22,7 @@ public:
 
     void setRollback(const Rollback& rollback);
     /// Row of the one to go back to, or -1.
-    int recommendedRow() const;
+    int recommendedRow() const { return m_recommended; }
     int safeCount() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -32,6 +32,7 @@ public:
 
 private:
     Rollback m_rollback;
+    int m_recommended = -1;
 };
 
 QString checkpointWord(CheckpointStatus status);

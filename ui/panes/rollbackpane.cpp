@@ -80,7 +80,7 @@ void RollbackPane::buildView()
     m_view->setTabKeyNavigation(false);
     m_view->verticalHeader()->hide();
     m_view->verticalHeader()->setMinimumSectionSize(grid(7));
-    m_view->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    m_view->verticalHeader()->setDefaultSectionSize(grid(7));
     auto* heading = m_view->horizontalHeader();
     heading->setHighlightSections(false);
     heading->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -92,6 +92,11 @@ void RollbackPane::buildView()
 
 void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool judged)
 {
+    // Sizes that follow the contents ask every row for them.
+    constexpr std::size_t fewRows = 300;
+    const bool few = !rollback || rollback->checkpoints.size() <= fewRows;
+    m_view->verticalHeader()->setSectionResizeMode(few ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
+    m_view->horizontalHeader()->setResizeContentsPrecision(static_cast<int>(fewRows));
     m_model->setRollback(rollback.value_or(Rollback {}));
     m_copy->setVisible(rollback.has_value());
     const int known = m_model->rowCount();

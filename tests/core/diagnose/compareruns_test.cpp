@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -63,18 +64,56 @@ TEST(CompareRuns, OnlyCommonStepsAreHeldAgainstEachOther)
     EXPECT_EQ(shifted.first(), nullptr);
 }
 
+/// Thirty values with four decimals, or cut to two.
+std::vector<double> falling(int decimals)
+{
+    std::vector<double> values;
+    const double scale = std::pow(10.0, decimals);
+    for (int i = 0; i < 30; ++i) {
+        values.push_back(std::nearbyint((3.1234 - 0.0371 * i) * scale) / scale);
+    }
+    return values;
+}
+
 TEST(CompareRuns, AsTheCoarserLogPrints)
 {
     EXPECT_EQ(decimalsOf(traceOfValues({2.3456, 1.0, nan})), 4);
     EXPECT_EQ(decimalsOf(traceOfValues({65536, 32768})), 0);
     EXPECT_EQ(decimalsOf(traceOfValues({1.0 / 3})), std::nullopt);
-    const auto same = compareRuns(runOf("loss", 1, {2.3456, 1.25}), runOf("loss", 1, {2.35, 1.25}));
+    const auto same = compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, falling(2)));
     EXPECT_EQ(same.series[0].decimals, 2);
     EXPECT_EQ(same.first(), nullptr);
-    const auto other = compareRuns(runOf("loss", 1, {2.3444, 1.25}), runOf("loss", 1, {2.35, 1.25}));
-    EXPECT_NE(other.first(), nullptr);
+    auto other = falling(2);
+    other[7] += 0.01;
+    EXPECT_EQ(compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, other)).first()->first->first.step, 8);
     const auto full = compareRuns(runOf("loss", 1, {1.0 / 3}), runOf("loss", 1, {1.0 / 3 + 1e-12}));
     EXPECT_NE(full.first(), nullptr);
+}
+
+TEST(CompareRuns, AFewRoundValuesAreNoPrecision)
+{
+    const auto loss = compareRuns(runOf("loss", 1, constant(50, 2.0)), runOf("loss", 1, constant(50, 2.4999)));
+    ASSERT_NE(loss.first(), nullptr);
+    EXPECT_EQ(loss.series[0].differing, 50);
+    EXPECT_NE(compareRuns(runOf("lr", 1, {3e-4}), runOf("lr", 1, {3.4e-4})).first(), nullptr);
+}
+
+TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
+{
+    auto a = runOf("loss", 1, {1, 2, 3});
+    auto rank1 = seriesOf("loss", 1, {1, 2, 3});
+    rank1.rank = 1;
+    a.series.push_back(rank1);
+    auto b = a;
+    b.series[1].points[1].value = nan;
+    b.series[1].points[1].state = PointState::nan;
+    const auto out = compareRuns(a, b);
+    ASSERT_NE(out.first(), nullptr);
+    EXPECT_EQ(out.first()->rank, 1);
+    EXPECT_EQ(out.first()->first->first.step, 2);
+    auto unranked = runOf("loss", 1, {1, 2, 4});
+    unranked.series[0].rank.reset();
+    EXPECT_EQ(compareRuns(runOf("loss", 1, {1, 2, 3}), unranked).series.at(0).differing, 1) << "one of each";
 }
 
 TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)

@@ -28,6 +28,16 @@ CheckpointStatus statusOf(const Rollback& rollback, std::int64_t step)
     return CheckpointStatus::missing;
 }
 
+/// The newest weights that are proven before the trouble, or -1.
+std::int64_t lastProof(const Trouble& trouble)
+{
+    std::int64_t last = -1;
+    for (const auto& proof : trouble.life->proofs) {
+        last = proof.weights < trouble.life->first() ? proof.weights : last;
+    }
+    return last;
+}
+
 CaptureVerdict birthAfter(std::int64_t step, Blame blame)
 {
     CaptureVerdict verdict;
@@ -59,11 +69,10 @@ TEST(Trouble, AHealthyRunHasNone)
 TEST(Trouble, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
 {
     const auto trouble = troubleOf(runOf(20, 5), {});
-    ASSERT_TRUE(trouble.poisonedFrom);
-    EXPECT_EQ(trouble.poisonedFrom->weights, 20) << "step 21 used W(20)";
-    EXPECT_EQ(trouble.poisonedFrom->line.source, "train.log:120");
-    ASSERT_FALSE(trouble.proofs.empty());
-    EXPECT_EQ(trouble.proofs.back().weights, 19);
+    ASSERT_TRUE(trouble.life->poisonedFrom);
+    EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 21 used W(20)";
+    EXPECT_EQ(trouble.life->poisonedFrom->line.source, "train.log:120");
+    EXPECT_EQ(lastProof(trouble), 19);
 }
 
 TEST(Trouble, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
@@ -71,8 +80,8 @@ TEST(Trouble, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
     RunData run;
     run.series = {seriesOf("loss", 0, joined(constant(20, 2.5), constant(5, nan)))};
     const auto trouble = troubleOf(run, {});
-    EXPECT_EQ(trouble.poisonedFrom->weights, 20) << "step 20 used W(20)";
-    EXPECT_EQ(trouble.proofs.back().weights, 19);
+    EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 20 used W(20)";
+    EXPECT_EQ(lastProof(trouble), 19);
 }
 
 TEST(Trouble, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)
@@ -81,9 +90,9 @@ TEST(Trouble, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)
     run.series = {seriesOf("loss", 1, joined(constant(21, 2.5), constant(5, nan))),
         seriesOf("grad_norm", 1, joined(constant(20, 1.0), joined({inf}, constant(5, nan))))};
     const auto trouble = troubleOf(run, {});
-    EXPECT_EQ(trouble.poisonedFrom->weights, 21) << "the update of step 21 gave W(21)";
-    EXPECT_EQ(trouble.poisonedFrom->line.text, "grad_norm is Inf at step 21");
-    EXPECT_EQ(trouble.proofs.back().weights, 19) << "step 21 has a loss, and a norm that says no";
+    EXPECT_EQ(trouble.life->poisonedFrom->weights, 21) << "the update of step 21 gave W(21)";
+    EXPECT_EQ(trouble.life->poisonedFrom->line.text, "grad_norm is not finite at step 21");
+    EXPECT_EQ(lastProof(trouble), 19) << "step 21 has a loss, and a norm that says no";
 }
 
 TEST(Trouble, OneLastNanMayBeItsBatch)
@@ -91,9 +100,9 @@ TEST(Trouble, OneLastNanMayBeItsBatch)
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(20, 2.5), {nan}))};
     const auto trouble = troubleOf(run, {});
-    EXPECT_FALSE(trouble.poisonedFrom);
-    ASSERT_TRUE(trouble.doubtFrom);
-    EXPECT_EQ(trouble.doubtFrom->weights, 20);
+    EXPECT_FALSE(trouble.life->poisonedFrom);
+    ASSERT_TRUE(trouble.life->doubtFrom);
+    EXPECT_EQ(trouble.life->doubtFrom->weights, 20);
     run.checkpoints = {found(20), found(10)};
     const auto rollback = *adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 20), CheckpointStatus::suspect);
@@ -104,20 +113,37 @@ TEST(Trouble, TheDetectorCountsAttemptsFromNull)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(30, 2.5))};
-    const std::string tail = ", total=1, last_good_loss=6.4535 at step 36)";
-    run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1" + tail, 200),
-        eventOf(EventKind::nanLoss, 38, "NaN/Inf loss at step 38 (consecutive=2" + tail, 201)};
+    const std::string tail = ", last_good_loss=6.4535 at step 36)";
+    run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1, total=1" + tail, 200),
+        eventOf(EventKind::nanLoss, 38, "NaN/Inf loss at step 38 (consecutive=2, total=2" + tail, 201)};
     const auto trouble = troubleOf(run, {});
-    EXPECT_EQ(trouble.poisonedFrom->weights, 37);
-    EXPECT_EQ(trouble.poisonedFrom->line.source, "train.log:200");
-    EXPECT_EQ(trouble.proofs.back().weights, 36) << "the detector saw more than the log printed";
+    ASSERT_FALSE(trouble.none());
+    ASSERT_TRUE(trouble.life->poisonedFrom);
+    EXPECT_EQ(trouble.life->poisonedFrom->weights, 37);
+    EXPECT_EQ(trouble.life->poisonedFrom->line.source, "train.log:200");
+    EXPECT_EQ(lastProof(trouble), 36) << "the detector saw more than the log printed";
+}
+
+TEST(Trouble, AttemptsThatOthersFollowedWereSurvived)
+{
+    // A line every hundred steps; the second warning says itself that step 1039 was finite.
+    RunData run;
+    run.series = {seriesOf("loss", 1, constant(1000, 2.5))};
+    run.events = {eventOf(EventKind::nanLoss, 1020,
+                      "NaN/Inf loss at step 1020 (consecutive=1, total=1, last_good_loss=2.0000 at step 1019)", 2000),
+        eventOf(EventKind::nanLoss, 1040,
+            "NaN/Inf loss at step 1040 (consecutive=1, total=2, last_good_loss=2.0000 at step 1039)", 2001)};
+    ASSERT_FALSE(troubleOf(run, {}).none());
+    EXPECT_FALSE(troubleOf(run, {}).life->poisonedFrom) << "one attempt alone";
+    run.checkpoints = {{1050, CheckpointFact::saved, "out/step_1050", "", "train.log", 2002}};
+    EXPECT_TRUE(troubleOf(run, {}).none()) << "what failed saves nothing";
 }
 
 TEST(Trouble, AnAttemptThatWasFollowedByANumberWasSurvived)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(50, 2.5))};
-    run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1, total=1)", 200)};
+    run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1, total=1)", 136)};
     EXPECT_TRUE(troubleOf(run, {}).none());
 }
 
@@ -126,11 +152,11 @@ TEST(Trouble, AClimbBeginsWhereTheLossIsTwiceItsMean)
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {3.9, 4.1, 8.0, 9.0, nan, nan}))};
     const auto trouble = troubleOf(run, {});
-    ASSERT_TRUE(trouble.climbingFrom);
-    EXPECT_EQ(trouble.climbingFrom->weights, 51) << "3.9 is below twice 2.0 and 4.1 is above twice the mean";
-    EXPECT_EQ(trouble.climbingFrom->line.source, "train.log:151");
+    ASSERT_TRUE(trouble.life->climbingFrom);
+    EXPECT_EQ(trouble.life->climbingFrom->weights, 51) << "3.9 is below twice 2.0 and 4.1 is above twice the mean";
+    EXPECT_EQ(trouble.life->climbingFrom->line.source, "train.log:151");
     run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {8.0, 2.0, nan, nan}))};
-    EXPECT_FALSE(troubleOf(run, {}).climbingFrom) << "it had come down again";
+    EXPECT_FALSE(troubleOf(run, {}).life->climbingFrom) << "it had come down again";
 }
 
 TEST(Trouble, IsToldInOnePhrase)
@@ -145,9 +171,158 @@ TEST(Trouble, IsToldInOnePhrase)
     run.series = {seriesOf("loss", 1, {3, nan, 2, inf, 1})};
     EXPECT_EQ(text(run), "2 of 5 logged losses are not finite, and the run went on");
     run.series = {seriesOf("loss", 1, {3, 2})};
-    run.events = {eventOf(EventKind::nanLoss, 2, "NaN/Inf loss at step 2 (consecutive=1, total=1)"),
-        eventOf(EventKind::nanLoss, 3, "NaN/Inf loss at step 3 (consecutive=2, total=2)")};
-    EXPECT_EQ(text(run), "NaN/Inf loss at step 2, and no number after it");
+    run.events = {eventOf(EventKind::nanLoss, 2, "NaN/Inf loss at step 2 (consecutive=1, total=1)", 102),
+        eventOf(EventKind::nanLoss, 3, "NaN/Inf loss at step 3 (consecutive=2, total=2)", 103)};
+    EXPECT_EQ(text(run), "loss is not finite in attempt 2, and no number after it");
+}
+
+/// Steps of one log: the same series in as many segments as there were starts.
+RunData startedAgain(const std::vector<std::pair<std::int64_t, std::vector<double>>>& starts, bool sameLog)
+{
+    RunData run;
+    std::int64_t line = 100;
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const auto source = sameLog ? std::string("train.log") : "slurm-" + std::to_string(i + 9) + ".out";
+        auto series = seriesOf("loss", starts[i].first, starts[i].second, source);
+        series.segment = sameLog ? static_cast<int>(i) : 0;
+        for (auto& point : series.points) {
+            point.line = sameLog ? line++ : point.line;
+        }
+        run.series.push_back(series);
+    }
+    return run;
+}
+
+TEST(Trouble, AResumeThatRanCleanEndsIt)
+{
+    for (const bool sameLog : {true, false}) {
+        const auto run =
+            startedAgain({{1, joined(constant(900, 2.0), constant(5, nan))}, {801, constant(500, 2.0)}}, sameLog);
+        EXPECT_TRUE(troubleOf(run, {}).none()) << sameLog;
+        EXPECT_THAT(troubleText(run, troubleOf(run, {})), HasSubstr("5 of 1405 logged losses are not finite"));
+    }
+}
+
+TEST(Trouble, AShortLogThatEndsInNanIsNotOutvotedByALongOne)
+{
+    for (const bool sameLog : {true, false}) {
+        auto run =
+            startedAgain({{1, constant(1000, 2.0)}, {1001, joined(constant(100, 2.0), constant(10, nan))}}, sameLog);
+        const auto trouble = troubleOf(run, {});
+        ASSERT_FALSE(trouble.none()) << sameLog;
+        EXPECT_EQ(trouble.life->first(), 1100);
+        run.checkpoints = {found(1000), found(900)};
+        EXPECT_EQ(adviseRollback(run, {})->recommended, 1000);
+    }
+}
+
+TEST(Trouble, AnotherRankCountsToo)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 1, constant(100, 2.0))};
+    auto rank1 = seriesOf("loss", 1, joined(constant(50, 2.0), constant(50, nan)));
+    rank1.rank = 1;
+    run.series.push_back(rank1);
+    const auto trouble = troubleOf(run, {});
+    ASSERT_FALSE(trouble.none());
+    EXPECT_EQ(trouble.life->first(), 50);
+    EXPECT_THAT(troubleText(run, trouble), HasSubstr("another rank at step 51"));
+}
+
+TEST(Trouble, ABadNormThatFiniteLossesFollowPoisonsNothing)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 1, constant(300, 2.0)),
+        seriesOf("grad_norm", 1, joined(constant(50, 1.0), joined({inf, inf}, constant(248, 1.0))))};
+    EXPECT_TRUE(troubleOf(run, {}).none());
+    run.series[1] = seriesOf("grad_norm", 1, joined(constant(299, 1.0), {inf}));
+    const auto last = troubleOf(run, {});
+    ASSERT_FALSE(last.none());
+    EXPECT_FALSE(last.life->poisonedFrom) << "a loss scaler may have left that update out";
+    EXPECT_EQ(last.life->doubtFrom->weights, 300);
+}
+
+TEST(Trouble, ALossThatVanishesIsNotFinite)
+{
+    RunData run;
+    auto loss = seriesOf("loss", 1, joined(constant(100, 2.0), constant(50, nan)));
+    for (auto& point : loss.points) {
+        point.state = point.step > 100 ? PointState::reported : point.state;
+    }
+    loss.missing = 50;
+    loss.pointCount = 100;
+    run.series = {loss, seriesOf("grad_norm", 1, joined(constant(100, 1.0), constant(50, nan)))};
+    const auto trouble = troubleOf(run, {});
+    ASSERT_FALSE(trouble.none());
+    ASSERT_TRUE(trouble.life->poisonedFrom);
+    EXPECT_THAT(trouble.life->poisonedFrom->line.text, HasSubstr("loss is missing beside"));
+    run.series.pop_back();
+    ASSERT_FALSE(troubleOf(run, {}).none());
+    EXPECT_TRUE(troubleOf(run, {}).life->doubtFrom) << "no loss, and nothing that says why";
+}
+
+TEST(Trouble, ANewLevelIsNoClimb)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 1, joined(constant(1000, 2.0), constant(3, nan))),
+        seriesOf("grad_norm", 1, joined(constant(20, 0.1), constant(980, 0.25)))};
+    EXPECT_FALSE(troubleOf(run, {}).life->climbingFrom);
+}
+
+TEST(Trouble, RowsAreNoSteps)
+{
+    auto run = runOf(60, 5);
+    run.series[0].stepInferred = true;
+    run.checkpoints = {found(50), found(500)};
+    const auto rollback = *adviseRollback(run, {});
+    EXPECT_EQ(statusOf(rollback, 500), CheckpointStatus::unverified);
+    EXPECT_THAT(rollback.checkpoints[0].reason, HasSubstr("counts rows"));
+    EXPECT_THAT(troubleText(run, troubleOf(run, {})), HasSubstr("row 61"));
+}
+
+TEST(Trouble, ABirthThatWasSurvivedIsOver)
+{
+    auto run = startedAgain({{0, constant(6, 2.0)}, {4, constant(400, 2.0)}}, true);
+    auto dump = eventOf(EventKind::captureDumped, {}, "dumped", 105);
+    dump.capture = "dump.pt";
+    run.events = {dump, eventOf(EventKind::traceback, {}, "RuntimeError: [dion NaN capture] x", 105)};
+    run.checkpoints = {found(4)};
+    EXPECT_TRUE(troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "the resume ran on";
+    run = startedAgain({{0, constant(400, 2.0)}}, true);
+    run.events = {dump};
+    EXPECT_TRUE(troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "a guard left it out";
+}
+
+TEST(Rollback, ACheckpointBelongsToTheAttemptThatWroteIt)
+{
+    // The first attempt goes bad at 601 and saves 950; the second goes by it from 501 on and saves nothing.
+    auto run = startedAgain(
+        {{1, joined(constant(600, 2.0), constant(400, nan))}, {501, joined(constant(600, 2.0), constant(5, nan))}},
+        true);
+    run.checkpoints = {{950, CheckpointFact::saved, "out/step_950", "", "train.log", 1060}, found(500)};
+    const auto rollback = *adviseRollback(run, {});
+    EXPECT_EQ(statusOf(rollback, 950), CheckpointStatus::poisoned);
+    EXPECT_EQ(rollback.recommended, 500);
+    run.checkpoints = {found(950), found(500)};
+    EXPECT_EQ(statusOf(*adviseRollback(run, {}), 950), CheckpointStatus::unverified) << "nobody says who wrote it";
+}
+
+TEST(Rollback, NothingBehindTheFaultIsRecommended)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 1, joined(constant(99, 2.0), {nan}))};
+    run.checkpoints = {found(100), found(101)};
+    const auto rollback = *adviseRollback(run, {});
+    EXPECT_FALSE(rollback.recommended);
+    EXPECT_EQ(statusOf(rollback, 101), CheckpointStatus::suspect);
+}
+
+TEST(Rollback, ARemovalOutlivesWhatAnotherRankSaid)
+{
+    auto run = runOf(1000, 5);
+    run.checkpoints = {{200, CheckpointFact::removed, "ck/step_200", "", "rank0.log", 9},
+        {200, CheckpointFact::saved, "ck/step_200", "", "rank1.log", 5}, saved(100)};
+    EXPECT_EQ(adviseRollback(run, {})->recommended, 100);
 }
 
 TEST(Rollback, TheNewestThatGaveAFiniteLossLongBefore)
@@ -212,9 +387,10 @@ TEST(Rollback, BetweenTheLastLineAndTheFaultNothingIsKnown)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(1000, 2.5))};
-    run.events = {
-        eventOf(EventKind::nanLoss, 1200, "NaN/Inf detected on another rank at step 1200 (consecutive=1, t", 9),
-        eventOf(EventKind::nanLoss, 1201, "NaN/Inf detected on another rank at step 1201 (consecutive=2, t", 10)};
+    run.events = {eventOf(EventKind::nanLoss, 1200,
+                      "NaN/Inf detected on another rank at step 1200 (consecutive=1, total=1)", 5000),
+        eventOf(
+            EventKind::nanLoss, 1201, "NaN/Inf detected on another rank at step 1201 (consecutive=2, total=2)", 5001)};
     run.checkpoints = {found(1100)};
     const auto rollback = *adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 1100), CheckpointStatus::unverified);

@@ -22,7 +22,11 @@ inline Series seriesOf(const std::string& name, std::int64_t first, const std::v
     series.firstStep = first;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const auto number = static_cast<std::int64_t>(i);
-        series.points.push_back({first + number, values[i], stateOf(values[i]), 100 + number});
+        const auto state = stateOf(values[i]);
+        series.points.push_back({first + number, values[i], state, 100 + number});
+        series.nan += state == PointState::nan ? 1 : 0;
+        series.posInf += state == PointState::posInf ? 1 : 0;
+        series.negInf += state == PointState::negInf ? 1 : 0;
     }
     series.lastStep = series.points.empty() ? first : series.points.back().step;
     series.pointCount = static_cast<std::int64_t>(values.size());
@@ -45,6 +49,7 @@ inline Event eventOf(EventKind kind, std::optional<std::int64_t> step, const std
 {
     Event event;
     event.kind = kind;
+    event.rank = 0;
     event.step = step;
     event.text = text;
     event.source = "train.log";

@@ -59,14 +59,18 @@ TEST_F(CheckpointFolders, SayWhatIsMissing)
 {
     put("step_1/__0_0.distcp");
     put("checkpoint-2/pytorch_model.bin");
+    put("step_5/pp0/.metadata");
+    put("step_5/pp0/__0_0.distcp");
+    put("step_5/pp1/__0_0.distcp");
     put("global_step3/zero_pp_rank_0_optim_states.pt");
-    put("model_4.pt", "");
+    put("model_00004.pt", "");
     const auto all = found();
-    ASSERT_THAT(all, SizeIs(4));
+    ASSERT_THAT(all, SizeIs(5));
     EXPECT_THAT(all[0].problem, HasSubstr(".metadata"));
     EXPECT_THAT(all[1].problem, HasSubstr("trainer_state.json"));
     EXPECT_THAT(all[2].problem, HasSubstr("model_states.pt"));
     EXPECT_THAT(all[3].problem, HasSubstr("empty"));
+    EXPECT_THAT(all[4].problem, HasSubstr(".metadata")) << "every pipeline stage has one";
 }
 
 TEST_F(CheckpointFolders, OtherFoldersOfSuchNamesAreNone)
@@ -74,6 +78,8 @@ TEST_F(CheckpointFolders, OtherFoldersOfSuchNamesAreNone)
     put("step_5/console.log", "step 5");
     put("steps_7/model.pt");
     put("checkpoint-x/model.pt");
+    put("checkpoint_8.pt"); // may be an epoch
+    put("model_8.pt");
     put("step_99999999999999999999/model.pt");
     put("dion_nan_capture_rank0_shape1x2x2_pid1_1.pt");
     EXPECT_THAT(found(), IsEmpty());
