@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope/cardwords.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/diagnosetext.h"
 #include "app/nanscope/observed.h"
@@ -29,6 +30,7 @@ public:
         options()
             .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
             ->allow_extra_args(false);
+        addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
         options().add_option("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().add_option("--session", m_session, "Keep what was read and judged in this session");
@@ -39,6 +41,7 @@ public:
 private:
     std::string m_path;
     std::vector<std::string> m_ran;
+    CardWords m_cards;
     ObservedWords m_observed;
     std::string m_failOn;
     std::string m_session;
@@ -77,6 +80,10 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!said) {
         return tl::make_unexpected(said.error());
     }
+    const auto options = diagnoseOptions(m_ran, m_cards);
+    if (!options) {
+        return tl::make_unexpected(options.error());
+    }
     auto source = openSource(m_path, m_session, terminal);
     if (!source) {
         return tl::make_unexpected(source.error());
@@ -85,7 +92,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
-    auto diagnosis = diagnose(source->run, {m_ran}, terminal.job());
+    auto diagnosis = diagnose(source->run, *options, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }

@@ -99,18 +99,64 @@ std::string othersText(const Diagnosis& diagnosis)
     return text.empty() ? text : "\n" + text + "\n";
 }
 
+std::string placeOf(const Finding::Evidence& line)
+{
+    return line.line > 0 ? fmt::format("{}:{}", line.file, line.line) : line.file;
+}
+
+std::string firedText(const Finding& finding)
+{
+    auto text = fact(finding.severity, fmt::format("{} {}", finding.id, finding.title));
+    if (!finding.reason.empty()) {
+        const auto sure =
+            finding.confidence.empty() ? std::string() : fmt::format(" ({} confidence)", finding.confidence);
+        text += fact("", asSentence(finding.reason + sure));
+    }
+    for (const auto& line : finding.evidence) {
+        text += fact("", fmt::format("{}  {}", placeOf(line), clipped(line.text, 160)));
+    }
+    if (!finding.threshold.empty()) {
+        text += fact("", fmt::format("rule: {}", finding.threshold));
+    }
+    if (!finding.advice.empty()) {
+        text += fact("", fmt::format("try: {}", finding.advice.front()));
+    }
+    return text;
+}
+
+/// "clear: P2, P5", or with what is missing to see them, those of one reason together.
+std::string quietText(const std::vector<Finding>& findings, FindingState state, std::string_view label)
+{
+    std::vector<std::pair<std::string, std::string>> groups;
+    for (const auto& finding : findings) {
+        if (finding.state != state) {
+            continue;
+        }
+        const auto& reason = state == FindingState::notCheckable ? finding.reason : std::string();
+        const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == reason; });
+        if (same == groups.end()) {
+            groups.emplace_back(reason, finding.id);
+        } else {
+            same->second += ", " + finding.id;
+        }
+    }
+    std::string text;
+    for (const auto& [reason, ids] : groups) {
+        text += text.empty() ? "" : "; ";
+        text += reason.empty() ? ids : fmt::format("{} ({})", ids, reason);
+    }
+    return text.empty() ? text : fact(label, text);
+}
+
 std::string findingsText(const std::vector<Finding>& findings)
 {
     std::string text;
     for (const auto& finding : findings) {
-        if (finding.state != FindingState::fired) {
-            continue;
-        }
-        text += fact(finding.severity, fmt::format("{} {}", finding.id, finding.title));
-        for (const auto& line : finding.evidence) {
-            text += fact("", fmt::format("{}:{}  {}", line.file, line.line, clipped(line.text, 160)));
-        }
+        text += finding.state == FindingState::fired ? firedText(finding) : std::string();
     }
+    text += quietText(findings, FindingState::clear, "clear");
+    text += quietText(findings, FindingState::notCheckable, "not checkable");
+    text += quietText(findings, FindingState::silenced, "silenced");
     return text.empty() ? text : "\nfindings\n" + text;
 }
 

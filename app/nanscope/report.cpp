@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope/cardwords.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
@@ -35,6 +36,7 @@ private:
     std::string m_path;
     std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
+    CardWords m_cards;
     ObservedWords m_observed;
     std::vector<std::string> m_only;
     std::vector<std::string> m_without;
@@ -63,6 +65,7 @@ Report::Report(CLI::App& root)
     options()
         .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
         ->allow_extra_args(false);
+    addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
     options()
         .add_option("--section", m_only, "Only these sections, such as claim,output; may be repeated")
@@ -144,6 +147,8 @@ std::string Report::commandLine() const
     add("-o", m_outputs);
     add("--bundle", m_bundle.empty() ? std::vector<std::string> {} : std::vector {m_bundle});
     add("--ran", m_ran);
+    add("--spike-rule", m_cards.spikeRule.empty() ? std::vector<std::string> {} : std::vector {m_cards.spikeRule});
+    add("--silence", m_cards.silence);
     if (!m_observed.failed.empty()) {
         add("--failed", {m_observed.failed});
     }
@@ -163,7 +168,8 @@ Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
-    auto diagnosis = diagnose(source.run, {m_ran}, terminal.job());
+    const auto options = diagnoseOptions(m_ran, m_cards);
+    auto diagnosis = options ? diagnose(source.run, *options, terminal.job()) : tl::make_unexpected(options.error());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }

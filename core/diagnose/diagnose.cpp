@@ -95,7 +95,7 @@ Diagnosis triageRun(const RunData& run)
     Diagnosis diagnosis;
     diagnosis.run = run.name;
     diagnosis.captures = triage(run);
-    diagnosis.findings = findingsOf(run);
+    diagnosis.findings = earlyFindings(run);
     summarize(diagnosis);
     return diagnosis;
 }
@@ -105,6 +105,10 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     const auto given = parseAllRan(options);
     if (!given) {
         return tl::make_unexpected(given.error());
+    }
+    const auto cards = findingOptions(options.silence, options.spikeRule);
+    if (!cards) {
+        return tl::make_unexpected(cards.error());
     }
     auto diagnosis = triageRun(run);
     const auto device = makeEigenDevice();
@@ -131,6 +135,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         }
     }
     summarize(diagnosis);
+    diagnosis.findings = findingsOf(run, diagnosis.captures, *cards);
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);
     if (diagnosis.captures.empty() && !(run.series.empty() && run.events.empty())) {
         diagnosis.headline += "; " + troubleText(run, troubleOf(run, diagnosis.captures));

@@ -20,19 +20,22 @@ struct DiagnoseOptions
 {
     /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
     std::vector<std::string> ran;
+    std::vector<std::string> silence {}; ///< ids of finding cards that are to keep quiet
+    std::string spikeRule {}; ///< whose rule calls a loss a spike (cards/spikerules.h); empty for the default
 };
 
 /// The series whose points a verdict is weighed with; of the others a run needs none to be judged.
 constexpr std::array<std::string_view, 2> weighedSeries {"grad_norm", "loss_scale"};
 
 /// The series the story of a run is read from: findings, and where to go back to.
-constexpr std::array<std::string_view, 6> storySeries {
-    "loss", "val_loss", "grad_norm", "loss_scale", "lr", "step_time_s"};
+constexpr std::array<std::string_view, 9> storySeries {"loss", "val_loss", "grad_norm", "loss_scale", "lr",
+    "step_time_s", "skipped_iterations", "skipped_steps", "nan_iterations"};
 
 /// Judges every capture of a run. Only births are replayed.
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
 
-/// Roles, steps, counts and findings, from scans and logs: cheap, no replay. Verdicts that take one have no summary.
+/// Roles, steps, counts and the findings that take no points, from scans and events: cheap, no replay. Verdicts that
+/// take one have no summary.
 Diagnosis triageRun(const RunData& run);
 
 /// The roles alone.

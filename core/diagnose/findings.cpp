@@ -2,68 +2,70 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/findings.h"
 
-#include <array>
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/cards/cards.h"
 
 namespace nanscope {
 
 namespace {
 
-struct Card
+int placeOf(const Finding& finding)
 {
-    EventKind kind;
-    std::string_view id;
-    std::string_view title;
-    std::string_view severity;
-    std::string_view advice;
-};
-
-constexpr std::array cards {
-    Card {EventKind::machine, "machine", "The log names a hardware error", "error",
-        "take the GPU out of the job and run the vendor's diagnostics before blaming software"},
-    Card {EventKind::infrastructure, "infrastructure", "The log names a failure of the infrastructure", "warning",
-        "rule this out first: out of memory, a full disk or a wrong build looks like a numerical fault from afar, and "
-        "a cut-off dump may be its trace"},
-    Card {EventKind::diagnosticFailed, "diagnostic-failed", "A checker failed; it did not find NaN", "info",
-        "this line is no evidence of NaN: turn check_nan off, or register the missing sharding strategy"},
-};
-
-// A thousand copies of one line are one fact.
-constexpr std::size_t linesShown = 3;
-
-Finding fill(const Card& card, const RunData& run)
-{
-    Finding finding;
-    finding.id = card.id;
-    finding.title = card.title;
-    finding.severity = card.severity;
-    finding.advice = {std::string(card.advice)};
-    for (const auto& event : run.events) {
-        if (event.kind != card.kind) {
-            continue;
-        }
-        if (finding.evidence.empty()) {
-            finding.rank = event.rank;
-            finding.step = event.step;
-        }
-        if (finding.evidence.size() < linesShown) {
-            finding.evidence.push_back({event.source, event.line, event.text});
-        }
+    if (finding.state != FindingState::fired) {
+        return 3;
     }
-    return finding;
+    return finding.severity == "error" ? 0 : finding.severity == "warning" ? 1 : 2;
+}
+
+std::vector<Finding> askAll(
+    const std::vector<cards::Card>& all, const cards::Story& story, const std::vector<std::string>& silenced)
+{
+    std::vector<Finding> findings;
+    for (const auto& card : all) {
+        findings.push_back(cards::findingOf(card, card.check(story), silenced));
+    }
+    std::stable_sort(
+        findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return placeOf(a) < placeOf(b); });
+    return findings;
 }
 
 } // namespace
 
-std::vector<Finding> findingsOf(const RunData& run)
+Result<FindingOptions> findingOptions(const std::vector<std::string>& silence, const std::string& spikeRule)
 {
-    std::vector<Finding> findings;
-    for (const auto& card : cards) {
-        auto finding = fill(card, run);
-        if (!finding.evidence.empty()) {
-            findings.push_back(std::move(finding));
+    FindingOptions options {silence};
+    const auto ids = cards::cardIds();
+    for (const auto& id : silence) {
+        if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
+            return failure(
+                ErrorKind::usage, fmt::format("there is no card '{}'; use one of {}", id, fmt::join(ids, ", ")));
         }
     }
-    return findings;
+    if (!spikeRule.empty()) {
+        const auto rule = cards::findSpikeRule(spikeRule);
+        if (!rule) {
+            return tl::make_unexpected(rule.error());
+        }
+        options.spikeRule = *rule;
+    }
+    return options;
+}
+
+std::vector<Finding> findingsOf(
+    const RunData& run, const std::vector<CaptureVerdict>& verdicts, const FindingOptions& options)
+{
+    const auto& rule = options.spikeRule != nullptr ? *options.spikeRule : cards::defaultSpikeRule();
+    return askAll(cards::allCards(), cards::storyOf(run, verdicts, rule), options.silenced);
+}
+
+std::vector<Finding> earlyFindings(const RunData& run)
+{
+    const std::vector<CaptureVerdict> none;
+    const cards::Story story {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, {}};
+    return askAll(cards::infrastructureCards(), story, {});
 }
 
 } // namespace nanscope

@@ -115,11 +115,15 @@ bool isNonFinite(PointState state)
     return state == PointState::nan || state == PointState::posInf || state == PointState::negInf;
 }
 
-std::string placeOf(const Trace& trace, const Point& point)
+const std::string& sourceOf(const Trace& trace, const Point& point)
 {
     const auto behind = std::ranges::upper_bound(trace.parts, point.step, {}, &Trace::Part::firstStep);
-    const auto& source = behind == trace.parts.begin() ? trace.source : std::prev(behind)->source;
-    return fmt::format("{}:{}", source, point.line);
+    return behind == trace.parts.begin() ? trace.source : std::prev(behind)->source;
+}
+
+std::string placeOf(const Trace& trace, const Point& point)
+{
+    return fmt::format("{}:{}", sourceOf(trace, point), point.line);
 }
 
 std::vector<Point> finitePoints(const Trace& trace)

@@ -37,6 +37,9 @@ Trace traceOf(const RunData& run, std::string_view name, std::optional<int> rank
 
 bool isNonFinite(PointState state);
 
+/// The log a point of the trace comes from.
+const std::string& sourceOf(const Trace& trace, const Point& point);
+
 /// "train.log:77"
 std::string placeOf(const Trace& trace, const Point& point);
 

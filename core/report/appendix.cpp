@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -50,17 +51,55 @@ std::string severityLabel(const std::string& severity)
     return severity == "info" || severity == "warning" || severity == "error" ? severity : std::string {};
 }
 
+Phrase placePhrase(const Finding::Evidence& line)
+{
+    return code(line.line > 0 ? fmt::format("{}:{}", line.file, line.line) : line.file);
+}
+
 Phrase findingPhrase(const Finding& finding)
 {
     auto text = code(finding.id) + own(" ") + foreign(finding.title);
+    if (!finding.reason.empty()) {
+        text = text + own(": ") + foreign(finding.reason);
+    }
     for (const auto& line : finding.evidence) {
-        text = text + own(" (") + code(fmt::format("{}:{}", line.file, line.line)) + own(" ") + foreign(line.text)
-            + own(")");
+        text = text + own(" (") + placePhrase(line) + own(" ") + foreign(line.text) + own(")");
+    }
+    if (!finding.threshold.empty()) {
+        text = text + own("; rule: ") + foreign(finding.threshold);
     }
     for (const auto& advice : finding.advice) {
         text = text + own("; ") + foreign(advice);
     }
     return text + own(".");
+}
+
+/// Those of one reason together: what a reader would have to add to the data is said once.
+std::optional<ListItem> notCheckableItem(const std::vector<Finding>& findings)
+{
+    std::vector<std::pair<std::string, std::string>> groups;
+    for (const auto& finding : findings) {
+        if (finding.state != FindingState::notCheckable) {
+            continue;
+        }
+        const auto same =
+            std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == finding.reason; });
+        if (same == groups.end()) {
+            groups.emplace_back(finding.reason, finding.id);
+        } else {
+            same->second += ", " + finding.id;
+        }
+    }
+    if (groups.empty()) {
+        return std::nullopt;
+    }
+    auto text = own("from this data");
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const auto& [reason, ids] = groups[i];
+        text = text + own(i == 0 ? ": " : "; ") + foreign(ids)
+            + (reason.empty() ? own("") : own(" (") + foreign(reason) + own(")"));
+    }
+    return ListItem {"not checkable", text + own(".")};
 }
 
 } // namespace
@@ -82,6 +121,9 @@ Blocks findings(const ReportFacts& facts)
         if (finding.state == FindingState::fired) {
             list.items.push_back({severityLabel(finding.severity), findingPhrase(finding)});
         }
+    }
+    if (auto item = notCheckableItem(facts.input.diagnosis.findings)) {
+        list.items.push_back(std::move(*item));
     }
     return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
 }

@@ -31,7 +31,7 @@ nlohmann::ordered_json toJson(const Progress& progress);
 nlohmann::ordered_json jsonNumber(double value);
 
 /// Counts up when the same files are judged differently than before.
-constexpr int diagnosisRules = 2;
+constexpr int diagnosisRules = 3;
 
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);

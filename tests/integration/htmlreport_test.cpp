@@ -158,7 +158,8 @@ TEST(HtmlReport, SectionsAreChosenByName)
     EXPECT_THAT(only, HasSubstr("**15 Ask.**"));
     EXPECT_THAT(only, Not(HasSubstr("**2 ")));
     EXPECT_THAT(only, Not(HasSubstr("Appendix")));
-    const auto without = run({"report", sample, "-o", "-", "--no-section", "console", "--no-section", "captures"}).out;
+    const auto without =
+        run({"report", sample, "-o", "-", "--no-section", "console,findings", "--no-section", "captures"}).out;
     EXPECT_THAT(without, HasSubstr("**2 "));
     EXPECT_THAT(without, Not(HasSubstr("Appendix")));
     const auto wrong = run({"report", sample, "-o", "-", "--section", "clam"});

@@ -35,6 +35,7 @@ TEST(Statuses, UnknownNamesAreUsageErrorsThatNameTheNearest)
         {{"sweep", capture, "--precision", "fp61"}, "fp64"}, {{"sweep", capture, "--lowering", "fusd"}, "fused"},
         {{"list", capture, "serie"}, "series"}, {{"diagnose", capture, "--fail-on", "numeric"}, "numerics"},
         {{"diagnose", capture, "--ran", "torch-moun"}, "torch-muon"},
+        {{"diagnose", capture, "--spike-rule", "olmoe"}, "olmo"}, {{"diagnose", capture, "--silence", "P1,P20"}, "P2"},
         {{"list", capture, "--log-level", "warn"}, "warning"}, {{"sweep", capture, "--capture", "b.pt"}, "a.pt"}};
     for (const auto& [arguments, nearest] : cases) {
         const auto done = run(arguments);

@@ -1,93 +1,178 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include <fstream>
+#include <set>
+#include <sstream>
 
-#include "core/diagnose/findings.h"
+#include "core/diagnose/cards/cards.h"
+#include "tests/core/diagnose/cardmaker.h"
 
 namespace nanscope {
 namespace {
 
-Event eventOf(EventKind kind, std::int64_t line, std::optional<int> rank = {}, std::optional<std::int64_t> step = {})
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Event lineOf(EventKind kind, std::int64_t line, std::optional<int> rank = {}, std::optional<std::int64_t> step = {})
 {
-    Event event;
-    event.kind = kind;
+    auto event = eventOf(kind, step, "text of line " + std::to_string(line), line);
     event.rank = rank;
-    event.step = step;
-    event.text = "text of line " + std::to_string(line);
-    event.source = "console.log";
-    event.line = line;
     return event;
 }
 
-TEST(Findings, AQuietRunHasNone)
+std::vector<std::string> firedIds(const RunData& run, const FindingOptions& options = {})
 {
-    EXPECT_TRUE(findingsOf({}).empty());
+    std::vector<std::string> ids;
+    for (const auto& finding : findingsOf(run, {}, options)) {
+        if (finding.state == FindingState::fired) {
+            ids.push_back(finding.id);
+        }
+    }
+    return ids;
 }
 
-TEST(Findings, ConsequencesAndNanLossesAreNoCards)
+TEST(Cards, EachHasItsWordsAndAnIdOfItsOwn)
+{
+    std::set<std::string_view> ids;
+    for (const auto& card : cards::allCards()) {
+        EXPECT_TRUE(ids.insert(card.id).second) << card.id;
+        EXPECT_FALSE(card.title.empty()) << card.id;
+        EXPECT_FALSE(card.advice.empty()) << card.id;
+        EXPECT_TRUE(card.severity == "info" || card.severity == "warning" || card.severity == "error") << card.id;
+    }
+    for (int i = 1; i <= 19; ++i) {
+        EXPECT_EQ(ids.count("P" + std::to_string(i)), 1U) << i;
+    }
+    for (const auto* id : {"machine", "infrastructure", "diagnostic-failed", "log-nan-filter", "log-interval"}) {
+        EXPECT_EQ(ids.count(id), 1U) << id;
+    }
+}
+
+TEST(Cards, EachSaysItsRuleAndWhereThatComesFrom)
+{
+    for (const auto& finding : findingsOf({}, {})) {
+        EXPECT_FALSE(finding.threshold.empty()) << finding.id;
+        EXPECT_FALSE(finding.reason.empty()) << finding.id;
+        EXPECT_TRUE(finding.confidence.empty()) << finding.id << " did not fire";
+    }
+}
+
+TEST(Cards, EachHasItsRowInTheDocs)
+{
+    std::ostringstream docs;
+    docs << std::ifstream(std::string(NANSCOPE_SAMPLE) + "/../../docs/findings.md").rdbuf();
+    for (const auto& card : cards::allCards()) {
+        EXPECT_THAT(docs.str(), HasSubstr("\n| " + std::string(card.id) + " ")) << card.id;
+    }
+    for (const auto& rule : cards::spikeRules()) {
+        EXPECT_THAT(docs.str(), HasSubstr("\n| `" + std::string(rule.name) + "`")) << rule.name;
+    }
+}
+
+TEST(Findings, OfNothingNothingFires)
+{
+    const auto findings = findingsOf({}, {});
+    EXPECT_EQ(findings.size(), cards::allCards().size());
+    for (const auto& finding : findings) {
+        EXPECT_EQ(finding.state, FindingState::notCheckable) << finding.id;
+    }
+}
+
+TEST(Findings, ConsequencesAndNanLossesAreNoCardsOfTheInfrastructure)
 {
     RunData run;
     for (const auto kind : {EventKind::captureDumped, EventKind::nanLoss, EventKind::optimizerStop,
              EventKind::traceback, EventKind::terminated, EventKind::collective, EventKind::other}) {
-        run.events.push_back(eventOf(kind, 1));
+        run.events.push_back(lineOf(kind, 1));
     }
-    EXPECT_TRUE(findingsOf(run).empty());
+    for (const auto& finding : earlyFindings(run)) {
+        EXPECT_EQ(finding.state, FindingState::clear) << finding.id;
+    }
 }
 
-TEST(Findings, HardwareComesFirstWhateverTheOrderOfTheLog)
+TEST(Findings, TheWorstComesFirstWhateverTheOrderOfTheLog)
 {
     RunData run;
     run.events = {
-        eventOf(EventKind::diagnosticFailed, 3), eventOf(EventKind::infrastructure, 5), eventOf(EventKind::machine, 9)};
-    const auto findings = findingsOf(run);
-    ASSERT_EQ(findings.size(), 3U);
-    EXPECT_EQ(findings[0].id, "machine");
+        lineOf(EventKind::diagnosticFailed, 3), lineOf(EventKind::infrastructure, 5), lineOf(EventKind::machine, 9)};
+    EXPECT_THAT(firedIds(run), ElementsAre("machine", "infrastructure", "diagnostic-failed", "log-anomaly-mode"));
+    const auto findings = findingsOf(run, {});
     EXPECT_EQ(findings[0].severity, "error");
-    EXPECT_EQ(findings[1].id, "infrastructure");
     EXPECT_EQ(findings[1].severity, "warning");
-    EXPECT_EQ(findings[2].id, "diagnostic-failed");
     EXPECT_EQ(findings[2].severity, "info");
-    for (const auto& finding : findings) {
-        EXPECT_EQ(finding.state, FindingState::fired);
-        EXPECT_FALSE(finding.advice.empty());
-        EXPECT_FALSE(finding.title.empty());
-    }
+    EXPECT_EQ(findings[4].id, "P1") << "then the others, as they are listed";
+}
+
+TEST(Findings, BeforeThePointsAreReadOnlyEventsAreAsked)
+{
+    auto loss = seriesOf("loss", 1, constant(100, 1));
+    loss.points.clear();
+    const auto run = runWith({loss}, {lineOf(EventKind::infrastructure, 5)});
+    const auto findings = earlyFindings(run);
+    ASSERT_EQ(findings.size(), 3U);
+    EXPECT_EQ(findings[0].id, "infrastructure");
+    EXPECT_EQ(findings[0].state, FindingState::fired);
+    EXPECT_EQ(findings[1].state, FindingState::clear);
+    EXPECT_EQ(cardOf(run, "P12").reason, "the points of loss were not read here")
+        << "which is not the same as a loss that is not logged";
+}
+
+TEST(Findings, WhatWasSilencedStaysQuietAndIsStillTold)
+{
+    const auto run = runWith({}, {lineOf(EventKind::diagnosticFailed, 3)});
+    const FindingOptions options {{"diagnostic-failed", "P12"}};
+    EXPECT_THAT(firedIds(run, options), ElementsAre("log-anomaly-mode"));
+    EXPECT_EQ(cardOf(run, "diagnostic-failed", {}, options).state, FindingState::silenced);
+    EXPECT_FALSE(cardOf(run, "diagnostic-failed", {}, options).evidence.empty());
+    EXPECT_EQ(cardOf(run, "P12", {}, options).state, FindingState::notCheckable) << "only what fired can be silenced";
+}
+
+TEST(Findings, UnknownNamesAreRefused)
+{
+    EXPECT_TRUE(findingOptions({"P13"}, "olmo"));
+    EXPECT_EQ(findingOptions({}, "")->spikeRule, nullptr);
+    const auto card = findingOptions({"P20"}, "");
+    ASSERT_FALSE(card);
+    EXPECT_EQ(card.error().kind, ErrorKind::usage);
+    EXPECT_THAT(card.error().what, HasSubstr("P19"));
+    EXPECT_FALSE(findingOptions({}, "nobody"));
 }
 
 TEST(Findings, AFailedCheckerIsNeverReportedAsNan)
 {
-    RunData run;
-    run.events = {eventOf(EventKind::diagnosticFailed, 3)};
-    const auto finding = findingsOf(run).front();
-    EXPECT_NE(finding.title.find("did not find NaN"), std::string::npos);
-    EXPECT_NE(finding.advice.front().find("no evidence of NaN"), std::string::npos);
+    const auto finding = cardOf(runWith({}, {lineOf(EventKind::diagnosticFailed, 3)}), "diagnostic-failed");
+    EXPECT_THAT(finding.title, HasSubstr("did not find NaN"));
+    EXPECT_THAT(finding.advice[0], HasSubstr("no evidence of NaN"));
+    EXPECT_THAT(finding.advice[1], HasSubstr("check_nan=False"));
+    EXPECT_THAT(finding.advice[2], HasSubstr("sum reduction"));
+    EXPECT_THAT(finding.threshold, HasSubstr("2.15.0"));
 }
 
 TEST(Findings, EvidenceLeadsBackToTheLineAndRepeatsStopAtThree)
 {
     RunData run;
     for (std::int64_t line = 10; line < 1010; ++line) {
-        run.events.push_back(eventOf(EventKind::machine, line, 2, 7));
+        run.events.push_back(lineOf(EventKind::machine, line, 2, 7));
     }
-    const auto findings = findingsOf(run);
-    ASSERT_EQ(findings.size(), 1U);
-    ASSERT_EQ(findings[0].evidence.size(), 3U);
-    EXPECT_EQ(findings[0].evidence[0].file, "console.log");
-    EXPECT_EQ(findings[0].evidence[0].line, 10);
-    EXPECT_EQ(findings[0].evidence[2].line, 12);
-    EXPECT_EQ(findings[0].evidence[0].text, "text of line 10");
+    run.events.front().copies = 5;
+    const auto finding = cardOf(run, "machine");
+    ASSERT_EQ(finding.evidence.size(), 3U);
+    EXPECT_EQ(finding.evidence[0].file, "train.log");
+    EXPECT_EQ(finding.evidence[0].line, 10);
+    EXPECT_EQ(finding.evidence[2].line, 12);
+    EXPECT_EQ(finding.evidence[0].text, "text of line 10");
+    EXPECT_THAT(finding.reason, HasSubstr("1004 lines")) << "with the copies";
+    EXPECT_EQ(finding.confidence, "high");
 }
 
 TEST(Findings, RankAndStepAreThoseOfTheFirstLine)
 {
     RunData run;
-    run.events = {eventOf(EventKind::machine, 1, 3, 41), eventOf(EventKind::machine, 2, 0, 42)};
-    const auto finding = findingsOf(run).front();
-    EXPECT_EQ(finding.rank, 3);
-    EXPECT_EQ(finding.step, 41);
-
-    run.events = {eventOf(EventKind::machine, 1), eventOf(EventKind::machine, 2, 0, 42)};
-    EXPECT_FALSE(findingsOf(run).front().rank) << "a line without a rank is not given another line's";
+    run.events = {lineOf(EventKind::machine, 1, 3, 41), lineOf(EventKind::machine, 2, 0, 42)};
+    EXPECT_EQ(cardOf(run, "machine").rank, 3);
+    EXPECT_EQ(cardOf(run, "machine").step, 41);
+    run.events = {lineOf(EventKind::machine, 1), lineOf(EventKind::machine, 2, 0, 42)};
+    EXPECT_FALSE(cardOf(run, "machine").rank) << "a line without a rank is not given another line's";
 }
 
 } // namespace

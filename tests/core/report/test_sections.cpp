@@ -218,3 +218,27 @@ TEST(Sections, ARunWithoutLogsHasNoConsole)
     input.run.events.clear();
     EXPECT_THAT(markdownReport(input), HasSubstr("**Console around the birth:** not recorded."));
 }
+
+TEST(Sections, FindingsSayTheirRuleAndWhatCannotBeSeen)
+{
+    auto input = handmade::reportInput();
+    Finding fired {"P12", FindingState::fired, "The loss spikes", "warning", 101, {}, {{"train.log", 7, "loss is 9"}},
+        {"warm up"}};
+    fired.reason = "the loss is 9 at step 101, limit 4";
+    fired.threshold = "loss at least 2 times the mean";
+    fired.evidence.push_back({"dump.pt", 0, "absmax 9"});
+    const Finding clear {"P2", FindingState::clear, "", "info", {}, {}, {}, {}, "TF32 is on", "", ""};
+    const Finding quiet {"P6", FindingState::silenced, "", "info", {}, {}, {}, {}, "a scale", "", ""};
+    const Finding unseen {
+        "P3", FindingState::notCheckable, "", "info", {}, {}, {}, {}, "no GPU name in the logs", "", ""};
+    auto also = unseen;
+    also.id = "P99";
+    input.diagnosis.findings = {fired, clear, quiet, unseen, also};
+    const auto report = markdownReport(input);
+    EXPECT_THAT(report, HasSubstr("The loss spikes: the loss is 9 at step 101, limit 4 (`train.log:7`"));
+    EXPECT_THAT(report, HasSubstr("(`dump.pt` absmax 9)")) << "a dump has no lines";
+    EXPECT_THAT(report, HasSubstr("rule: loss at least 2 times the mean; warm up."));
+    EXPECT_THAT(report, HasSubstr("from this data: P3, P99 (no GPU name in the logs)."));
+    EXPECT_THAT(report, Not(HasSubstr("`P2`")));
+    EXPECT_THAT(report, Not(HasSubstr("`P6`"))) << "what was silenced is not told in public";
+}

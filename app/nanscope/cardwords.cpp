@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/cardwords.h"
+
+#include "app/nanscope/words.h"
+#include "core/diagnose/cards/cards.h"
+
+namespace nanscope {
+
+void addCardOptions(CLI::App& options, CardWords& words)
+{
+    options
+        .add_option("--spike-rule", words.spikeRule,
+            "Whose rule calls a loss a spike: llm-foundry (default), megatron, olmo, lightning, entrenar or zclip")
+        ->option_text("NAME");
+    options
+        .add_option(
+            "--silence", words.silence, "Cards you do not want to hear of, such as P13,log-interval; may be repeated")
+        ->option_text("ID,...")
+        ->allow_extra_args(false);
+}
+
+Result<DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words)
+{
+    DiagnoseOptions options {ran, {}, words.spikeRule};
+    for (const auto& word : words.silence) {
+        for (auto& id : listOf(word)) {
+            if (auto known = oneOf("card", id, cards::cardIds()); !known) {
+                return tl::make_unexpected(known.error());
+            }
+            options.silence.push_back(std::move(id));
+        }
+    }
+    if (!words.spikeRule.empty()) {
+        if (auto known = oneOf("spike rule", words.spikeRule, cards::spikeRuleNames()); !known) {
+            return tl::make_unexpected(known.error());
+        }
+    }
+    return options;
+}
+
+} // namespace nanscope

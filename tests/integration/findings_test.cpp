@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding cards on a log, as the command line tells them.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+namespace {
+
+/// A loss of 2 with five of 5 at steps 121 to 125.
+std::string spikingLog()
+{
+    std::string text;
+    for (int step = 1; step <= 150; ++step) {
+        const std::string loss = step > 120 && step <= 125 ? "5.0000" : "2.0000";
+        text += "[rank 0] INFO     [step " + std::to_string(step) + "] loss=" + loss
+            + " | lr=1.00e-04 | grad_norm=1.000 | tok/s=1,000 | mfu=40.0% | mem=7.1/80GB | step_time=1.25s\n";
+    }
+    return text;
+}
+
+std::string stateOf(const Finished& done, const std::string& id)
+{
+    const auto json = done.json();
+    const auto& findings = json["findings"];
+    const auto found = std::find_if(findings.begin(), findings.end(), [&](const auto& f) { return f["id"] == id; });
+    return found == findings.end() ? "none" : (*found)["state"].template get<std::string>();
+}
+
+} // namespace
+
+TEST(Findings, AreToldWithReasonRuleAndFirstAdvice)
+{
+    const WorkFolder folder;
+    writeText(folder / "train.log", spikingLog());
+    const auto done = run({"diagnose", folder.path().string()});
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("warning       P12 The loss spikes"));
+    EXPECT_THAT(done.out, HasSubstr("The loss is 5 at step 121, limit 4; back below at step 126 (high confidence)."));
+    EXPECT_THAT(done.out, HasSubstr("train.log:121  loss is 5 at step 121"));
+    EXPECT_THAT(done.out, HasSubstr("rule: loss at least 2 times the mean of the last 100"));
+    EXPECT_THAT(done.out, HasSubstr("try: a longer warmup"));
+    EXPECT_THAT(done.out, HasSubstr("  clear         machine, infrastructure"));
+    EXPECT_THAT(done.out, HasSubstr("P2, P3, P6, P13, P19 (no configuration is"));
+}
+
+TEST(Findings, AnotherRuleAndSilenceAreGivenByName)
+{
+    const WorkFolder folder;
+    writeText(folder / "train.log", spikingLog());
+    const auto path = folder.path().string();
+    EXPECT_EQ(stateOf(run({"diagnose", path, "--json"}), "P12"), "fired");
+    EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--spike-rule", "megatron"}), "P12"), "clear");
+    const auto silenced = run({"diagnose", path, "--silence", "P12,P18"});
+    EXPECT_THAT(silenced.out, Not(HasSubstr("The loss spikes")));
+    EXPECT_THAT(silenced.out, HasSubstr("  silenced      P12\n"));
+    EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--silence", "P12"}), "P12"), "silenced");
+}
