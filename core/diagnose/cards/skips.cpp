@@ -121,6 +121,8 @@ std::vector<SkipCount> fromLines(const std::vector<const Event*>& events, const 
             count.line = count.skipped == 0 ? evidenceOf(event) : count.line;
             count.skipped += event.copies;
         }
+        // Where training went back, the lines of what is written again stand before this one, too.
+        count.skipped = std::min(count.skipped, count.steps);
         counts.push_back(std::move(count));
     }
     return counts;

@@ -223,6 +223,16 @@ TEST(P10, OverflowLinesWithoutAStepAreCountedBetweenTheLinesOfSteps)
     EXPECT_EQ(finding.reason, "10 steps left out in a row, from step 21 to 30");
 }
 
+TEST(P10, LinesOfStepsThatWereWrittenAgainAreNotCountedForOneStep)
+{
+    auto run = runWith({seriesOf("loss", 1, constant(50, 2.5)), inSegment(seriesOf("loss", 31, constant(50, 2.5)), 1)});
+    for (std::int64_t line = 131; line < 150; ++line) {
+        run.events.push_back(eventOf(EventKind::skippedStep, {}, "OVERFLOW! Rank 0 Skipping step.", line));
+    }
+    EXPECT_EQ(stateOf(run, "P10"), FindingState::clear) << "they were before training went back to step 31";
+    EXPECT_EQ(stateOf(run, "P5"), FindingState::clear) << "19 of them would be more than a search for the scale";
+}
+
 TEST(P10, CountersOfMegatronAndDeepSpeedAreRead)
 {
     const auto loss = every(seriesOf("loss", 10, constant(5, 2.5)), 10);
