@@ -192,8 +192,8 @@ Blocks impact(const ReportFacts& facts)
     const auto counts = fmt::format("{} captures: {} birth{}, {} upstream, {} downstream, {} padding.", triage.captures,
         triage.births, triage.births == 1 ? "" : "s", triage.upstream, triage.downstream, triage.padding);
     const auto unknown = diagnosis.rollback ? "Parameters touched" : "Parameters touched, checkpoints";
-    Blocks blocks {Paragraph {
-        own(counts) + lossNotFinite(facts.input.run) + own(fmt::format(" {}: {}.", unknown, notRecorded))}};
+    Blocks blocks {
+        Paragraph {own(counts) + lossNotFinite(facts.input.run) + own(fmt::format(" {}: {}.", unknown, notRecorded))}};
     if (diagnosis.rollback) {
         blocks.emplace_back(checkpointItems(*diagnosis.rollback));
     }
