@@ -209,7 +209,10 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
     pairLonely(inA, inB, pairs);
     std::ranges::sort(pairs);
     RunComparison out;
-    for (const auto& [keyA, keyB] : pairs) {
+    for (const auto& pair : pairs) {
+        // clang 14 does not let lambdas capture structured bindings.
+        const Key& keyA = pair.first;
+        const Key& keyB = pair.second;
         if (clocks.contains(keyA.first)) {
             continue;
         }
