@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 // One JSON object per line. Python writes NaN and Infinity bare, which is not JSON: such a line is read again with
-// those words quoted. null is absence; numbers in strings count as numbers.
+// those words quoted. null is absence, but in LLaMA-Factory's rows, where it stands for what another call of its logger
+// reports; numbers in strings count as numbers.
 #include <algorithm>
 #include <cmath>
 
@@ -164,13 +165,26 @@ private:
         return true;
     }
 
+    bool nullIsNothing() const
+    {
+        return std::any_of(m_fields.begin(), m_fields.end(),
+            [this](const Field& field) { return m_keys[field.key].name == "current_steps"; });
+    }
+
+    /// lingua's norm where a step only accumulates.
+    static bool notComputed(std::string_view key, double value) { return key == "optim/grad_norm" && value == -1; }
+
     void addValue(const Field& field, LogBuilder& builder) const
     {
         const auto& key = m_keys[field.key];
         if (key.role != Role::value) {
             return;
         }
-        field.value ? builder.value(key.name, *field.value) : builder.absent(key.name);
+        if (!field.value && !nullIsNothing()) {
+            builder.absent(key.name);
+        } else if (field.value && !notComputed(key.name, *field.value)) {
+            builder.value(key.name, *field.value);
+        }
     }
 
     simdjson::dom::parser m_parser;

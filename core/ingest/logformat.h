@@ -39,12 +39,16 @@ public:
     /// False: an import that was broken off cannot go on in the middle, the file has to be read again.
     virtual bool resumable() const { return true; }
 
+    /// The first line of what is given out later, where an import that is broken off now goes on; 0 for none.
+    virtual std::int64_t heldSince() const { return 0; }
+
     /// The end of the file: what is still held back is given out.
     virtual void finish(LogBuilder&) { }
 };
 
 constexpr int onlyThisFormat = 100;
 
+std::unique_ptr<LogFormat> makeComposer();
 std::unique_ptr<LogFormat> makeCsvLog();
 std::unique_ptr<LogFormat> makeDeepSpeed();
 std::unique_ptr<LogFormat> makeDionConsole();
@@ -56,16 +60,18 @@ std::unique_ptr<LogFormat> makeKeyValue();
 std::unique_ptr<LogFormat> makeLlmC();
 std::unique_ptr<LogFormat> makeMaxText();
 std::unique_ptr<LogFormat> makeMegatron();
+std::unique_ptr<LogFormat> makeMllog();
 std::unique_ptr<LogFormat> makeNanochat();
 std::unique_ptr<LogFormat> makeNanoGpt();
+std::unique_ptr<LogFormat> makeOlmo();
 std::unique_ptr<LogFormat> makeTorchtitan();
 
 inline std::vector<std::unique_ptr<LogFormat>> allFormats()
 {
     std::vector<std::unique_ptr<LogFormat>> formats;
-    for (const auto make :
-        {makeHfTrainerState, makeJsonlLog, makeCsvLog, makeDionConsole, makeKempnerForge, makeTorchtitan, makeMegatron,
-            makeDeepSpeed, makeMaxText, makeNanoGpt, makeNanochat, makeLlmC, makeHfConsole, makeKeyValue}) {
+    for (const auto make : {makeHfTrainerState, makeJsonlLog, makeCsvLog, makeDionConsole, makeKempnerForge,
+             makeTorchtitan, makeMegatron, makeDeepSpeed, makeMaxText, makeNanoGpt, makeNanochat, makeLlmC, makeOlmo,
+             makeComposer, makeMllog, makeHfConsole, makeKeyValue}) {
         formats.push_back(make());
     }
     return formats;

@@ -189,10 +189,28 @@ void LogScanner::finish()
         sayProblem();
     }
     for (auto& format : m_formats) {
-        format->finish(m_builder);
+        if (!m_leaveTail || format->heldSince() == 0) {
+            format->finish(m_builder);
+        }
+    }
+    if (!m_leaveTail) {
+        m_held.reset();
     }
     m_builder.finish();
     m_finished = true;
+}
+
+void LogScanner::noteHeld(std::int64_t number, std::int64_t offset, std::int64_t linesBefore)
+{
+    std::int64_t since = 0;
+    for (const auto& format : m_formats) {
+        since = std::max(since, format->heldSince());
+    }
+    if (since == 0) {
+        m_held.reset();
+    } else if (since == number) {
+        m_held = {offset, linesBefore};
+    }
 }
 
 std::string LogScanner::format() const
@@ -208,12 +226,15 @@ LogContents LogScanner::next(std::size_t most, const CancelToken& cancel)
 {
     constexpr std::int64_t linesPerLook = 4096;
     for (std::int64_t read = 1; !m_finished && m_builder.size() < most; ++read) {
+        const auto offset = m_reader.offset();
+        const auto before = m_reader.lines();
         const auto line = m_reader.next();
         if (!line) {
             finish();
             break;
         }
         take(*line);
+        noteHeld(line->number, offset, before);
         if (read % linesPerLook == 0 && cancel.cancelled()) {
             break;
         }
@@ -221,8 +242,8 @@ LogContents LogScanner::next(std::size_t most, const CancelToken& cancel)
     LogContents contents;
     m_builder.take(contents);
     contents.format = format();
-    contents.bytes = m_reader.offset();
-    contents.lines = m_reader.lines();
+    contents.bytes = m_held ? m_held->first : m_reader.offset();
+    contents.lines = m_held ? m_held->second : m_reader.lines();
     return contents;
 }
 

@@ -36,6 +36,7 @@ private:
     void chooseFormats(std::string_view head);
     void take(const RawLine& raw);
     void finish();
+    void noteHeld(std::int64_t number, std::int64_t offset, std::int64_t linesBefore);
     void sayProblem();
     std::string format() const;
 
@@ -44,6 +45,7 @@ private:
     EventReader m_events;
     std::vector<std::unique_ptr<LogFormat>> m_formats;
     std::vector<std::int64_t> m_taken; ///< lines per format
+    std::optional<std::pair<std::int64_t, std::int64_t>> m_held; ///< place and line before what is not given out yet
     std::string m_scratch;
     bool m_raw = false; ///< the format chosen knows nothing of prefixes
     bool m_gaveEvents = false;

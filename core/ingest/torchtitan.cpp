@@ -65,8 +65,11 @@ bool parse(const LogLine& line, LogBuilder& builder)
     }
     for (; field; field = takeField(*text)) {
         // "6.48GiB(20.65%)": the share says nothing that the amount does not.
-        if (const auto value = parseQuantity(field->value.substr(0, field->value.find('(')))) {
-            builder.value(field->key, *value);
+        const auto value = parseQuantity(field->value.substr(0, field->value.find('(')));
+        // lingua's norm where a step only accumulates.
+        const bool measured = field->key != "grad" || value != -1.0;
+        if (value && measured) {
+            builder.value(field->key == "iter" ? "step_time_s" : field->key, *value);
         }
     }
     return true;
