@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-// Tables with a heading: comma, tab or semicolon, quoted or not. An empty cell is absence, "nan" is a value.
+// Tables with a heading: comma, tab or semicolon, quoted or not. An empty cell is absence, "nan" is a value. A row of
+// Lightning's CSVLogger holds what one call reported, and its empty cells nothing.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -99,6 +100,13 @@ void dropRunNames(std::vector<std::string>& names)
     }
 }
 
+/// CSVLogger sorts its columns, and reports an epoch and a step with every call.
+bool isLightnings(const std::vector<std::string>& names)
+{
+    const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+    return names.size() > 2 && has("epoch") && has("step") && std::is_sorted(names.begin(), names.end());
+}
+
 class CsvLog : public LogFormat
 {
 public:
@@ -148,6 +156,7 @@ private:
         m_names.clear();
         std::transform(fields.begin(), fields.end(), std::back_inserter(m_names), withoutDoubledQuotes);
         m_firstName = m_names.front();
+        m_sparse = isLightnings(m_names);
         dropSampledRanges();
         chooseColumns();
         dropRunNames(m_names);
@@ -159,11 +168,10 @@ private:
     /// is another run's row.
     void dropSampledRanges()
     {
-        m_sampled = false;
         for (auto& name : m_names) {
             if (name.find(" - ") != std::string::npos && (name.ends_with("__MIN") || name.ends_with("__MAX"))) {
                 name.clear();
-                m_sampled = true;
+                m_sparse = true;
             }
         }
     }
@@ -200,6 +208,9 @@ private:
     bool addRow(const LogLine& line, LogBuilder& builder)
     {
         const auto rank = rankOf(line);
+        if (m_sparse) {
+            builder.expectNothing();
+        }
         if (m_step) {
             const auto step = wholeNumber(m_fields[*m_step]);
             if (!step) {
@@ -229,7 +240,7 @@ private:
             return;
         }
         if (field.empty()) {
-            if (!m_sampled) {
+            if (!m_sparse) {
                 builder.absent(name);
             }
         } else if (const auto value = numberIn(field, m_separator)) {
@@ -240,7 +251,7 @@ private:
     char m_separator = ',';
     std::vector<std::string> m_names;
     std::string m_firstName;
-    bool m_sampled = false;
+    bool m_sparse = false; ///< an empty cell says nothing
     std::optional<std::size_t> m_step;
     std::optional<std::size_t> m_rank;
     Fields m_fields;

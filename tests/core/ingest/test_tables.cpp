@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <filesystem>
+#include <map>
 
 #include <gmock/gmock.h>
 
 #include "core/ingest/consoletext.h"
+#include "core/session/session.h"
 #include "logfolder.h"
 
 namespace nanscope {
@@ -162,6 +165,67 @@ TEST_F(Tables, TwoNamesOfOneMeaningStayApart)
         read("a.jsonl", "{\"step\":1,\"loss\":1,\"train/loss\":2}\n{\"step\":2,\"loss\":3,\"train/loss\":4}\n");
     EXPECT_THAT(values(find(log, "loss")), ElementsAre(1, 3));
     EXPECT_THAT(values(find(log, "train/loss")), ElementsAre(2, 4));
+}
+
+TEST_F(Tables, LightningsEmptyCellsWereNotReported)
+{
+    const auto log = read("lightning_logs/version_0/metrics.csv",
+        "epoch,lr-AdamW,step,train_loss_epoch,train_loss_step,val_loss\n"
+        "0,0.001,49,,,\n0,,49,,7.628580570220947,\n0,,99,,nan,\n0,,110,,,6.5\n0,,110,7.25,,\n1,,149,,inf,\n");
+    EXPECT_EQ(log.format, "csv");
+    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(49, 99, 149)) << "a validation is no step without a loss";
+    EXPECT_THAT(states(find(log, "loss")), ElementsAre(finite, nan, posInf));
+    EXPECT_EQ(find(log, "loss").missing, 0);
+    EXPECT_EQ(find(log, "loss").nan, 1);
+    EXPECT_THAT(steps(find(log, "val_loss")), ElementsAre(110));
+    EXPECT_THAT(steps(find(log, "train_loss_epoch")), ElementsAre(110));
+    EXPECT_THAT(values(find(log, "lr-AdamW")), ElementsAre(0.001));
+    EXPECT_THAT(log.series, SizeIs(5)) << "with the epoch";
+    const auto other = read("a.csv", "step,epoch,loss\n1,0,\n");
+    EXPECT_THAT(states(find(other, "loss")), ElementsAre(reported)) << "pandas writes NaN as an empty cell";
+}
+
+TEST_F(Tables, ATableWrittenAnewWithAnotherColumnIsReadAnew)
+{
+    const auto path = m_folder.write("metrics.csv", "epoch,step,train_loss\n0,49,7.5\n");
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    ASSERT_TRUE(importRun(path, *session));
+    m_folder.write("metrics.csv", "epoch,step,train_loss,val_loss\n0,49,7.5,\n0,55,,6.5\n");
+    const auto run = importRun(path, *session);
+    ASSERT_TRUE(run);
+    std::map<std::string, std::int64_t> points;
+    for (const auto& series : run->series) {
+        points[series.name] += series.pointCount + series.missing;
+    }
+    EXPECT_THAT(points, ElementsAre(std::pair("epoch", 2), std::pair("loss", 1), std::pair("val_loss", 1)));
+}
+
+TEST_F(Tables, AnExportOfOneRunOfWandb)
+{
+    const auto log = read("wandb_export.csv",
+        "\"Step\",\"quick-fox-7 - train/loss\",\"quick-fox-7 - train/loss__MIN\",\"quick-fox-7 - train/loss__MAX\"\n"
+        "\"0\",\"4.5\",\"4.25\",\"4.75\"\n\"10\",\"\",\"\",\"\"\n\"20\",\"NaN\",\"NaN\",\"Infinity\"\n");
+    ASSERT_THAT(log.series, SizeIs(1)) << "the extremes of a sample are no values of their own";
+    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(0, 20));
+    EXPECT_THAT(states(find(log, "loss")), ElementsAre(finite, nan));
+}
+
+TEST_F(Tables, TheRealExportGivesEveryRun)
+{
+    const std::string name = "wandb_export_csv__druidowm__nanoGPT__wandb_export.csv";
+    const auto path = std::filesystem::path(NANSCOPE_SHARED_DATA) / "logs" / name;
+    if (!std::filesystem::exists(path)) {
+        GTEST_SKIP() << "the real logs are not here";
+    }
+    const auto log = readLog(path, name);
+    ASSERT_TRUE(log) << log.error().what;
+    EXPECT_THAT(log->series, SizeIs(8));
+    const auto longest = find(*log, "gpt2 - train/loss");
+    EXPECT_EQ(longest.pointCount, 386);
+    EXPECT_EQ(longest.missing, 0);
+    EXPECT_EQ(longest.points.back().value, 3.2849113941192627);
+    EXPECT_EQ(find(*log, "gpt2_last_char_token_to_char1729587337.8266432 - train/loss").pointCount, 166);
 }
 
 TEST(Numbers, ADecimalCommaIsNotAThousandsSeparator)

@@ -363,6 +363,8 @@ TEST_F(Trainers, theRealLogsGiveEveryLoss)
     }
     for (const auto& [file, format, losses, last] : std::vector<Case> {
              {"hf_trainer_state__Ysn-Ir__medBot-finetuning-part__trainer_state.json", "hf-trainer-state", 642, 1.8868},
+             {"llamafactory_trainer_log_jsonl__112292454__ChatGLM-Efficient-Tuning-main__trainer_log.jsonl", "jsonl",
+                 2380, 0.0018},
              {"llmc_main_log__KellerJordan__modded-nanogpt__main.log", "llm.c", 19560, 3.2217},
              {"megatron_console__bigscience-workshop__bigscience__meg_ds_3d_gpt2_perf_n16-ds-on.out", "megatron", 49,
                  7.747273},
