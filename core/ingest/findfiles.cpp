@@ -12,6 +12,7 @@
 #include "core/ingest/configfile.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/ingest.h"
+#include "core/ingest/logsource.h"
 #include "core/ingest/progressmeter.h"
 #include "core/tensorfile/tensorfile.h"
 
@@ -31,7 +32,7 @@ const std::set<std::string, std::less<>>& otherFiles()
         ".ico", ".idx", ".ipynb", ".jpeg", ".jpg", ".js", ".lock", ".md", ".mp3", ".mp4", ".nanscope", ".npz", ".o",
         ".parquet", ".pdf", ".pkl", ".png", ".proto", ".py", ".pyc", ".rar", ".rpm", ".rs", ".rst", ".sh", ".so",
         ".sqlite", ".sqlite3", ".svg", ".swp", ".tar", ".tfrecord", ".tgz", ".tif", ".tiff", ".tmp", ".toml", ".ts",
-        ".ttf", ".wandb", ".wav", ".webp", ".whl", ".xml", ".yaml", ".yml", ".zip"};
+        ".ttf", ".wav", ".webp", ".whl", ".xml", ".yaml", ".yml", ".zip"};
     return endings;
 }
 
@@ -237,6 +238,12 @@ FoundFiles singleFile(const fs::path& path)
     found.root = path.parent_path().string();
     const auto kind = looksLikeTensorFile(path) ? FoundFile::Kind::tensor : FoundFile::Kind::log;
     found.files.push_back({path, found.name, kind, fs::file_size(path, error)});
+    // Its console is not read twice where it lies beside: then it belongs to the file.
+    const auto console = isWandbName(found.name) ? wandbConsoleBeside(path) : fs::path();
+    if (!console.empty() && fs::is_regular_file(console, error)) {
+        found.files.push_back({console, console.lexically_relative(path.parent_path()).generic_string(),
+            FoundFile::Kind::log, fs::file_size(console, error)});
+    }
     return found;
 }
 

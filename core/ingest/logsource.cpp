@@ -42,6 +42,9 @@ Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, co
     if (isEventFileName(path.filename().string())) {
         return openEventFile(path, relative, offset, firstLine, stored);
     }
+    if (isWandbName(path.filename().string())) {
+        return openWandb(path, relative, offset);
+    }
     if (hasConfigName(relative) || isEnvironment(path)) {
         return openConfig(path, relative);
     }

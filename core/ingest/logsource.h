@@ -29,8 +29,8 @@ public:
     virtual void leaveTail() { }
 };
 
-/// Text, or TensorBoard's event file. `stored` is what an earlier import took of this log before `offset`, which is
-/// behind line (or record) `firstLine`.
+/// Text, TensorBoard's event file, or what W&B keeps of a run. `stored` is what an earlier import took of this log
+/// before `offset`, which is behind line (or record) `firstLine`.
 Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {});
 
@@ -50,5 +50,14 @@ bool isEventFileName(const std::string& name);
 
 Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored);
+
+/// "run-<id>.wandb": what W&B keeps of a run on disk.
+bool isWandbName(const std::string& name);
+
+/// The console that W&B keeps beside its file, which it repeats.
+std::filesystem::path wandbConsoleBeside(const std::filesystem::path& path);
+
+Result<std::unique_ptr<LogSource>> openWandb(
+    const std::filesystem::path& path, const std::string& relative, std::int64_t offset);
 
 } // namespace nanscope

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t linesShown = 3;
 
-constexpr std::array<std::string_view, 4> tables {".csv", ".tsv", ".json", ".jsonl"};
+constexpr std::array<std::string_view, 5> tables {".csv", ".tsv", ".json", ".jsonl", ".wandb"};
 
 bool isTable(std::string_view source)
 {

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file that W&B writes offline, as records: LevelDB's log in blocks of 32 KiB, of which W&B's own header takes the
+// first seven bytes, and with zlib's CRC-32 where LevelDB has another. What a record holds is not known here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/platform/platform.h"
+
+namespace nanscope {
+
+class WandbRecords
+{
+public:
+    /// `live`: somebody may still be writing, and what is wrong at the end may only be unfinished.
+    WandbRecords(FileReader file, bool live);
+
+    struct Record
+    {
+        std::string_view bytes; ///< until the next call
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+    };
+    /// The next record that is whole; what is damaged is passed over. None at the end of the file.
+    std::optional<Record> next();
+
+    /// What could not be read, since the last call.
+    struct Damage
+    {
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+        std::string_view what;
+    };
+    std::vector<Damage> takeDamage();
+
+    /// Where a record begins that the file does not hold the end of; known at the end.
+    std::optional<std::int64_t> torn() const { return m_torn; }
+
+    std::int64_t size() const { return static_cast<std::int64_t>(m_file.size()); }
+
+private:
+    enum class Type : unsigned char { full = 1, first, middle, last };
+    struct Chunk
+    {
+        Type type = Type::full;
+        std::string_view data;
+        std::int64_t begin = 0;
+    };
+
+    std::optional<Chunk> nextChunk();
+    std::optional<Chunk> chunkHere();
+    bool nextBlock();
+    void skipBlock() { m_at = m_bytes.size(); }
+    std::int64_t place() const { return m_block + static_cast<std::int64_t>(m_at); }
+    std::int64_t blockEnd() const { return m_block + static_cast<std::int64_t>(m_bytes.size()); }
+    void damaged(std::int64_t begin, std::int64_t end, std::string_view what);
+    void tornAt(std::int64_t begin);
+    void endDamage();
+    void forgetRecord();
+    bool append(const Chunk& chunk);
+
+    FileReader m_file;
+    bool m_live;
+    bool m_ended = false;
+    std::int64_t m_block = 0; ///< place of m_bytes[0]
+    std::vector<char> m_bytes; ///< of one block
+    std::size_t m_at = 0;
+    std::string m_parts; ///< of the record that is open
+    std::optional<std::int64_t> m_open; ///< where it begins
+    bool m_tooLong = false;
+    bool m_doubtful = false; ///< the place of this chunk was told by one that is damaged
+    bool m_lost = false; ///< what is in the middle of a record belongs to one that was passed over
+    std::optional<Damage> m_current;
+    std::vector<Damage> m_damage;
+    std::optional<std::int64_t> m_torn;
+};
+
+/// The file begins as one of W&B's; a file that is empty has not begun yet.
+Result<void> requireWandb(const FileReader& file, const std::filesystem::path& path);
+
+} // namespace nanscope
