@@ -15,6 +15,7 @@ bool BlockFormat::parse(const LogLine& line, LogBuilder& builder)
 {
     if (const auto head = headOf(line.text)) {
         giveOut(builder);
+        builder.setLane(line.lane);
         if (line.whole) {
             open(*head, line);
         }
@@ -24,8 +25,9 @@ bool BlockFormat::parse(const LogLine& line, LogBuilder& builder)
         return take(*value, line, builder);
     }
     giveOut(builder);
+    builder.setLane(line.lane);
     if (!m_steps.empty() && endsBlock(line.text)) {
-        if (const auto step = m_steps.find(line.rank.value_or(-1)); step != m_steps.end()) {
+        if (const auto step = m_steps.find(line.process()); step != m_steps.end()) {
             step->second.ended = true;
         }
     }
@@ -34,25 +36,28 @@ bool BlockFormat::parse(const LogLine& line, LogBuilder& builder)
 
 void BlockFormat::open(const Head& head, const LogLine& line)
 {
-    const int key = line.rank.value_or(-1);
+    const int key = line.process();
     if (m_steps.size() < mostRanks || m_steps.contains(key)) {
         m_steps[key] = {head, false};
         m_open = line.number;
         m_rank = line.rank;
+        m_lane = line.lane;
+        m_process = key;
     }
 }
 
 bool BlockFormat::take(const Value& value, const LogLine& line, LogBuilder& builder)
 {
-    const auto step = m_steps.find(line.rank.value_or(-1));
+    const auto step = m_steps.find(line.process());
     if (step == m_steps.end() || (step->second.ended && !isLate(value))) {
         return false;
     }
-    if (m_open != 0 && m_rank == line.rank && m_held.size() < mostValues) {
+    if (m_open != 0 && m_process == line.process() && m_held.size() < mostValues) {
         m_held.push_back({std::string(value.name), value.number, line.number});
         return true;
     }
     giveOut(builder);
+    builder.setLane(line.lane);
     builder.startRow(line.rank, step->second.head.step, line.number, step->second.head.inferred);
     builder.value(value.name, value.number);
     return true;
@@ -63,7 +68,8 @@ void BlockFormat::giveOut(LogBuilder& builder)
     if (m_open == 0) {
         return;
     }
-    const auto& head = m_steps[m_rank.value_or(-1)].head;
+    const auto& head = m_steps[m_process].head;
+    builder.setLane(m_lane);
     for (const auto& held : m_held) {
         builder.startRow(m_rank, head.step, held.line, head.inferred);
         builder.value(held.name, held.number);

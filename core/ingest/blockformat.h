@@ -62,8 +62,10 @@ private:
     // A block is given out as a whole, so that an import that is broken off inside of one begins at its first line.
     std::int64_t m_open = 0; ///< line of its head, 0 for none
     std::optional<int> m_rank;
+    int m_lane = 0;
+    int m_process = 0;
     std::vector<Held> m_held;
-    std::map<int, Step> m_steps; ///< the last one by rank, -1 for none
+    std::map<int, Step> m_steps; ///< the last one of each process
 };
 
 } // namespace nanscope

@@ -15,7 +15,7 @@ constexpr std::size_t mostPending = 4096;
 
 int keyOf(const LogLine& line)
 {
-    return line.rank.value_or(-1);
+    return line.process();
 }
 
 std::string_view withoutEnd(std::string_view path)

@@ -58,87 +58,6 @@ std::size_t sequenceLength(std::string_view text)
     return 2;
 }
 
-std::optional<int> takeRank(std::string_view& text)
-{
-    const auto number = takeInteger(text);
-    return number && *number <= largestRank ? std::optional(static_cast<int>(*number)) : std::nullopt;
-}
-
-/// "[default0]:" of torchrun's tee and "[rank1]: " of PyTorch.
-bool peelTee(std::string_view& text, std::optional<int>& rank)
-{
-    auto rest = text.substr(1);
-    while (!rest.empty() && (isLetter(rest.front()) || rest.front() == '_' || rest.front() == '-')) {
-        rest.remove_prefix(1);
-    }
-    const bool named = rest.size() + 1 < text.size();
-    const auto found = takeRank(rest);
-    if (!named || !found || !takePrefix(rest, "]:")) {
-        return false;
-    }
-    takePrefix(rest, " ");
-    rank = found;
-    text = rest;
-    return true;
-}
-
-void peelLevel(std::string_view& text)
-{
-    for (const std::string_view level : {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}) {
-        auto rest = text;
-        if (takePrefix(rest, level) && rest.starts_with(' ')) {
-            text = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
-            return;
-        }
-    }
-}
-
-/// "[rank 0] WARNING  " and "[Rank 0] ".
-bool peelLogger(std::string_view& text, std::optional<int>& rank)
-{
-    auto rest = text;
-    if (!takePrefix(rest, "[rank ") && !takePrefix(rest, "[Rank ")) {
-        return false;
-    }
-    const auto found = takeRank(rest);
-    if (!found || !takePrefix(rest, "] ")) {
-        return false;
-    }
-    peelLevel(rest);
-    rank = found;
-    text = rest;
-    return true;
-}
-
-/// "[1,3]<stdout>:" of mpirun.
-bool peelMpi(std::string_view& text, std::optional<int>& rank)
-{
-    auto rest = text.substr(1);
-    if (!takeInteger(rest) || !takePrefix(rest, ",")) {
-        return false;
-    }
-    const auto found = takeRank(rest);
-    if (!found || (!takePrefix(rest, "]<stdout>:") && !takePrefix(rest, "]<stderr>:"))) {
-        return false;
-    }
-    rank = found;
-    text = rest;
-    return true;
-}
-
-/// "  3: " of srun --label.
-bool peelLabel(std::string_view& text, std::optional<int>& rank)
-{
-    auto rest = text.substr(std::min(text.find_first_not_of(' '), text.size()));
-    const auto found = takeRank(rest);
-    if (!found || !takePrefix(rest, ": ")) {
-        return false;
-    }
-    rank = found;
-    text = rest;
-    return true;
-}
-
 bool equalsIgnoringCase(std::string_view text, std::string_view lowered)
 {
     return std::equal(
@@ -257,20 +176,6 @@ std::string_view stripTerminal(std::string_view text, std::string& scratch)
         ++at;
     }
     return scratch;
-}
-
-std::string_view peelPrefixes(std::string_view text, std::optional<int>& rank)
-{
-    constexpr int deepest = 5;
-    for (int i = 0; i < deepest && !text.empty(); ++i) {
-        const char first = text.front();
-        const bool peeled = first == '[' ? peelTee(text, rank) || peelLogger(text, rank) || peelMpi(text, rank)
-                                         : (isDigit(first) || first == ' ') && peelLabel(text, rank);
-        if (!peeled) {
-            break;
-        }
-    }
-    return text;
 }
 
 std::optional<double> parseNumber(std::string_view text)

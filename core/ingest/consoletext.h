@@ -16,10 +16,6 @@ constexpr std::int64_t largestRank = 9'999'999;
 /// remove, else a view of `scratch`.
 std::string_view stripTerminal(std::string_view text, std::string& scratch);
 
-/// Takes the labels that launchers and loggers put before a line off its front: "[default0]:", "[rank1]: ",
-/// "[rank 0] WARNING  ", "  3: " and the like. The innermost one that names a rank sets `rank`.
-std::string_view peelPrefixes(std::string_view text, std::optional<int>& rank);
-
 /// A whole number in every spelling of reference logs: nan, inf, infinity in any case, quoted or not, "1,234.5".
 std::optional<double> parseNumber(std::string_view text);
 

@@ -49,6 +49,8 @@ private:
     struct Bar
     {
         std::optional<int> rank;
+        int lane = 0;
+        int process = -1;
         std::int64_t step = 0;
         double loss = 0;
         std::int64_t line = 0;
@@ -70,7 +72,7 @@ private:
             }
             if (!std::exchange(any, true)) {
                 builder.startRow(line.rank, *step, line.number);
-                m_exact.insert(line.rank.value_or(-1));
+                m_exact.insert(line.process());
             }
             builder.value(name, *value);
         }
@@ -130,8 +132,8 @@ private:
             return value.has_value();
         }
         // The bar counts a step before it shows the loss of that step, and is drawn again until then.
-        const Bar next {line.rank, count - 1, *value, line.number};
-        if (m_bar && (m_bar->step != next.step || m_bar->rank != next.rank)) {
+        const Bar next {line.rank, line.lane, line.process(), count - 1, *value, line.number};
+        if (m_bar && (m_bar->step != next.step || m_bar->process != next.process)) {
             flushBar(builder);
         }
         m_bar = next;
@@ -140,7 +142,8 @@ private:
 
     void flushBar(LogBuilder& builder)
     {
-        if (m_bar && !m_exact.contains(m_bar->rank.value_or(-1))) {
+        if (m_bar && !m_exact.contains(m_bar->process)) {
+            builder.setLane(m_bar->lane);
             builder.startRow(m_bar->rank, m_bar->step, m_bar->line, true);
             builder.value("train_loss", m_bar->loss);
         }
@@ -148,7 +151,7 @@ private:
     }
 
     std::optional<Bar> m_bar;
-    std::set<int> m_exact; ///< ranks whose own lines give every loss, so that the bar adds nothing
+    std::set<int> m_exact; ///< processes whose own lines give every loss, so that the bar adds nothing
 };
 
 } // namespace

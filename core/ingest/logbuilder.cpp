@@ -20,6 +20,14 @@ constexpr std::size_t longestText = 1000;
 constexpr std::size_t longestStory = 100'000;
 constexpr std::size_t longestName = 200;
 
+/// Behind it the name of the process: "loss @worker-1".
+constexpr std::string_view laneMark = " @";
+
+bool isOfALane(std::string_view name)
+{
+    return name.find(laneMark) != std::string_view::npos;
+}
+
 bool printedWithLoss(std::string_view name)
 {
     return name == "grad_norm" || name == "lr" || name == "loss_scale" || name == "tokens_per_second"
@@ -58,25 +66,51 @@ LogBuilder::LogBuilder(std::string source, std::optional<int> rank, int firstSeg
 LogBuilder::RankState& LogBuilder::stateOfRank(std::optional<int> rank)
 {
     const auto effective = rank ? rank : m_fileRank;
-    if (m_row != nullptr && m_row->rank == effective) {
+    if (m_row != nullptr && m_row->rank == effective && m_row->lane == m_lane) {
         return *m_row;
     }
-    auto& state = m_ranks[effective.value_or(-1)];
+    auto& state = m_ranks[{m_lane, effective.value_or(-1)}];
     if (!state) {
-        state = std::make_unique<RankState>();
-        state->rank = effective;
+        state = begin(effective);
     }
     return *state;
 }
 
-void LogBuilder::resume(const Series& stored)
+std::unique_ptr<LogBuilder::RankState> LogBuilder::begin(std::optional<int> rank) const
 {
-    auto& state = stateOfRank(stored.rank);
-    state.segment = std::max(state.segment, stored.segment - m_firstSegment);
-    if (stored.stepInferred) {
-        state.counted = std::max(state.counted, stored.lastStep + 1);
+    auto state = std::make_unique<RankState>();
+    state->rank = rank;
+    state->lane = m_lane;
+    state->suffix = m_lane > 0 ? std::string(laneMark) + m_lanes[static_cast<std::size_t>(m_lane) - 1] : std::string();
+    for (const auto& stored : m_stored) {
+        const bool own = m_lane > 0 ? stored.name.ends_with(state->suffix) : !isOfALane(stored.name);
+        if (stored.rank != rank || !own) {
+            continue;
+        }
+        state->segment = std::max(state->segment, stored.segment - m_firstSegment);
+        if (stored.stepInferred) {
+            state->counted = std::max(state->counted, stored.lastStep + 1);
+        }
+        state->stored.push_back(stored);
     }
-    state.stored.push_back(stored);
+    return state;
+}
+
+int LogBuilder::laneOf(const std::string& process)
+{
+    constexpr std::size_t mostLanes = 200;
+    if (process.empty()) {
+        return 0;
+    }
+    const auto known = std::find(m_lanes.begin(), m_lanes.end(), process);
+    if (known == m_lanes.end() && m_lanes.size() == mostLanes) {
+        return static_cast<int>(mostLanes);
+    }
+    const auto place = known - m_lanes.begin();
+    if (known == m_lanes.end()) {
+        m_lanes.push_back(process);
+    }
+    return static_cast<int>(place) + 1;
 }
 
 void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64_t line, bool inferred)
@@ -99,7 +133,7 @@ void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64
 
 std::optional<LogBuilder::Row> LogBuilder::lastRow(std::optional<int> rank) const
 {
-    const auto state = m_ranks.find((rank ? rank : m_fileRank).value_or(-1));
+    const auto state = m_ranks.find({m_lane, (rank ? rank : m_fileRank).value_or(-1)});
     if (state == m_ranks.end() || state->second->line == 0) {
         return std::nullopt;
     }
@@ -157,15 +191,19 @@ LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
     slot.rawName = rawName;
     slot.name = readable(canonicalName(rawName), longestName);
     slot.isLoss = slot.name == "loss";
+    const bool comesWithLoss = printedWithLoss(slot.name);
+    slot.name += state.suffix;
     slot.inferred = state.inferred;
     // Two names of a log for one thing may be two things, a mean over an epoch for example: two series.
     const auto taken = [&](const Slot& other) { return other.name == slot.name && other.inferred == slot.inferred; };
     const auto anyTakes = [&] { return std::any_of(state.slots.begin(), state.slots.end(), taken); };
-    if (anyTakes()) {
-        slot.name = readable(rawName, longestName);
+    slot.isFirst = !anyTakes();
+    slot.comesWithLoss = slot.isFirst && comesWithLoss;
+    if (!slot.isFirst) {
+        slot.name = readable(rawName, longestName) + state.suffix;
     }
     for (int next = 2; anyTakes(); ++next) {
-        slot.name = fmt::format("{} ({})", readable(rawName, longestName), next);
+        slot.name = fmt::format("{} ({}){}", readable(rawName, longestName), next, state.suffix);
     }
     for (const auto& stored : state.stored) {
         const int segment = stored.segment - m_firstSegment;
@@ -224,7 +262,7 @@ void LogBuilder::value(std::string_view rawName, double value)
     if (slot == nullptr) {
         return;
     }
-    m_row->hasCompanion = m_row->hasCompanion || printedWithLoss(slot->name);
+    m_row->hasCompanion = m_row->hasCompanion || slot->comesWithLoss;
     append(*m_row, *slot, {m_row->step, value, stateOf(value), m_line});
 }
 
@@ -261,7 +299,7 @@ void LogBuilder::closeStep(RankState& state)
     };
     if (std::exchange(state.hasCompanion, false) && m_expects && !lossGiven()) {
         for (auto& slot : state.slots) {
-            if (slot.name == "loss" && slot.segment == state.segment && slot.inferred == state.inferred
+            if (slot.isLoss && slot.isFirst && slot.segment == state.segment && slot.inferred == state.inferred
                 && lacks(slot)) {
                 append(state, slot, missing);
             }

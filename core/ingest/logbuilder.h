@@ -26,7 +26,12 @@ public:
     LogBuilder(std::string source, std::optional<int> rank, int firstSegment);
 
     /// What an earlier import already stored of this log, so that steps and segments continue.
-    void resume(const Series& stored);
+    void resume(const Series& stored) { m_stored.push_back(stored); }
+
+    /// A number for the lines of a process that its rank does not name alone, 0 for an empty name.
+    int laneOf(const std::string& process);
+    /// All rows that follow are of this lane.
+    void setLane(int lane) { m_lane = lane; }
 
     /// All values that follow belong to this step, until the next row.
     void startRow(std::optional<int> rank, std::int64_t step, std::int64_t line, bool inferred = false);
@@ -71,6 +76,8 @@ private:
         std::string name;
         bool inferred = false;
         bool isLoss = false; ///< under whatever name
+        bool isFirst = true; ///< no other had its name before
+        bool comesWithLoss = false;
         int segment = -1;
         std::int64_t lastStep = 0;
         std::int64_t absentAt = std::numeric_limits<std::int64_t>::min();
@@ -79,6 +86,8 @@ private:
     struct RankState
     {
         std::optional<int> rank;
+        int lane = 0;
+        std::string suffix; ///< of its names
         int segment = 0;
         bool open = false;
         bool inferred = false;
@@ -93,6 +102,7 @@ private:
     };
 
     RankState& stateOfRank(std::optional<int> rank);
+    std::unique_ptr<RankState> begin(std::optional<int> rank) const;
     Slot* slotOf(std::string_view rawName);
     std::optional<std::size_t> findSlot(std::string_view rawName);
     Slot* makeSlot(std::string_view rawName);
@@ -104,7 +114,10 @@ private:
     std::string m_source;
     std::optional<int> m_fileRank;
     int m_firstSegment;
-    std::map<int, std::unique_ptr<RankState>> m_ranks; ///< -1 is no rank
+    std::map<std::pair<int, int>, std::unique_ptr<RankState>> m_ranks; ///< by lane and rank, -1 is no rank
+    std::vector<std::string> m_lanes; ///< names of those from 1 on
+    std::vector<Series> m_stored;
+    int m_lane = 0;
     RankState* m_row = nullptr;
     std::int64_t m_line = 0;
     std::vector<Series> m_done;

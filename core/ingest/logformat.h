@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ingest/consoletext.h"
 #include "core/ingest/logbuilder.h"
 
 namespace nanscope {
@@ -20,6 +21,10 @@ struct LogLine
     std::optional<int> rank; ///< from a prefix of the line
     std::int64_t number = 0;
     bool whole = true; ///< false: the file ends here without a line break, so the last value may be cut off
+    int lane = 0; ///< other than 0 for a process that its rank does not name alone: that of another host
+
+    /// A number of its own for every process whose lines are in this log.
+    int process() const { return rank.value_or(-1) + lane * (largestRank + 2); }
 };
 
 /// A log format: one file that implements this, one line in allFormats(), one test.

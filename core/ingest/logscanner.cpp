@@ -126,12 +126,22 @@ void LogScanner::chooseFormats(std::string_view head)
         }
     }
     m_taken.assign(m_formats.size(), 0);
+    m_hosts = HostLabels(lines);
 }
 
 bool LogScanner::resumable() const
 {
     return m_reader.source().seekable()
         && std::all_of(m_formats.begin(), m_formats.end(), [](const auto& format) { return format->resumable(); });
+}
+
+void LogScanner::peel(LogLine& line)
+{
+    LineOrigin origin;
+    line.text = peelPrefixes(m_hosts.peel(stripTerminal(line.text, m_scratch), origin), origin);
+    line.rank = origin.rank;
+    line.lane = origin.host.empty() ? 0 : m_builder.laneOf(m_hosts.processOf(origin));
+    m_builder.setLane(line.lane);
 }
 
 void LogScanner::take(const RawLine& raw)
@@ -145,7 +155,7 @@ void LogScanner::take(const RawLine& raw)
     }
     LogLine line {text, {}, raw.number, raw.whole};
     if (!m_raw) {
-        line.text = peelPrefixes(stripTerminal(text, m_scratch), line.rank);
+        peel(line);
     }
     if (raw.cut) {
         m_builder.event({0, EventKind::other, line.rank, {}, {},

@@ -10,6 +10,7 @@
 
 #include "core/ingest/eventreader.h"
 #include "core/ingest/ingest.h"
+#include "core/ingest/launchlabels.h"
 #include "core/ingest/linereader.h"
 #include "core/ingest/logformat.h"
 #include "core/ingest/logsource.h"
@@ -35,6 +36,7 @@ private:
     LogScanner(LineReader reader, LogBuilder builder);
     void chooseFormats(std::string_view head);
     void take(const RawLine& raw);
+    void peel(LogLine& line);
     void finish();
     void noteHeld(std::int64_t number, std::int64_t offset, std::int64_t linesBefore);
     void sayProblem();
@@ -43,6 +45,7 @@ private:
     LineReader m_reader;
     LogBuilder m_builder;
     EventReader m_events;
+    HostLabels m_hosts;
     std::vector<std::unique_ptr<LogFormat>> m_formats;
     std::vector<std::int64_t> m_taken; ///< lines per format
     std::optional<std::pair<std::int64_t, std::int64_t>> m_held; ///< place and line before what is not given out yet

@@ -13,15 +13,17 @@ namespace nanscope {
 
 LogPlace placeOf(const std::string& relative)
 {
-    // torchrun writes <id>/attempt_<n>/<local rank>/stdout.log; others put the rank into the name, torchtitan
-    // into the folder of its event files.
+    // torchrun writes <id>/attempt_<n>/<local rank>/stdout.log, mpirun rank.<n>/stdout, submitit <job>_<task>_log.out
+    // and Slurm's %j_%t the like; an array of jobs says slurm-<job>_<index>.out. Others put the rank into the name or
+    // into the folder.
     static const RE2 torchrun(R"((?:^|/)attempt_(\d{1,6})/(\d{1,6})/std(?:out|err)\.log$)", RE2::Latin1);
     static const RE2 named(R"((?:^|[/_.-])rank[_-]?(\d{1,6})[^/]*$)", RE2::Latin1);
-    static const RE2 inFolder(R"((?:^|/)rank[_-]?(\d{1,6})/[^/]*\.tfevents\.[^/]*$)", RE2::Latin1);
+    static const RE2 inFolder(R"((?:^|/)rank[._-]?(\d{1,6})/[^/]*$)", RE2::Latin1);
+    static const RE2 slurm(R"((?:^|/)\d{3,12}_(?:\d{1,6}_)?(\d{1,6})(?:_log)?\.(?:out|err)$)", RE2::Latin1);
     LogPlace place;
     int rank = 0;
     if (RE2::PartialMatch(relative, torchrun, &place.attempt, &rank) || RE2::PartialMatch(relative, named, &rank)
-        || RE2::PartialMatch(relative, inFolder, &rank)) {
+        || RE2::PartialMatch(relative, inFolder, &rank) || RE2::PartialMatch(relative, slurm, &rank)) {
         place.rank = rank;
     }
     return place;

@@ -24,7 +24,7 @@ constexpr int mostStrange = 50;
 
 int keyOf(const LogLine& line)
 {
-    return line.rank.value_or(-1);
+    return line.process();
 }
 
 re2::StringPiece piece(std::string_view text)

@@ -18,7 +18,7 @@ constexpr std::string_view firstLine = "Traceback (most recent call last):";
 
 int keyOf(const LogLine& line)
 {
-    return line.rank.value_or(-1);
+    return line.process();
 }
 
 bool isIndented(std::string_view text)

@@ -8,6 +8,7 @@
 
 #include "core/ingest/aliases.h"
 #include "core/ingest/consoletext.h"
+#include "core/ingest/launchlabels.h"
 #include "core/ingest/linereader.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -24,9 +25,9 @@ struct Peeled
 
 Peeled peel(std::string_view line)
 {
-    Peeled result;
-    result.text = peelPrefixes(line, result.rank);
-    return result;
+    LineOrigin origin;
+    const std::string text(peelPrefixes(line, origin));
+    return {text, origin.rank};
 }
 
 std::string strip(std::string_view text)
@@ -69,6 +70,7 @@ TEST(Prefixes, launchersAndLoggersArePeeled)
              {"  7: Step 1: a", "Step 1: a", 7},
              {"504: [rank 2] ERROR    x", "x", 2},
              {"[1,3]<stdout>:hello", "hello", 3},
+             {"[prterun-node7-2178@1,3]<stderr>: hello", "hello", 3},
              {"[step 5] loss=1", "[step 5] loss=1", std::nullopt},
              {"[dion NaN capture] x", "[dion NaN capture] x", std::nullopt},
              {"[deepspeed] OVERFLOW!", "[deepspeed] OVERFLOW!", std::nullopt},
