@@ -104,13 +104,14 @@ RunComparisonWindow::RunComparisonWindow(QWidget* parent)
     , m_timeline(new TimelinePane(this))
     , m_series(makeTableView(this, tr("Series of both runs")))
     , m_settings(makeTableView(this, tr("Settings that differ")))
+    , m_settingsSentence(new QLabel(this))
 {
     setWindowTitle(tr("Compare runs"));
     setWindowFlag(Qt::WindowMaximizeButtonHint);
     auto* tables = new QTabWidget(this);
     tables->setDocumentMode(true);
     tables->addTab(m_series, tr("Series"));
-    tables->addTab(m_settings, tr("Settings"));
+    tables->addTab(buildSettings(), tr("Settings"));
     auto* splitter = new QSplitter(Qt::Vertical, this);
     splitter->setChildrenCollapsible(false);
     splitter->addWidget(m_timeline);
@@ -159,6 +160,22 @@ QWidget* RunComparisonWindow::buildHeader()
     return header;
 }
 
+QWidget* RunComparisonWindow::buildSettings()
+{
+    m_settingsSentence->setTextFormat(Qt::PlainText);
+    m_settingsSentence->setWordWrap(true);
+    m_settingsSentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_settingsSentence->setContentsMargins(grid(3), grid(2), grid(3), grid(2));
+    auto* page = new QWidget(this);
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_settingsSentence);
+    layout->addWidget(m_settings, 1);
+    layout->addStretch();
+    return page;
+}
+
 void RunComparisonWindow::compare(const LoadedRun& open, const std::filesystem::path& other)
 {
     m_headline->setText(tr("Reading %1…").arg(shortPath(qstr(other.string()))));
@@ -188,6 +205,13 @@ void RunComparisonWindow::fillTables()
 {
     fillTableView(*m_series, seriesTable(m_runs->comparison));
     fillTableView(*m_settings, settingsTable(m_runs->comparison));
+    m_settings->setVisible(!m_runs->comparison.settings.empty());
+    m_settingsSentence->setText(qstr(nanscope::settingsSentence(m_runs->comparison, m_runs->nameA, m_runs->nameB)));
+}
+
+QString RunComparisonWindow::settingsSentence() const
+{
+    return m_settingsSentence->text();
 }
 
 QString RunComparisonWindow::headline() const

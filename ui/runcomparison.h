@@ -33,11 +33,14 @@ public:
     TimelinePane* timeline() { return m_timeline; }
     QTableView* series() { return m_series; }
     QTableView* settings() { return m_settings; }
+    /// How many settings differ, or why there is nothing to compare.
+    QString settingsSentence() const;
     QSpinBox* shiftBox() { return m_shift; }
     RunComparer& comparer() { return m_comparer; }
 
 private:
     QWidget* buildHeader();
+    QWidget* buildSettings();
     void fillTables();
 
     QLabel* m_headline;
@@ -46,6 +49,7 @@ private:
     TimelinePane* m_timeline;
     QTableView* m_series;
     QTableView* m_settings;
+    QLabel* m_settingsSentence;
     std::shared_ptr<const ComparedRuns> m_runs;
     RunComparer m_comparer;
 };

@@ -86,9 +86,9 @@ std::string settingText(const std::optional<Setting>& setting)
 std::string settingsTable(const RunComparison& comparison)
 {
     constexpr std::size_t most = 60;
+    const auto sentence = settingsSentence(comparison, "run a", "run b");
     if (comparison.settings.empty()) {
-        return comparison.sameSettings > 0 ? fmt::format("\nAll {} settings are equal\n", comparison.sameSettings)
-                                           : std::string("\nSettings are not compared: one of the runs shows none\n");
+        return "\n" + sentence + "\n";
     }
     Table table({{"setting"}, {"a"}, {"b"}});
     for (std::size_t i = 0; i < std::min(most, comparison.settings.size()); ++i) {
@@ -99,7 +99,7 @@ std::string settingsTable(const RunComparison& comparison)
     if (comparison.settings.size() > most) {
         text += fmt::format("and {} more (--json has them all)\n", comparison.settings.size() - most);
     }
-    return text + fmt::format("{} settings are equal\n", comparison.sameSettings);
+    return text + sentence + "\n";
 }
 
 std::string onlyText(std::string_view side, const std::vector<std::string>& names)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -144,11 +145,13 @@ std::map<std::string, Setting> settingsOf(const RunData& run)
 
 void compareSettings(const RunData& a, const RunData& b, RunComparison& out)
 {
-    if (a.settings.empty() || b.settings.empty()) {
-        return;
-    }
     const auto ofA = settingsOf(a);
     auto ofB = settingsOf(b);
+    out.settingsOfA = std::ssize(ofA);
+    out.settingsOfB = std::ssize(ofB);
+    if (ofA.empty() || ofB.empty()) {
+        return;
+    }
     for (const auto& [name, setting] : ofA) {
         const auto other = ofB.find(name);
         if (other == ofB.end()) {
@@ -180,6 +183,29 @@ std::optional<int> decimalsOf(const Trace& trace)
         }
     }
     return std::nullopt;
+}
+
+std::string settingsSentence(const RunComparison& comparison, std::string_view nameA, std::string_view nameB)
+{
+    const bool noneA = comparison.settingsOfA == 0;
+    const bool noneB = comparison.settingsOfB == 0;
+    if (noneA || noneB) {
+        const auto who = noneA && noneB ? fmt::format("neither {} nor {} shows any", nameA, nameB)
+                                        : fmt::format("{} shows none", noneA ? nameA : nameB);
+        return fmt::format("Settings are not compared: {}; a configuration file (JSON, YAML or TOML) in the run's "
+                           "folder, or a log that prints its configuration, would show them",
+            who);
+    }
+    if (comparison.settings.empty()) {
+        return comparison.sameSettings == 1 ? std::string("The one setting of both runs is equal")
+                                            : fmt::format("All {} settings are equal", comparison.sameSettings);
+    }
+    const auto differ = comparison.settings.size() == 1 ? std::string("1 setting differs")
+                                                        : fmt::format("{} settings differ", comparison.settings.size());
+    const auto equal = comparison.sameSettings == 0 ? std::string("none is")
+        : comparison.sameSettings == 1              ? std::string("1 is")
+                                                    : fmt::format("{} are", comparison.sameSettings);
+    return fmt::format("{}, {} equal", differ, equal);
 }
 
 const SeriesComparison* RunComparison::first() const

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct RunComparison
     std::vector<std::string> onlyB;
     std::vector<SettingComparison> settings; ///< that differ; empty where either run shows none
     std::int64_t sameSettings = 0;
+    std::int64_t settingsOfA = 0; ///< that the run shows at all
+    std::int64_t settingsOfB = 0;
 
     /// The series that differs first; null where none does.
     const SeriesComparison* first() const;
@@ -52,6 +55,9 @@ struct RunComparison
 
 /// Step s of `a` is held against step s + shift of `b`.
 RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift = 0);
+
+/// How many settings differ, or why none are compared: which run shows none, and what would show them.
+std::string settingsSentence(const RunComparison& comparison, std::string_view nameA, std::string_view nameB);
 
 /// Decimal places a log prints its values with, at most 9; none where it writes them in full or with an exponent.
 std::optional<int> decimalsOf(const Trace& trace);

@@ -67,6 +67,22 @@ TEST(RunComparison, BothCurvesAreOnOneAxisUnderTheirNames)
     EXPECT_TRUE(window.headline().contains(QStringLiteral("No value differs")));
 }
 
+TEST(RunComparison, SaysWhichRunShowsNoSettingsInsteadOfAnEmptyTable)
+{
+    RunComparisonWindow window;
+    const auto a = runOf("a", 1, {3, 2});
+    auto b = runOf("b", 1, {3, 2});
+    window.setRuns(comparedRuns(a, b, 0));
+    EXPECT_EQ(window.settingsSentence(), QStringLiteral("1 setting differs, none is equal"));
+    EXPECT_FALSE(window.settings()->isHidden());
+    b.settings.clear();
+    window.setRuns(comparedRuns(a, b, 0));
+    EXPECT_TRUE(window.settingsSentence().startsWith(QStringLiteral("Settings are not compared: b shows none")))
+        << window.settingsSentence().toStdString();
+    EXPECT_TRUE(window.settingsSentence().contains(QStringLiteral("would show them")));
+    EXPECT_TRUE(window.settings()->isHidden());
+}
+
 TEST_F(RunComparisonTest, ReadsTheOtherRunBesideTheOpenOne)
 {
     start();

@@ -151,5 +151,26 @@ TEST(CompareRuns, SettingsThatDiffer)
     EXPECT_THAT(compareRuns(a, b).settings, IsEmpty()) << "a log without its configuration differs in nothing known";
 }
 
+TEST(CompareRuns, TellsWhichRunShowsNoSettings)
+{
+    auto a = runOf("loss", 1, {1});
+    auto b = a;
+    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y").substr(0, 54),
+        "Settings are not compared: neither x nor y shows any; ");
+    a.settings = {{"lr", "1e-3", {}, "config.json", 2}};
+    EXPECT_EQ(compareRuns(a, b).settingsOfA, 1);
+    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y").substr(0, 41), "Settings are not compared: y shows none; ");
+    EXPECT_EQ(settingsSentence(compareRuns(b, a), "x", "y").substr(0, 41), "Settings are not compared: x shows none; ");
+    b.settings = a.settings;
+    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "The one setting of both runs is equal");
+    b.settings.push_back({"seed", "1", {}, "config.json", 3});
+    b.settings.push_back({"bf16", "true", {}, "config.json", 4});
+    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "2 settings differ, 1 is equal");
+    a.settings.push_back({"seed", "2", {}, "config.json", 3});
+    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "2 settings differ, 1 is equal");
+    a.settings[1].value = "1";
+    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "1 setting differs, 2 are equal");
+}
+
 } // namespace
 } // namespace nanscope
