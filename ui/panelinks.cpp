@@ -134,8 +134,9 @@ void PaneLinks::connectStory()
 void PaneLinks::fillStory()
 {
     const LoadedRun& loaded = m_workspace.loaded();
-    m_panes.findings->setFindings(loaded.known()->findings);
-    m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr);
+    const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
+    m_panes.findings->setFindings(loaded.known()->findings, newest);
+    m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr, newest);
 }
 
 void PaneLinks::connectWorkspace()

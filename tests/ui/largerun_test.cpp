@@ -6,15 +6,22 @@
 #include <cstring>
 #include <fstream>
 
+#include <nlohmann/json.hpp>
+
 #include <QAction>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTableView>
 
+#include "core/session/session.h"
 #include "openwindow.h"
+#include "ui/jobs/readrun.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/faulttreepane.h"
+#include "ui/panes/findingspane.h"
+#include "ui/panes/rollbackpane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/verdictpane.h"
 #include "ui/plots/heatmap.h"
@@ -134,6 +141,42 @@ TEST_F(LargeRun, MatrixLargerThanTheMemoryIsShownAndNotReplayed)
     // Another run is open at once, whatever was still being read.
     ASSERT_TRUE(open(copySample()));
     EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
+}
+
+TEST(NewestPoints, AreReadOfARunWithMoreThanAMillionOfItsStory)
+{
+    auto run = std::make_shared<RunData>();
+    for (const char* name : {"loss", "grad_norm", "logits"}) {
+        run->series.emplace_back().name = name;
+        run->series.back().pointCount = 500'000;
+    }
+    LoadedRun loaded;
+    loaded.run = run;
+    loaded.session = "run.nanscope";
+    EXPECT_EQ(newestPointsOf(loaded), std::nullopt) << "what the story does not need does not count";
+    run->series[0].missing = 1;
+    EXPECT_EQ(newestPointsOf(loaded), 500'000);
+    loaded.session.clear();
+    EXPECT_EQ(newestPointsOf(loaded), std::nullopt) << "without a session every point is in the memory already";
+}
+
+TEST_F(LargeRun, WhatOnlyTheNewestPointsWereJudgedByIsStillSaidWhenOpenedAgain)
+{
+    const fs::path sample = copySample();
+    {
+        auto session = Session::open(sample / "sample.nanscope", OpenMode::readWrite);
+        ASSERT_TRUE(session);
+        auto json = nlohmann::ordered_json::parse(*session->diagnosis());
+        json["newest_points"] = 250'000;
+        ASSERT_TRUE(session->setDiagnosis(json.dump()));
+    }
+    start({});
+    ASSERT_TRUE(open(sample));
+    EXPECT_TRUE(window->panes().findings->newestLabel()->text().contains(countLabel(250'000)));
+    EXPECT_EQ(window->panes().rollback->newestLabel()->text(), window->panes().findings->newestLabel()->text());
+    window->workspace().rescan();
+    ASSERT_TRUE(settle());
+    EXPECT_TRUE(window->panes().findings->newestLabel()->text().isEmpty()) << "judged again, by every point";
 }
 
 } // namespace nanscope

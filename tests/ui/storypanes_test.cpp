@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTableView>
@@ -14,6 +15,7 @@
 #include "ui/models/findingmodel.h"
 #include "ui/panes/findingspane.h"
 #include "ui/panes/rollbackpane.h"
+#include "ui/text.h"
 
 namespace nanscope {
 
@@ -143,6 +145,22 @@ TEST(RollbackPane, AnswersInOneLineAndMarksTheCheckpoint)
         pane.model()->index(0, CheckpointModel::proof).data().toString(), QStringLiteral("loss is NaN [a.log:3]"));
     pane.copyButton()->click();
     EXPECT_EQ(QGuiApplication::clipboard()->text(), pane.tonight());
+}
+
+TEST(StoryPanes, SayWhereOnlyTheNewestPointsWereJudged)
+{
+    FindingsPane findings;
+    findings.setFindings(someFindings());
+    EXPECT_FALSE(findings.newestLabel()->isVisibleTo(&findings));
+    findings.setFindings(someFindings(), 250000);
+    EXPECT_TRUE(findings.newestLabel()->isVisibleTo(&findings));
+    EXPECT_TRUE(findings.newestLabel()->text().contains(countLabel(250000)))
+        << findings.newestLabel()->text().toStdString();
+    RollbackPane rollback;
+    rollback.setRollback(someAdvice(), true, 250000);
+    EXPECT_EQ(rollback.newestLabel()->text(), findings.newestLabel()->text());
+    rollback.setRollback(someAdvice(), true);
+    EXPECT_FALSE(rollback.newestLabel()->isVisibleTo(&rollback));
 }
 
 TEST(RollbackPane, TellsNothingWrongFromNotLookedAt)

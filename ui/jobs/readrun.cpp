@@ -77,7 +77,27 @@ struct StoredDiagnosis
 {
     std::shared_ptr<const Diagnosis> diagnosis;
     bool outdated = false; ///< judged by the rules of an older program
+    std::optional<std::int64_t> newestPoints {};
 };
+
+/// The command line reads every point, and may have judged the same session.
+constexpr const char* newestKey = "newest_points";
+
+nlohmann::ordered_json toStore(const Diagnosis& diagnosis, const std::optional<std::int64_t>& newest)
+{
+    auto json = toJson(diagnosis);
+    if (newest) {
+        json[newestKey] = *newest;
+    }
+    return json;
+}
+
+std::optional<std::int64_t> newestPointsIn(const std::string& text)
+{
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto found = json.is_object() ? json.find(newestKey) : json.end();
+    return found != json.end() && found->is_number_integer() ? std::optional(found->get<std::int64_t>()) : std::nullopt;
+}
 
 StoredDiagnosis storedDiagnosis(const Session& session)
 {
@@ -86,8 +106,8 @@ StoredDiagnosis storedDiagnosis(const Session& session)
         return {nullptr, true};
     }
     auto diagnosis = diagnosisFromJson(*text);
-    return {
-        diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr, !isJudgedByTheseRules(*text)};
+    return {diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr,
+        !isJudgedByTheseRules(*text), newestPointsIn(*text)};
 }
 
 /// A session may be a stranger's: what cannot be argued with is as if it had not been said.
@@ -125,6 +145,7 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
     auto stored = storedDiagnosis(session);
     opened.loaded.diagnosis = std::move(stored.diagnosis);
+    opened.loaded.newestPoints = stored.newestPoints;
     opened.loaded.observed = storedObservations(session);
     opened.changed = !opened.loaded.diagnosis || stored.outdated || sizeOfRun(*run) != sizeBefore;
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
@@ -181,12 +202,17 @@ Result<std::vector<Point>> newestPoints(const Session& session, const Series& se
     return visited.map([&] { return std::move(points); });
 }
 
+std::optional<std::int64_t> newestOfEach(const RunData& run)
+{
+    const auto stories = std::ranges::count_if(run.series, isStory);
+    return pointsOf(run, true) <= fewPoints ? std::nullopt
+                                            : std::optional(fewPoints / std::max<std::int64_t>(1, stories));
+}
+
 Result<void> addStoryPoints(RunData& run, const Session& session)
 {
     const bool few = pointsOf(run, false) <= fewPoints;
-    const auto stories = std::ranges::count_if(run.series, isStory);
-    const auto most = few || pointsOf(run, true) <= fewPoints ? std::numeric_limits<std::int64_t>::max()
-                                                              : fewPoints / std::max<std::int64_t>(1, stories);
+    const auto most = newestOfEach(run).value_or(std::numeric_limits<std::int64_t>::max());
     for (Series& series : run.series) {
         if (!few && !isStory(series)) {
             continue;
@@ -231,6 +257,11 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     return addStoryPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
+std::optional<std::int64_t> newestPointsOf(const LoadedRun& run)
+{
+    return run.session.empty() ? std::nullopt : newestOfEach(*run.run);
+}
+
 Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job)
 {
     auto whole = runWithPoints(run);
@@ -241,7 +272,7 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
     if (diagnosis && !run.session.empty()) {
         // A session that is read-only keeps its old diagnosis; the new one is shown all the same.
         if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
-            (void)session->setDiagnosis(jsonText(toJson(*diagnosis)));
+            (void)session->setDiagnosis(jsonText(toStore(*diagnosis, newestPointsOf(run))));
         }
     }
     return diagnosis;

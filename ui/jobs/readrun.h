@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "ui/jobs/runloader.h"
 
@@ -20,6 +22,9 @@ Result<OpenedRun> openRun(const std::filesystem::path& path, const JobContext& j
 
 /// The run with the points its story is read from: all of them where there are few, else the newest of some series.
 Result<RunData> runWithPoints(const LoadedRun& run);
+
+/// How many points of each series runWithPoints() takes, the newest; none where it takes all.
+std::optional<std::int64_t> newestPointsOf(const LoadedRun& run);
 
 /// Judges a run and stores the diagnosis in its session, if it has one.
 Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job);

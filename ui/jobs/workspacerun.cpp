@@ -180,6 +180,7 @@ void Workspace::reportRejections()
 void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
 {
     m_loaded.diagnosis = std::move(diagnosis);
+    m_loaded.newestPoints = newestPointsOf(m_loaded);
     m_loaded.ticks.clear();
     Q_EMIT runChanged();
     Q_EMIT selectionChanged();

@@ -6,6 +6,7 @@
 
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QLabel>
 #include <QSplitter>
 #include <QTableView>
 #include <QTextBrowser>
@@ -15,6 +16,7 @@
 
 #include "ui/copying.h"
 #include "ui/models/findingmodel.h"
+#include "ui/panes/newestlabel.h"
 #include "ui/panes/statusdelegate.h"
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -79,6 +81,7 @@ FindingsPane::FindingsPane(QWidget* parent)
     , m_model(new FindingModel(this))
     , m_view(new QTableView(this))
     , m_detail(new QTextBrowser(this))
+    , m_newest(makeNewestLabel(this))
 {
     buildView();
     m_detail->setAccessibleName(tr("Evidence and advice of the selected finding"));
@@ -91,6 +94,7 @@ FindingsPane::FindingsPane(QWidget* parent)
     splitter->addWidget(m_detail);
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
+    body()->addWidget(m_newest);
     body()->addWidget(splitter, 1);
     connect(m_detail, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
         const Finding* finding = m_model->findingAt(m_view->currentIndex().row());
@@ -151,8 +155,9 @@ QToolButton* FindingsPane::chip(FindingState state)
     return std::ranges::find(m_chips, state, &Chip::state)->button;
 }
 
-void FindingsPane::setFindings(const std::vector<Finding>& findings)
+void FindingsPane::setFindings(const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest)
 {
+    showNewest(*m_newest, newest);
     const Finding* shown = m_model->findingAt(m_view->currentIndex().row());
     const QString id = shown ? qstr(shown->id) : QString();
     m_model->setFindings(findings);

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/model/model.h"
 #include "ui/panes/paneframe.h"
 
+class QLabel;
 class QTableView;
 class QTextBrowser;
 class QToolButton;
@@ -24,12 +26,14 @@ class FindingsPane : public PaneFrame
 public:
     explicit FindingsPane(QWidget* parent = nullptr);
 
-    void setFindings(const std::vector<Finding>& findings);
+    /// `newest` as in showNewest().
+    void setFindings(const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest = {});
 
     FindingModel* model() { return m_model; }
     QTableView* view() { return m_view; }
     QTextBrowser* detail() { return m_detail; }
     QToolButton* chip(FindingState state);
+    QLabel* newestLabel() { return m_newest; }
 
 Q_SIGNALS:
     /// Somebody wants to see the line that a finding rests on.
@@ -55,6 +59,7 @@ private:
     FindingModel* m_model;
     QTableView* m_view;
     QTextBrowser* m_detail;
+    QLabel* m_newest;
     std::vector<Chip> m_chips;
 };
 

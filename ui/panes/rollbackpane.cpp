@@ -13,6 +13,7 @@
 
 #include "ui/copying.h"
 #include "ui/models/checkpointmodel.h"
+#include "ui/panes/newestlabel.h"
 #include "ui/panes/statusdelegate.h"
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -39,10 +40,12 @@ RollbackPane::RollbackPane(QWidget* parent)
     , m_view(new QTableView(this))
     , m_tonight(wrappedLabel(this, "headline"))
     , m_reason(wrappedLabel(this, "muted"))
+    , m_newest(makeNewestLabel(this))
     , m_copy(new QPushButton(tr("Copy"), this))
 {
     buildView();
     body()->addWidget(buildAnswer());
+    body()->addWidget(m_newest);
     body()->addWidget(m_view, 1);
     body()->addStretch();
     setRollback({}, false);
@@ -90,8 +93,10 @@ void RollbackPane::buildView()
     makeCopyable(*m_view, tr("Checkpoints"));
 }
 
-void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool judged)
+void RollbackPane::setRollback(
+    const std::optional<Rollback>& rollback, bool judged, const std::optional<std::int64_t>& newest)
 {
+    showNewest(*m_newest, newest);
     // Sizes that follow the contents ask every row for them.
     constexpr std::size_t fewRows = 300;
     const bool few = !rollback || rollback->checkpoints.size() <= fewRows;

@@ -21,14 +21,16 @@ class RollbackPane : public PaneFrame
 public:
     explicit RollbackPane(QWidget* parent = nullptr);
 
-    /// None where nothing went wrong; `judged` tells that from "not looked at yet".
-    void setRollback(const std::optional<Rollback>& rollback, bool judged);
+    /// None where nothing went wrong; `judged` tells that from "not looked at yet". `newest` as in showNewest().
+    void setRollback(
+        const std::optional<Rollback>& rollback, bool judged, const std::optional<std::int64_t>& newest = {});
 
     QString tonight() const;
     QString reason() const;
     CheckpointModel* model() { return m_model; }
     QTableView* view() { return m_view; }
     QPushButton* copyButton() { return m_copy; }
+    QLabel* newestLabel() { return m_newest; }
 
 Q_SIGNALS:
     void copied(const QString& what);
@@ -41,6 +43,7 @@ private:
     QTableView* m_view;
     QLabel* m_tonight;
     QLabel* m_reason;
+    QLabel* m_newest;
     QPushButton* m_copy;
 };
 
