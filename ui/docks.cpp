@@ -184,4 +184,19 @@ void Docks::stack()
     }
 }
 
+void Docks::leaveOnly(const QWidget& pane, double part)
+{
+    for (const Dock& dock : m_docks) {
+        if (dock.widget->widget() != &pane) {
+            dock.widget->hide();
+            continue;
+        }
+        dock.widget->setFloating(false);
+        m_area.removeDockWidget(dock.widget);
+        m_area.addDockWidget(Qt::BottomDockWidgetArea, dock.widget);
+        dock.widget->show();
+        m_area.resizeDocks({dock.widget}, {static_cast<int>(m_area.height() * part)}, Qt::Vertical);
+    }
+}
+
 } // namespace nanscope

@@ -39,6 +39,8 @@ public:
     /// The panes at the sides behind one row of tabs and those below behind another, in a low area all behind one:
     /// where there is no room for all of them side by side.
     void stack();
+    /// Hides all but this one, which goes below the centre with its part of the height.
+    void leaveOnly(const QWidget& pane, double part);
 
 private:
     struct Dock

@@ -75,6 +75,9 @@ QWidget* PaneArea::buildCentre()
     m_tabs->addTab(m_panes.findings, tr("Findings"));
     m_tabs->addTab(m_panes.rollback, tr("Rollback"));
     m_tabs->addTab(m_panes.report, tr("Report"));
+    m_bringBack = buildBringBack();
+    m_bringBack->setParent(m_tabs);
+    m_tabs->installEventFilter(this);
     connect(m_tabs, &QTabWidget::currentChanged, this, &PaneArea::shareCentre);
     auto* centre = new QWidget;
     auto* layout = new QVBoxLayout(centre);
@@ -119,6 +122,7 @@ void PaneArea::showTabOf(const QWidget& pane)
 {
     for (int tab = 0; tab < m_tabs->count(); ++tab) {
         if (m_tabs->widget(tab) == &pane || m_tabs->widget(tab)->isAncestorOf(&pane)) {
+            m_tabs->setTabVisible(tab, true);
             m_tabs->setCurrentIndex(tab);
         }
     }
@@ -170,14 +174,6 @@ void PaneArea::goTo(const QString& name)
     (work ? work : found)->setFocus(Qt::ShortcutFocusReason);
 }
 
-void PaneArea::leavePictures()
-{
-    const QWidget* shown = m_tabs->currentWidget();
-    if (shown != m_panes.rollback && shown != m_panes.report) {
-        m_tabs->setCurrentWidget(m_panes.findings);
-    }
-}
-
 void PaneArea::fillMenu(QMenu& menu)
 {
     int key = Qt::Key_1;
@@ -198,93 +194,9 @@ void PaneArea::fillMenu(QMenu& menu)
     connect(dockAll, &QAction::triggered, this, [this] { m_docks.dockAll(); });
 }
 
-void PaneArea::layOut(const QByteArray& saved)
-{
-    if (m_laidOut) {
-        return;
-    }
-    m_laidOut = true;
-    m_docks.reset();
-    m_docks.restore(saved);
-    remember();
-    adapt();
-}
-
-// A window that is made small stays usable: what does not fit side by side goes behind tabs, until there is room again.
-void PaneArea::adapt()
-{
-    const QSize least(grid(240), grid(130));
-    const QSize needed = isStacked() ? m_wideNeeds : QMainWindow::minimumSizeHint().expandedTo(least);
-    const bool fits = width() >= needed.width() && height() >= needed.height();
-    if (!m_laidOut || fits != isStacked()) {
-        remember();
-        return;
-    }
-    if (fits) {
-        m_docks.restore(std::exchange(m_wide, {}));
-        remember();
-    } else {
-        m_wideNeeds = needed;
-        m_wide = m_remembered;
-        m_docks.stack();
-    }
-}
-
-// Once the area is too small, the panes are squeezed already: what to go back to is how they lay before.
-void PaneArea::remember()
-{
-    if (m_laidOut && !isStacked()) {
-        m_remembered = m_docks.save();
-    }
-}
-
-bool PaneArea::event(QEvent* event)
-{
-    const bool handled = QMainWindow::event(event);
-    if (event->type() == QEvent::MouseButtonRelease) {
-        remember();
-    }
-    return handled;
-}
-
-void PaneArea::resizeEvent(QResizeEvent* event)
-{
-    QMainWindow::resizeEvent(event);
-    shareCentre();
-    QMetaObject::invokeMethod(this, &PaneArea::adapt, Qt::QueuedConnection);
-}
-
 QSize PaneArea::minimumSizeHint() const
 {
     return {grid(140), grid(90)};
-}
-
-QByteArray PaneArea::saveLayout() const
-{
-    if (isStacked()) {
-        return m_wide;
-    }
-    return m_laidOut ? m_docks.save() : QByteArray();
-}
-
-// In a small area the panes stay behind their tabs: the layout is what they go back to.
-bool PaneArea::applyLayout(const QByteArray& saved)
-{
-    if (!m_laidOut || !m_docks.restore(saved)) {
-        return false;
-    }
-    m_wide.clear();
-    m_remembered = saved;
-    adapt();
-    return true;
-}
-
-void PaneArea::resetLayout()
-{
-    m_wide.clear();
-    m_docks.reset();
-    remember();
-    adapt();
 }
 
 } // namespace nanscope

@@ -10,6 +10,7 @@
 
 class QMenu;
 class QTabWidget;
+class QToolButton;
 
 namespace nanscope {
 
@@ -74,8 +75,11 @@ public:
     const std::vector<NamedPane>& named() const { return m_named; }
     /// Brings a pane to the front, shown or floating, and puts the keyboard into it.
     void goTo(const QString& name);
-    /// A run of logs alone has no pictures: what the logs tell is shown in their place.
-    void leavePictures();
+    /// In a run of logs alone, what only captures fill is put away. A button beside the tabs brings it back, and so
+    /// does a run that has captures: as it lay before.
+    void setLogsOnly(bool logsOnly);
+    bool showsCapturePanes() const { return !m_put; }
+    QToolButton* capturePanesButton() { return m_bringBack; }
 
     /// The layout as saved, or the one each pane was made for. Wants the area to have its size; once is enough.
     void layOut(const QByteArray& saved);
@@ -93,6 +97,7 @@ public:
 
 protected:
     bool event(QEvent* event) override;
+    bool eventFilter(QObject* object, QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
@@ -103,6 +108,10 @@ private:
     void namePanes();
     void adapt();
     void remember();
+    QToolButton* buildBringBack();
+    void placeBringBack();
+    void putAwayOrBringBack();
+    void showPictureTabs(bool shown);
 
     Panes m_panes;
     std::vector<NamedPane> m_named;
@@ -113,6 +122,11 @@ private:
     QByteArray m_remembered; ///< the layout when it last had its room
     QSize m_wideNeeds;
     bool m_comparing = false;
+    QToolButton* m_bringBack = nullptr;
+    bool m_logsOnly = false;
+    bool m_put = false; ///< away, while a run has no captures
+    QByteArray m_before; ///< the layout meanwhile
+    QWidget* m_tabBefore = nullptr;
 };
 
 } // namespace nanscope

@@ -171,7 +171,7 @@ void PaneLinks::onRunChanged()
     if (loaded.run->captures.empty()) {
         onSelectionChanged();
     }
-    m_panes.captures->view()->setFocus();
+    (loaded.run->captures.empty() ? m_panes.findings->view() : m_panes.captures->view())->setFocus();
 }
 
 void PaneLinks::onSelectionChanged()

@@ -19,6 +19,8 @@
 #include "openwindow.h"
 #include "ui/layoutdialog.h"
 #include "ui/panes/capturespane.h"
+#include "ui/panes/filmpane.h"
+#include "ui/panes/findingspane.h"
 #include "ui/panes/reportpane.h"
 #include "ui/panes/verdictpane.h"
 
@@ -238,6 +240,61 @@ TEST_F(Layouts, FloatingPaneIsDockedAgainByItsButtonItsMenuAndTheViewMenu)
     entry(window->actions().panes, QStringLiteral("&Dock all floating panes"))->trigger();
     EXPECT_FALSE(frame->isFloating());
     EXPECT_FALSE(dock("captures")->isFloating());
+}
+
+TEST_F(Layouts, RunOfLogsAlonePutsAwayWhatOnlyCapturesFill)
+{
+    openSample();
+    dock("gauges")->hide();
+    window->resize(1440, 900);
+    const int captures = dock("captures")->width();
+    const std::filesystem::path logs = folder / "logs";
+    std::filesystem::create_directory(logs);
+    std::filesystem::copy_file(folder / "sample" / "console.log", logs / "console.log");
+    ASSERT_TRUE(open(logs));
+    for (const char* name : {"captures", "faults", "frame", "sweep", "gauges"}) {
+        EXPECT_FALSE(dock(name)->isVisible()) << name;
+    }
+    EXPECT_TRUE(dock("timeline")->isVisible());
+    EXPECT_GT(dock("timeline")->width(), area()->width() * 9 / 10);
+    EXPECT_TRUE(window->panes().findings->isVisible());
+    EXPECT_TRUE(area()->capturePanesButton()->isVisible());
+    const QByteArray meanwhile = area()->saveLayout();
+    ASSERT_TRUE(open(folder / "sample"));
+    EXPECT_EQ(area()->saveLayout(), meanwhile) << "what would have been remembered is what the user had";
+    EXPECT_TRUE(dock("captures")->isVisible());
+    EXPECT_EQ(dock("captures")->width(), captures);
+    EXPECT_FALSE(dock("gauges")->isVisible()) << "as the user left it";
+    EXPECT_TRUE(window->panes().film->isVisible());
+    EXPECT_FALSE(area()->capturePanesButton()->isVisible());
+}
+
+TEST_F(Layouts, PanesOfCapturesComeBackByTheirButtonAndWithTheFirstCapture)
+{
+    const std::filesystem::path logs = folder / "sample";
+    std::filesystem::create_directory(logs);
+    std::filesystem::copy_file(NANSCOPE_SAMPLE "/console.log", logs / "console.log");
+    openSample();
+    EXPECT_FALSE(dock("captures")->isVisible());
+    area()->capturePanesButton()->click();
+    EXPECT_TRUE(dock("captures")->isVisible());
+    EXPECT_TRUE(dock("frame")->isVisible());
+    area()->capturePanesButton()->click();
+    EXPECT_FALSE(dock("frame")->isVisible());
+    window->actions().resetLayout->trigger();
+    EXPECT_FALSE(dock("frame")->isVisible());
+    saveAs(QStringLiteral("all"));
+    entry(window->actions().layouts, QStringLiteral("all"))->trigger();
+    EXPECT_TRUE(dock("frame")->isVisible()) << "who asks for a layout wants to see it";
+    area()->capturePanesButton()->click();
+    window->resize(800, 600);
+    EXPECT_FALSE(dock("frame")->isVisible());
+    window->resize(1440, 900);
+    std::filesystem::copy(NANSCOPE_SAMPLE "/dion_nan_captures", logs / "dion_nan_captures");
+    window->actions().rescan->trigger();
+    ASSERT_TRUE(settle());
+    EXPECT_TRUE(dock("captures")->isVisible());
+    EXPECT_TRUE(dock("frame")->isVisible());
 }
 
 TEST_F(Layouts, NamesMayHoldWhatKeysOfSettingsMayNot)
