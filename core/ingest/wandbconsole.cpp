@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/ingest/consoletext.h"
+#include "core/ingest/launchlabels.h"
 #include "core/ingest/linereader.h"
 
 namespace nanscope {
@@ -38,7 +39,9 @@ void WandbConsole::take(WandbMessage::Stream stream, std::string_view text, std:
 void WandbConsole::line(std::string_view text, std::int64_t record)
 {
     LogLine line {{}, {}, record, true};
-    text = peelPrefixes(stripTerminal(text, m_scratch), line.rank);
+    LineOrigin origin;
+    text = peelPrefixes(stripTerminal(text, m_scratch), origin);
+    line.rank = origin.rank;
     if (text.empty()) {
         return;
     }
