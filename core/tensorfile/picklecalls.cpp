@@ -46,6 +46,13 @@ std::vector<NodeId>& PickleGraph::growable(NodeId id)
     return sequences[node.index];
 }
 
+void PickleGraph::noteOpaque(const std::string& name)
+{
+    if (opaque.size() < mostNames && std::find(opaque.begin(), opaque.end(), name) == opaque.end()) {
+        opaque.push_back(name);
+    }
+}
+
 Result<void> PickleCalls::charge(std::size_t objects)
 {
     if (objects > m_graph.budget) {
@@ -77,14 +84,6 @@ Result<NodeId> PickleCalls::makeSequence(NodeKind kind, std::span<const NodeId> 
     return id;
 }
 
-void PickleCalls::remember(const std::string& name)
-{
-    auto& names = m_graph.opaque;
-    if (names.size() < mostNames && std::find(names.begin(), names.end(), name) == names.end()) {
-        names.push_back(name);
-    }
-}
-
 Result<NodeId> PickleCalls::makeGlobal(std::string_view module, std::string_view name)
 {
     auto global = resolveGlobal(module, name);
@@ -100,11 +99,11 @@ Result<NodeId> PickleCalls::makeGlobal(std::string_view module, std::string_view
 
 Result<NodeId> PickleCalls::makeOpaque(const std::string& name)
 {
-    remember(name);
+    m_graph.noteOpaque(name);
     Node node;
     node.kind = NodeKind::opaque;
     node.index = static_cast<std::uint32_t>(m_graph.globals.size());
-    m_graph.globals.push_back({Known::opaque, DType::float32, name});
+    m_graph.globals.push_back({Known::opaque, DType::float32, name, RecordClass::none});
     return charge(2).and_then([&] { return make(node); });
 }
 
@@ -205,11 +204,16 @@ Result<NodeId> PickleCalls::rebuildTensor(Known how, std::span<const NodeId> arg
     if (!tensor) {
         return tl::make_unexpected(tensor.error());
     }
+    return makeTensorNode(std::move(*tensor));
+}
+
+Result<NodeId> PickleCalls::makeTensorNode(Tensor tensor)
+{
     Node node;
     node.kind = NodeKind::tensor;
     node.index = static_cast<std::uint32_t>(m_graph.tensors.size());
-    return charge(2 + tensor->shape().size() / 4).and_then([&] {
-        m_graph.tensors.push_back(std::move(*tensor));
+    return charge(2 + tensor.shape().size() / 4).and_then([&] {
+        m_graph.tensors.push_back(std::move(tensor));
         return make(node);
     });
 }
@@ -224,7 +228,8 @@ Result<NodeId> PickleCalls::rebuildFromType(std::span<const NodeId> arguments, i
         return function.kind == NodeKind::opaque ? make(function) : badTensor();
     }
     const auto global = m_graph.globals[function.index];
-    return callKnown(global, m_graph.items(at(arguments[2])), depth + 1);
+    return global.known == Known::rebuildWrapper ? rebuildWrapper(arguments)
+                                                 : callKnown(global, arguments[2], depth + 1);
 }
 
 Result<NodeId> PickleCalls::rebuildDict(std::span<const NodeId> arguments)
@@ -254,8 +259,9 @@ Result<NodeId> PickleCalls::rebuildDict(std::span<const NodeId> arguments)
     return makeSequence(NodeKind::dict, entries);
 }
 
-Result<NodeId> PickleCalls::callKnown(const PickleGlobal& global, std::span<const NodeId> arguments, int depth)
+Result<NodeId> PickleCalls::callKnown(const PickleGlobal& global, NodeId tuple, int depth)
 {
+    const auto arguments = m_graph.items(at(tuple));
     switch (global.known) {
     case Known::rebuildTensor:
     case Known::rebuildTensorV2:
@@ -273,7 +279,10 @@ Result<NodeId> PickleCalls::callKnown(const PickleGlobal& global, std::span<cons
             return make(at(arguments[0]));
         }
         return makeSequence(NodeKind::sequence, {});
+    case Known::record:
+        return makeRecord(global.record, tuple);
     case Known::device:
+    case Known::layout:
         return arguments.empty() ? makeOpaque(global.name) : Result<NodeId>(arguments[0]);
     default:
         return makeOpaque(global.name);
@@ -293,7 +302,7 @@ Result<NodeId> PickleCalls::call(NodeId callable, NodeId arguments)
         return make(at(arguments));
     }
     const auto global = m_graph.globals[function.index];
-    return callKnown(global, m_graph.items(at(arguments)), 0);
+    return callKnown(global, arguments, 0);
 }
 
 } // namespace nanscope

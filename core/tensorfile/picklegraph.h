@@ -21,13 +21,35 @@ enum class Known : std::uint8_t {
     rebuildTensorV3,
     rebuildParameter,
     rebuildFromType,
+    rebuildWrapper,
     dict,
     list,
     device,
+    layout,
     dtype,
     typedStorage,
     untypedStorage,
     tensorClass,
+    record,
+};
+
+/// Classes of torch.distributed whose objects are kept as what they were made from, and nothing else.
+enum class RecordClass : std::uint8_t {
+    none,
+    dtensor,
+    asyncTensor,
+    spec,
+    tensorMeta,
+    shardOrder,
+    mesh,
+    meshLayout,
+    flatLayout,
+    shard,
+    stridedShard,
+    replicate,
+    partial,
+    maskPartial,
+    normPartial,
 };
 
 struct PickleGlobal
@@ -35,9 +57,11 @@ struct PickleGlobal
     Known known = Known::opaque;
     DType dtype = DType::float32; ///< for dtype and typedStorage
     std::string name; ///< "module qualname"
+    RecordClass record = RecordClass::none;
 };
 
 PickleGlobal resolveGlobal(std::string_view module, std::string_view name);
+std::string_view nameOf(RecordClass record);
 
 enum class NodeKind : std::uint8_t {
     none,
@@ -50,6 +74,7 @@ enum class NodeKind : std::uint8_t {
     global,
     storage,
     tensor,
+    record,
     opaque
 };
 
@@ -75,6 +100,13 @@ struct PickledStorage
     bool typed = false;
 };
 
+struct PickledRecord
+{
+    RecordClass type = RecordClass::none;
+    NodeId arguments = 0; ///< a sequence
+    NodeId state = 0; ///< of BUILD; none where there was none
+};
+
 /// Objects of a pickle as a graph in flat tables: shared and cyclic objects cost nothing, and nothing is destroyed
 /// recursively.
 struct PickleGraph
@@ -87,6 +119,7 @@ struct PickleGraph
     std::vector<PickleGlobal> globals;
     std::vector<PickledStorage> storages;
     std::vector<Tensor> tensors;
+    std::vector<PickledRecord> records;
     std::vector<std::string> opaque; ///< names, each once
     NodeId root = 0;
     std::size_t budget = 0; ///< objects that may still be made
@@ -94,6 +127,7 @@ struct PickleGraph
     std::string_view text(const Node& node) const;
     std::span<const NodeId> items(const Node& node) const; ///< none where it is no container
     std::vector<NodeId>& growable(NodeId id);
+    void noteOpaque(const std::string& name);
 };
 
 /// Runs a pickle of protocol 0 to 5 into a graph. Tensors are views into `source`; calls outside the allow-list
@@ -101,7 +135,8 @@ struct PickleGraph
 Result<PickleGraph> readPickleGraph(std::span<const std::byte> pickle, std::shared_ptr<const Tensor::Source> source);
 
 /// The graph as plain data. Refuses cycles, nesting beyond 100, sharing that would unfold to a multiple of what was
-/// read, and more than a million values where the pickle is not large itself.
-Result<PickleValue> unfold(const PickleGraph& graph);
+/// read, and more than a million values where the pickle is not large itself. Records that are no part of a tensor
+/// become opaque, and are noted as such.
+Result<PickleValue> unfold(PickleGraph& graph);
 
 } // namespace nanscope

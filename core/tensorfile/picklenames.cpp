@@ -22,6 +22,7 @@ constexpr std::array allowed {
     Allowed {"torch._utils", "_rebuild_tensor_v3", Known::rebuildTensorV3},
     Allowed {"torch._utils", "_rebuild_parameter", Known::rebuildParameter},
     Allowed {"torch._utils", "_rebuild_parameter_with_state", Known::rebuildParameter},
+    Allowed {"torch._utils", "_rebuild_wrapper_subclass", Known::rebuildWrapper},
     Allowed {"torch._tensor", "_rebuild_from_type_v2", Known::rebuildFromType},
     Allowed {"collections", "OrderedDict", Known::dict},
     Allowed {"collections", "defaultdict", Known::dict},
@@ -38,12 +39,38 @@ constexpr std::array allowed {
     Allowed {"__builtin__", "set", Known::list},
     Allowed {"__builtin__", "frozenset", Known::list},
     Allowed {"torch", "device", Known::device},
+    Allowed {"torch.serialization", "_get_layout", Known::layout},
     Allowed {"torch.storage", "UntypedStorage", Known::untypedStorage},
     Allowed {"torch", "UntypedStorage", Known::untypedStorage},
     Allowed {"torch", "Tensor", Known::tensorClass},
     Allowed {"torch._tensor", "Tensor", Known::tensorClass},
     Allowed {"torch.nn.parameter", "Parameter", Known::tensorClass},
     Allowed {"torch.nn.parameter", "Buffer", Known::tensorClass},
+};
+
+struct RecordName
+{
+    std::string_view name;
+    RecordClass type;
+};
+
+// Their modules moved from torch.distributed._tensor to torch.distributed.tensor and within it; the names stayed.
+constexpr std::array recordClasses {
+    RecordName {"DTensor", RecordClass::dtensor},
+    RecordName {"AsyncCollectiveTensor", RecordClass::asyncTensor},
+    RecordName {"DTensorSpec", RecordClass::spec},
+    RecordName {"TensorMeta", RecordClass::tensorMeta},
+    RecordName {"ShardOrderEntry", RecordClass::shardOrder},
+    RecordName {"DeviceMesh", RecordClass::mesh},
+    RecordName {"_MeshLayout", RecordClass::meshLayout},
+    RecordName {"_FlatLayout", RecordClass::flatLayout},
+    RecordName {"Shard", RecordClass::shard},
+    RecordName {"_StridedShard", RecordClass::stridedShard},
+    RecordName {"Replicate", RecordClass::replicate},
+    RecordName {"Partial", RecordClass::partial},
+    RecordName {"_Partial", RecordClass::partial},
+    RecordName {"_MaskPartial", RecordClass::maskPartial},
+    RecordName {"_NormPartial", RecordClass::normPartial},
 };
 
 struct StorageClass
@@ -80,6 +107,13 @@ PickleGlobal resolveGlobal(std::string_view module, std::string_view name)
             return global;
         }
     }
+    for (const auto& entry : recordClasses) {
+        if (module.starts_with("torch.distributed.") && entry.name == name) {
+            global.known = Known::record;
+            global.record = entry.type;
+            return global;
+        }
+    }
     const bool torch = module == "torch";
     if (const auto dtype = parseDType(name); torch && dtype && torchName(*dtype) == name) {
         global.known = Known::dtype;
@@ -93,6 +127,13 @@ PickleGlobal resolveGlobal(std::string_view module, std::string_view name)
         }
     }
     return global;
+}
+
+std::string_view nameOf(RecordClass record)
+{
+    const auto found = std::find_if(
+        recordClasses.begin(), recordClasses.end(), [&](const auto& entry) { return entry.type == record; });
+    return found == recordClasses.end() ? "object" : found->name;
 }
 
 } // namespace nanscope

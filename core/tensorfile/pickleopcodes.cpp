@@ -241,8 +241,12 @@ PickleMachine::Step PickleMachine::stepObject(unsigned char code)
         return pop().and_then([this](NodeId) { return reduce(); });
     case 'b':
         // State that an object would take over, such as the _metadata of a state dict.
-        return pop().and_then([this](NodeId) {
-            return m_stack.size() > floor() ? Step {} : corrupt("The pickle inside gives a state to nothing");
+        return pop().and_then([this](NodeId state) -> Step {
+            if (m_stack.size() <= floor()) {
+                return corrupt("The pickle inside gives a state to nothing");
+            }
+            m_calls.build(m_stack.back(), state);
+            return {};
         });
     case 'P':
         return pushLine().and_then([this] { return pop(); }).and_then([this](NodeId id) {

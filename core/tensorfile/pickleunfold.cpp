@@ -24,7 +24,7 @@ std::size_t mostValues(const PickleGraph& graph)
 class Unfolding
 {
 public:
-    explicit Unfolding(const PickleGraph& graph)
+    explicit Unfolding(PickleGraph& graph)
         : m_graph(graph)
         , m_values(mostValues(graph))
         , m_bytes(65536 + 8 * graph.pickle.size())
@@ -36,10 +36,11 @@ private:
     Result<PickleValue> list(const Node& node, int depth);
     Result<PickleValue> dict(const Node& node, int depth);
     PickleValue global(const Node& node) const;
+    PickleValue record(const Node& node);
     std::optional<std::string> keyOf(NodeId id) const;
     bool pay(std::size_t values, std::size_t bytes);
 
-    const PickleGraph& m_graph;
+    PickleGraph& m_graph;
     std::size_t m_values;
     std::size_t m_bytes;
 };
@@ -67,6 +68,13 @@ PickleValue Unfolding::global(const Node& node) const
         return {"torch." + std::string(torchName(global.dtype))};
     }
     return {OpaqueObject {global.name}};
+}
+
+PickleValue Unfolding::record(const Node& node)
+{
+    auto name = "torch.distributed " + std::string(nameOf(m_graph.records[node.index].type));
+    m_graph.noteOpaque(name);
+    return {OpaqueObject {std::move(name)}};
 }
 
 Result<PickleValue> Unfolding::list(const Node& node, int depth)
@@ -154,6 +162,8 @@ Result<PickleValue> Unfolding::value(NodeId id, int depth)
         return PickleValue {m_graph.tensors[node.index]};
     case NodeKind::storage:
         return PickleValue {OpaqueObject {"torch storage"}};
+    case NodeKind::record:
+        return record(node);
     case NodeKind::global:
     case NodeKind::opaque:
         break;
@@ -163,7 +173,7 @@ Result<PickleValue> Unfolding::value(NodeId id, int depth)
 
 } // namespace
 
-Result<PickleValue> unfold(const PickleGraph& graph)
+Result<PickleValue> unfold(PickleGraph& graph)
 {
     return Unfolding(graph).value(graph.root, 0);
 }

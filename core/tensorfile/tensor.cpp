@@ -101,6 +101,13 @@ Tensor::Tensor(std::shared_ptr<const Source> source, std::string storageKey, DTy
     , m_storageOffset(storageOffset)
 { }
 
+Tensor Tensor::withSharding(std::shared_ptr<const Sharding> sharding) const
+{
+    auto tensor = *this;
+    tensor.m_sharding = std::move(sharding);
+    return tensor;
+}
+
 std::int64_t Tensor::elements() const
 {
     std::int64_t count = 1;
@@ -120,6 +127,19 @@ bool Tensor::contiguous() const
         expected *= m_shape[i];
     }
     return true;
+}
+
+Tensor Tensor::part(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) const
+{
+    const auto rank = m_shape.size();
+    const auto rowStride = rank >= 2 ? m_strides[rank - 2] : 0;
+    const auto colStride = rank >= 1 ? m_strides[rank - 1] : 1;
+    auto offset = m_storageOffset + row * rowStride + col * colStride;
+    for (std::size_t i = rank < 2 ? 0 : rank - 2; i-- > 0;) {
+        offset += batch % m_shape[i] * m_strides[i];
+        batch /= m_shape[i];
+    }
+    return Tensor(m_source, m_storageKey, m_dtype, {rows, cols}, {rowStride, colStride}, offset);
 }
 
 Result<StorageBytes> Tensor::map() const

@@ -31,7 +31,10 @@ struct StorageBytes
     bool bigEndian = false;
 };
 
-/// A tensor in a file: shape, strides and offset in elements, contents not yet touched. Cheap to copy.
+struct Sharding; // sharding.h
+
+/// A tensor in a file: shape, strides and offset in elements, contents not yet touched. Cheap to copy. A DTensor is
+/// the part of it that its rank holds, with a Sharding that says of what.
 class Tensor
 {
 public:
@@ -47,9 +50,15 @@ public:
     const std::string& storageKey() const { return m_storageKey; }
     DType dtype() const { return m_dtype; }
     const std::shared_ptr<const Source>& source() const { return m_source; }
+    /// None for a tensor that is no part of a larger one.
+    const Sharding* sharding() const { return m_sharding.get(); }
+    Tensor withSharding(std::shared_ptr<const Sharding> sharding) const;
     MatrixShape matrices() const { return matrixShape(m_shape); }
     std::int64_t elements() const;
     bool contiguous() const;
+
+    /// A rectangle of one matrix, which must have it; nothing is read.
+    Tensor part(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) const;
 
     /// Maps the storage; fails if it is cut off, or if the file is no longer the one that was opened. Should
     /// somebody cut the file afterwards, touching the bytes ends the program: read(), readBits(), scanTensor() and
@@ -74,6 +83,7 @@ private:
     Shape m_shape;
     Shape m_strides;
     std::int64_t m_storageOffset = 0;
+    std::shared_ptr<const Sharding> m_sharding;
 };
 
 struct PickleValue;
