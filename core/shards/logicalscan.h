@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "core/shards/partial.h"
+#include "core/shards/shardcells.h"
+#include "core/shards/shards.h"
+
+namespace nanscope {
+
+/// Adds what `part` counted; `first` is the index of its first non-finite element in the whole, -1 for none. Diagonals
+/// of parts are not that of the whole, so the trace is left out.
+void mergeScan(Scan& whole, const Scan& part, std::int64_t first);
+
+/// Gathers the scan of a logical tensor from its complete cells, in any order.
+class LogicalScan
+{
+public:
+    LogicalScan(const Sharding& sharding, DType dtype, std::string operation, std::int64_t parts);
+
+    Result<void> add(std::span<const Shard> shards, const ShardCell& cell, const JobContext& job);
+    void finish(Stitched& tensor) const;
+
+private:
+    Result<void> reduce(const std::vector<Tensor>& parts, const HeldPart& held, const JobContext& job);
+    void count(ReducedTotals& totals, const std::vector<double>& values, const ReducedBlock& reduced,
+        const Block& block, const HeldPart& held) const;
+    std::int64_t logicalIndex(const HeldPart& held, const Block& block, std::int64_t at) const;
+
+    const Sharding& m_sharding;
+    DType m_dtype;
+    std::string m_operation;
+    std::int64_t m_parts;
+    std::int64_t m_known = 0;
+    ReducedTotals m_own;
+    ReducedTotals m_wide;
+    std::int64_t m_wideOverflowed = 0;
+};
+
+} // namespace nanscope

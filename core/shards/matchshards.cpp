@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/shards/candidate.h"
+#include "core/shards/shardlayout.h"
+
+namespace nanscope {
+
+namespace {
+
+bool oneEach(const Candidates& candidates)
+{
+    std::set<Shape> seen;
+    return std::all_of(
+        candidates.begin(), candidates.end(), [&](const Candidate& one) { return seen.insert(one.coordinate).second; });
+}
+
+ShardSet setOf(const Candidates& candidates, std::string how)
+{
+    ShardSet set;
+    set.how = std::move(how);
+    for (const auto& one : candidates) {
+        set.captures.push_back(one.capture);
+    }
+    return set;
+}
+
+template <class Key>
+auto splitBy(const Candidates& candidates, Key key)
+{
+    std::map<decltype(key(candidates.front())), Candidates> groups;
+    for (const auto& one : candidates) {
+        groups[key(one)].push_back(one);
+    }
+    return groups;
+}
+
+/// Whether other ranks of the mesh claim another shape of the whole. DTensor.from_local guesses it from the part, so
+/// that uneven parts disagree; two tensors of which different ranks made dumps look the same.
+std::string doubtOf(const Candidates& candidates, const std::map<std::string, Candidates>& keys)
+{
+    std::set<Shape> own;
+    for (const auto& one : candidates) {
+        own.insert(one.coordinate);
+    }
+    for (const auto& [key, others] : keys) {
+        const auto& first = candidates.front();
+        const bool apart = std::none_of(
+            others.begin(), others.end(), [&](const Candidate& other) { return own.contains(other.coordinate); });
+        if (key != first.key && others.front().family == first.family && apart) {
+            return "; other ranks have a whole of " + others.front().shape
+                + ", which DTensor.from_local also claims of uneven parts unless it is told the shape";
+        }
+    }
+    return {};
+}
+
+class Matching
+{
+public:
+    Matching(std::span<const CaptureFile> captures, ShardSets& out)
+        : m_captures(captures)
+        , m_out(out)
+    { }
+
+    /// `doubt` is added to what says that they belong together.
+    void match(Candidates candidates, const std::string& doubt)
+    {
+        dropCopies(candidates);
+        const bool steps = std::all_of(candidates.begin(), candidates.end(),
+            [this](const Candidate& one) { return capture(one).step.has_value(); });
+        if (!steps) {
+            return matchCall(candidates, "one dump of each rank; which call it was is not recorded" + doubt);
+        }
+        for (const auto& [step, group] : splitBy(candidates, [this](const auto& one) { return *capture(one).step; })) {
+            matchCall(group, fmt::format("step {} of the sidecars{}", step, doubt));
+        }
+    }
+
+private:
+    const Capture& capture(const Candidate& candidate) const { return m_captures[candidate.capture].capture; }
+
+    void dropCopies(Candidates& candidates)
+    {
+        std::set<std::pair<Shape, std::string>> seen;
+        std::erase_if(candidates, [&](const Candidate& one) {
+            const bool copy = !seen.emplace(one.coordinate, capture(one).identity).second;
+            if (copy) {
+                m_out.copies.push_back(one.capture);
+            }
+            return copy;
+        });
+    }
+
+    void matchCall(const Candidates& candidates, const std::string& how)
+    {
+        if (oneEach(candidates)) {
+            m_out.sets.push_back(setOf(candidates, how));
+            return;
+        }
+        const auto folders = splitBy(candidates, [](const auto& one) { return one.folder; });
+        if (folders.size() > 1) {
+            for (const auto& [folder, group] : folders) {
+                oneEach(group) ? m_out.sets.push_back(setOf(group, how + "; the folder tells them apart"))
+                               : matchByOrder(group);
+            }
+            return;
+        }
+        matchByOrder(candidates);
+    }
+
+    /// The n-th dumps of all ranks are of one call, if each rank dumped equally often and the order is certain.
+    void matchByOrder(const Candidates& candidates)
+    {
+        auto places = splitBy(candidates, [](const auto& one) { return one.coordinate; });
+        const auto each = places.begin()->second.size();
+        for (auto& [coordinate, dumps] : places) {
+            std::sort(dumps.begin(), dumps.end(), [this](const Candidate& a, const Candidate& b) {
+                return capture(a).timestampMs < capture(b).timestampMs;
+            });
+            if (auto why = unordered(coordinate, dumps, places.begin()->first, each); !why.empty()) {
+                m_out.unmatched.push_back(setOf(candidates, std::move(why)));
+                return;
+            }
+        }
+        for (std::size_t i = 0; i < each; ++i) {
+            Candidates call;
+            for (const auto& [coordinate, dumps] : places) {
+                call.push_back(dumps[i]);
+            }
+            m_out.sets.push_back(
+                setOf(call, fmt::format("dump {} of {} of each rank, by the times in their names", i + 1, each)));
+        }
+    }
+
+    std::string unordered(const Shape& coordinate, const Candidates& dumps, const Shape& first, std::size_t each) const
+    {
+        if (dumps.size() != each) {
+            return fmt::format("the place {} of the mesh has {} dumps and {} has {}, and no step is recorded: which "
+                               "belong together is open",
+                coordinateText(first), each, coordinateText(coordinate), dumps.size());
+        }
+        for (std::size_t i = 0; i < dumps.size(); ++i) {
+            const bool timed = capture(dumps[i]).timestampFromName;
+            if (!timed || (i > 0 && capture(dumps[i - 1]).timestampMs == capture(dumps[i]).timestampMs)) {
+                return fmt::format(
+                    "the place {} of the mesh has {} dumps, and neither a step nor a time in their names "
+                    "gives their order",
+                    coordinateText(coordinate), dumps.size());
+            }
+        }
+        return {};
+    }
+
+    std::span<const CaptureFile> m_captures;
+    ShardSets& m_out;
+};
+
+} // namespace
+
+const Tensor* shardOf(const CaptureFile& file, ShardSide side)
+{
+    const auto* tensor = side == ShardSide::input ? &file.input : file.output ? &*file.output : nullptr;
+    return tensor != nullptr && tensor->sharding() != nullptr ? tensor : nullptr;
+}
+
+ShardSets matchShards(std::span<const CaptureFile> captures)
+{
+    ShardSets out;
+    std::map<std::string, Candidates> keys;
+    for (std::size_t i = 0; i < captures.size(); ++i) {
+        const auto* input = shardOf(captures[i], ShardSide::input);
+        const auto* tensor = input != nullptr ? input : shardOf(captures[i], ShardSide::output);
+        if (tensor == nullptr) {
+            out.others.push_back(i);
+            continue;
+        }
+        auto candidate = candidateOf(captures[i], *tensor, i);
+        if (!candidate.problem.empty()) {
+            out.unmatched.push_back(setOf({candidate}, candidate.problem));
+            continue;
+        }
+        auto& group = keys[candidate.key];
+        group.push_back(std::move(candidate));
+    }
+    Matching matching(captures, out);
+    for (const auto& [key, candidates] : keys) {
+        matching.match(candidates, doubtOf(candidates, keys));
+    }
+    // Keys are hashes: the order of the dumps is the one that means something.
+    const auto byFirst = [](const ShardSet& a, const ShardSet& b) { return a.captures < b.captures; };
+    std::sort(out.sets.begin(), out.sets.end(), byFirst);
+    std::sort(out.unmatched.begin(), out.unmatched.end(), byFirst);
+    return out;
+}
+
+std::vector<Shard> shardsOf(std::span<const CaptureFile> captures, const ShardSet& set, ShardSide side)
+{
+    std::vector<Shard> shards;
+    for (const auto index : set.captures) {
+        const auto& file = captures[index];
+        if (const auto* tensor = shardOf(file, side)) {
+            const auto& mesh = tensor->sharding()->mesh;
+            auto place = shardPlace(mesh, meshRanks(mesh, rankOf(file)), rankOf(file));
+            const auto scan = side == ShardSide::input ? file.capture.input.total() : file.capture.output->total();
+            shards.push_back({file.capture.file, *tensor, std::move(place), scan});
+        }
+    }
+    return shards;
+}
+
+} // namespace nanscope
