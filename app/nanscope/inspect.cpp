@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
+#include "app/nanscope/shardfacts.h"
+#include "app/nanscope/stitching.h"
 #include "app/nanscope/table.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
@@ -19,15 +21,23 @@ class Inspect : public Command
 {
 public:
     explicit Inspect(CLI::App& root)
-        : Command(root, "inspect", "Every fact of one capture")
+        : Command(root, "inspect", "Every fact of one capture, or of the tensor that shards make up")
     {
-        options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
+        options()
+            .add_option("capture", m_paths, "A capture (.pt, .safetensors, .npy); several or folders with --stitch")
+            ->required();
+        options().add_flag("--stitch", m_stitch, "Put the shards of a DTensor that the ranks dumped together");
+        options().add_option("-o,--output", m_output, "With --stitch: write the whole as one capture, whole.pt");
     }
 
     Result<int> run(Terminal& terminal) override;
 
 private:
-    std::string m_path;
+    Result<int> inspectOne(Terminal& terminal) const;
+
+    std::vector<std::string> m_paths;
+    bool m_stitch = false;
+    std::string m_output;
 };
 
 template <class T>
@@ -76,7 +86,20 @@ std::string bodyText(const Capture& capture)
 
 Result<int> Inspect::run(Terminal& terminal)
 {
-    auto file = openCapture(m_path);
+    if (m_stitch) {
+        return stitchCaptures(m_paths, m_output, terminal);
+    }
+    if (m_paths.size() > 1 || !m_output.empty()) {
+        return failure(ErrorKind::usage,
+            m_paths.size() > 1 ? "several captures are only looked at together with --stitch"
+                               : "only --stitch writes a file, so -o needs it");
+    }
+    return inspectOne(terminal);
+}
+
+Result<int> Inspect::inspectOne(Terminal& terminal) const
+{
+    auto file = openCapture(m_paths.front());
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -84,9 +107,11 @@ Result<int> Inspect::run(Terminal& terminal)
         return tl::make_unexpected(scanned.error());
     }
     if (terminal.json()) {
-        terminal.printJson(toJson(file->capture));
+        auto answer = toJson(file->capture);
+        addShardJson(answer, *file);
+        terminal.printJson(answer);
     } else {
-        terminal.print(header(file->capture) + bodyText(file->capture));
+        terminal.print(header(file->capture) + shardText(*file) + bodyText(file->capture));
     }
     return exitDone;
 }

@@ -262,24 +262,15 @@ Json rollbackJson(const std::optional<Rollback>& rollback)
         {"checkpoints", std::move(checkpoints)}, {"tonight", orNull(rollback->tonight)}};
 }
 
-Json scanJson(const Scan& scan, const Shape& shape)
-{
-    return {{"nan", scan.nan}, {"pos_inf", scan.posInf}, {"neg_inf", scan.negInf}, {"zero", scan.zero},
-        {"absmax", jsonNumber(scan.absmax)}, {"frobenius", jsonNumber(std::sqrt(scan.sumSquares))},
-        {"first_nonfinite",
-            scan.firstNonFinite < 0 ? Json(nullptr) : Json(arrayOf(indexIn(shape, scan.firstNonFinite)))},
-        {"subnormal", scan.subnormal}, {"min_nonzero", jsonNumber(scan.minNonzero)}, {"count", scan.count}};
-}
-
 Json tensorJson(const CaptureTensor& tensor)
 {
-    auto result = tensor.scanned() ? scanJson(tensor.total(), tensor.shape) : Json::object();
+    auto result = tensor.scanned() ? toJson(tensor.total(), tensor.shape) : Json::object();
     result["shape"] = arrayOf(tensor.shape);
     result["dtype"] = shortName(tensor.dtype);
     auto batches = Json::array();
     const auto matrices = matrixShape(tensor.shape);
     for (const auto& scan : tensor.batches) {
-        batches.push_back(scanJson(scan, {matrices.rows, matrices.cols}));
+        batches.push_back(toJson(scan, {matrices.rows, matrices.cols}));
     }
     result["batches"] = std::move(batches);
     return result;
@@ -342,6 +333,15 @@ Json toJson(const Observations& observed)
     const auto& rate = observed.rate;
     return {{"rate", rate ? Json {{"failures", rate->failures}, {"hours", jsonNumber(rate->hours)}} : Json(nullptr)},
         {"tried", std::move(tried)}};
+}
+
+Json toJson(const Scan& scan, const Shape& shape)
+{
+    return {{"nan", scan.nan}, {"pos_inf", scan.posInf}, {"neg_inf", scan.negInf}, {"zero", scan.zero},
+        {"absmax", jsonNumber(scan.absmax)}, {"frobenius", jsonNumber(std::sqrt(scan.sumSquares))},
+        {"first_nonfinite",
+            scan.firstNonFinite < 0 ? Json(nullptr) : Json(arrayOf(indexIn(shape, scan.firstNonFinite)))},
+        {"subnormal", scan.subnormal}, {"min_nonzero", jsonNumber(scan.minNonzero)}, {"count", scan.count}};
 }
 
 Json toJson(const Capture& capture)

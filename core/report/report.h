@@ -28,6 +28,7 @@ nlohmann::ordered_json toJson(const Series& series, const std::string& run = {})
 nlohmann::ordered_json toJson(const Event& event);
 nlohmann::ordered_json toJson(const Rejection& rejection);
 nlohmann::ordered_json toJson(const Progress& progress);
+nlohmann::ordered_json toJson(const Scan& scan, const Shape& shape);
 nlohmann::ordered_json jsonNumber(double value);
 
 /// Counts up when the same files are judged differently than before.
