@@ -63,9 +63,7 @@ std::vector<std::string> recommended(const std::vector<std::string>& names)
     return published.empty() ? names : published;
 }
 
-} // namespace
-
-Result<std::vector<const Capture*>> chosenCaptures(
+Result<std::vector<const Capture*>> capturesNamed(
     const RunData& run, const std::vector<std::string>& names, Terminal& terminal)
 {
     if (names.empty()) {
@@ -81,6 +79,32 @@ Result<std::vector<const Capture*>> chosenCaptures(
             return tl::make_unexpected(found.error());
         }
         captures.push_back(*found);
+    }
+    return captures;
+}
+
+/// What is replayed of a part is Newton-Schulz of that part, which is no part of what ran.
+void warnOfParts(const std::vector<const Capture*>& captures, Terminal& terminal)
+{
+    const auto parts =
+        std::count_if(captures.begin(), captures.end(), [](const Capture* capture) { return !capture->part.empty(); });
+    if (parts > 0) {
+        terminal.say(LogLevel::warning,
+            fmt::format(
+                "{} of {} captures hold a part of a DTensor, and a replay of a part tells nothing of the whole; "
+                "nanscope inspect --stitch -o whole.pt puts them together",
+                parts, captures.size()));
+    }
+}
+
+} // namespace
+
+Result<std::vector<const Capture*>> chosenCaptures(
+    const RunData& run, const std::vector<std::string>& names, Terminal& terminal)
+{
+    auto captures = capturesNamed(run, names, terminal);
+    if (captures) {
+        warnOfParts(*captures, terminal);
     }
     return captures;
 }

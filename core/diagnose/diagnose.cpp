@@ -60,7 +60,7 @@ const Capture* captureNamed(const RunData& run, const CaptureVerdict& verdict)
 bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
 {
     const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
-    return judged && capture.output && capture.output->scanned();
+    return judged && capture.part.empty() && capture.output && capture.output->scanned();
 }
 
 void reportProgress(const JobContext& job, std::size_t done, std::size_t total, const std::string& capture)

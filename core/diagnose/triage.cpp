@@ -50,7 +50,8 @@ bool bornHere(const Capture& capture)
             return true;
         }
     }
-    return damagedOnZero(capture);
+    // A part of zeros says nothing of what the whole held.
+    return capture.part.empty() && damagedOnZero(capture);
 }
 
 /// What orders captures: the update they belong to, then the time within one process.
@@ -147,9 +148,40 @@ void judgeDamagedInput(Entry& entry, const std::vector<Entry>& all, const std::v
     v.summary = "the input was already non-finite: contaminated by an earlier capture";
 }
 
+bool partsOfOneCall(const Entry& a, const Entry& b)
+{
+    return a.capture->part == b.capture->part && a.moment.update && a.moment.update == b.moment.update;
+}
+
+/// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large.
+void judgePart(Entry& entry, const std::vector<Entry>& all)
+{
+    auto& v = entry.verdict;
+    const auto damagedPart = std::find_if(all.begin(), all.end(), [&](const Entry& other) {
+        return partsOfOneCall(entry, other) && inputState(*other.capture) != InputState::finite;
+    });
+    if (damagedPart != all.end()) {
+        v.role = Role::downstream;
+        v.blame = Blame::downstream;
+        v.causedBy = damagedPart->verdict.capture;
+        v.summary = "this part of the input is finite, but another part of the same tensor was not";
+        return;
+    }
+    v.role = Role::birth;
+    v.blame = Blame::undecided;
+    v.summary =
+        fmt::format("{}: a part alone can be neither replayed nor judged. nanscope inspect --stitch -o whole.pt "
+                    "puts the parts of all ranks together, and nanscope diagnose judges the whole",
+            entry.capture->part);
+}
+
 void judgeRole(Entry& entry, const std::vector<Entry>& all, const std::vector<const Entry*>& upstream)
 {
     auto& v = entry.verdict;
+    if (bornHere(*entry.capture) && !entry.capture->part.empty()) {
+        judgePart(entry, all);
+        return;
+    }
     if (bornHere(*entry.capture)) {
         v.role = damagedOnZero(*entry.capture) ? Role::padding : Role::birth;
         return;

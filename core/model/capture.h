@@ -46,6 +46,7 @@ struct Capture
     std::optional<CaptureTensor> output; ///< none in a bare tensor file
     std::optional<std::string> variant; ///< from a sidecar
     std::optional<std::int64_t> step; ///< update index, from a sidecar
+    std::string part; ///< of what DTensor it holds a part only, one clause; empty where the tensors are whole
 };
 
 /// Matrices are the last two dimensions; everything before them is batch. A 1-D tensor is one row.

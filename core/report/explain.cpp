@@ -43,6 +43,9 @@ std::string whatText(const Capture& capture)
         text += fmt::format(", dumped {} ({})", timeText(*capture.timestampMs),
             capture.timestampFromName ? "from its name" : "the file's time");
     }
+    if (!capture.part.empty()) {
+        text += "; " + printable(capture.part);
+    }
     return text;
 }
 
@@ -96,6 +99,11 @@ Reading withoutOutput(const CaptureTensor& input)
 
 Reading readingOf(const Capture& capture)
 {
+    if (!capture.part.empty()) {
+        return {"what this rank's part holds",
+            "anything of the call: it was given the whole, whose other parts may be "
+            "damaged or large"};
+    }
     if (!capture.output) {
         return withoutOutput(capture.input);
     }
@@ -154,6 +162,9 @@ std::string nextText(const Capture& capture, const CaptureVerdict& verdict)
 {
     if (!verdict.next.empty()) {
         return printable(lineOf(verdict.next.front()));
+    }
+    if (!capture.part.empty()) {
+        return "nanscope inspect FOLDER --stitch -o whole.pt, then nanscope diagnose whole.pt";
     }
     if (capture.input.total().finite()) {
         return "nanscope diagnose FOLDER (all dumps and logs), or nanscope sweep FILE";

@@ -352,7 +352,8 @@ Json toJson(const Capture& capture)
         {"timestamp_ms", orNull(capture.timestampMs)}, {"input", tensorJson(capture.input)},
         {"output", capture.output ? tensorJson(*capture.output) : Json(nullptr)},
         {"timestamp_from_name", capture.timestampFromName}, {"variant", orNull(capture.variant)},
-        {"step", orNull(capture.step)}, {"id", capture.id}, {"identity", capture.identity}};
+        {"step", orNull(capture.step)}, {"id", capture.id}, {"identity", capture.identity},
+        {"part", capture.part.empty() ? Json(nullptr) : Json(capture.part)}};
 }
 
 Json toJson(const Series& series, const std::string& run)

@@ -31,6 +31,8 @@ public:
             "ON CONFLICT (identity) DO UPDATE SET file = excluded.file, path = excluded.path, "
             "variant = excluded.variant, step = excluded.step RETURNING id")
         , m_dropScans(db, "DELETE FROM scans WHERE capture_id = ?")
+        , m_dropPart(db, "DELETE FROM capture_parts WHERE capture_id = ?")
+        , m_insertPart(db, "INSERT INTO capture_parts VALUES (?, ?)")
         , m_insertScan(db, "INSERT INTO scans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     { }
 
@@ -43,6 +45,10 @@ public:
         const auto id = m_upsert.integer(0);
         while (m_upsert.step()) { }
         m_dropScans.bind(id).run();
+        m_dropPart.bind(id).run();
+        if (!c.part.empty()) {
+            m_insertPart.bind(id, c.part).run();
+        }
         addScans(id, "input", c.input.batches);
         if (c.output) {
             addScans(id, "output", c.output->batches);
@@ -65,6 +71,8 @@ private:
 
     Statement m_upsert;
     Statement m_dropScans;
+    Statement m_dropPart;
+    Statement m_insertPart;
     Statement m_insertScan;
 };
 
@@ -116,6 +124,24 @@ void attachScans(sqlite3* db, std::vector<Capture>& captures)
     }
 }
 
+// A session that is only read keeps the version it was written with.
+void attachParts(sqlite3* db, std::vector<Capture>& captures)
+{
+    constexpr std::int64_t partsVersion = 4;
+    if (pragmaValue(db, "user_version") < partsVersion) {
+        return;
+    }
+    Statement parts(db, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id");
+    auto at = captures.begin();
+    while (parts.step()) {
+        const auto id = parts.integer(0);
+        at = std::find_if(at, captures.end(), [id](const Capture& c) { return c.id >= id; });
+        if (at != captures.end() && at->id == id) {
+            at->part = parts.text(1);
+        }
+    }
+}
+
 } // namespace
 
 Scan readScan(const Statement& row, int column)
@@ -147,6 +173,7 @@ std::vector<Capture> readCaptures(sqlite3* db)
         captures.push_back(readCapture(rows));
     }
     attachScans(db, captures);
+    attachParts(db, captures);
     return captures;
 }
 

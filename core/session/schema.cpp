@@ -85,7 +85,12 @@ CREATE TABLE settings (id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL, name 
   rank INTEGER, line INTEGER NOT NULL);
 )sql";
 
-constexpr std::array migrations {firstVersion, deepGauges, runStory};
+// Only for captures that hold a part of a DTensor.
+constexpr const char* captureParts = R"sql(
+CREATE TABLE capture_parts (capture_id INTEGER PRIMARY KEY, part TEXT NOT NULL);
+)sql";
+
+constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

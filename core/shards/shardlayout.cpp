@@ -199,15 +199,4 @@ std::string meshText(const DeviceMesh& mesh)
     return shapeText(mesh.shape()) + (named ? fmt::format(" ({})", fmt::join(names, ", ")) : "");
 }
 
-std::string placementsText(const Sharding& sharding)
-{
-    std::string text;
-    for (std::size_t i = 0; i < sharding.placements.size(); ++i) {
-        const auto& name = i < sharding.mesh.dims.size() ? sharding.mesh.dims[i].name : std::string();
-        text += (i == 0 ? "" : ", ") + placementText(sharding.placements[i]) + " over "
-            + (name.empty() ? fmt::format("mesh dimension {}", i) : name);
-    }
-    return text;
-}
-
 } // namespace nanscope

@@ -54,7 +54,4 @@ std::string coordinateText(const Shape& coordinate);
 /// "2x4 (dp, tp)".
 std::string meshText(const DeviceMesh& mesh);
 
-/// "Shard(0) over dp, Replicate over tp".
-std::string placementsText(const Sharding& sharding);
-
 } // namespace nanscope

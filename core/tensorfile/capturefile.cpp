@@ -15,6 +15,7 @@
 
 #include "core/tensorfile/openers.h"
 #include "core/tensorfile/scanstream.h"
+#include "core/tensorfile/sharding.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope {
@@ -117,6 +118,19 @@ const Tensor* firstTensor(const PickleValue& root, const std::array<std::string_
     return nullptr;
 }
 
+/// Newton-Schulz of a part is not a part of Newton-Schulz of the whole: nothing that was computed from it alone may
+/// be held against the dump.
+std::string partOf(const CaptureFile& file)
+{
+    for (const auto* tensor : {&file.input, file.output ? &*file.output : nullptr}) {
+        auto part = tensor != nullptr && tensor->sharding() != nullptr ? partText(*tensor->sharding()) : std::string();
+        if (!part.empty()) {
+            return part;
+        }
+    }
+    return {};
+}
+
 CaptureTensor factsOf(const Tensor& tensor)
 {
     return {tensor.shape(), tensor.dtype(), {}};
@@ -146,6 +160,7 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
         result.capture.output = factsOf(*output);
     }
     auto& capture = result.capture;
+    capture.part = partOf(result);
     capture.file = path.filename().string();
     capture.path = path.string();
     capture.identity = file.identity;

@@ -99,6 +99,31 @@ std::string placementText(const Placement& placement)
     return "Replicate";
 }
 
+std::string placementsText(const Sharding& sharding)
+{
+    std::string text;
+    for (std::size_t i = 0; i < sharding.placements.size(); ++i) {
+        const auto& name = i < sharding.mesh.dims.size() ? sharding.mesh.dims[i].name : std::string();
+        text += (i == 0 ? "" : ", ") + placementText(sharding.placements[i]) + " over "
+            + (name.empty() ? "mesh dimension " + std::to_string(i) : name);
+    }
+    return text;
+}
+
+std::string partText(const Sharding& sharding)
+{
+    const auto text = "a part of a DTensor " + shapeText(sharding.shape);
+    if (!sharding.problem.empty()) {
+        return text + ", of which " + sharding.problem;
+    }
+    for (std::size_t i = 0; i < sharding.placements.size(); ++i) {
+        if (sharding.placements[i].kind != Placement::Kind::replicate && sharding.mesh.dims[i].size > 1) {
+            return text + ", " + placementsText(sharding);
+        }
+    }
+    return {};
+}
+
 Shape DeviceMesh::shape() const
 {
     Shape shape;

@@ -68,6 +68,12 @@ struct Sharding
     std::string problem; ///< a clause; empty where all of it is understood
 };
 
+/// "Shard(0) over dp, Replicate over tp".
+std::string placementsText(const Sharding& sharding);
+
+/// "a part of a DTensor 7x5, Shard(0) over dp, Replicate over tp"; empty where every rank holds all of it.
+std::string partText(const Sharding& sharding);
+
 /// More ranks than any run has; what claims more is damaged or made to do harm.
 constexpr std::int64_t mostRanks = std::int64_t {1} << 20;
 

@@ -215,6 +215,9 @@ QString CaptureModel::toolTip(const Row& row, int column) const
     QString tip =
         QStringLiteral("%1: %2\n%3")
             .arg(headerData(column, Qt::Horizontal, Qt::DisplayRole).toString(), text(row, column), qstr(capture.file));
+    if (!capture.part.empty()) {
+        tip += QLatin1Char('\n') + qstr(capture.part);
+    }
     if (row.verdict) {
         tip += QStringLiteral("\n%1\n%2").arg(placeSentence(capture, *row.verdict), qstr(row.verdict->summary));
     }

@@ -54,6 +54,13 @@ public:
         return *this;
     }
 
+    Story& part(const std::string& file, int rank, Scan in, Scan out, std::int64_t time)
+    {
+        dump(file, rank, in, out, time);
+        run.captures.back().part = "a part of a DTensor 20x10, Shard(0) over dp";
+        return *this;
+    }
+
     CaptureVerdict verdictOf(const std::string& file) const
     {
         const auto verdicts = triage(run);
@@ -122,6 +129,37 @@ TEST(Triage, DamagedInputOfTheSameUpdateOnAnotherRankIsUpstream)
     Story s;
     s.step(0, 5).step(1, 5).dump("birth", 0, fine, damaged, 10).dump("other", 1, damaged, allBad, 20);
     EXPECT_EQ(s.verdictOf("other").role, Role::upstream);
+}
+
+TEST(Triage, APartOfATensorAccusesNobodyAlone)
+{
+    Story s;
+    s.step(0, 5).part("part", 0, fine, damaged, 10);
+    const auto verdict = s.verdictOf("part");
+    EXPECT_EQ(verdict.role, Role::birth);
+    EXPECT_EQ(verdict.blame, Blame::undecided);
+    EXPECT_NE(verdict.summary.find("20x10"), std::string::npos) << verdict.summary;
+    EXPECT_NE(verdict.summary.find("--stitch"), std::string::npos) << verdict.summary;
+}
+
+TEST(Triage, APartIsAVictimOfAnotherPartOfItsTensor)
+{
+    Story s;
+    s.step(0, 5).step(1, 5).part("fine", 0, fine, allBad, 10).part("bad", 1, damaged, allBad, 11);
+    EXPECT_EQ(s.verdictOf("bad").role, Role::upstream);
+    EXPECT_EQ(s.verdictOf("fine").role, Role::downstream);
+    EXPECT_EQ(s.verdictOf("fine").causedBy, "bad");
+    Story other;
+    other.step(0, 5).step(1, 6).part("fine", 0, fine, allBad, 10).part("bad", 1, damaged, allBad, 11);
+    EXPECT_EQ(other.verdictOf("fine").role, Role::birth) << "damage of a later update explains nothing";
+}
+
+TEST(Triage, APartOfZerosIsNoPadding)
+{
+    Story s;
+    s.step(0, 5).part("written", 0, zeros, fine, 10).part("broken", 0, zeros, allBad, 20);
+    EXPECT_EQ(s.verdictOf("written").role, Role::healthy) << "the whole need not be zero";
+    EXPECT_EQ(s.verdictOf("broken").role, Role::birth);
 }
 
 TEST(Triage, NoBirthAtAllIsANormalResult)

@@ -55,7 +55,7 @@ protected:
     void makeOld() const
     {
         change("DROP TABLE gauges_deep; DROP TABLE cells_deep; DROP TABLE event_notes; DROP TABLE checkpoints; "
-               "DROP TABLE settings; PRAGMA user_version = 1");
+               "DROP TABLE settings; DROP TABLE capture_parts; PRAGMA user_version = 1");
     }
 
     TemporaryFolder m_folder;

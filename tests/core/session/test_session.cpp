@@ -112,7 +112,7 @@ TEST(Session, headerCarriesApplicationAndVersion)
     const auto bytes = contentsOf(folder / "a.nanscope");
     ASSERT_GE(bytes.size(), 100U);
     EXPECT_EQ(bytes.substr(0, 15), "SQLite format 3");
-    EXPECT_EQ(bigEndianAt(bytes, 60), 3U);
+    EXPECT_EQ(bigEndianAt(bytes, 60), 4U);
     EXPECT_EQ(bytes.substr(68, 4), "NanS");
 }
 
@@ -275,6 +275,7 @@ TEST(Session, captureComesBackAsItWas)
     full.output = CaptureTensor {{2, 1, 3}, DType::float8_e4m3fn, {makeScan(0), makeScan(2)}};
     full.variant = "gns-gram";
     full.step = 5;
+    full.part = "a part of a DTensor 4x3, Shard(0) over dp";
     std::vector captures {full, makeCapture("bare")};
     ASSERT_TRUE(session.addCaptures(captures));
     EXPECT_GT(captures[0].id, 0);
@@ -299,6 +300,8 @@ TEST(Session, captureComesBackAsItWas)
     EXPECT_EQ(got.output->dtype, DType::float8_e4m3fn);
     EXPECT_EQ(got.output->batches, full.output->batches);
     EXPECT_EQ(got.variant, "gns-gram");
+    EXPECT_EQ(got.part, full.part);
+    EXPECT_EQ(run->captures[1].part, "");
     EXPECT_EQ(got.step, 5);
 
     const auto& bare = run->captures[1];

@@ -97,9 +97,10 @@ TEST_F(Story, IsMissingInASessionThatIsOlder)
     ASSERT_TRUE(open(OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
     sqlite3* db = nullptr;
     ASSERT_EQ(sqlite3_open(m_path.c_str(), &db), SQLITE_OK);
-    EXPECT_EQ(
-        sqlite3_exec(db, "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings; PRAGMA user_version = 2",
-            nullptr, nullptr, nullptr),
+    EXPECT_EQ(sqlite3_exec(db,
+                  "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings; "
+                  "DROP TABLE capture_parts; PRAGMA user_version = 2",
+                  nullptr, nullptr, nullptr),
         SQLITE_OK);
     sqlite3_close(db);
     const auto old = open(OpenMode::readOnly).summary();

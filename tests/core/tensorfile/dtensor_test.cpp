@@ -73,6 +73,7 @@ TEST_F(DTensorFile, IsItsPartWithWhatItSaysOfTheWhole)
     EXPECT_EQ(placementText(sharding.placements[0]), "Replicate");
     EXPECT_EQ(placementText(sharding.placements[1]), "Shard(0)");
     EXPECT_EQ(sharding.mesh.shape(), (Shape {2, 2}));
+    EXPECT_EQ(file->capture.part, "a part of a DTensor 4x3, Replicate over dp, Shard(0) over tp");
     EXPECT_EQ(sharding.mesh.dims[1].name, "tp");
     const auto ranks = meshRanks(sharding.mesh, std::nullopt);
     ASSERT_TRUE(ranks);
@@ -99,6 +100,22 @@ TEST_F(DTensorFile, OrdinaryTensorsHaveNoSharding)
     const auto file = openCapture(m_folder.write("x.pt", smallCapture()));
     ASSERT_TRUE(file);
     EXPECT_EQ(file->input.sharding(), nullptr);
+}
+
+TEST_F(DTensorFile, AReplicaOrAMeshOfOneHoldsTheWhole)
+{
+    MadeShard made;
+    made.whole = made.local;
+    made.placements = {replicated()};
+    EXPECT_THAT(open(made)->capture.part, IsEmpty());
+    made.placements = {shardOn(0)};
+    made.mesh = {.shape = {1}, .ranks = {0}};
+    EXPECT_THAT(open(made)->capture.part, IsEmpty());
+    made.placements = {partialOf("sum")};
+    made.mesh = {};
+    EXPECT_THAT(open(made)->capture.part, testing::HasSubstr("Partial(sum)"));
+    made.placements = {};
+    EXPECT_THAT(open(made)->capture.part, testing::HasSubstr("of which")) << "what is not understood is no whole";
 }
 
 TEST_F(DTensorFile, OlderTorchHasATableOfTheShapeOfTheMesh)
