@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/cardwords.h"
+#include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/diagnosetext.h"
 #include "app/nanscope/observed.h"
@@ -34,6 +35,7 @@ public:
         addObservedOptions(options(), m_observed);
         options().add_option("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().add_option("--session", m_session, "Keep what was read and judged in this session");
+        addColumnOption(options(), m_columns);
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -45,6 +47,7 @@ private:
     ObservedWords m_observed;
     std::string m_failOn;
     std::string m_session;
+    ColumnWords m_columns;
 };
 
 Result<std::optional<Blame>> failOn(const std::string& given)
@@ -84,7 +87,11 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!options) {
         return tl::make_unexpected(options.error());
     }
-    auto source = openSource(m_path, m_session, terminal);
+    const auto columns = columnsFor({m_path}, m_columns, terminal);
+    if (!columns) {
+        return tl::make_unexpected(columns.error());
+    }
+    auto source = openSource(m_path, m_session, terminal, *columns);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

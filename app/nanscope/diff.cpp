@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/rundiff.h"
 #include "app/nanscope/source.h"
@@ -30,6 +31,7 @@ public:
         options().add_option("a", m_a, "A capture, or a run: a folder, a session or a log")->required();
         options().add_option("b", m_b, "Another one of the same kind")->required();
         options().add_option("--shift", m_shift, "Hold step s of run a against step s + SHIFT of run b");
+        addColumnOption(options(), m_columns);
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -38,6 +40,7 @@ private:
     std::string m_a;
     std::string m_b;
     std::int64_t m_shift = 0;
+    ColumnWords m_columns;
 };
 
 struct TensorDiff
@@ -188,13 +191,18 @@ Result<int> diffCaptures(const std::string& pathA, const std::string& pathB, Ter
     return exitDone;
 }
 
-Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::int64_t shift, Terminal& terminal)
+Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::int64_t shift, const ColumnWords& words,
+    Terminal& terminal)
 {
-    const auto a = openSource(pathA, {}, terminal);
+    const auto columns = columnsFor({pathA, pathB}, words, terminal);
+    if (!columns) {
+        return tl::make_unexpected(columns.error());
+    }
+    const auto a = openSource(pathA, {}, terminal, *columns);
     if (!a) {
         return tl::make_unexpected(a.error());
     }
-    const auto b = openSource(pathB, {}, terminal);
+    const auto b = openSource(pathB, {}, terminal, *columns);
     if (!b) {
         return tl::make_unexpected(b.error());
     }
@@ -223,7 +231,7 @@ Result<int> Diff::run(Terminal& terminal)
         return failure(
             ErrorKind::usage, "one is a capture and the other is a run; name two of the same kind", a ? m_b : m_a);
     }
-    return a || b ? diffCaptures(m_a, m_b, terminal) : diffRuns(m_a, m_b, m_shift, terminal);
+    return a || b ? diffCaptures(m_a, m_b, terminal) : diffRuns(m_a, m_b, m_shift, m_columns, terminal);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
@@ -24,6 +25,7 @@ public:
         options().add_option("--series", m_series, "Name, for example loss")->required();
         options().add_option("--rank", m_rank, "Only this rank");
         options().add_option("--format", m_format, "csv or jsonl")->capture_default_str();
+        addColumnOption(options(), m_columns);
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -33,6 +35,7 @@ private:
     std::string m_series;
     std::optional<int> m_rank;
     std::string m_format = "csv";
+    ColumnWords m_columns;
 };
 
 std::string quoted(const std::string& field)
@@ -99,7 +102,11 @@ Result<int> Export::run(Terminal& terminal)
     if (auto known = oneOf("format", m_format, {"csv", "jsonl"}); !known) {
         return tl::make_unexpected(known.error());
     }
-    auto source = openSource(m_path, {}, terminal);
+    const auto columns = columnsFor({m_path}, m_columns, terminal);
+    if (!columns) {
+        return tl::make_unexpected(columns.error());
+    }
+    auto source = openSource(m_path, {}, terminal, *columns);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

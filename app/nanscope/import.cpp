@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/words.h"
 #include "core/ingest/ingest.h"
@@ -30,6 +31,8 @@ public:
         options().add_option("path", m_paths, "Folders or files")->required();
         options().add_option("--session", m_session, "Session file; default: one per path in the user's data folder");
         options().add_flag("--watch", m_watch, "Go on importing what is added, until Ctrl-C");
+        addColumnOption(options(), m_columns);
+        options().add_flag("--no-map", m_noColumns, "Forget what --map said before");
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -40,13 +43,19 @@ private:
         std::string path;
         std::filesystem::path session;
         RunData run;
+        ColumnMap columns;
     };
-    Result<Imported> importOne(const std::string& path, Terminal& terminal, const RunData& before = {}) const;
+    Result<std::optional<ColumnMap>> columns(Terminal& terminal) const;
+    Result<Imported> importOne(const std::string& path, Terminal& terminal,
+        const std::optional<ColumnMap>& columns = std::nullopt, const RunData& before = {}) const;
     Result<int> watch(Terminal& terminal, RunData before) const;
+    void printColumns(const Imported& done, Terminal& terminal) const;
 
     std::vector<std::string> m_paths;
     std::string m_session;
+    ColumnWords m_columns;
     bool m_watch = false;
+    bool m_noColumns = false;
 };
 
 /// The rejections of a run that were not said before.
@@ -65,7 +74,29 @@ RunData newlyRejected(const RunData& run, const RunData& before)
     return fresh;
 }
 
-Result<Import::Imported> Import::importOne(const std::string& path, Terminal& terminal, const RunData& before) const
+/// Columns that are not there yet may come while a folder is watched.
+Result<std::optional<ColumnMap>> Import::columns(Terminal& terminal) const
+{
+    if (m_noColumns) {
+        return m_columns.empty() ? Result<std::optional<ColumnMap>>(ColumnMap {})
+                                 : failure(ErrorKind::usage, "--map and --no-map contradict each other");
+    }
+    auto given = parseColumns(m_columns);
+    if (!given || !*given) {
+        return given;
+    }
+    const auto there = requireColumns({m_paths.begin(), m_paths.end()}, **given, terminal);
+    if (!there && !m_watch) {
+        return tl::make_unexpected(there.error());
+    }
+    if (!there) {
+        terminal.say(LogLevel::warning, sentence(there.error()));
+    }
+    return given;
+}
+
+Result<Import::Imported> Import::importOne(
+    const std::string& path, Terminal& terminal, const std::optional<ColumnMap>& columns, const RunData& before) const
 {
     std::error_code missing;
     if (!std::filesystem::exists(path, missing)) {
@@ -76,12 +107,16 @@ Result<Import::Imported> Import::importOne(const std::string& path, Terminal& te
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    auto run = importRun(path, *session, terminal.job());
+    auto run = importRun(path, *session, terminal.job(), columns);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
+    auto kept = columnsOf(*session);
+    if (!kept) {
+        return tl::make_unexpected(kept.error());
+    }
     terminal.rejected(newlyRejected(*run, before));
-    return Imported {path, place, std::move(*run)};
+    return Imported {path, place, std::move(*run), std::move(*kept)};
 }
 
 template <class Range>
@@ -141,7 +176,7 @@ Result<int> Import::watch(Terminal& terminal, RunData before) const
     constexpr std::chrono::seconds afterwards {6};
     bool more = false;
     do {
-        auto done = importOne(m_paths.front(), terminal, before);
+        auto done = importOne(m_paths.front(), terminal, std::nullopt, before);
         if (!done) {
             return stopped() ? Result<int>(exitDone) : tl::make_unexpected(done.error());
         }
@@ -151,30 +186,61 @@ Result<int> Import::watch(Terminal& terminal, RunData before) const
     return exitDone;
 }
 
+nlohmann::ordered_json columnsJson(const ColumnMap& columns)
+{
+    auto json = nlohmann::ordered_json::object();
+    for (const auto& entry : columns.entries) {
+        json[entry.name] = entry.column;
+    }
+    return json;
+}
+
+/// What the columns are taken for, and what may be missing.
+void Import::printColumns(const Imported& done, Terminal& terminal) const
+{
+    if (!done.columns.empty()) {
+        terminal.print(fmt::format("Columns: {}{}\n", columnsText(done.columns),
+            m_columns.empty() ? ", as said before (--no-map forgets it)" : ""));
+    } else if (const auto hint = lossHint(done.run, done.path); !hint.empty()) {
+        terminal.print(hint + '\n');
+    }
+}
+
 Result<int> Import::run(Terminal& terminal)
 {
     if (m_watch && m_paths.size() != 1) {
         return failure(ErrorKind::usage, "--watch takes one folder");
     }
+    const auto columns = this->columns(terminal);
+    if (!columns) {
+        return tl::make_unexpected(columns.error());
+    }
     int status = exitDone;
     auto imports = nlohmann::ordered_json::array();
     for (const auto& path : m_paths) {
-        const auto done = importOne(path, terminal);
+        const auto done = importOne(path, terminal, *columns);
         if (!done) {
             return tl::make_unexpected(done.error());
         }
         const auto& run = done->run;
         imports.push_back({{"path", path}, {"session", done->session.string()}, {"captures", run.captures.size()},
-            {"series", run.series.size()}, {"events", run.events.size()}, {"rejected", rejectedJson(run.rejected)}});
+            {"series", run.series.size()}, {"events", run.events.size()}, {"columns", columnsJson(done->columns)},
+            {"rejected", rejectedJson(run.rejected)}});
         if (!terminal.json()) {
             terminal.print(fmt::format("{}, {} and {} in {}\n", counted(sizeOf(run.captures), "capture"),
                 counted(sizeOf(run.series), "series"), counted(sizeOf(run.events), "event"), done->session.string()));
+            printColumns(*done, terminal);
         }
         status = run.rejected.empty() ? status : exitRejected;
         if (m_watch) {
             return watch(terminal, terminal.json() ? RunData {} : run);
         }
         if (run.captures.empty() && run.series.empty() && run.events.empty()) {
+            // The only file there is has had its sentence.
+            std::error_code ignored;
+            if (!run.rejected.empty() && std::filesystem::is_regular_file(path, ignored)) {
+                return exitNothing;
+            }
             return failure(ErrorKind::format, "no capture and no log was found", path);
         }
     }

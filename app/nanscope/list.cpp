@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/celltable.h"
+#include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/table.h"
@@ -26,6 +27,7 @@ public:
         options().add_option("source", m_path, "A folder, a file or a session")->required();
         options().add_option("kind", m_kind, "captures, series, events, runs or cells")->capture_default_str();
         options().add_option("--session", m_session, "Keep what was read in this session");
+        addColumnOption(options(), m_columns);
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -34,6 +36,7 @@ private:
     std::string m_path;
     std::string m_kind = "captures";
     std::string m_session;
+    ColumnWords m_columns;
 };
 
 std::string numberOrDash(const std::optional<int>& value)
@@ -116,7 +119,11 @@ Result<int> List::run(Terminal& terminal)
     if (!kind) {
         return tl::make_unexpected(kind.error());
     }
-    auto source = openSource(m_path, m_session, terminal);
+    const auto columns = columnsFor({m_path}, m_columns, terminal);
+    if (!columns) {
+        return tl::make_unexpected(columns.error());
+    }
+    auto source = openSource(m_path, m_session, terminal, *columns);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

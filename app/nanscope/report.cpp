@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/cardwords.h"
+#include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
@@ -42,6 +43,7 @@ private:
     std::vector<std::string> m_without;
     std::vector<std::string> m_replace;
     std::string m_session;
+    ColumnWords m_columns;
     std::string m_bundle;
     bool m_withCapture = false;
     bool m_open = false;
@@ -77,6 +79,7 @@ Report::Report(CLI::App& root)
         ->allow_extra_args(false);
     options().add_flag("--no-redact", m_open, "Keep host names, user names and home paths");
     options().add_option("--session", m_session, "Keep what was read and judged in this session");
+    addColumnOption(options(), m_columns);
 }
 
 /// Before anything is read: a name that cannot be written to is wrong usage.
@@ -258,7 +261,11 @@ Result<int> Report::run(Terminal& terminal)
     if (!outputs || !options) {
         return tl::make_unexpected(outputs ? options.error() : outputs.error());
     }
-    auto source = openSource(m_path, m_session, terminal);
+    const auto columns = columnsFor({m_path}, m_columns, terminal);
+    if (!columns) {
+        return tl::make_unexpected(columns.error());
+    }
+    auto source = openSource(m_path, m_session, terminal, *columns);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

@@ -43,21 +43,22 @@ Result<Source> openSession(const fs::path& path)
     return fromSession(std::move(*session), false);
 }
 
-Result<Source> importInto(const fs::path& path, const std::string& name, Terminal& terminal)
+Result<Source> importInto(
+    const fs::path& path, const std::string& name, Terminal& terminal, const std::optional<ColumnMap>& columns)
 {
     auto session = Session::open(name, OpenMode::create);
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    if (auto imported = importRun(path, *session, terminal.job()); !imported) {
+    if (auto imported = importRun(path, *session, terminal.job(), columns); !imported) {
         return tl::make_unexpected(imported.error());
     }
     return fromSession(std::move(*session), true);
 }
 
-Result<Source> readAfresh(const fs::path& path, Terminal& terminal)
+Result<Source> readAfresh(const fs::path& path, Terminal& terminal, const std::optional<ColumnMap>& columns)
 {
-    auto run = readRun(path, terminal.job());
+    auto run = readRun(path, terminal.job(), columns.value_or(ColumnMap {}));
     if (!run) {
         return tl::make_unexpected(run.error());
     }
@@ -78,11 +79,12 @@ bool isSessionFile(const fs::path& path)
     return path.extension() == ".nanscope" || start == magic;
 }
 
-Result<Source> openSource(const fs::path& path, const std::string& session, Terminal& terminal)
+Result<Source> openSource(
+    const fs::path& path, const std::string& session, Terminal& terminal, const std::optional<ColumnMap>& columns)
 {
     auto source = isSessionFile(path) ? openSession(path)
-        : session.empty()             ? readAfresh(path, terminal)
-                                      : importInto(path, session, terminal);
+        : session.empty()             ? readAfresh(path, terminal, columns)
+                                      : importInto(path, session, terminal, columns);
     if (!source) {
         return source;
     }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/nanscope/terminal.h"
+#include "core/ingest/columnmap.h"
 #include "core/session/session.h"
 
 namespace nanscope {
@@ -24,7 +25,8 @@ struct Source
 bool isSessionFile(const std::filesystem::path& path);
 
 /// Reads `path`; with a session named, the folder is imported into it and the session is what is returned.
-/// Says every rejection. Fails where nothing is left to look at.
-Result<Source> openSource(const std::filesystem::path& path, const std::string& session, Terminal& terminal);
+/// `columns` are for logs that are read now. Says every rejection. Fails where nothing is left to look at.
+Result<Source> openSource(const std::filesystem::path& path, const std::string& session, Terminal& terminal,
+    const std::optional<ColumnMap>& columns = std::nullopt);
 
 } // namespace nanscope

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/whatifanswers.h"
@@ -31,6 +32,7 @@ public:
             "guard: gathered, single, head-split, matrix-sharded or batch-sharded, where you know it");
         options().add_option("--ranks", m_guard.ranks, "guard: ranks of the optimizer's group");
         options().add_option("--session", m_session, "Keep what was read in this session");
+        addColumnOption(options(), m_columns);
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -46,6 +48,7 @@ private:
     std::string m_path;
     std::string m_action = "warn";
     std::string m_session;
+    ColumnWords m_columns;
     std::string m_scope;
     std::string m_layout;
     NanDetectorOptions m_detector;
@@ -153,7 +156,11 @@ Result<int> WhatIf::run(Terminal& terminal)
     if (auto read = readOptions(); !read) {
         return tl::make_unexpected(read.error());
     }
-    auto source = openSource(m_path, m_session, terminal);
+    const auto columns = columnsFor({m_path}, m_columns, terminal);
+    if (!columns) {
+        return tl::make_unexpected(columns.error());
+    }
+    auto source = openSource(m_path, m_session, terminal, *columns);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

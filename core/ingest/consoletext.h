@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,14 @@ std::optional<double> parseNumber(std::string_view text);
 std::optional<double> parseQuantity(std::string_view text);
 
 std::optional<std::int64_t> parseInteger(std::string_view text);
+
+/// None for a fraction, and for what a double cannot tell from its neighbour.
+inline std::optional<std::int64_t> wholeNumber(double value)
+{
+    constexpr double largest = 9e15;
+    const bool whole = std::abs(value) <= largest && value == std::floor(value);
+    return whole ? std::optional(static_cast<std::int64_t>(value)) : std::nullopt;
+}
 
 /// Takes digits off the front; none if there are none or too many.
 std::optional<std::int64_t> takeInteger(std::string_view& text);

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-// Tables with a heading: comma, tab or semicolon, quoted or not. An empty cell is absence, "nan" is a value. A row of
-// Lightning's CSVLogger holds what one call reported, and its empty cells nothing.
+// Tables with a heading: fields between comma, tab, semicolon, bar or blanks, quoted or not. An empty cell is absence,
+// "nan" is a value. A row of Lightning's CSVLogger holds what one call reported, and its empty cells nothing.
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "core/ingest/aliases.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/logformat.h"
+#include "core/ingest/separated.h"
 
 namespace nanscope {
 
@@ -16,75 +16,17 @@ namespace {
 
 using Fields = std::vector<std::string_view>;
 
-constexpr std::size_t longestHeading = 200;
-
-std::size_t fieldEnd(std::string_view text, char separator)
-{
-    if (!text.starts_with('"')) {
-        return std::min(text.find(separator), text.size());
-    }
-    auto quote = text.find('"', 1);
-    while (quote != std::string_view::npos && text.substr(quote + 1).starts_with('"')) {
-        quote = text.find('"', quote + 2);
-    }
-    return quote == std::string_view::npos ? text.size() : std::min(text.find(separator, quote), text.size());
-}
-
-std::string_view bare(std::string_view field)
-{
-    field = trimmed(field);
-    const bool quoted = field.size() >= 2 && field.front() == '"' && field.back() == '"';
-    return quoted ? field.substr(1, field.size() - 2) : field;
-}
-
-void split(std::string_view text, char separator, Fields& fields)
-{
-    fields.clear();
-    for (;;) {
-        const auto end = fieldEnd(text, separator);
-        fields.push_back(bare(text.substr(0, end)));
-        if (end >= text.size()) {
-            return;
-        }
-        text.remove_prefix(end + 1);
-    }
-}
-
-std::string withoutDoubledQuotes(std::string_view field)
-{
-    std::string text(field);
-    for (auto at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) {
-        text.erase(at, 1);
-    }
-    return text;
-}
-
-/// Where semicolons separate, a comma may be the decimal point.
-std::optional<double> numberIn(std::string_view field, char separator)
-{
-    if (separator != ';' || field.find('.') != std::string_view::npos) {
-        return parseNumber(field);
-    }
-    std::string text(field);
-    std::replace(text.begin(), text.end(), ',', '.');
-    return parseNumber(text);
-}
-
-std::optional<std::int64_t> wholeNumber(std::string_view text)
+std::optional<std::int64_t> wholeNumberIn(std::string_view text)
 {
     const auto value = parseNumber(text);
-    constexpr double largest = 9e15;
-    if (!value || std::abs(*value) > largest || *value != std::floor(*value)) {
-        return std::nullopt;
-    }
-    return static_cast<std::int64_t>(*value);
+    return value ? wholeNumber(*value) : std::nullopt;
 }
 
 /// W&B exports name a column "<run> - train/loss"; with a single run the name alone is enough.
-void dropRunNames(std::vector<std::string>& names)
+void dropRunNames(std::vector<std::string>& names, const ColumnMap& columns)
 {
-    const auto metricOf = [](const std::string& name) {
-        const auto at = name.rfind(" - ");
+    const auto metricOf = [&](const std::string& name) {
+        const auto at = columns.nameOf(name).empty() ? name.rfind(" - ") : std::string::npos;
         const auto metric = at == std::string::npos ? std::string() : name.substr(at + 3);
         return isCanonical(canonicalName(metric)) ? metric : std::string();
     };
@@ -112,13 +54,16 @@ class CsvLog : public LogFormat
 public:
     std::string_view name() const override { return m_separator == '\t' ? "tsv" : "csv"; }
 
+    void useColumns(const ColumnMap& columns) override { m_columns = columns; }
+    std::vector<std::string> columns() const override { return m_names; }
+
     int sniff(std::span<const std::string_view> head) override
     {
         const auto first = std::find_if(head.begin(), head.end(), [](auto line) { return !line.starts_with('#'); });
         if (first == head.end()) {
             return 0;
         }
-        for (const char separator : {',', '\t', ';'}) {
+        for (const char separator : separators) {
             if (readHeading(*first, separator) && fits(std::span(first + 1, head.end()))) {
                 return onlyThisFormat;
             }
@@ -132,7 +77,7 @@ public:
         if (!line.whole && !line.text.ends_with('"')) {
             return false;
         }
-        split(line.text, m_separator, m_fields);
+        splitFields(line.text, m_separator, m_fields);
         if (m_fields.size() != m_names.size()) {
             return false;
         }
@@ -145,22 +90,21 @@ public:
 private:
     bool readHeading(std::string_view line, char separator)
     {
-        Fields fields;
-        split(line, separator, fields);
-        const auto isName = [separator](
-                                std::string_view f) { return f.size() <= longestHeading && !numberIn(f, separator); };
-        if (fields.size() < 2 || !std::all_of(fields.begin(), fields.end(), isName)) {
+        splitFields(line, separator, m_fields);
+        if (!isHeading(m_fields, separator)) {
             return false;
         }
         m_separator = separator;
         m_names.clear();
-        std::transform(fields.begin(), fields.end(), std::back_inserter(m_names), withoutDoubledQuotes);
+        std::transform(m_fields.begin(), m_fields.end(), std::back_inserter(m_names), withoutDoubledQuotes);
         m_firstName = m_names.front();
         m_sparse = isLightnings(m_names);
         dropSampledRanges();
         chooseColumns();
-        dropRunNames(m_names);
-        const auto known = [](const std::string& name) { return isCanonical(canonicalName(name)); };
+        dropRunNames(m_names, m_columns);
+        const auto known = [this](const std::string& name) {
+            return isCanonical(canonicalName(name)) || !m_columns.nameOf(name).empty();
+        };
         return m_step || std::any_of(m_names.begin(), m_names.end(), known);
     }
 
@@ -169,7 +113,8 @@ private:
     void dropSampledRanges()
     {
         for (auto& name : m_names) {
-            if (name.find(" - ") != std::string::npos && (name.ends_with("__MIN") || name.ends_with("__MAX"))) {
+            if (m_columns.nameOf(name).empty() && name.find(" - ") != std::string::npos
+                && (name.ends_with("__MIN") || name.ends_with("__MAX"))) {
                 name.clear();
                 m_sparse = true;
             }
@@ -191,18 +136,32 @@ private:
                 m_rank = i;
             }
         }
+        m_step = placeOfColumn("step") ? placeOfColumn("step") : m_step;
+        m_rank = placeOfColumn("rank") ? placeOfColumn("rank") : m_rank;
+    }
+
+    /// Where the user says it is.
+    std::optional<std::size_t> placeOfColumn(std::string_view name) const
+    {
+        const auto column = m_columns.columnOf(name);
+        const auto at = std::find(m_names.begin(), m_names.end(), column);
+        return column.empty() || at == m_names.end() ? std::nullopt : std::optional(at - m_names.begin());
     }
 
     /// The lines below a heading must look like its rows, where there are any.
     bool fits(std::span<const std::string_view> rows)
     {
         if (rows.empty()) {
-            return true;
+            return m_separator != ' ';
         }
-        split(rows.front(), m_separator, m_fields);
-        return m_fields.size() == m_names.size() && std::any_of(m_fields.begin(), m_fields.end(), [this](auto field) {
-            return numberIn(field, m_separator).has_value();
-        });
+        splitFields(rows.front(), m_separator, m_fields);
+        const auto isNumber = [this](auto field) { return numberInField(field, m_separator).has_value(); };
+        if (m_fields.size() != m_names.size()) {
+            return false;
+        }
+        // Prose has blanks, too.
+        return m_separator == ' ' ? std::all_of(m_fields.begin(), m_fields.end(), isNumber)
+                                  : std::any_of(m_fields.begin(), m_fields.end(), isNumber);
     }
 
     bool addRow(const LogLine& line, LogBuilder& builder)
@@ -212,7 +171,7 @@ private:
             builder.expectNothing();
         }
         if (m_step) {
-            const auto step = wholeNumber(m_fields[*m_step]);
+            const auto step = wholeNumberIn(m_fields[*m_step]);
             if (!step) {
                 return false;
             }
@@ -243,11 +202,12 @@ private:
             if (!m_sparse) {
                 builder.absent(name);
             }
-        } else if (const auto value = numberIn(field, m_separator)) {
+        } else if (const auto value = numberInField(field, m_separator)) {
             builder.value(name, *value);
         }
     }
 
+    ColumnMap m_columns;
     char m_separator = ',';
     std::vector<std::string> m_names;
     std::string m_firstName;

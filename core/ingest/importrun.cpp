@@ -7,10 +7,14 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/ingest/configfile.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/logimport.h"
+#include "core/ingest/logscanner.h"
+#include "core/ingest/logsource.h"
 #include "core/ingest/progressmeter.h"
 #include "core/ingest/readahead.h"
+#include "core/ingest/tableguess.h"
 #include "core/session/session.h"
 #include "core/tensorfile/capturefile.h"
 
@@ -29,7 +33,8 @@ struct Destination
     std::unordered_set<std::string> known; ///< identities that need no second scan
     std::function<Result<void>(const Capture&)> seenAgain;
     std::function<Result<void>(std::vector<Capture>&)> addCaptures;
-    std::function<Result<void>(const FoundFile&, ProgressMeter&)> readLog;
+    std::function<Result<bool>(const FoundFile&, ProgressMeter&)> readLog; ///< true: it has series
+    ColumnMap columns;
 };
 
 Result<void> cancelled()
@@ -154,6 +159,24 @@ bool concernsOneLog(const Error& error, const FoundFile& file)
     return error.kind == ErrorKind::refused || (error.kind != ErrorKind::cancelled && error.path == file.path.string());
 }
 
+template <class T>
+void moveTo(std::vector<T>& to, std::vector<T>& from)
+{
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+/// A table that nothing was read from is worth a word where it looks like a log, or where it is all there is.
+std::optional<Rejection> unknownTable(const FoundFile& file, const FoundFiles& found, const ColumnMap& columns)
+{
+    if (hasConfigName(file.relative) || isEventFileName(file.path.filename().string())) {
+        return std::nullopt;
+    }
+    const auto table = guessFile(file.path);
+    const auto advice = table ? adviseColumns(*table, columns) : std::nullopt;
+    const bool say = advice && (advice->likely || found.files.size() == 1);
+    return say ? std::optional(Rejection {file.relative, advice->text}) : std::nullopt;
+}
+
 Result<void> importLogs(
     const FoundFiles& found, const Destination& destination, std::vector<Rejection>& rejected, const JobContext& job)
 {
@@ -166,7 +189,11 @@ Result<void> importLogs(
         if (!read && concernsOneLog(read.error(), file)) {
             rejected.push_back(rejectionOf(file, read.error()));
         } else if (!read) {
-            return read;
+            return tl::make_unexpected(read.error());
+        } else if (!*read) {
+            if (auto unknown = unknownTable(file, found, destination.columns)) {
+                rejected.push_back(std::move(*unknown));
+            }
         }
         if (meter.cancelled()) {
             return cancelled();
@@ -187,10 +214,16 @@ Result<std::vector<Rejection>> importFiles(FoundFiles& found, const Destination&
     return rejected;
 }
 
-template <class T>
-void moveTo(std::vector<T>& to, std::vector<T>& from)
+/// What the logs are read with from now on. What was judged of them as they were read before no longer holds.
+Result<ColumnMap> keepColumns(Session& session, const std::optional<ColumnMap>& given)
 {
-    std::move(from.begin(), from.end(), std::back_inserter(to));
+    auto kept = columnsOf(session);
+    if (!kept || !given || textOf(*given) == textOf(*kept)) {
+        return kept;
+    }
+    return session.setColumns(textOf(*given)).and_then([&] { return session.setDiagnosis({}); }).map([&] {
+        return *given;
+    });
 }
 
 std::int64_t logBytes(const FoundFiles& found)
@@ -204,7 +237,7 @@ std::int64_t logBytes(const FoundFiles& found)
 
 } // namespace
 
-Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job)
+Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job, const ColumnMap& columns)
 {
     auto found = findFiles(path, job);
     if (!found) {
@@ -217,22 +250,24 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
     const auto total = logBytes(*found);
     std::int64_t done = 0;
     Destination destination;
+    destination.columns = columns;
     destination.seenAgain = [](const Capture&) { return Result<void>(); };
     destination.addCaptures = [&](std::vector<Capture>& captures) -> Result<void> {
         moveTo(run.captures, captures);
         return {};
     };
-    destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) -> Result<void> {
-        auto contents = readLog(file.path, file.relative, 0, 0, job);
+    destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) -> Result<bool> {
+        auto contents = readLog(file.path, file.relative, 0, 0, job, columns);
         if (!contents) {
             return tl::make_unexpected(contents.error());
         }
+        const bool hasSeries = !contents->series.empty();
         moveTo(run.series, contents->series);
         moveTo(run.events, contents->events);
         moveTo(run.checkpoints, contents->checkpoints);
         moveTo(run.settings, contents->settings);
         meter.advance(done += static_cast<std::int64_t>(file.size), total, file.relative);
-        return {};
+        return hasSeries;
     };
     auto rejected = importFiles(*found, destination, job);
     if (!rejected) {
@@ -242,11 +277,21 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
     return run;
 }
 
-Result<RunData> importRun(const std::filesystem::path& path, Session& session, const JobContext& job)
+Result<ColumnMap> columnsOf(const Session& session)
+{
+    return session.columns().and_then([](const std::string& text) { return columnMapFromText(text); });
+}
+
+Result<RunData> importRun(
+    const std::filesystem::path& path, Session& session, const JobContext& job, const std::optional<ColumnMap>& columns)
 {
     auto found = findFiles(path, job);
     if (!found) {
         return tl::make_unexpected(found.error());
+    }
+    auto kept = keepColumns(session, columns);
+    if (!kept) {
+        return tl::make_unexpected(kept.error());
     }
     auto before = session.setRun(found->name, found->root).and_then([&] { return session.summary(); });
     auto known = session.knownCaptures();
@@ -257,13 +302,14 @@ Result<RunData> importRun(const std::filesystem::path& path, Session& session, c
     std::int64_t done = 0;
     Destination destination;
     destination.known = std::move(*known);
+    destination.columns = std::move(*kept);
     destination.seenAgain = [&](const Capture& capture) {
         return session.knowsCapture(capture.identity, capture.path).map([](bool) {});
     };
     destination.addCaptures = [&](std::vector<Capture>& captures) { return session.addCaptures(captures); };
     destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) {
         const auto advance = [&](std::int64_t offset) { meter.advance(done + offset, total, file.relative); };
-        auto read = importLog(file, session, before->series, advance, job.cancel);
+        auto read = importLog(file, session, before->series, destination.columns, advance, job.cancel);
         done += static_cast<std::int64_t>(file.size);
         return read;
     };

@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/ingest/columnmap.h"
 #include "core/model/model.h"
 
 namespace nanscope {
@@ -43,19 +45,35 @@ struct LogContents : LogRecords
     std::string format; ///< "dion", "kempnerforge", "csv", "jsonl", ...; empty when nothing was recognised
     std::int64_t bytes = 0; ///< place in the file behind the last line that was taken: where to go on
     std::int64_t lines = 0; ///< line breaks before that place
+    std::vector<std::string> columns {}; ///< names met, as the log has them; only where a map was given
 };
 
 /// Reads a log from byte `offset` (line `firstLine` + 1) to its end; streams, strips colour codes and rank
 /// prefixes, splits at \n, \r\n and \r. `relative` becomes the source of every record.
 Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset = 0,
-    std::int64_t firstLine = 0, const JobContext& job = {});
+    std::int64_t firstLine = 0, const JobContext& job = {}, const ColumnMap& columns = {});
 
 /// Reads everything under `path` into one RunData, scans included, without a session.
-Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job = {});
+Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job = {}, const ColumnMap& columns = {});
 
 class Session;
 
-/// The same into a session, resuming and adding only what is new. Returns the session's summary.
-Result<RunData> importRun(const std::filesystem::path& path, Session& session, const JobContext& job = {});
+/// The same into a session, resuming and adding only what is new. Returns the session's summary. `columns` take the
+/// place of those the session keeps, and what was read with others is read again; none: those of the session hold.
+Result<RunData> importRun(const std::filesystem::path& path, Session& session, const JobContext& job = {},
+    const std::optional<ColumnMap>& columns = std::nullopt);
+
+/// What a session's logs were read with.
+Result<ColumnMap> columnsOf(const Session& session);
+
+struct ColumnSurvey
+{
+    std::vector<std::string> missing; ///< columns the map names and no log has
+    std::vector<std::string> seen; ///< those that logs have, where some are missing
+};
+
+/// Looks for the columns that a map names in the logs under `paths`.
+Result<ColumnSurvey> surveyColumns(
+    const std::vector<std::filesystem::path>& paths, const ColumnMap& columns, const JobContext& job = {});
 
 } // namespace nanscope

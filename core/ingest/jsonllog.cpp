@@ -4,7 +4,6 @@
 // those words quoted. null is absence, but in LLaMA-Factory's rows, where it stands for what another call of its logger
 // reports; numbers in strings count as numbers.
 #include <algorithm>
-#include <cmath>
 
 #include <simdjson.h>
 
@@ -41,6 +40,15 @@ class JsonlLog : public LogFormat
 public:
     std::string_view name() const override { return "jsonl"; }
     int sniff(std::span<const std::string_view>) override { return 2; }
+    void useColumns(const ColumnMap& columns) override { m_columns = columns; }
+
+    std::vector<std::string> columns() const override
+    {
+        std::vector<std::string> names;
+        std::transform(
+            m_keys.begin(), m_keys.end(), std::back_inserter(names), [](const Key& key) { return key.name; });
+        return names;
+    }
 
     bool parse(const LogLine& line, LogBuilder& builder) override
     {
@@ -104,21 +112,24 @@ private:
             if (at == mostKeys) {
                 return;
             }
-            const auto priority = stepPriority(key);
-            const auto role = priority ? Role::step : isRankName(key) ? Role::rank : Role::value;
-            m_keys.push_back({std::string(key), role, priority.value_or(0), isCanonical(canonicalName(key))});
+            m_keys.push_back(keyOf(key));
         }
         m_hint = at + 1;
         m_fields.push_back({at, value});
     }
 
-    static std::optional<std::int64_t> wholeNumber(const std::optional<double>& value)
+    /// Where the user names the step, no other key of the file is one.
+    Key keyOf(std::string_view name) const
     {
-        constexpr double largest = 9e15;
-        if (!value || !(std::abs(*value) < largest) || *value != std::floor(*value)) {
-            return std::nullopt;
+        const auto given = m_columns.nameOf(name);
+        if (!given.empty()) {
+            const auto role = given == "step" ? Role::step : given == "rank" ? Role::rank : Role::value;
+            return {std::string(name), role, 0, true};
         }
-        return static_cast<std::int64_t>(*value);
+        const auto priority = m_columns.claims("step") ? std::nullopt : stepPriority(name);
+        const bool rank = isRankName(name) && !m_columns.claims("rank");
+        const auto role = priority ? Role::step : rank ? Role::rank : Role::value;
+        return {std::string(name), role, priority.value_or(0), isCanonical(canonicalName(name))};
     }
 
     struct RowHead
@@ -135,7 +146,7 @@ private:
         const auto& key = m_keys[field.key];
         head.hasValue = head.hasValue || key.role == Role::value;
         head.hasCanonical = head.hasCanonical || key.canonical;
-        const auto number = key.role == Role::value ? std::nullopt : wholeNumber(field.value);
+        const auto number = key.role == Role::value || !field.value ? std::nullopt : wholeNumber(*field.value);
         if (key.role == Role::step && number && (!head.step || key.priority < head.priority)) {
             head.priority = key.priority;
             head.step = number;
@@ -187,6 +198,7 @@ private:
         }
     }
 
+    ColumnMap m_columns;
     simdjson::dom::parser m_parser;
     std::vector<Key> m_keys;
     std::vector<Field> m_fields;

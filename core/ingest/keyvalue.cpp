@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of a home-made training loop: "step:10, loss:5.45", "Step 10 | loss=2.31 grad_norm=0.4". Taken only where a
 // number stands behind a step's name at the start of the line and another behind a name that is known, so that prose,
-// source code and configuration are left alone.
+// source code and configuration are left alone. A line with a column that the user names needs neither.
 #include <algorithm>
 #include <array>
 
 #include "core/ingest/aliases.h"
-#include "core/ingest/lineformat.h"
+#include "core/ingest/consoletext.h"
+#include "core/ingest/keyvaluepairs.h"
+#include "core/ingest/logformat.h"
 
 namespace nanscope {
 
@@ -99,7 +101,7 @@ std::optional<std::int64_t> takeStep(std::string_view& text)
     return ends ? step : std::nullopt;
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseKnown(const LogLine& line, LogBuilder& builder)
 {
     auto text = line.text;
     const auto step = takeStep(text);
@@ -122,11 +124,103 @@ bool parse(const LogLine& line, LogBuilder& builder)
     return true;
 }
 
+class KeyValue : public LogFormat
+{
+public:
+    std::string_view name() const override { return "key-value"; }
+    int sniff(std::span<const std::string_view>) override { return 1; }
+    void useColumns(const ColumnMap& columns) override { m_columns = columns; }
+    std::vector<std::string> columns() const override { return m_steps; }
+
+    bool parse(const LogLine& line, LogBuilder& builder) override
+    {
+        return line.whole && (parseNamed(line, builder) || parseKnown(line, builder));
+    }
+
+private:
+    /// A line that has a column the user names.
+    bool parseNamed(const LogLine& line, LogBuilder& builder)
+    {
+        const auto isIn = [&](const MappedColumn& entry) { return line.text.find(entry.column) != line.text.npos; };
+        if (std::none_of(m_columns.entries.begin(), m_columns.entries.end(), isIn)) {
+            return false;
+        }
+        readKeyValuePairs(line.text, m_pairs);
+        const auto named = [&](const KeyValuePair& pair) { return !m_columns.nameOf(pair.key).empty(); };
+        const auto series = [&](const KeyValuePair& pair) {
+            return m_columns.nameOf(pair.key) != "rank" && !isStep(pair.key);
+        };
+        if (std::none_of(m_pairs.begin(), m_pairs.end(), named)
+            || std::none_of(m_pairs.begin(), m_pairs.end(), series)) {
+            return false;
+        }
+        startRow(line, builder);
+        for (const auto& pair : m_pairs) {
+            if (series(pair)) {
+                builder.value(pair.key, pair.value);
+            }
+        }
+        return true;
+    }
+
+    bool isStep(std::string_view key) const
+    {
+        return m_columns.claims("step") ? m_columns.nameOf(key) == "step" : stepPriority(key).has_value();
+    }
+
+    void startRow(const LogLine& line, LogBuilder& builder)
+    {
+        const auto rank = rankIn(line);
+        if (const auto step = stepIn(line)) {
+            builder.startRow(rank, *step, line.number);
+        } else {
+            builder.startCountedRow(rank, line.number);
+        }
+    }
+
+    std::optional<std::int64_t> stepIn(const LogLine& line)
+    {
+        auto text = line.text;
+        if (const auto leading = takeStep(text); leading && !m_columns.claims("step")) {
+            return leading;
+        }
+        for (const auto& pair : m_pairs) {
+            if (const auto whole = wholeNumber(pair.value); whole && isStep(pair.key)) {
+                noteStep(pair.key);
+                return whole;
+            }
+        }
+        return std::nullopt;
+    }
+
+    std::optional<int> rankIn(const LogLine& line) const
+    {
+        for (const auto& pair : m_pairs) {
+            const auto whole = wholeNumber(pair.value).value_or(-1);
+            if (m_columns.nameOf(pair.key) == "rank" && whole >= 0 && whole <= largestRank) {
+                return static_cast<int>(whole);
+            }
+        }
+        return line.rank;
+    }
+
+    void noteStep(std::string_view key)
+    {
+        if (m_steps.empty()) {
+            m_steps.emplace_back(key);
+        }
+    }
+
+    ColumnMap m_columns;
+    std::vector<KeyValuePair> m_pairs;
+    std::vector<std::string> m_steps;
+};
+
 } // namespace
 
 std::unique_ptr<LogFormat> makeKeyValue()
 {
-    return std::make_unique<LineFormat>("key-value", "", parse);
+    return std::make_unique<KeyValue>();
 }
 
 } // namespace nanscope

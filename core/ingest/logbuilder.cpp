@@ -180,6 +180,30 @@ void LogBuilder::saySomeLeftOut()
     }
 }
 
+std::vector<std::string> LogBuilder::rawNames() const
+{
+    std::vector<std::string> names;
+    for (const auto& [rank, state] : m_ranks) {
+        std::transform(state->slots.begin(), state->slots.end(), std::back_inserter(names),
+            [](const Slot& slot) { return slot.rawName; });
+    }
+    return names;
+}
+
+/// The user's word first; what would go by a name they gave to another column keeps its own.
+std::string LogBuilder::nameOf(std::string_view rawName) const
+{
+    if (const auto given = m_columns.seriesOf(rawName); !given.empty()) {
+        return std::string(given);
+    }
+    auto name = canonicalName(rawName);
+    const bool isSeries = name != "step" && name != "rank";
+    if (!isSeries || !m_columns.claims(name)) {
+        return name;
+    }
+    return name == rawName ? name + " (2)" : std::string(rawName);
+}
+
 LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
 {
     auto& state = *m_row;
@@ -189,7 +213,7 @@ LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
     }
     Slot slot;
     slot.rawName = rawName;
-    slot.name = readable(canonicalName(rawName), longestName);
+    slot.name = readable(nameOf(rawName), longestName);
     slot.isLoss = slot.name == "loss";
     const bool comesWithLoss = printedWithLoss(slot.name);
     slot.name += state.suffix;
@@ -269,7 +293,7 @@ void LogBuilder::value(std::string_view rawName, double value)
 void LogBuilder::absent(std::string_view rawName)
 {
     const auto found = findSlot(rawName);
-    if (!found && !isCanonical(canonicalName(rawName))) {
+    if (!found && !isCanonical(nameOf(rawName))) {
         return;
     }
     auto* slot = found ? &m_row->slots[*found] : makeSlot(rawName);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ingest/columnmap.h"
 #include "core/ingest/copies.h"
 #include "core/ingest/ingest.h"
 
@@ -24,6 +25,11 @@ class LogBuilder
 public:
     /// `rank` is what the file's place says, for lines that carry no rank themselves.
     LogBuilder(std::string source, std::optional<int> rank, int firstSegment);
+
+    /// What the user says the names of this log stand for, before anything is added.
+    void useColumns(ColumnMap columns) { m_columns = std::move(columns); }
+    /// The names of values met so far, as the log has them.
+    std::vector<std::string> rawNames() const;
 
     /// What an earlier import already stored of this log, so that steps and segments continue.
     void resume(const Series& stored) { m_stored.push_back(stored); }
@@ -106,6 +112,7 @@ private:
     Slot* slotOf(std::string_view rawName);
     std::optional<std::size_t> findSlot(std::string_view rawName);
     Slot* makeSlot(std::string_view rawName);
+    std::string nameOf(std::string_view rawName) const;
     void saySomeLeftOut();
     void closeStep(RankState& state);
     void append(RankState& state, Slot& slot, const Point& point);
@@ -118,6 +125,7 @@ private:
     std::vector<std::string> m_lanes; ///< names of those from 1 on
     std::vector<Series> m_stored;
     int m_lane = 0;
+    ColumnMap m_columns;
     RankState* m_row = nullptr;
     std::int64_t m_line = 0;
     std::vector<Series> m_done;

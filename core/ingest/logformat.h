@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/ingest/columnmap.h"
 #include "core/ingest/consoletext.h"
 #include "core/ingest/logbuilder.h"
 
@@ -33,6 +35,11 @@ class LogFormat
 public:
     virtual ~LogFormat() = default;
     virtual std::string_view name() const = 0;
+
+    /// For formats with columns: what the user says they hold, before anything is read.
+    virtual void useColumns(const ColumnMap&) { }
+    /// Columns met so far that may be no series, a step's for example.
+    virtual std::vector<std::string> columns() const { return {}; }
 
     /// How well the first lines of a file fit: 0 it is not this format, 100 it is nothing else. A console format
     /// that may begin anywhere says 1.

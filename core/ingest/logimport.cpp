@@ -26,10 +26,14 @@ constexpr std::chrono::seconds restingTime {5};
 class LogImport
 {
 public:
-    LogImport(const FoundFile& file, Session& session)
+    LogImport(const FoundFile& file, Session& session, const ColumnMap& columns)
         : m_file(file)
         , m_session(session)
+        , m_columns(columns)
+        , m_readWith(columns.empty() ? "" : ':' + hashText(textOf(columns)))
     { }
+
+    bool gaveSeries() const { return m_gaveSeries; }
 
     Result<void> run(
         const std::vector<Series>& stored, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
@@ -39,18 +43,20 @@ public:
             return tl::make_unexpected(mark.error());
         }
         m_stored = mark->offset;
+        const auto own = mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>();
+        m_gaveSeries = !own.empty();
         if (mark->offset == static_cast<std::int64_t>(m_size)) {
             return {};
         }
-        auto log = openLog(m_file.path, m_file.relative, mark->offset, mark->line,
-            mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>());
+        auto log = openLog(m_file.path, m_file.relative, mark->offset, mark->line, own, m_columns);
         if (log && mark->offset > 0 && !(*log)->resumable()) {
             if (auto dropped = m_session.dropLog(m_file.relative); !dropped) {
                 return dropped;
             }
             mark = freshMark();
             m_stored = 0;
-            log = openLog(m_file.path, m_file.relative);
+            m_gaveSeries = false;
+            log = openLog(m_file.path, m_file.relative, 0, 0, {}, m_columns);
         }
         if (!log) {
             return tl::make_unexpected(log.error());
@@ -132,6 +138,7 @@ private:
         next.from = m_stored;
         auto added = m_session.addLog(m_file.relative, contents.format, next, contents);
         if (added) {
+            m_gaveSeries = m_gaveSeries || !contents.series.empty();
             m_stored = next.offset;
             mark = next;
         }
@@ -146,21 +153,24 @@ private:
     }
 
     /// Only what was taken is hashed: the rest may still be written.
-    static LogMark markAt(const FileReader& reader, std::int64_t offset)
+    LogMark markAt(const FileReader& reader, std::int64_t offset) const
     {
         constexpr std::int64_t headBytes = 4096;
         constexpr std::int64_t tailBytes = 256;
         const auto& stamp = reader.stamp();
         LogMark mark;
         mark.offset = offset;
-        mark.identity =
-            fmt::format("{}:{}:{}", stamp.device, stamp.inode, hashOf(reader, 0, std::min(offset, headBytes)));
+        mark.identity = fmt::format(
+            "{}:{}:{}{}", stamp.device, stamp.inode, hashOf(reader, 0, std::min(offset, headBytes)), m_readWith);
         mark.lastLineHash = hashOf(reader, std::max<std::int64_t>(0, offset - tailBytes), offset);
         return mark;
     }
 
     const FoundFile& m_file;
     Session& m_session;
+    const ColumnMap& m_columns;
+    std::string m_readWith; ///< a log read with other columns is another log
+    bool m_gaveSeries = false; ///< now or at an earlier import
     std::uint64_t m_size = 0;
     bool m_atRest = false; ///< nobody has written to it for a while
     std::int64_t m_stored = 0;
@@ -168,10 +178,11 @@ private:
 
 } // namespace
 
-Result<void> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
-    const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
+Result<bool> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
+    const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
 {
-    return LogImport(file, session).run(stored, advance, cancel);
+    LogImport import(file, session, columns);
+    return import.run(stored, advance, cancel).map([&] { return import.gaveSeries(); });
 }
 
 } // namespace nanscope

@@ -10,9 +10,10 @@
 
 namespace nanscope {
 
-/// Stores what a log holds beyond what the session already took of it, piece by piece; a log that was cut off or
-/// replaced since is forgotten and read anew. `advance` hears the place in the file.
-Result<void> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
-    const std::function<void(std::int64_t)>& advance, const CancelToken& cancel);
+/// Stores what a log holds beyond what the session already took of it, piece by piece; a log that was cut off,
+/// replaced or read with other columns since is forgotten and read anew. `advance` hears the place in the file. True
+/// where the session has series of it now.
+Result<bool> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
+    const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel);
 
 } // namespace nanscope

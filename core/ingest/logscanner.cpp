@@ -62,6 +62,7 @@ Result<void> requireReadable(std::string_view head, const std::filesystem::path&
 
 std::vector<std::string_view> linesOf(std::string_view head)
 {
+    takePrefix(head, byteOrderMark);
     constexpr std::size_t most = 50;
     std::vector<std::string_view> lines;
     while (!head.empty() && lines.size() < most) {
@@ -86,7 +87,7 @@ LogScanner::LogScanner(LineReader reader, LogBuilder builder)
 { }
 
 Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
-    std::int64_t firstLine, const std::vector<Series>& stored)
+    std::int64_t firstLine, const std::vector<Series>& stored, const ColumnMap& columns)
 {
     auto text = openText(path, offset);
     if (!text) {
@@ -102,20 +103,33 @@ Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std
     const auto place = placeOf(relative);
     LogScanner scanner(LineReader(std::move(*text), firstLine), LogBuilder(relative, place.rank, place.attempt));
     scanner.m_finished = looksBinary(*head);
-    scanner.chooseFormats(*head);
+    const auto lines = linesOf(*head);
+    scanner.useColumns(columns, lines);
+    scanner.chooseFormats(lines);
     for (const auto& series : stored) {
         scanner.m_builder.resume(series);
     }
     return scanner;
 }
 
-void LogScanner::chooseFormats(std::string_view head)
+void LogScanner::useColumns(const ColumnMap& columns, std::span<const std::string_view> head)
 {
-    takePrefix(head, byteOrderMark);
-    const auto lines = linesOf(head);
+    m_columns = columns;
+    const auto table = columns.empty() ? std::nullopt : guessTable(head);
+    for (auto& entry : m_columns.entries) {
+        entry.here = table && std::any_of(table->columns.begin(), table->columns.end(), [&](const auto& column) {
+            return column.name == entry.column;
+        });
+    }
+    m_builder.useColumns(m_columns);
+}
+
+void LogScanner::chooseFormats(std::span<const std::string_view> head)
+{
     std::vector<std::pair<int, std::unique_ptr<LogFormat>>> scored;
     for (auto& format : allFormats()) {
-        const int score = format->sniff(lines);
+        format->useColumns(m_columns);
+        const int score = format->sniff(head);
         scored.emplace_back(score, std::move(format));
     }
     std::stable_sort(scored.begin(), scored.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -232,6 +246,16 @@ std::string LogScanner::format() const
     return std::string(m_formats[static_cast<std::size_t>(most - m_taken.begin())]->name());
 }
 
+std::vector<std::string> LogScanner::columns() const
+{
+    auto names = m_builder.rawNames();
+    for (const auto& format : m_formats) {
+        auto more = format->columns();
+        std::move(more.begin(), more.end(), std::back_inserter(names));
+    }
+    return names;
+}
+
 LogContents LogScanner::next(std::size_t most, const CancelToken& cancel)
 {
     constexpr std::int64_t linesPerLook = 4096;
@@ -254,7 +278,16 @@ LogContents LogScanner::next(std::size_t most, const CancelToken& cancel)
     contents.format = format();
     contents.bytes = m_held ? m_held->first : m_reader.offset();
     contents.lines = m_held ? m_held->second : m_reader.lines();
+    if (!m_columns.empty()) {
+        contents.columns = columns();
+    }
     return contents;
+}
+
+std::optional<TableGuess> guessFile(const std::filesystem::path& path)
+{
+    const auto head = readHead(path);
+    return head && !looksBinary(*head) && !looksLikeUtf16(*head) ? guessTable(linesOf(*head)) : std::nullopt;
 }
 
 } // namespace nanscope

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ingest/eventreader.h"
@@ -14,6 +16,7 @@
 #include "core/ingest/linereader.h"
 #include "core/ingest/logformat.h"
 #include "core/ingest/logsource.h"
+#include "core/ingest/tableguess.h"
 
 namespace nanscope {
 
@@ -23,7 +26,8 @@ class LogScanner : public LogSource
 public:
     /// `stored` is what an earlier import took of this log before `offset`.
     static Result<LogScanner> open(const std::filesystem::path& path, const std::string& relative,
-        std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {});
+        std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {},
+        const ColumnMap& columns = {});
 
     /// The last number of an unfinished line may still grow.
     void leaveTail() override { m_leaveTail = true; }
@@ -34,14 +38,17 @@ public:
 
 private:
     LogScanner(LineReader reader, LogBuilder builder);
-    void chooseFormats(std::string_view head);
+    void chooseFormats(std::span<const std::string_view> head);
+    void useColumns(const ColumnMap& columns, std::span<const std::string_view> head);
     void take(const RawLine& raw);
     void peel(LogLine& line);
     void finish();
     void noteHeld(std::int64_t number, std::int64_t offset, std::int64_t linesBefore);
     void sayProblem();
     std::string format() const;
+    std::vector<std::string> columns() const;
 
+    ColumnMap m_columns;
     LineReader m_reader;
     LogBuilder m_builder;
     EventReader m_events;
@@ -55,5 +62,8 @@ private:
     bool m_leaveTail = false;
     bool m_finished = false;
 };
+
+/// What the first lines of a file look like, whether a format knows them or not.
+std::optional<TableGuess> guessFile(const std::filesystem::path& path);
 
 } // namespace nanscope

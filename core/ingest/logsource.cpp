@@ -39,27 +39,27 @@ Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path
 }
 
 Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,
-    std::int64_t offset, std::int64_t firstLine, const std::vector<Series>& stored)
+    std::int64_t offset, std::int64_t firstLine, const std::vector<Series>& stored, const ColumnMap& columns)
 {
     if (isEventFileName(path.filename().string())) {
-        return openEventFile(path, relative, offset, firstLine, stored);
+        return openEventFile(path, relative, offset, firstLine, stored, columns);
     }
     if (isWandbName(path.filename().string())) {
-        return openWandb(path, relative, offset);
+        return openWandb(path, relative, offset, columns);
     }
     if (hasConfigName(relative) || isEnvironment(path)) {
         return openConfig(path, relative);
     }
-    return LogScanner::open(path, relative, offset, firstLine, stored)
+    return LogScanner::open(path, relative, offset, firstLine, stored, columns)
         .map([](LogScanner&& scanner) -> std::unique_ptr<LogSource> {
             return std::make_unique<LogScanner>(std::move(scanner));
         });
 }
 
 Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
-    std::int64_t firstLine, const JobContext& job)
+    std::int64_t firstLine, const JobContext& job, const ColumnMap& columns)
 {
-    auto log = openLog(path, relative, offset, firstLine);
+    auto log = openLog(path, relative, offset, firstLine, {}, columns);
     if (!log) {
         return tl::make_unexpected(log.error());
     }

@@ -30,9 +30,10 @@ public:
 };
 
 /// Text, TensorBoard's event file, or what W&B keeps of a run. `stored` is what an earlier import took of this log
-/// before `offset`, which is behind line (or record) `firstLine`.
+/// before `offset`, which is behind line (or record) `firstLine`, read with the same columns.
 Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,
-    std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {});
+    std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {},
+    const ColumnMap& columns = {});
 
 /// What the place of a log in its folder says.
 struct LogPlace
@@ -49,7 +50,7 @@ Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path
 bool isEventFileName(const std::string& name);
 
 Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
-    std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored);
+    std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored, const ColumnMap& columns);
 
 /// "run-<id>.wandb": what W&B keeps of a run on disk.
 bool isWandbName(const std::string& name);
@@ -58,6 +59,6 @@ bool isWandbName(const std::string& name);
 std::filesystem::path wandbConsoleBeside(const std::filesystem::path& path);
 
 Result<std::unique_ptr<LogSource>> openWandb(
-    const std::filesystem::path& path, const std::string& relative, std::int64_t offset);
+    const std::filesystem::path& path, const std::string& relative, std::int64_t offset, const ColumnMap& columns);
 
 } // namespace nanscope

@@ -215,6 +215,7 @@ public:
         contents.format = "tensorboard";
         contents.bytes = m_offset;
         contents.lines = m_records;
+        contents.columns = m_builder.rawNames();
         return contents;
     }
 
@@ -324,7 +325,7 @@ bool isEventFileName(const std::string& name)
 }
 
 Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
-    std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored)
+    std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored, const ColumnMap& columns)
 {
     auto file = FileReader::open(path);
     if (!file) {
@@ -334,8 +335,9 @@ Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& pa
         return tl::make_unexpected(events.error());
     }
     const auto place = placeOf(relative);
-    auto opened = std::make_unique<EventFile>(
-        std::move(*file), LogBuilder(relative, place.rank, place.attempt), offset, firstRecord);
+    LogBuilder builder(relative, place.rank, place.attempt);
+    builder.useColumns(columns);
+    auto opened = std::make_unique<EventFile>(std::move(*file), std::move(builder), offset, firstRecord);
     for (const auto& series : stored) {
         opened->resume(series);
     }

@@ -34,6 +34,14 @@ public:
         m_builder.expectNothing();
     }
 
+    void useColumns(const ColumnMap& columns)
+    {
+        m_builder.useColumns(columns);
+        if (const auto step = columns.columnOf("step"); !step.empty()) {
+            m_steps.choose(step);
+        }
+    }
+
     bool finished() const override { return m_finished; }
     void leaveTail() override { m_live = true; }
 
@@ -71,6 +79,10 @@ private:
         contents.format = "wandb";
         contents.bytes = std::max(m_from, m_offset);
         contents.lines = m_count;
+        contents.columns = m_builder.rawNames();
+        if (auto step = m_steps.chosen()) {
+            contents.columns.push_back(std::move(*step));
+        }
         return contents;
     }
 
@@ -223,7 +235,7 @@ std::filesystem::path wandbConsoleBeside(const std::filesystem::path& path)
 }
 
 Result<std::unique_ptr<LogSource>> openWandb(
-    const std::filesystem::path& path, const std::string& relative, std::int64_t offset)
+    const std::filesystem::path& path, const std::string& relative, std::int64_t offset, const ColumnMap& columns)
 {
     auto file = FileReader::open(path);
     if (!file) {
@@ -232,7 +244,9 @@ Result<std::unique_ptr<LogSource>> openWandb(
     if (auto good = requireWandb(*file, path); !good) {
         return tl::make_unexpected(good.error());
     }
-    return std::make_unique<WandbFile>(std::move(*file), relative, offset, !hasConsoleBeside(path));
+    auto opened = std::make_unique<WandbFile>(std::move(*file), relative, offset, !hasConsoleBeside(path));
+    opened->useColumns(columns);
+    return opened;
 }
 
 } // namespace nanscope

@@ -134,6 +134,9 @@ bool WandbSteps::counts(const WandbMessage::Item& item) const
 
 std::optional<int> WandbSteps::priorityOf(std::string_view name) const
 {
+    if (!m_chosen.empty() && name == m_chosen) {
+        return -1;
+    }
     const auto declared = std::find(m_declared.begin(), m_declared.end(), name);
     return declared != m_declared.end() ? std::optional(0) : stepPriority(name);
 }
@@ -154,6 +157,7 @@ std::optional<WandbSteps::Step> WandbSteps::stepOf(const WandbMessage& row)
     for (const auto& item : row.history) {
         const auto name = nameOf(item.path);
         known = known || isCanonical(canonicalName(name));
+        m_chosenSeen = m_chosenSeen || (!m_chosen.empty() && name == m_chosen);
         const auto priority = priorityOf(name);
         const auto step = priority ? wholeNumber(trimmed(item.json)) : std::nullopt;
         if (step && (!best || *priority < best->priority)) {

@@ -28,6 +28,10 @@ class WandbSteps
 public:
     /// The trainer says that this value is the step of others.
     void declare(std::string_view name);
+    /// The user says so: it goes before all others.
+    void choose(std::string_view name) { m_chosen = name; }
+    /// What the user chose, once a row had it.
+    std::optional<std::string> chosen() const { return m_chosenSeen ? std::optional(m_chosen) : std::nullopt; }
     /// It counts steps and is no value.
     bool counts(const WandbMessage::Item& item) const;
 
@@ -43,6 +47,8 @@ private:
     std::optional<int> priorityOf(std::string_view name) const;
 
     std::vector<std::string> m_declared;
+    std::string m_chosen;
+    bool m_chosenSeen = false;
     std::string m_key; ///< that the first row of a loss or the like was counted by
     std::optional<std::int64_t> m_last; ///< by that key
 };

@@ -345,6 +345,16 @@ Result<std::string> Session::observations() const
     return m_impl->attempt([&] { return fact(m_impl->raw(), "observations"); });
 }
 
+Result<void> Session::setColumns(const std::string& text)
+{
+    return m_impl->attempt([&] { setFact(m_impl->raw(), "log_columns", text); });
+}
+
+Result<std::string> Session::columns() const
+{
+    return m_impl->attempt([&] { return fact(m_impl->raw(), "log_columns"); });
+}
+
 Result<RunData> Session::summary() const
 {
     return m_impl->attempt([&] {

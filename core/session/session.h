@@ -93,6 +93,9 @@ public:
         const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records);
     /// Forgets what a source gave, for a log that was truncated or replaced.
     Result<void> dropLog(const std::string& source);
+    /// Which columns of logs hold what, in core/ingest's words; empty where nobody said.
+    Result<void> setColumns(const std::string& text);
+    Result<std::string> columns() const;
     Result<void> setRejections(const std::vector<Rejection>& rejected);
     /// Those that lie in the folder, in place of the ones found before; what logs say of them came with addLog().
     Result<void> setFoundCheckpoints(const std::vector<Checkpoint>& found);

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace nanscope {
+
+/// As a shell takes it for one word, for lines to copy.
+std::string shellQuoted(const std::string& word);
+
+} // namespace nanscope
