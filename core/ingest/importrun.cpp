@@ -34,6 +34,8 @@ struct Destination
     std::function<Result<void>(const Capture&)> seenAgain;
     std::function<Result<void>(std::vector<Capture>&)> addCaptures;
     std::function<Result<bool>(const FoundFile&, ProgressMeter&)> readLog; ///< true: it has series
+    std::function<Result<std::vector<std::string>>()>
+        storeLogs; ///< what still waits; returns the logs that were refused
     ColumnMap columns;
 };
 
@@ -177,6 +179,22 @@ std::optional<Rejection> unknownTable(const FoundFile& file, const FoundFiles& f
     return say ? std::optional(Rejection {file.relative, advice->text}) : std::nullopt;
 }
 
+Result<void> storeLogs(const Destination& destination, std::vector<Rejection>& rejected)
+{
+    auto refused = destination.storeLogs();
+    if (!refused) {
+        return tl::make_unexpected(refused.error());
+    }
+    for (auto& source : *refused) {
+        const bool said =
+            std::any_of(rejected.begin(), rejected.end(), [&](const Rejection& one) { return one.path == source; });
+        if (!said) {
+            rejected.push_back({std::move(source), "another program is importing this log; run the import again"});
+        }
+    }
+    return {};
+}
+
 Result<void> importLogs(
     const FoundFiles& found, const Destination& destination, std::vector<Rejection>& rejected, const JobContext& job)
 {
@@ -196,10 +214,11 @@ Result<void> importLogs(
             }
         }
         if (meter.cancelled()) {
-            return cancelled();
+            auto kept = storeLogs(destination, rejected);
+            return kept ? cancelled() : kept;
         }
     }
-    return {};
+    return storeLogs(destination, rejected);
 }
 
 Result<std::vector<Rejection>> importFiles(FoundFiles& found, const Destination& destination, const JobContext& job)
@@ -269,6 +288,7 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
         meter.advance(done += static_cast<std::int64_t>(file.size), total, file.relative);
         return hasSeries;
     };
+    destination.storeLogs = [] { return Result<std::vector<std::string>>(std::vector<std::string>()); };
     auto rejected = importFiles(*found, destination, job);
     if (!rejected) {
         return tl::make_unexpected(rejected.error());
@@ -300,7 +320,9 @@ Result<RunData> importRun(
     }
     const auto total = logBytes(*found);
     std::int64_t done = 0;
+    LogQueue queue(session);
     Destination destination;
+    destination.storeLogs = [&] { return queue.flush().map([&] { return queue.takeRefused(); }); };
     destination.known = std::move(*known);
     destination.columns = std::move(*kept);
     destination.seenAgain = [&](const Capture& capture) {
@@ -309,7 +331,7 @@ Result<RunData> importRun(
     destination.addCaptures = [&](std::vector<Capture>& captures) { return session.addCaptures(captures); };
     destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) {
         const auto advance = [&](std::int64_t offset) { meter.advance(done + offset, total, file.relative); };
-        auto read = importLog(file, session, before->series, destination.columns, advance, job.cancel);
+        auto read = importLog(file, session, queue, before->series, destination.columns, advance, job.cancel);
         done += static_cast<std::int64_t>(file.size);
         return read;
     };

@@ -26,9 +26,10 @@ constexpr std::chrono::seconds restingTime {5};
 class LogImport
 {
 public:
-    LogImport(const FoundFile& file, Session& session, const ColumnMap& columns)
+    LogImport(const FoundFile& file, Session& session, LogQueue& queue, const ColumnMap& columns)
         : m_file(file)
         , m_session(session)
+        , m_queue(queue)
         , m_columns(columns)
         , m_readWith(columns.empty() ? "" : ':' + hashText(textOf(columns)))
     { }
@@ -118,7 +119,7 @@ private:
         return fresh;
     }
 
-    Result<void> store(const LogContents& contents, LogMark& mark)
+    Result<void> store(LogContents contents, LogMark& mark)
     {
         // Small files that are no log are not worth a row, however many lie around.
         constexpr std::int64_t worthRemembering = 1 << 20;
@@ -136,13 +137,11 @@ private:
         auto next = markAt(*reader, contents.bytes);
         next.line = contents.lines;
         next.from = m_stored;
-        auto added = m_session.addLog(m_file.relative, contents.format, next, contents);
-        if (added) {
-            m_gaveSeries = m_gaveSeries || !contents.series.empty();
-            m_stored = next.offset;
-            mark = next;
-        }
-        return added;
+        m_gaveSeries = m_gaveSeries || !contents.series.empty();
+        m_stored = next.offset;
+        mark = next;
+        return m_queue.add(
+            {m_file.relative, std::move(contents.format), std::move(next), static_cast<LogRecords&&>(contents)});
     }
 
     static std::string hashOf(const FileReader& reader, std::int64_t from, std::int64_t to)
@@ -168,6 +167,7 @@ private:
 
     const FoundFile& m_file;
     Session& m_session;
+    LogQueue& m_queue;
     const ColumnMap& m_columns;
     std::string m_readWith; ///< a log read with other columns is another log
     bool m_gaveSeries = false; ///< now or at an earlier import
@@ -178,10 +178,34 @@ private:
 
 } // namespace
 
-Result<bool> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
+Result<void> LogQueue::add(LogAddition addition)
+{
+    constexpr std::size_t mostLogs = 128;
+    constexpr std::size_t mostRecords = 20'000;
+    for (const auto& series : addition.records.series) {
+        m_size += series.points.size();
+    }
+    m_size += addition.records.events.size() + addition.records.checkpoints.size() + addition.records.settings.size();
+    m_waiting.push_back(std::move(addition));
+    return m_waiting.size() < mostLogs && m_size < mostRecords ? Result<void>() : flush();
+}
+
+Result<void> LogQueue::flush()
+{
+    const auto waiting = std::exchange(m_waiting, {});
+    m_size = 0;
+    if (waiting.empty()) {
+        return {};
+    }
+    return m_session.addLogs(waiting).map([&](const std::vector<std::string>& refused) {
+        m_refused.insert(m_refused.end(), refused.begin(), refused.end());
+    });
+}
+
+Result<bool> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
     const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
 {
-    LogImport import(file, session, columns);
+    LogImport import(file, session, queue, columns);
     return import.run(stored, advance, cancel).map([&] { return import.gaveSeries(); });
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ingest/ingest.h"
@@ -10,10 +12,30 @@
 
 namespace nanscope {
 
-/// Stores what a log holds beyond what the session already took of it, piece by piece; a log that was cut off,
-/// replaced or read with other columns since is forgotten and read anew. `advance` hears the place in the file. True
-/// where the session has series of it now.
-Result<bool> importLog(const FoundFile& file, Session& session, const std::vector<Series>& stored,
+/// Small logs wait for each other to be stored: a transaction costs more than what many a log holds.
+class LogQueue
+{
+public:
+    explicit LogQueue(Session& session)
+        : m_session(session)
+    { }
+
+    Result<void> add(LogAddition addition);
+    Result<void> flush();
+    /// Of those that were stored, the logs that another program went on with meanwhile.
+    std::vector<std::string> takeRefused() { return std::exchange(m_refused, {}); }
+
+private:
+    Session& m_session;
+    std::vector<LogAddition> m_waiting;
+    std::vector<std::string> m_refused;
+    std::size_t m_size = 0; ///< points and what else they hold
+};
+
+/// Stores what a log holds beyond what the session already took of it, piece by piece, through the queue; a log that
+/// was cut off, replaced or read with other columns since is forgotten and read anew. `advance` hears the place in the
+/// file. True where the session has series of it now.
+Result<bool> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
     const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel);
 
 } // namespace nanscope

@@ -140,7 +140,7 @@ void LogScanner::chooseFormats(std::span<const std::string_view> head)
         }
     }
     m_taken.assign(m_formats.size(), 0);
-    m_hosts = HostLabels(lines);
+    m_hosts = HostLabels(head);
 }
 
 bool LogScanner::resumable() const

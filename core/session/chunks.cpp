@@ -87,13 +87,6 @@ void appendChunk(const Statement& row, std::vector<Point>& points)
 constexpr const char* chunkColumns = "SELECT c.count, a.steps, a.lines, c.bits, c.missing, c.missing_at, c.seq, "
                                      "c.axis_id FROM chunks c JOIN axes a ON a.id = c.axis_id WHERE c.series_id = ? ";
 
-void dropUnusedAxis(sqlite3* db, std::int64_t axisId)
-{
-    Statement(db, "DELETE FROM axes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM chunks WHERE axis_id = ?1)")
-        .bind(axisId)
-        .run();
-}
-
 } // namespace
 
 ChunkFacts factsOf(std::span<const Point> points)
@@ -123,6 +116,14 @@ std::int64_t AxisStore::idOf(std::span<const Point> points)
     return at->second;
 }
 
+ChunkWriter::ChunkWriter(sqlite3* db)
+    : m_axes(db)
+    , m_insert(db, "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+    , m_last(db, std::string(chunkColumns) + "ORDER BY c.seq DESC LIMIT 1")
+    , m_drop(db, "DELETE FROM chunks WHERE series_id = ? AND seq = ?")
+    , m_dropAxis(db, "DELETE FROM axes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM chunks WHERE axis_id = ?1)")
+{ }
+
 void ChunkWriter::write(std::int64_t seriesId, std::int64_t seq, std::span<const Point> points)
 {
     const auto facts = factsOf(points);
@@ -140,25 +141,25 @@ void ChunkWriter::write(std::int64_t seriesId, std::int64_t seq, std::span<const
         .run();
 }
 
-std::vector<Point> reclaimLastChunk(sqlite3* db, SeriesRow& row)
+std::vector<Point> ChunkWriter::reclaimLast(SeriesRow& row)
 {
     std::vector<Point> points;
     std::int64_t axisId = 0;
-    {
-        Statement last(db, std::string(chunkColumns) + "ORDER BY c.seq DESC LIMIT 1");
-        if (!last.bind(row.id).step()) {
-            return points;
+    if (m_last.bind(row.id).step()) {
+        row.nextSeq = m_last.integer(6) + 1;
+        axisId = m_last.integer(7);
+        if (m_last.integer(0) < static_cast<std::int64_t>(chunkPoints)) {
+            appendChunk(m_last, points);
         }
-        row.nextSeq = last.integer(6) + 1;
-        if (last.integer(0) >= static_cast<std::int64_t>(chunkPoints)) {
-            return points;
-        }
-        appendChunk(last, points);
-        axisId = last.integer(7);
+    }
+    m_last.reset();
+    if (points.empty()) {
+        return points;
     }
     --row.nextSeq;
-    Statement(db, "DELETE FROM chunks WHERE series_id = ? AND seq = ?").bind(row.id, row.nextSeq).run();
-    dropUnusedAxis(db, axisId);
+    m_drop.bind(row.id, row.nextSeq).run();
+    m_dropAxis.bind(axisId).run();
+    m_axes.forget(axisId);
     return points;
 }
 

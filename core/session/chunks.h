@@ -40,26 +40,17 @@ public:
     { }
 
     std::int64_t idOf(std::span<const Point> points);
+    void forget() { m_ids.clear(); }
+    /// It is gone.
+    void forget(std::int64_t id)
+    {
+        std::erase_if(m_ids, [id](const auto& known) { return known.second == id; });
+    }
 
 private:
     Statement m_insert;
     sqlite3* m_db;
     std::map<std::string, std::int64_t> m_ids;
-};
-
-class ChunkWriter
-{
-public:
-    explicit ChunkWriter(sqlite3* db)
-        : m_axes(db)
-        , m_insert(db, "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-    { }
-
-    void write(std::int64_t seriesId, std::int64_t seq, std::span<const Point> points);
-
-private:
-    AxisStore m_axes;
-    Statement m_insert;
 };
 
 struct SeriesRow
@@ -68,10 +59,28 @@ struct SeriesRow
     std::int64_t nextSeq = 0;
 };
 
+class ChunkWriter
+{
+public:
+    explicit ChunkWriter(sqlite3* db);
+
+    void write(std::int64_t seriesId, std::int64_t seq, std::span<const Point> points);
+
+    /// Takes a chunk that is not full out of the session, so that many small additions do not leave many small chunks.
+    std::vector<Point> reclaimLast(SeriesRow& row);
+
+    /// Axes are shared within one transaction.
+    void forget() { m_axes.forget(); }
+
+private:
+    AxisStore m_axes;
+    Statement m_insert;
+    Statement m_last;
+    Statement m_drop;
+    Statement m_dropAxis;
+};
+
 std::vector<Point> readPoints(sqlite3* db, std::int64_t seriesId);
 std::vector<Point> readChunk(sqlite3* db, std::int64_t seriesId, std::int64_t seq);
-
-/// Takes a chunk that is not full out of the session, so that many small additions do not leave many small chunks.
-std::vector<Point> reclaimLastChunk(sqlite3* db, SeriesRow& row);
 
 } // namespace nanscope

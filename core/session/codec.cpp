@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
 #include <zstd.h>
@@ -29,10 +30,18 @@ constexpr int compressionLevel = 1;
         {ErrorKind::corrupt, "a block of the session is damaged; import the run into a new session", {}}};
 }
 
+struct ZstdCloser
+{
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+
 std::vector<std::byte> compress(std::span<const std::byte> bytes)
 {
+    // Making one anew costs more than packing a small block.
+    thread_local const std::unique_ptr<ZSTD_CCtx, ZstdCloser> context(ZSTD_createCCtx());
     std::vector<std::byte> packed(ZSTD_compressBound(bytes.size()));
-    const auto size = ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), compressionLevel);
+    const auto size =
+        ZSTD_compressCCtx(context.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), compressionLevel);
     if (ZSTD_isError(size) != 0) {
         throw DatabaseFailure {{ErrorKind::internal, "a block could not be compressed", {}}};
     }

@@ -68,6 +68,8 @@ public:
     /// True while there is a row.
     bool step();
     void run();
+    /// Lets go of what step() holds, once its row has been read.
+    void reset() { sqlite3_reset(m_statement.get()); }
 
     std::int64_t integer(int column) const { return sqlite3_column_int64(m_statement.get(), column); }
     bool isNull(int column) const { return sqlite3_column_type(m_statement.get(), column) == SQLITE_NULL; }

@@ -1,87 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
-#include "core/session/chunks.h"
 #include "core/session/sessionimpl.h"
 
 namespace nanscope {
 
 namespace {
-
-SeriesRow seriesRow(sqlite3* db, std::int64_t sourceId, const Series& series)
-{
-    Statement find(db,
-        "SELECT id FROM series WHERE source_id = ? AND name = ? AND rank IS ? AND segment = ? AND step_inferred = ?");
-    if (find.bind(sourceId, series.name, series.rank, series.segment, series.stepInferred).step()) {
-        return {find.integer(0), 0};
-    }
-    Statement(db, "INSERT INTO series VALUES (NULL, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0, 0)")
-        .bind(sourceId, series.name, series.rank, series.segment, series.stepInferred, series.points.front().step,
-            series.points.back().step)
-        .run();
-    return {sqlite3_last_insert_rowid(db), 0};
-}
-
-void appendSeries(sqlite3* db, std::int64_t sourceId, const Series& series, ChunkWriter& writer)
-{
-    if (series.points.empty()) {
-        return;
-    }
-    auto row = seriesRow(db, sourceId, series);
-    const auto facts = factsOf(series.points);
-    const auto missing = static_cast<std::int64_t>(facts.missingAt.size());
-    auto points = reclaimLastChunk(db, row);
-    points.insert(points.end(), series.points.begin(), series.points.end());
-    for (std::size_t at = 0; at < points.size(); at += chunkPoints) {
-        const auto size = std::min(chunkPoints, points.size() - at);
-        writer.write(row.id, row.nextSeq++, std::span(points).subspan(at, size));
-    }
-    Statement(db,
-        "UPDATE series SET points = points + ?, last_step = ?, nan = nan + ?, pos_inf = pos_inf + ?, "
-        "neg_inf = neg_inf + ?, missing = missing + ? WHERE id = ?")
-        .bind(static_cast<std::int64_t>(series.points.size()) - missing, series.points.back().step, facts.nan,
-            facts.posInf, facts.negInf, missing, row.id)
-        .run();
-}
-
-void insertEvents(sqlite3* db, std::int64_t sourceId, const std::vector<Event>& events)
-{
-    Statement insert(db, "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)");
-    Statement note(db, "INSERT INTO event_notes VALUES (?, ?, ?)");
-    for (const auto& event : events) {
-        insert
-            .bind(
-                sourceId, std::string(name(event.kind)), event.rank, event.step, event.capture, event.text, event.line)
-            .run();
-        if (event.copies > 1 || !event.detail.empty()) {
-            const std::int64_t id = sqlite3_last_insert_rowid(db);
-            note.bind(id, event.copies, event.detail).run();
-        }
-    }
-}
-
-void requireContinuation(sqlite3* db, const std::string& source, std::int64_t from)
-{
-    Statement stored(db, "SELECT taken_bytes FROM sources WHERE path = ?");
-    const auto taken = stored.bind(source).step() ? stored.integer(0) : 0;
-    if (from >= 0 && taken != from) {
-        throw DatabaseFailure {{ErrorKind::refused, "another program is importing this log; run the import again", {}}};
-    }
-}
-
-std::int64_t storeSource(sqlite3* db, const std::string& source, const std::string& format, const LogMark& mark)
-{
-    Statement upsert(db,
-        "INSERT INTO sources VALUES (NULL, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
-        "format = CASE excluded.format WHEN '' THEN format ELSE excluded.format END, identity = excluded.identity, "
-        "taken_bytes = excluded.taken_bytes, taken_lines = excluded.taken_lines, "
-        "last_line_hash = excluded.last_line_hash RETURNING id");
-    upsert.bind(source, format, mark.identity, mark.offset, mark.line, mark.lastLineHash).step();
-    const auto id = upsert.integer(0);
-    while (upsert.step()) { }
-    return id;
-}
 
 Series readSeriesRow(const Statement& row)
 {
@@ -146,36 +69,43 @@ Result<std::vector<Point>> Session::points(std::int64_t seriesId) const
     return m_impl->attempt([&] { return readPoints(m_impl->raw(), seriesId); });
 }
 
+LogWriter& Session::Impl::logs()
+{
+    if (!logWriter) {
+        logWriter = std::make_unique<LogWriter>(raw());
+    }
+    return *logWriter;
+}
+
 Result<std::optional<LogMark>> Session::logMark(const std::string& source)
 {
-    return m_impl->attempt([&]() -> std::optional<LogMark> {
-        Statement find(
-            m_impl->raw(), "SELECT identity, taken_bytes, taken_lines, last_line_hash FROM sources WHERE path = ?");
-        if (!find.bind(source).step()) {
-            return std::nullopt;
+    return m_impl->attempt([&] { return m_impl->logs().mark(source); });
+}
+
+Result<std::vector<std::string>> Session::addLogs(const std::vector<LogAddition>& additions)
+{
+    return m_impl->attempt([&] {
+        std::vector<std::string> refused;
+        auto& logs = m_impl->logs();
+        Transaction transaction(m_impl->raw());
+        logs.begin();
+        for (const auto& addition : additions) {
+            if (!logs.add(addition)) {
+                refused.push_back(addition.source);
+            }
         }
-        LogMark mark {find.text(0), find.integer(1), find.integer(2), find.text(3)};
-        mark.from = mark.offset;
-        return mark;
+        transaction.commit();
+        return refused;
     });
 }
 
 Result<void> Session::addLog(
     const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records)
 {
-    return m_impl->attempt([&] {
-        sqlite3* db = m_impl->raw();
-        Transaction transaction(db);
-        requireContinuation(db, source, mark.from);
-        const auto sourceId = storeSource(db, source, format, mark);
-        ChunkWriter writer(db);
-        for (const auto& one : records.series) {
-            appendSeries(db, sourceId, one, writer);
-        }
-        insertEvents(db, sourceId, records.events);
-        insertCheckpoints(db, sourceId, records.checkpoints);
-        insertSettings(db, sourceId, records.settings);
-        transaction.commit();
+    return addLogs({{source, format, mark, records}}).and_then([&](const std::vector<std::string>& refused) {
+        return refused.empty() ? Result<void>()
+                               : failure(ErrorKind::refused,
+                                   "another program is importing this log; run the import again", path().string());
     });
 }
 

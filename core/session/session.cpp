@@ -215,6 +215,7 @@ RunData withPaths(RunData run, const std::function<std::string(const std::string
 
 Session::Impl::~Impl()
 {
+    logWriter.reset();
     if (db && writable) {
         // Fails, as it should, while another process has the session open; the last one leaves a single file.
         sqlite3_busy_timeout(raw(), 0);

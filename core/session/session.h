@@ -60,6 +60,15 @@ struct SeriesRange
     std::int64_t mostPoints = 0; ///< to decode, roughly
 };
 
+/// What one reading of a log found, and where the next one goes on.
+struct LogAddition
+{
+    std::string source;
+    std::string format;
+    LogMark mark;
+    LogRecords records;
+};
+
 class Session
 {
 public:
@@ -91,6 +100,9 @@ public:
     /// Appends to what the source already has and moves its mark, in one transaction.
     Result<void> addLog(
         const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records);
+    /// Many of them in one transaction, which is most of what a small one costs; all or none of them. Returns the
+    /// sources that another program went on with meanwhile: nothing is stored of these.
+    Result<std::vector<std::string>> addLogs(const std::vector<LogAddition>& additions);
     /// Forgets what a source gave, for a log that was truncated or replaced.
     Result<void> dropLog(const std::string& source);
     /// Which columns of logs hold what, in core/ingest's words; empty where nobody said.

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "core/session/database.h"
+#include "core/session/logwriter.h"
 #include "core/session/session.h"
 
 namespace nanscope {
@@ -23,6 +25,9 @@ struct Session::Impl
     ~Impl();
 
     sqlite3* raw() const { return db.get(); }
+
+    std::unique_ptr<LogWriter> logWriter; ///< once it was asked for
+    LogWriter& logs();
 
     /// The folder that was asked for last and its real path: captures come from few folders, and asking the system
     /// about each part of a path costs more than storing a capture.
@@ -49,8 +54,6 @@ std::vector<Event> readEvents(sqlite3* db);
 
 /// Checkpoints, settings and the notes of events; an older session that is only read has none.
 bool hasStory(sqlite3* db);
-void insertCheckpoints(sqlite3* db, std::optional<std::int64_t> sourceId, const std::vector<Checkpoint>& checkpoints);
-void insertSettings(sqlite3* db, std::int64_t sourceId, const std::vector<Setting>& settings);
 std::vector<Checkpoint> readCheckpoints(sqlite3* db);
 std::vector<Setting> readSettings(sqlite3* db);
 

@@ -16,22 +16,6 @@ bool hasStory(sqlite3* db)
     return pragmaValue(db, "user_version") >= storyVersion;
 }
 
-void insertCheckpoints(sqlite3* db, std::optional<std::int64_t> sourceId, const std::vector<Checkpoint>& checkpoints)
-{
-    Statement insert(db, "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)");
-    for (const auto& one : checkpoints) {
-        insert.bind(sourceId, std::string(name(one.fact)), one.step, one.path, one.problem, one.line).run();
-    }
-}
-
-void insertSettings(sqlite3* db, std::int64_t sourceId, const std::vector<Setting>& settings)
-{
-    Statement insert(db, "INSERT INTO settings VALUES (NULL, ?, ?, ?, ?, ?)");
-    for (const auto& one : settings) {
-        insert.bind(sourceId, one.name, one.value, one.rank, one.line).run();
-    }
-}
-
 std::vector<Checkpoint> readCheckpoints(sqlite3* db)
 {
     std::vector<Checkpoint> all;
@@ -69,7 +53,7 @@ Result<void> Session::setFoundCheckpoints(const std::vector<Checkpoint>& found)
         sqlite3* db = m_impl->raw();
         Transaction transaction(db);
         execute(db, "DELETE FROM checkpoints WHERE source_id IS NULL");
-        insertCheckpoints(db, std::nullopt, found);
+        m_impl->logs().addCheckpoints(std::nullopt, found);
         transaction.commit();
     });
 }

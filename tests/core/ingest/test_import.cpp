@@ -248,6 +248,29 @@ TEST_F(Import, cancelledImportKeepsWhatItHasAndGoesOnLater)
     EXPECT_EQ(m_session->load()->series.at(0).points.back().line, 400'000);
 }
 
+TEST_F(Import, cancelledImportOfSmallLogsKeepsThoseThatWait)
+{
+    constexpr int logs = 300;
+    for (int i = 0; i < logs; ++i) {
+        m_folder.write("run/rank_" + std::to_string(i) + ".log", dionLines(0, 2));
+    }
+    JobContext job;
+    job.progress = [&](const Progress& progress) {
+        if (progress.phase == "logs") {
+            job.cancel.cancel();
+        }
+    };
+    ASSERT_FALSE(importRun(m_folder / "run", *m_session, job));
+    const auto kept = m_session->summary();
+    ASSERT_FALSE(kept->series.empty());
+    EXPECT_LT(kept->series.size(), std::size_t {logs});
+    const auto run = import();
+    EXPECT_EQ(run.series.size(), std::size_t {2 * logs});
+    for (const auto& series : run.series) {
+        EXPECT_EQ(series.pointCount, 2);
+    }
+}
+
 TEST_F(Import, capturesAreScannedOnceAndBadOnesRejected)
 {
     writeCapture(m_folder / "run/one.pt", 1);

@@ -85,6 +85,57 @@ TEST(Writers, AReaderSeesOneMomentWhileAWriterGoesOn)
     }
 }
 
+TEST(Writers, OfLogsStoredTogetherOnlyTheOneThatAnotherProgramHasIsRefused)
+{
+    const TemporaryFolder folder;
+    auto one = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
+    ASSERT_TRUE(one && two);
+    LogMark mark;
+    mark.from = 0;
+    mark.offset = 100;
+    ASSERT_TRUE(one->addLog("b.log", "dion", mark, {{lossOf({1, 2})}, {}}));
+    const auto refused = two->addLogs({{"a.log", "dion", mark, {{lossOf({1})}, {}}},
+        {"b.log", "dion", mark, {{lossOf({1, 2})}, {}}}, {"c.log", "dion", mark, {{lossOf({3})}, {}}}});
+    ASSERT_TRUE(refused);
+    EXPECT_THAT(*refused, testing::ElementsAre("b.log"));
+    const auto run = two->load();
+    ASSERT_TRUE(run);
+    ASSERT_EQ(run->series.size(), 3U);
+    EXPECT_EQ(run->series[0].points.at(0).value, 1);
+    EXPECT_EQ(run->series[1].pointCount, 2);
+    EXPECT_EQ(run->series[2].points.at(0).value, 3);
+}
+
+// Logs of many ranks have the same steps and lines, which are stored once; those of a piece that was taken back to be
+// continued are gone.
+TEST(Writers, PiecesOfOneLogAndItsLikeAreStoredTogether)
+{
+    const TemporaryFolder folder;
+    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    LogMark first;
+    first.from = 0;
+    first.offset = 100;
+    LogMark second;
+    second.from = 100;
+    second.offset = 200;
+    const auto more = lossOf({3, 4}, 2);
+    const auto stored =
+        session->addLogs({{"a.log", "dion", first, {{lossOf({1, 2})}, {}}}, {"a.log", "dion", second, {{more}, {}}},
+            {"b.log", "dion", first, {{lossOf({5, 6})}, {}}}, {"c.log", "dion", first, {{lossOf({7, 8})}, {}}}});
+    ASSERT_TRUE(stored) << stored.error().what;
+    EXPECT_THAT(*stored, testing::IsEmpty());
+    const auto run = session->load();
+    ASSERT_TRUE(run);
+    ASSERT_EQ(run->series.size(), 3U);
+    EXPECT_EQ(run->series[0].points.size(), 4U);
+    ASSERT_EQ(run->series[1].points.size(), 2U);
+    EXPECT_EQ(run->series[1].points[1].value, 6);
+    ASSERT_EQ(run->series[2].points.size(), 2U);
+    EXPECT_EQ(run->series[2].points[0].value, 7);
+}
+
 TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
 {
     const TemporaryFolder folder;
