@@ -166,14 +166,32 @@ void print(const std::vector<StitchedSide>& sides, nlohmann::ordered_json unmatc
         {{"schema", "nanscope.stitch/1"}, {"tensors", std::move(tensors)}, {"unmatched", std::move(unmatched)}});
 }
 
+/// A whole that is judged must hold what ran, not what stitching made of it.
+std::string notTheWhole(const Stitched& tensor)
+{
+    const auto parts = [](const Drift& drift) { return drift.classChanges > 0; };
+    if (std::any_of(tensor.drift.begin(), tensor.drift.end(), parts)) {
+        return "replicas disagree on which elements are finite, and nothing says which were used";
+    }
+    if (tensor.partial && tensor.partial->own.overflowed > 0) {
+        return "a Partial overflows here where every part is finite; whether it did in the run depends on the order "
+               "and "
+               "the type it was added in";
+    }
+    return {};
+}
+
 /// A capture of the logical tensors, as if one rank had made it.
 Result<void> writeWhole(const std::vector<StitchedSide>& sides, const CaptureFile& first, const std::string& output)
 {
     std::vector<std::pair<std::string, ValueToWrite>> entries;
     for (const auto& side : sides) {
+        if (const auto why = notTheWhole(side.tensor); !why.empty()) {
+            return failure(ErrorKind::unsupported, "the whole was not written: " + why, output);
+        }
         auto bytes = logicalBytes(side.tensor);
         if (!bytes) {
-            return tl::make_unexpected(bytes.error());
+            return failure(bytes.error().kind, bytes.error().what, output);
         }
         const std::string name = side.side == ShardSide::input ? "input" : "output";
         entries.emplace_back(
@@ -207,11 +225,6 @@ Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::str
                                       : "no parts of one tensor could be told to belong together",
             paths.front());
     }
-    if (!output.empty() && matched.sets.size() > 1) {
-        return failure(ErrorKind::usage,
-            fmt::format("{} were found, and one file holds one; name the dumps of one",
-                counted(std::ssize(matched.sets), "call")));
-    }
     std::vector<StitchedSide> sides;
     for (const auto& set : matched.sets) {
         auto stitched = stitchSet(read->captures, set, terminal);
@@ -221,14 +234,19 @@ Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::str
         std::move(stitched->begin(), stitched->end(), std::back_inserter(sides));
     }
     print(sides, unmatchedJson(read->captures, matched), terminal);
+    if (!output.empty() && matched.sets.size() > 1) {
+        return failure(ErrorKind::usage,
+            fmt::format("{} were found, and one file holds one; name the dumps of one",
+                counted(std::ssize(matched.sets), "call")));
+    }
     if (!output.empty()) {
         const auto& first = read->captures[matched.sets.front().captures.front()];
         if (auto written = writeWhole(sides, first, output); !written) {
             return tl::make_unexpected(written.error());
         }
     }
-    const bool unused =
-        std::any_of(sides.begin(), sides.end(), [](const StitchedSide& side) { return !side.tensor.unused.empty(); });
+    const bool unused = std::any_of(sides.begin(), sides.end(),
+        [](const StitchedSide& side) { return !side.tensor.unused.empty() || !side.tensor.drift.empty(); });
     return read->rejected || unused || !matched.unmatched.empty() ? exitRejected : exitDone;
 }
 

@@ -93,10 +93,11 @@ std::string upstreamSummary(const Capture& capture)
         return "the input was not scanned";
     }
     const auto within = first % shape.elements();
-    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}, {}, {}]: the gradient or "
-                       "the momentum brought them, not the iteration",
+    return fmt::format(
+        "{} of {} input values were already non-finite, the first ({}) at [{}, {}, {}]{}: the gradient or "
+        "the momentum brought them, not the iteration",
         total.nonFinite(), total.count, name(total.firstClass), first / shape.elements(), within / shape.cols,
-        within % shape.cols);
+        within % shape.cols, capture.part.empty() ? "" : " of this rank's part");
 }
 
 struct Entry
@@ -128,10 +129,20 @@ bool isCause(const Entry& entry)
     return bornHere(*entry.capture) && !damagedOnZero(*entry.capture);
 }
 
+/// Parts of one call are dumped by all ranks at once: the later of two is no victim of the earlier.
+bool maybeOneCall(const Entry& a, const Entry& b)
+{
+    const bool parts = !a.capture->part.empty() && !b.capture->part.empty();
+    const bool apart = a.moment.update && b.moment.update && a.moment.update != b.moment.update;
+    return parts && !apart && a.moment.rank != b.moment.rank;
+}
+
 void judgeDamagedInput(Entry& entry, const std::vector<Entry>& all, const std::vector<const Entry*>& upstream)
 {
     auto& v = entry.verdict;
-    const auto reaches = [&](const Entry& cause) { return &cause != &entry && canReach(cause.moment, entry.moment); };
+    const auto reaches = [&](const Entry& cause) {
+        return &cause != &entry && canReach(cause.moment, entry.moment) && !maybeOneCall(cause, entry);
+    };
     const auto cause =
         std::find_if(all.begin(), all.end(), [&](const Entry& other) { return isCause(other) && reaches(other); });
     const auto earlierUpstream =
@@ -148,25 +159,11 @@ void judgeDamagedInput(Entry& entry, const std::vector<Entry>& all, const std::v
     v.summary = "the input was already non-finite: contaminated by an earlier capture";
 }
 
-bool partsOfOneCall(const Entry& a, const Entry& b)
-{
-    return a.capture->part == b.capture->part && a.moment.update && a.moment.update == b.moment.update;
-}
-
-/// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large.
-void judgePart(Entry& entry, const std::vector<Entry>& all)
+/// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large. Which
+/// parts are of one call is not told by what they have in common, so no other dump is named either.
+void judgePart(Entry& entry)
 {
     auto& v = entry.verdict;
-    const auto damagedPart = std::find_if(all.begin(), all.end(), [&](const Entry& other) {
-        return partsOfOneCall(entry, other) && inputState(*other.capture) != InputState::finite;
-    });
-    if (damagedPart != all.end()) {
-        v.role = Role::downstream;
-        v.blame = Blame::downstream;
-        v.causedBy = damagedPart->verdict.capture;
-        v.summary = "this part of the input is finite, but another part of the same tensor was not";
-        return;
-    }
     v.role = Role::birth;
     v.blame = Blame::undecided;
     v.summary =
@@ -178,11 +175,12 @@ void judgePart(Entry& entry, const std::vector<Entry>& all)
 void judgeRole(Entry& entry, const std::vector<Entry>& all, const std::vector<const Entry*>& upstream)
 {
     auto& v = entry.verdict;
-    if (bornHere(*entry.capture) && !entry.capture->part.empty()) {
-        judgePart(entry, all);
+    const bool whole = entry.capture->part.empty();
+    if (!whole && bornHere(*entry.capture) && inputState(*entry.capture) == InputState::finite) {
+        judgePart(entry);
         return;
     }
-    if (bornHere(*entry.capture)) {
+    if (whole && bornHere(*entry.capture)) {
         v.role = damagedOnZero(*entry.capture) ? Role::padding : Role::birth;
         return;
     }

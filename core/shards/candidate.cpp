@@ -58,7 +58,7 @@ void addTo(ContentHash& hash, const Shape& numbers)
     hash.add(std::as_bytes(std::span(numbers)));
 }
 
-void addSide(ContentHash& hash, const Tensor& tensor, bool shapes)
+void addSide(ContentHash& hash, const CaptureFile& file, const Tensor& tensor, bool shapes)
 {
     const auto& sharding = *tensor.sharding();
     hash.add(torchName(tensor.dtype()));
@@ -66,32 +66,36 @@ void addSide(ContentHash& hash, const Tensor& tensor, bool shapes)
     addTo(hash, sharding.order);
     addTo(hash, sharding.mesh.shape());
     hash.add(placementsText(sharding));
+    addTo(hash, meshRanks(sharding.mesh, rankOf(file)).value_or(std::vector<std::int64_t> {}));
 }
 
 /// Everything of the two sides and of the name that is alike in dumps of one call.
-std::string keyOf(const CaptureFile& file, const std::vector<std::int64_t>& ranks, bool shapes)
+std::string keyOf(const CaptureFile& file, bool shapes)
 {
     ContentHash hash;
     for (const auto side : {ShardSide::input, ShardSide::output}) {
         const auto* tensor = shardOf(file, side);
         hash.add(std::uint64_t {tensor != nullptr});
         if (tensor != nullptr) {
-            addSide(hash, *tensor, shapes);
+            addSide(hash, file, *tensor, shapes);
         }
     }
-    addTo(hash, ranks);
     hash.add(std::string_view(namePattern(file.capture.file)));
     return hash.hex();
 }
 
-std::string orderProblemOf(const CaptureFile& file, const std::vector<std::int64_t>& ranks)
+/// Each side has a mesh of its own.
+std::string orderProblemOf(const CaptureFile& file)
 {
     for (const auto side : {ShardSide::input, ShardSide::output}) {
         const auto* tensor = shardOf(file, side);
-        if (tensor != nullptr && tensor->sharding()->mesh.ranks() == static_cast<std::int64_t>(ranks.size())) {
-            if (auto problem = rankOrderProblem(*tensor->sharding(), ranks); !problem.empty()) {
-                return problem;
-            }
+        const auto ranks =
+            tensor != nullptr ? meshRanks(tensor->sharding()->mesh, rankOf(file)) : Result<std::vector<std::int64_t>>();
+        if (tensor == nullptr || !ranks) {
+            continue;
+        }
+        if (auto problem = rankOrderProblem(*tensor->sharding(), *ranks); !problem.empty()) {
+            return problem;
         }
     }
     return {};
@@ -130,10 +134,10 @@ Candidate candidateOf(const CaptureFile& file, const Tensor& tensor, std::size_t
         candidate.problem = place.note;
         return candidate;
     }
-    candidate.problem = orderProblemOf(file, *ranks);
+    candidate.problem = orderProblemOf(file);
     candidate.coordinate = *place.coordinate;
-    candidate.key = keyOf(file, *ranks, true);
-    candidate.family = keyOf(file, *ranks, false);
+    candidate.key = keyOf(file, true);
+    candidate.family = keyOf(file, false);
     candidate.shape = shapeText(tensor.sharding()->shape);
     candidate.folder = withoutNumbers(std::filesystem::path(file.capture.path).parent_path().string());
     return candidate;

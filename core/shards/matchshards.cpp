@@ -74,6 +74,11 @@ public:
         dropCopies(candidates);
         const bool steps = std::all_of(candidates.begin(), candidates.end(),
             [this](const Candidate& one) { return capture(one).step.has_value(); });
+        if (!steps && stepsDiffer(candidates)) {
+            m_out.unmatched.push_back(setOf(candidates,
+                "their sidecars name several steps, and one of them has none: which belong together is open"));
+            return;
+        }
         if (!steps) {
             return matchCall(candidates, "one dump of each rank; which call it was is not recorded" + doubt);
         }
@@ -84,6 +89,17 @@ public:
 
 private:
     const Capture& capture(const Candidate& candidate) const { return m_captures[candidate.capture].capture; }
+
+    bool stepsDiffer(const Candidates& candidates) const
+    {
+        std::set<std::int64_t> steps;
+        for (const auto& one : candidates) {
+            if (const auto step = capture(one).step) {
+                steps.insert(*step);
+            }
+        }
+        return steps.size() > 1;
+    }
 
     void dropCopies(Candidates& candidates)
     {
@@ -176,7 +192,8 @@ ShardSets matchShards(std::span<const CaptureFile> captures)
     for (std::size_t i = 0; i < captures.size(); ++i) {
         const auto* input = shardOf(captures[i], ShardSide::input);
         const auto* tensor = input != nullptr ? input : shardOf(captures[i], ShardSide::output);
-        if (tensor == nullptr) {
+        // A rank outside of the mesh holds nothing of the tensor.
+        if (tensor == nullptr || tensor->sharding()->mesh.outside) {
             out.others.push_back(i);
             continue;
         }

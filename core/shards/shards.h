@@ -90,7 +90,8 @@ struct Stitched
     std::string problem; ///< why the logical tensor is not computed though the shards are there, one clause
 
     bool partsNonFinite() const { return parts.nonFinite() > 0; }
-    /// None where it is not known: an element may be missing, or replicas disagree on what is finite.
+    /// None where it is not known: an element may be missing, replicas disagree on what is finite, or a sum is finite
+    /// in one order of adding and not in another.
     std::optional<bool> logicalNonFinite() const;
     bool complete() const;
 };

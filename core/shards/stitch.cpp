@@ -123,6 +123,10 @@ std::optional<bool> Stitched::logicalNonFinite() const
     if (disagree || !problem.empty()) {
         return std::nullopt;
     }
+    // Whether a sum overflows may hang on the order in which it was added, and that is not recorded.
+    if (partial && partial->wide && (partial->own.scan.nonFinite() > 0) != (partial->wide->scan.nonFinite() > 0)) {
+        return std::nullopt;
+    }
     if (logical.nonFinite() > 0) {
         return true;
     }

@@ -45,6 +45,12 @@ bool addDim(const PickleGraph& graph, NodeId shape, NodeId stride, DeviceMesh& m
 /// As in torch 2.11: two nests of tuples, one entry per dimension.
 bool readNests(const RecordFields& layout, DeviceMesh& mesh)
 {
+    // torch coalesces: one dimension, or several flattened that lie side by side, are two plain numbers.
+    const auto size = layout.find("shape");
+    const auto step = layout.find("stride");
+    if (size && step && readInteger(layout.graph(), *size) && readInteger(layout.graph(), *step)) {
+        return addDim(layout.graph(), *size, *step, mesh);
+    }
     const auto shape = layout.items("shape");
     const auto stride = layout.items("stride");
     if (!shape || !stride || shape->size() != stride->size() || shape->size() > RecordFields::mostDims) {
@@ -110,16 +116,18 @@ bool readLayout(const RecordFields& fields, DeviceMesh& mesh)
     return readAxes(layout, mesh) || (mesh.dims.clear(), readNests(layout, mesh));
 }
 
-/// Sizes multiply to a number of ranks that a run can have, and no step leads out of the table.
+/// Sizes multiply to a number of ranks that the table has, and no step stands still or leads out of it. Steps of one
+/// lead nowhere: without them there are at most as many as a number of ranks has bits.
 bool sizesFit(DeviceMesh& mesh)
 {
     std::int64_t ranks = 1;
     std::int64_t last = 0;
     for (auto& dim : mesh.dims) {
         dim.size = 1;
+        std::erase_if(dim.steps, [](const MeshDim::Step& step) { return step.size == 1; });
         for (const auto& step : dim.steps) {
             std::int64_t reach = 0;
-            if (step.size < 1 || step.stride < 0 || !multiplies(dim.size, step.size, dim.size)
+            if (step.size < 1 || step.stride < 1 || !multiplies(dim.size, step.size, dim.size)
                 || !multiplies(step.size - 1, step.stride, reach) || !adds(last, reach, last)) {
                 return false;
             }
@@ -128,7 +136,7 @@ bool sizesFit(DeviceMesh& mesh)
             return false;
         }
     }
-    return last < mesh.table.elements();
+    return last < mesh.table.elements() && ranks <= mesh.table.elements();
 }
 
 void readNames(const RecordFields& fields, DeviceMesh& mesh)

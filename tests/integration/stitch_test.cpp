@@ -116,6 +116,17 @@ TEST(Stitch, AnOverflowOfTheSumIsSaidWithItsTypes)
     EXPECT_THAT(text.out, HasSubstr("3 elements finite in every shard, but not in the sum of 4 parts in fp16"));
 }
 
+TEST(Stitch, AWholeThatStitchingBrokeIsNotWritten)
+{
+    const WorkFolder folder;
+    const auto whole = folder / "whole.pt";
+    const auto sum = run({"inspect", (shards / "sum_overflow").string(), "--stitch", "-o", whole});
+    EXPECT_EQ(sum.status, 4) << "diagnose would call it a damaged gradient";
+    EXPECT_THAT(sum.err, HasSubstr("overflows here where every part is finite"));
+    EXPECT_THAT(sum.out, HasSubstr("finite in every shard")) << "what was found is told all the same";
+    EXPECT_FALSE(fs::exists(whole));
+}
+
 TEST(Stitch, WhatIsNotCertainIsLeftOutWithItsReason)
 {
     const auto none = run({"inspect", (shards / "descending").string(), "--stitch"});

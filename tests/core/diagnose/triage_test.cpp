@@ -142,16 +142,37 @@ TEST(Triage, APartOfATensorAccusesNobodyAlone)
     EXPECT_NE(verdict.summary.find("--stitch"), std::string::npos) << verdict.summary;
 }
 
-TEST(Triage, APartIsAVictimOfAnotherPartOfItsTensor)
+TEST(Triage, APartIsNoVictimOfWhatMayBeTheSameCall)
+{
+    // Two ranks, two layers of one shape, all in one update: only the damaged inputs are told, and by themselves.
+    Story s;
+    s.step(0, 5)
+        .step(1, 5)
+        .part("a0", 0, fine, allBad, 10)
+        .part("a1", 1, fine, allBad, 11)
+        .part("b0", 0, fine, allBad, 60)
+        .part("b1", 1, damaged, allBad, 61);
+    EXPECT_EQ(s.verdictOf("a0").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("a1").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("b0").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("b0").causedBy, "");
+    Story unknown;
+    unknown.part("fine", 0, fine, allBad, 10).part("bad", 1, damaged, allBad, 11);
+    EXPECT_EQ(unknown.verdictOf("bad").role, Role::upstream) << "a millisecond between two clocks is no cause";
+    EXPECT_NE(unknown.verdictOf("bad").summary.find("of this rank's part"), std::string::npos);
+    Story later;
+    later.step(0, 5).part("first", 0, fine, allBad, 10).step(0, 6).step(1, 6).part("next", 1, damaged, allBad, 20);
+    EXPECT_EQ(later.verdictOf("next").causedBy, "first");
+}
+
+TEST(Triage, APartWhoseBatchIsPartlyDamagedIsUpstream)
 {
     Story s;
-    s.step(0, 5).step(1, 5).part("fine", 0, fine, allBad, 10).part("bad", 1, damaged, allBad, 11);
-    EXPECT_EQ(s.verdictOf("bad").role, Role::upstream);
-    EXPECT_EQ(s.verdictOf("fine").role, Role::downstream);
-    EXPECT_EQ(s.verdictOf("fine").causedBy, "bad");
-    Story other;
-    other.step(0, 5).step(1, 6).part("fine", 0, fine, allBad, 10).part("bad", 1, damaged, allBad, 11);
-    EXPECT_EQ(other.verdictOf("fine").role, Role::birth) << "damage of a later update explains nothing";
+    s.step(0, 5).part("batch", 0, damaged, allBad, 10);
+    s.run.captures[0].input.batches = {damaged, fine};
+    s.run.captures[0].output->batches = {allBad, allBad};
+    EXPECT_EQ(s.verdictOf("batch").role, Role::upstream);
+    EXPECT_EQ(s.verdictOf("batch").causedBy, "");
 }
 
 TEST(Triage, APartOfZerosIsNoPadding)

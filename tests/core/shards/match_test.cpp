@@ -222,6 +222,30 @@ TEST_F(Matching, RanksThatDoNotAscendAreNotPlacedByTheMesh)
     EXPECT_THAT(sets.sets, SizeIs(2)) << "replicas lie everywhere, and newer torch can keep the order of the mesh";
 }
 
+TEST_F(Matching, RanksOutsideOfTheMeshHoldNothing)
+{
+    MadeShard made;
+    made.mesh.more = text("_coordinate_on_dim") + "N";
+    made.local = {0};
+    open("a.pt", shardFile(made));
+    const auto sets = matchShards(m_captures);
+    EXPECT_THAT(sets.unmatched, IsEmpty());
+    EXPECT_THAT(sets.others, ElementsAre(0));
+}
+
+TEST_F(Matching, StepsThatDifferAreNotOverruledByOneThatIsMissing)
+{
+    m_folder.write("a.json", R"({"step": 7})");
+    m_folder.write("b.json", R"({"step": 8})");
+    dump("a.pt", 0);
+    dump("b.pt", 1);
+    dump("c.pt", 1, 5);
+    const auto sets = matchShards(m_captures);
+    EXPECT_THAT(sets.sets, IsEmpty());
+    ASSERT_THAT(sets.unmatched, SizeIs(1));
+    EXPECT_THAT(sets.unmatched[0].how, HasSubstr("several steps"));
+}
+
 TEST_F(Matching, WhatHasNoPlaceIsMatchedWithNothing)
 {
     MadeShard made;

@@ -192,8 +192,19 @@ TEST_F(Stitching, FinitePartsMayAddUpToInfinity)
     EXPECT_EQ(sum.wideType, DType::float64);
     EXPECT_EQ(sum.wide->overflowed, 0) << "3e38 + 3e38 - 3e38 fits once it is rounded at the end only";
     EXPECT_EQ(sum.wideOverflowed, 0);
+    EXPECT_EQ(tensor.logicalNonFinite(), true) << "the infinity of a part stays in every order";
     EXPECT_EQ(tensor.logical, sum.own.scan);
     EXPECT_EQ(valuesOf(tensor)[1], 10);
+}
+
+TEST_F(Stitching, AnOverflowThatHangsOnTheOrderIsNotKnown)
+{
+    const auto tensor = stitched(
+        {partial(0, {3e38F, 1, 1}), partial(1, {3e38F, 1, 1}), partial(2, {-3e38F, 1, 1}), partial(3, {0, 1, 1})});
+    ASSERT_TRUE(tensor.partial);
+    EXPECT_EQ(tensor.partial->own.overflowed, 1);
+    EXPECT_EQ(tensor.partial->wide->overflowed, 0);
+    EXPECT_EQ(tensor.logicalNonFinite(), std::nullopt);
 }
 
 TEST_F(Stitching, OnlyAPartialMakesShardsAndWholeDisagree)

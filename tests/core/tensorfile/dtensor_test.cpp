@@ -151,6 +151,35 @@ TEST_F(DTensorFile, NewerTorchDescribesEachDimensionOfTheMeshByItself)
     EXPECT_EQ(shardingOf(axes).mesh.shape(), (Shape {2, 2}));
 }
 
+TEST_F(DTensorFile, DimensionsThatTorchCoalescedArePlainNumbers)
+{
+    // mesh["b", "c"]._flatten() of 2x2 ranks is four in a row, and loses the tuple around.
+    MadeShard flat;
+    flat.whole = {8, 3};
+    flat.mesh = {.shape = {}, .ranks = {0, 1, 2, 3}, .rank = 2, .coordinate = Numbers {2}};
+    flat.mesh.layout =
+        object("torch.distributed._mesh_layout", "_MeshLayout", dict({{"shape", integer(4)}, {"stride", integer(1)}}));
+    EXPECT_THAT(shardingOf(flat).problem, IsEmpty());
+    EXPECT_EQ(shardingOf(flat).mesh.shape(), (Shape {4}));
+    EXPECT_EQ(placeOf(flat).rank, 2);
+}
+
+TEST_F(DTensorFile, StepsOfOneCostNothing)
+{
+    MadeShard made;
+    std::string ones = "(";
+    std::string still = "(";
+    for (int i = 0; i < 60; ++i) {
+        ones += integer(1);
+        still += integer(0);
+    }
+    made.mesh.coordinate = Numbers {0};
+    made.mesh.layout = object("torch.distributed._mesh_layout", "_MeshLayout",
+        dict({{"shape", "(" + ones + integer(2) + "tt"}, {"stride", "(" + still + integer(1) + "tt"}}));
+    EXPECT_THAT(shardingOf(made).problem, IsEmpty());
+    EXPECT_THAT(shardingOf(made).mesh.dims.at(0).steps, testing::SizeIs(1));
+}
+
 TEST_F(DTensorFile, ASlicedMeshIsTheOneItsRankIsIn)
 {
     MadeShard made;
@@ -242,6 +271,7 @@ TEST_F(DTensorFile, WhatContradictsItselfIsKeptAsAPartWithAProblem)
         {"sizes that no mesh has", [](auto& made) { made.mesh.shape = {0}; }},
         {"sizes that no mesh has", [](auto& made) { made.mesh.strides = Numbers {-1}; }},
         {"sizes that no mesh has", [](auto& made) { made.mesh.strides = Numbers {7}; }},
+        {"sizes that no mesh has", [](auto& made) { made.mesh.strides = Numbers {0}; }},
         {"place that its mesh does not have", [](auto& made) { made.mesh.coordinate = Numbers {2}; }},
         {"place that its mesh does not have",
             [](auto& made) {
