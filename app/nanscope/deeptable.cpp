@@ -8,6 +8,7 @@
 
 #include "app/nanscope/table.h"
 #include "app/nanscope/words.h"
+#include "core/report/counted.h"
 #include "core/report/words.h"
 
 namespace nanscope {

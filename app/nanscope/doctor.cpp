@@ -12,6 +12,7 @@
 #include "app/nanscope/worker.h"
 #include "core/platform/platform.h"
 #include "core/replay/device.h"
+#include "core/report/counted.h"
 #include "core/session/session.h"
 
 namespace nanscope {

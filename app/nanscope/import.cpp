@@ -15,6 +15,7 @@
 #include "app/nanscope/words.h"
 #include "core/ingest/ingest.h"
 #include "core/platform/folderwatch.h"
+#include "core/report/counted.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 

@@ -8,6 +8,7 @@
 
 #include "app/nanscope/words.h"
 #include "core/ingest/ingest.h"
+#include "core/report/counted.h"
 
 namespace nanscope {
 

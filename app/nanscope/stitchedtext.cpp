@@ -8,6 +8,7 @@
 #include "app/nanscope/stitchedanswer.h"
 #include "app/nanscope/table.h"
 #include "app/nanscope/words.h"
+#include "core/report/counted.h"
 #include "core/report/words.h"
 #include "core/shards/shardlayout.h"
 

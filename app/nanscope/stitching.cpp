@@ -13,6 +13,7 @@
 #include "app/nanscope/words.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/readahead.h"
+#include "core/report/counted.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capturefile.h"
 

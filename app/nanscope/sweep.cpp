@@ -14,6 +14,7 @@
 #include "app/nanscope/sweepchoice.h"
 #include "app/nanscope/sweeper.h"
 #include "app/nanscope/words.h"
+#include "core/report/counted.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 

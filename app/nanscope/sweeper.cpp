@@ -9,6 +9,7 @@
 
 #include "app/nanscope/sweepchoice.h"
 #include "app/nanscope/words.h"
+#include "core/report/counted.h"
 
 namespace nanscope {
 

@@ -8,6 +8,9 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
+#include "core/diagnose/detectorwords.h"
+#include "core/diagnose/guardwords.h"
+#include "core/diagnose/whatifjson.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -23,10 +26,11 @@ public:
         options().add_option("what", m_what, "detector or guard")->required();
         options().add_option("source", m_path, "A folder, a log, a capture or a session")->required();
         options()
-            .add_option(
-                "--max-consecutive", m_detector.maxConsecutive, "detector: stop after so many bad steps in a row")
+            .add_option("--max-consecutive", m_detector.options.maxConsecutive,
+                "detector: stop after so many bad steps in a row")
             ->capture_default_str();
         options().add_option("--action", m_action, "detector: warn, skip or raise")->capture_default_str();
+        options().add_flag("--check-gradients", m_detector.checkGradients, "detector: ask it about gradients, too");
         options().add_option("--guard", m_scope, "guard: local, group or full alone");
         options().add_option("--layout", m_layout,
             "guard: gathered, single, head-split, matrix-sharded or batch-sharded, where you know it");
@@ -51,7 +55,7 @@ private:
     ColumnWords m_columns;
     std::string m_scope;
     std::string m_layout;
-    NanDetectorOptions m_detector;
+    DetectorQuestion m_detector;
     GuardQuestion m_guard;
 };
 
@@ -61,8 +65,8 @@ Result<void> WhatIf::readDetector()
     if (!action) {
         return tl::make_unexpected(action.error());
     }
-    m_detector.action = static_cast<NanAction>(*action);
-    if (m_detector.maxConsecutive < 1) {
+    m_detector.options.action = static_cast<NanAction>(*action);
+    if (m_detector.options.maxConsecutive < 1) {
         return failure(ErrorKind::usage, "--max-consecutive takes 1 or more");
     }
     return {};
@@ -98,9 +102,9 @@ Result<void> WhatIf::readOptions()
         return tl::make_unexpected(what.error());
     }
     const bool detector = *what == 0;
-    for (const auto* option : {"--max-consecutive", "--action", "--guard", "--layout", "--ranks"}) {
-        const bool ofDetector =
-            std::string_view(option) == "--max-consecutive" || std::string_view(option) == "--action";
+    constexpr std::pair<const char*, bool> options[] {{"--max-consecutive", true}, {"--action", true},
+        {"--check-gradients", true}, {"--guard", false}, {"--layout", false}, {"--ranks", false}};
+    for (const auto& [option, ofDetector] : options) {
         if (app().count(option) > 0 && ofDetector != detector) {
             return failure(ErrorKind::usage,
                 fmt::format("{} is an option of `nanscope whatif {}`", option, ofDetector ? "detector" : "guard"));
@@ -109,28 +113,18 @@ Result<void> WhatIf::readOptions()
     return detector ? readDetector() : readGuard();
 }
 
-std::string nothingToReplay(const RunData& run)
-{
-    std::int64_t without = 0;
-    for (const auto& series : run.series) {
-        without += series.name == "loss" ? series.missing : 0;
-    }
-    return without > 0 ? fmt::format("the logs report {} without a loss and none with one", counted(without, "step"))
-                       : "no loss and no detector's warning was found; name a folder with logs, or a log";
-}
-
 Result<int> WhatIf::detector(const Source& source, Terminal& terminal)
 {
     const auto replays = replayDetector(source.run, m_detector);
     if (replays.empty()) {
-        return failure(ErrorKind::format, nothingToReplay(source.run), m_path);
+        return failure(ErrorKind::format, nothingToReplay(source.run) + "; name a folder with logs, or a log", m_path);
     }
     if (terminal.json()) {
         auto answer = detectorJson(replays, m_detector);
         answer["rejected"] = rejectedJson(source.run.rejected);
         terminal.printJson(answer);
     } else {
-        terminal.print(detectorText(replays));
+        terminal.print(detectorText(replays, m_detector));
     }
     return source.status();
 }
@@ -138,7 +132,7 @@ Result<int> WhatIf::detector(const Source& source, Terminal& terminal)
 Result<int> WhatIf::guard(const Source& source, Terminal& terminal)
 {
     if (source.run.captures.empty()) {
-        return failure(ErrorKind::format, "no capture was found; a guard's decision is told from dumps", m_path);
+        return failure(ErrorKind::format, noCaptureToGuard(), m_path);
     }
     const auto whatIf = guardWhatIf(source.run, m_guard);
     if (terminal.json()) {

@@ -5,19 +5,13 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "core/diagnose/detectorreplay.h"
 #include "core/diagnose/guardwhatif.h"
 
 namespace nanscope {
 
-/// What `nanscope whatif` answers on a terminal.
-std::string detectorText(std::span<const DetectorReplay> replays);
+/// What `nanscope whatif` answers on a terminal: the sentences of core/diagnose/detectorwords.h and guardwords.h.
+std::string detectorText(std::span<const DetectorReplay> replays, const DetectorQuestion& question);
 std::string guardText(const GuardWhatIf& whatIf);
-
-/// The same for programs: docs/whatif.md.
-nlohmann::ordered_json detectorJson(std::span<const DetectorReplay> replays, const NanDetectorOptions& options);
-nlohmann::ordered_json guardJson(const GuardWhatIf& whatIf);
 
 } // namespace nanscope

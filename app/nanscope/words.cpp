@@ -123,9 +123,4 @@ std::string fact(std::string_view label, const std::string& text)
     return paragraph(fmt::format("  {:<{}}", label, indent - 2), printable(text), indent, columns);
 }
 
-std::string counted(std::int64_t count, std::string_view noun)
-{
-    return fmt::format("{} {}{}", countText(count), noun, count == 1 || noun == "series" ? "" : "s");
-}
-
 } // namespace nanscope

@@ -32,7 +32,4 @@ std::string bytesText(std::int64_t bytes);
 /// One labelled paragraph of an answer on the terminal; an empty label continues the one above.
 std::string fact(std::string_view label, const std::string& text);
 
-/// "1 capture", "2 captures".
-std::string counted(std::int64_t count, std::string_view noun);
-
 } // namespace nanscope

@@ -125,6 +125,12 @@ private:
             return;
         }
         const auto& first = m_replay.unseen.front();
+        if (m_replay.checkGradients) {
+            say("the gradient check is told by the logged norm: which gradient was not finite is not in the log, and a "
+                "norm overflows before its gradients do",
+                first.line.source);
+            return;
+        }
         say(fmt::format("step {} has a finite loss and a gradient norm that is not: a detector of losses lets its "
                         "update through{}",
                 first.step, afterUnseen(first.step)),
@@ -208,9 +214,20 @@ std::optional<EvidenceLine> tooLate(
     }
     return EvidenceLine {
         fmt::format("a Newton-Schulz output was not finite {}, before a loss could show it: a detector of losses comes "
-                    "too late to keep the weights, a guard behind the iteration does not (nanscope whatif guard)",
+                    "too late to keep the weights, a guard behind the iteration does not",
             stepText(early->step)),
         early->capture};
+}
+
+std::optional<EvidenceLine> noGradients(const RunData& run, const DetectorReplay& replay)
+{
+    const bool logged = std::ranges::any_of(run.series, [&](const Series& series) {
+        return series.name == "grad_norm" && std::ranges::find(replay.sources, series.source) != replay.sources.end();
+    });
+    return logged || !replay.checkGradients
+        ? std::nullopt
+        : std::optional(
+            EvidenceLine {"no gradient norm is logged: what a gradient check would have found is not known", {}});
 }
 
 } // namespace nanscope

@@ -15,9 +15,7 @@ std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay
 std::optional<EvidenceLine> tooLate(
     const RunData& run, const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay);
 
-/// Where a capture that the same log names shows that the weights went bad before a loss could: no detector of losses
-/// is early enough then.
-std::optional<EvidenceLine> tooLate(
-    const RunData& run, const std::vector<CaptureVerdict>& captures, const DetectorReplay& replay);
+/// Where gradients are to be checked and none of its logs has their norm.
+std::optional<EvidenceLine> noGradients(const RunData& run, const DetectorReplay& replay);
 
 } // namespace nanscope

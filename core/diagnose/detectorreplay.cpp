@@ -10,6 +10,7 @@
 #include "core/diagnose/detectornotes.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/trail.h"
+#include "core/probe/nanmessage.h"
 
 namespace nanscope {
 
@@ -205,14 +206,30 @@ Recovery recoveryAfter(const Trail& trail, std::size_t stop, std::int64_t patien
     return recovery;
 }
 
+/// A log has the norm of all gradients, and not which of them was bad.
+constexpr std::string_view someParameter = "<parameter>";
+
 void replaySteps(const Trail& trail, std::int64_t patience, DetectorReplay& replay)
 {
     Replayer replayer(trail, replay.options);
     const bool certain = patience == 1 || tellsRows(trail);
     for (std::size_t i = 0; i < trail.steps.size(); ++i) {
         const auto& step = trail.steps[i];
-        if (replayer.take(step) && certain) {
-            replay.stop = DetectorStop {step.step, replayer.message(), trail.evidence(step, "the stop")};
+        const bool ends = replayer.take(step) && certain;
+        const bool byGradient = replay.checkGradients && step.badGradient && !isBad(step);
+        if (byGradient) {
+            replay.byGradients.push_back(step.step);
+        }
+        if (!isBad(step) && !byGradient) {
+            continue;
+        }
+        const DetectorStop speaks {step.step, byGradient ? gradientText(someParameter, step.step) : replayer.message(),
+            trail.evidence(step, "it speaks")};
+        if (!replay.first) {
+            replay.first = speaks;
+        }
+        if (ends || (byGradient && replay.options.action == NanAction::raise)) {
+            replay.stop = speaks;
             replay.afterwards = recoveryAfter(trail, i, patience);
             break;
         }
@@ -298,10 +315,12 @@ void describe(const Trail& trail, DetectorReplay& replay)
     replay.checkable = watched.ownDetector || (watched.interval == 1 && tellsRows(trail));
 }
 
-DetectorReplay replayTrail(const Trail& trail, const NanDetectorOptions& options)
+DetectorReplay replayTrail(const Trail& trail, const DetectorQuestion& question)
 {
+    const auto& options = question.options;
     DetectorReplay replay;
     replay.options = options;
+    replay.checkGradients = question.checkGradients;
     const std::int64_t patience = options.action == NanAction::raise ? 1 : options.maxConsecutive;
     describe(trail, replay);
     collectSteps(trail, replay);
@@ -321,7 +340,7 @@ std::string_view name(Afterwards afterwards)
     return afterwardsNames[static_cast<std::size_t>(afterwards)];
 }
 
-std::vector<DetectorReplay> replayDetector(const RunData& run, const NanDetectorOptions& options)
+std::vector<DetectorReplay> replayDetector(const RunData& run, const DetectorQuestion& question)
 {
     std::vector<DetectorReplay> replays;
     const auto captures = triage(run);
@@ -329,7 +348,10 @@ std::vector<DetectorReplay> replayDetector(const RunData& run, const NanDetector
         if (trail.steps.empty()) {
             continue;
         }
-        auto& replay = replays.emplace_back(replayTrail(trail, options));
+        auto& replay = replays.emplace_back(replayTrail(trail, question));
+        if (auto unchecked = noGradients(run, replay)) {
+            replay.notes.push_back(std::move(*unchecked));
+        }
         if (auto late = tooLate(run, captures, replay)) {
             replay.notes.insert(replay.notes.begin(), std::move(*late));
         }

@@ -33,6 +33,7 @@ struct LastGood
     EvidenceLine line;
 };
 
+/// Where the detector does something.
 struct DetectorStop
 {
     std::int64_t step = 0;
@@ -68,10 +69,18 @@ struct SuspectedStep
     EvidenceLine line;
 };
 
+/// What the detector of the what-if is like.
+struct DetectorQuestion
+{
+    NanDetectorOptions options {};
+    bool checkGradients = false; ///< its caller asks it about gradients too, and leaves the update out on that answer
+};
+
 /// What a detector with other settings would have done to one process, as far as its log tells.
 struct DetectorReplay
 {
     NanDetectorOptions options;
+    bool checkGradients = false;
     std::vector<int> ranks; ///< whose losses are logged; empty where the log names none
     std::vector<std::string> sources;
     int life = 0; ///< of so many processes in this log
@@ -83,10 +92,12 @@ struct DetectorReplay
     std::int64_t interval = 1;
     bool checkable = true; ///< rows of consecutive steps can be told
 
+    std::optional<DetectorStop> first; ///< where it first speaks, for certain
     std::optional<DetectorStop> stop; ///< for certain
     std::optional<std::int64_t> stopAtWorst; ///< if what is not known was not finite either; earlier than `stop`
     std::int64_t total = 0; ///< steps left out, up to the stop
     std::vector<std::int64_t> skipped; ///< the first of them, as many as its history holds
+    std::vector<std::int64_t> byGradients; ///< left out by the gradient check, up to the stop; in no count
     std::optional<LastGood> lastGood;
     Recovery afterwards;
 
@@ -101,6 +112,6 @@ struct DetectorReplay
 };
 
 /// One answer for every process whose losses are logged.
-std::vector<DetectorReplay> replayDetector(const RunData& run, const NanDetectorOptions& options);
+std::vector<DetectorReplay> replayDetector(const RunData& run, const DetectorQuestion& question);
 
 } // namespace nanscope

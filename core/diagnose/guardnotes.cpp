@@ -178,7 +178,7 @@ private:
         if (!m_question.ranks) {
             const auto ranks = knownRanks(m_run, m_question).size();
             say(fmt::format(
-                "{} {} known from logs and captures; with more of them (--ranks), stacks are larger, rows are "
+                "{} {} known from logs and captures; if there are more, say how many: stacks are larger then, rows are "
                 "divided otherwise, and what the others computed is not known",
                 ranks, ranks == 1 ? "rank is" : "ranks are"));
         }

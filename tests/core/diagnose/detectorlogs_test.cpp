@@ -31,7 +31,7 @@ protected:
         m_folder.write("train.log", text);
         const auto run = readRun(m_folder.path());
         EXPECT_TRUE(run) << (run ? "" : run.error().what);
-        const auto all = run ? replayDetector(*run, {.maxConsecutive = patience}) : std::vector<DetectorReplay>();
+        const auto all = run ? replayDetector(*run, {{.maxConsecutive = patience}}) : std::vector<DetectorReplay>();
         EXPECT_THAT(all, SizeIs(1));
         return all.empty() ? DetectorReplay {} : all.front();
     }
@@ -180,7 +180,7 @@ TEST_F(DetectorLogs, StepsThatGoBackAreAnotherProcess)
     m_folder.write("train.log", torchtitan({{1, "2.5"}, {2, "nan"}, {1, "nan"}, {2, "2.5"}, {3, "2.5"}}));
     const auto run = readRun(m_folder.path());
     ASSERT_TRUE(run);
-    const auto all = replayDetector(*run, {.maxConsecutive = 2});
+    const auto all = replayDetector(*run, {{.maxConsecutive = 2}});
     ASSERT_THAT(all, SizeIs(2));
     EXPECT_FALSE(all[0].stop);
     EXPECT_FALSE(all[1].stop);
@@ -203,7 +203,7 @@ TEST_F(DetectorLogs, RanksAreJoinedAcrossFilesThatDifferOnlyInTheRank)
     m_folder.write("logs/x/attempt_0/1/stdout.log", torchtitan({{1, "2.5"}, {2, "nan"}, {3, "2.5"}}));
     const auto run = readRun(m_folder.path());
     ASSERT_TRUE(run);
-    const auto all = replayDetector(*run, {.maxConsecutive = 1});
+    const auto all = replayDetector(*run, {{.maxConsecutive = 1}});
     ASSERT_THAT(all, SizeIs(1));
     EXPECT_THAT(all[0].ranks, ElementsAre(0, 1));
     ASSERT_TRUE(all[0].stop);
@@ -217,7 +217,7 @@ TEST_F(DetectorLogs, RanksOfTwoRunsInOneFolderAreNotJoined)
     m_folder.write("logs/x/attempt_1/1/stdout.log", torchtitan({{1, "3.5"}, {2, "nan"}, {3, "2.25"}}));
     const auto run = readRun(m_folder.path());
     ASSERT_TRUE(run);
-    const auto all = replayDetector(*run, {.maxConsecutive = 1});
+    const auto all = replayDetector(*run, {{.maxConsecutive = 1}});
     ASSERT_THAT(all, SizeIs(3));
     for (const auto& one : all) {
         EXPECT_THAT(one.ranks, SizeIs(1));

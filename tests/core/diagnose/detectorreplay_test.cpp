@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -24,7 +25,7 @@ auto says(const std::string& words)
 
 std::vector<DetectorReplay> replay(const RunData& run, std::int64_t patience, NanAction action = NanAction::warn)
 {
-    return replayDetector(run, {.action = action, .maxConsecutive = patience});
+    return replayDetector(run, {{.action = action, .maxConsecutive = patience}});
 }
 
 DetectorReplay only(const RunData& run, std::int64_t patience, NanAction action = NanAction::warn)
@@ -231,6 +232,40 @@ TEST(DetectorReplay, AnInfiniteNormIsLetThroughToo)
     const auto answer = only(log.run(), 2);
     ASSERT_THAT(answer.unseen, SizeIs(1));
     EXPECT_EQ(answer.badSteps, 0);
+}
+
+TEST(DetectorReplay, AGradientCheckLeavesThatUpdateOutAndCountsNothing)
+{
+    KempnerLog log;
+    log.good(0).good(1).good(2, 2.5, "nan").nan(3, 1, 1, "2.5000", 2).nan(4, 2, 2, "2.5000", 2).good(5);
+    const auto all = replayDetector(log.run(), {{.maxConsecutive = 3}, true});
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_THAT(all[0].byGradients, ElementsAre(2));
+    EXPECT_THAT(all[0].skipped, ElementsAre(3, 4));
+    EXPECT_FALSE(all[0].stop) << "two in a row, whatever the gradients say before";
+    ASSERT_TRUE(all[0].first);
+    EXPECT_EQ(all[0].first->step, 2);
+    EXPECT_EQ(all[0].first->message, "NaN/Inf gradient in <parameter> at step 2");
+    EXPECT_THAT(all[0].notes, says("told by the logged norm"));
+    const auto raised = replayDetector(log.run(), {{.action = NanAction::raise}, true});
+    ASSERT_TRUE(raised[0].stop);
+    EXPECT_EQ(raised[0].stop->step, 2);
+    EXPECT_EQ(raised[0].total, 0);
+    const auto unchecked = only(log.run(), 3);
+    EXPECT_THAT(unchecked.byGradients, IsEmpty());
+    ASSERT_TRUE(unchecked.first);
+    EXPECT_EQ(unchecked.first->step, 3);
+    EXPECT_EQ(unchecked.first->line.source, "train.log:4");
+}
+
+TEST(DetectorReplay, WithoutLoggedNormsAGradientCheckIsNotKnown)
+{
+    auto run = threeBad().run();
+    std::erase_if(run.series, [](const Series& series) { return series.name == "grad_norm"; });
+    const auto all = replayDetector(run, {{}, true});
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_THAT(all[0].notes, says("no gradient norm is logged"));
+    EXPECT_THAT(only(run, 3).notes, Not(says("no gradient norm is logged")));
 }
 
 // Traps 7 and 11: the run's own stop, whatever it prints behind it.

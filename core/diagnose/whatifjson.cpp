@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/whatifjson.h"
+
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/whatifanswers.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -41,14 +42,13 @@ Json apartJson(const std::vector<SuspectedStep>& steps)
     return array;
 }
 
-Json stopJson(const DetectorReplay& replay)
+Json stopJson(const std::optional<DetectorStop>& stop)
 {
-    if (!replay.stop) {
+    if (!stop) {
         return nullptr;
     }
-    const auto& message = replay.stop->message;
-    return {{"step", replay.stop->step}, {"message", message.empty() ? Json(nullptr) : Json(message)},
-        {"source", replay.stop->line.source}};
+    return {{"step", stop->step}, {"message", stop->message.empty() ? Json(nullptr) : Json(stop->message)},
+        {"source", stop->line.source}};
 }
 
 Json lastGoodJson(const std::optional<LastGood>& good)
@@ -79,8 +79,9 @@ Json replayJson(const DetectorReplay& replay)
     return {{"sources", replay.sources}, {"ranks", replay.ranks}, {"process", replay.life}, {"processes", replay.lives},
         {"first_step", replay.firstStep}, {"last_step", replay.lastStep}, {"own_detector", replay.ownDetector},
         {"printed_step_offset", replay.offset}, {"log_interval", replay.interval}, {"checkable", replay.checkable},
-        {"stop", stopJson(replay)}, {"stop_at_worst", orNull(replay.stopAtWorst)}, {"left_out", replay.total},
-        {"nan_steps", replay.skipped}, {"last_good", lastGoodJson(replay.lastGood)},
+        {"first_action", stopJson(replay.first)}, {"stop", stopJson(replay.stop)},
+        {"stop_at_worst", orNull(replay.stopAtWorst)}, {"left_out", replay.total}, {"nan_steps", replay.skipped},
+        {"left_out_by_gradients", replay.byGradients}, {"last_good", lastGoodJson(replay.lastGood)},
         {"afterwards", afterwardsJson(replay.afterwards)}, {"non_finite_steps", replay.badSteps},
         {"open_row", replay.openRow}, {"streaks", each(replay.streaks, streakJson)},
         {"stop_by_max_consecutive", each(replay.everySetting, orNull)}, {"suspected", apartJson(replay.suspected)},
@@ -124,12 +125,13 @@ Json stepJson(const GuardStep& step)
 
 } // namespace
 
-Json detectorJson(std::span<const DetectorReplay> replays, const NanDetectorOptions& options)
+Json detectorJson(std::span<const DetectorReplay> replays, const DetectorQuestion& question)
 {
+    const auto& options = question.options;
     return {{"schema", "nanscope.detector/1"},
         {"settings",
             {{"action", name(options.action)}, {"max_consecutive", options.maxConsecutive},
-                {"max_history", options.maxHistory}}},
+                {"max_history", options.maxHistory}, {"check_gradients", question.checkGradients}}},
         {"runs", each(replays, replayJson)}};
 }
 
