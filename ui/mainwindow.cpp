@@ -18,8 +18,10 @@
 #include "ui/panes/messagebar.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
+#include "ui/panes/whatifpane.h"
 #include "ui/plots/heatview.h"
 #include "ui/saving.h"
+#include "ui/storylinks.h"
 #include "ui/taborder.h"
 #include "ui/text.h"
 #include "ui/viewsteps.h"
@@ -50,6 +52,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     linkPanes();
     panes().captures->setFilterText(options.filter);
     connectReport();
+    connectWhatIf();
     explainPanes(*m_area);
     explainCommands(m_actions);
     checkPlaces();
@@ -133,14 +136,25 @@ void MainWindow::connectWorkspace()
 void MainWindow::linkPanes()
 {
     m_links = new PaneLinks(panes(), m_workspace, this);
+    auto* story = new StoryLinks(panes(), m_workspace, this);
     m_compare = new CompareLinks(panes(), m_workspace, this);
     new ViewSteps(panes(), m_actions.previousView, m_actions.nextView, this);
     connect(m_links, &PaneLinks::note, this, [this](const QString& text) { m_status.say(text); });
+    connect(story, &StoryLinks::note, this, [this](const QString& text) { m_status.say(text); });
     connect(m_links, &PaneLinks::readoutChanged, this, [this](const QString& text) { m_status.setReadout(text); });
     connect(
         m_links, &PaneLinks::problem, this, [this](const QString& sentence) { m_messages->showMessage(sentence, {}); });
     connect(panes().timeline, &TimelinePane::stateChanged, this,
         [this] { m_settings.setState("timeline", panes().timeline->saveState()); });
+}
+
+void MainWindow::connectWhatIf()
+{
+    connect(panes().whatIf, &WhatIfPane::questionChanged, this,
+        [this](const WhatIfQuestion& question) { m_settings.setWhatIf(saveWhatIf(question)); });
+    const WhatIfQuestion question = restoreWhatIf(m_settings.whatIf());
+    panes().whatIf->setQuestion(question);
+    m_workspace.whatIf().setQuestion(question);
 }
 
 void MainWindow::setTheme(ThemeChoice choice)

@@ -86,6 +86,7 @@ private:
     std::vector<StartPage::Place> places() const;
     void chooseBundle();
     void connectReport();
+    void connectWhatIf();
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void checkPlaces();
     void fillRecent();

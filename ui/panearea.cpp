@@ -27,6 +27,7 @@
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/verdictpane.h"
+#include "ui/panes/whatifpane.h"
 #include "ui/plots/heatview.h"
 #include "ui/taborder.h"
 #include "ui/theme.h"
@@ -64,6 +65,8 @@ QWidget* PaneArea::buildCentre()
     m_panes.findings->setTitle({});
     m_panes.rollback = new RollbackPane;
     m_panes.rollback->setTitle({});
+    m_panes.whatIf = new WhatIfPane;
+    m_panes.whatIf->setTitle({});
     m_panes.report = new ReportPane;
     m_panes.report->setTitle({});
     m_tabs = new QTabWidget;
@@ -74,6 +77,7 @@ QWidget* PaneArea::buildCentre()
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
     m_tabs->addTab(m_panes.findings, tr("Findings"));
     m_tabs->addTab(m_panes.rollback, tr("Rollback"));
+    m_tabs->addTab(m_panes.whatIf, tr("What if"));
     m_tabs->addTab(m_panes.report, tr("Report"));
     m_bringBack = buildBringBack();
     m_bringBack->setParent(m_tabs);
@@ -97,8 +101,9 @@ void PaneArea::setComparing(bool comparing)
 void PaneArea::shareCentre()
 {
     constexpr int roomForBoth = grid(240);
-    // A report begins with the verdict, and wants to be read.
-    const bool wanted = m_comparing || m_tabs->currentWidget() == m_panes.report;
+    // A report begins with the verdict, and wants to be read; a what-if has a table and what it rests on.
+    const QWidget* shown = m_tabs->currentWidget();
+    const bool wanted = m_comparing || shown == m_panes.report || (shown == m_panes.whatIf && !m_logsOnly);
     m_panes.verdict->setVisible(!wanted || height() >= roomForBoth);
 }
 
@@ -139,6 +144,7 @@ void PaneArea::namePanes()
     m_named.push_back({QStringLiteral("cliff"), tr("Cliff"), m_panes.cliff});
     m_named.push_back({QStringLiteral("findings"), tr("Findings"), m_panes.findings});
     m_named.push_back({QStringLiteral("rollback"), tr("Rollback"), m_panes.rollback});
+    m_named.push_back({QStringLiteral("whatif"), tr("What if"), m_panes.whatIf});
     m_named.push_back({QStringLiteral("report"), tr("Report"), m_panes.report});
 }
 

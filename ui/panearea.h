@@ -28,6 +28,7 @@ class SweepPane;
 class TensorsPane;
 class TimelinePane;
 class VerdictPane;
+class WhatIfPane;
 
 /// Every pane of the window. All live as long as the area that holds them.
 struct Panes
@@ -41,6 +42,7 @@ struct Panes
     FilmPane* film = nullptr;
     FindingsPane* findings = nullptr;
     RollbackPane* rollback = nullptr;
+    WhatIfPane* whatIf = nullptr;
     ReportPane* report = nullptr;
     FilmPane* beside = nullptr; ///< of a second cell, while two are compared
     FramePane* frame = nullptr;
@@ -66,8 +68,8 @@ public:
     explicit PaneArea(QWidget* parent = nullptr);
 
     const Panes& panes() const { return m_panes; }
-    /// A dock by its name, or verdict, film, tensors, cliff, findings, rollback, report; shown if it was behind a tab.
-    /// Null where there is none of this name.
+    /// A dock by its name, or verdict, film, tensors, cliff, findings, rollback, whatif, report; shown if it was behind
+    /// a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
     void fillMenu(QMenu& menu);

@@ -17,7 +17,6 @@
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
 #include "ui/panes/reportpane.h"
-#include "ui/panes/rollbackpane.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
@@ -49,7 +48,6 @@ PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
     connectCliff();
     connectTimeline();
     connectReport();
-    connectStory();
     connectWorkspace();
 }
 
@@ -123,22 +121,6 @@ void PaneLinks::connectReport()
     connect(&reporter, &Reporter::previewed, m_panes.report, &ReportPane::setPreview);
 }
 
-void PaneLinks::connectStory()
-{
-    connect(m_panes.rollback, &RollbackPane::copied, this, &PaneLinks::note);
-    connect(m_panes.findings, &FindingsPane::evidenceActivated, this, [this](const QString& source, qint64 line) {
-        Q_EMIT note(line > 0 ? QStringLiteral("%1:%2").arg(source).arg(line) : source);
-    });
-}
-
-void PaneLinks::fillStory()
-{
-    const LoadedRun& loaded = m_workspace.loaded();
-    const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
-    m_panes.findings->setFindings(loaded.known()->findings, newest);
-    m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr, newest);
-}
-
 void PaneLinks::connectWorkspace()
 {
     connect(&m_workspace, &Workspace::runChanged, this, &PaneLinks::onRunChanged);
@@ -167,7 +149,6 @@ void PaneLinks::onRunChanged()
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
     m_panes.captures->setRun(loaded.run, loaded.known());
-    fillStory();
     if (loaded.run->captures.empty()) {
         onSelectionChanged();
     }

@@ -35,7 +35,6 @@ private:
     void connectCliff();
     void connectTimeline();
     void connectReport();
-    void connectStory();
     void connectWorkspace();
     void onRunChanged();
     void onSelectionChanged();
@@ -49,7 +48,6 @@ private:
     void onDeepEnded(const QString& sentence);
     void showGauges(const Cell& cell);
     void onTimelineEvent(const TimelineEvent& event);
-    void fillStory();
     void showLogVerdict();
     void fillVerdict();
     void fillDamage(bool shown);

@@ -68,8 +68,8 @@ void describe(QCommandLineParser& parser)
         {QStringLiteral("screenshot"), Words::tr("Load, judge, write a picture of the window, and exit."),
             QStringLiteral("FILE.png")},
         {QStringLiteral("pane"),
-            Words::tr(
-                "Picture of one pane: captures, faults, verdict, film, tensors, cliff, report, frame, sweep, gauges …"),
+            Words::tr("Picture of one pane: captures, faults, verdict, film, tensors, cliff, findings, rollback, "
+                      "whatif, report, frame …"),
             QStringLiteral("NAME")},
         {QStringLiteral("size"), Words::tr("Size of the window, e.g. 1440x900."), QStringLiteral("WxH")},
         {QStringLiteral("theme"), Words::tr("system, light or dark."), QStringLiteral("NAME")},

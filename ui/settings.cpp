@@ -10,6 +10,7 @@ namespace {
 
 const QString themeKey = QStringLiteral("theme");
 const QString reportKey = QStringLiteral("report");
+const QString whatIfKey = QStringLiteral("whatIf");
 const QString recentKey = QStringLiteral("recent");
 const QString pinnedKey = QStringLiteral("pinned");
 const QString saveFolderKey = QStringLiteral("saveFolder");
@@ -53,6 +54,18 @@ void WindowSettings::setReport(const QByteArray& state)
 {
     if (m_enabled) {
         QSettings().setValue(reportKey, state);
+    }
+}
+
+QByteArray WindowSettings::whatIf() const
+{
+    return m_enabled ? QSettings().value(whatIfKey).toByteArray() : QByteArray();
+}
+
+void WindowSettings::setWhatIf(const QByteArray& state)
+{
+    if (m_enabled) {
+        QSettings().setValue(whatIfKey, state);
     }
 }
 

@@ -26,6 +26,10 @@ public:
     QByteArray report() const;
     void setReport(const QByteArray& state);
 
+    /// What was asked of a NaN detector and a guard last, as their pane keeps it.
+    QByteArray whatIf() const;
+    void setWhatIf(const QByteArray& state);
+
     QStringList recent() const;
     /// Moves to the front; the oldest beyond ten are forgotten.
     void addRecent(const QString& path);

@@ -100,6 +100,13 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "table holds every checkpoint that lies in the folder or that a log names. Safe means that its weights "
             "gave a finite loss before anything went wrong; poisoned, that NaN came of them; unverified, that nothing "
             "was logged in between.")},
+    {"whatif",
+        QT_TRANSLATE_NOOP("nanscope::WhatsThis",
+            "Two questions about a run that is over. What would a NaN detector have done: where it would have spoken, "
+            "which updates it would have left out, where it would have stopped, and whether that was a false alarm. "
+            "Which ranks would a guard behind the Newton-Schulz step have left out, for every layout that the captures "
+            "allow: where some skip and others do not, replicated parameters drift apart and sharded ones are torn. "
+            "Each changed setting is judged at once; a click on a row goes to its step in the timeline.")},
     {"report",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The report as it will leave the window, about the selected capture where that is a birth. Tick what goes "

@@ -147,7 +147,7 @@ bool Workspace::busy() const
 bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
-        && m_service.settled() && !m_reporter.busy();
+        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy();
 }
 
 ReportSubject Workspace::reportSubject() const

@@ -18,6 +18,7 @@
 #include "ui/jobs/reporter.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/tensorloader.h"
+#include "ui/jobs/whatifjob.h"
 
 namespace nanscope {
 
@@ -66,6 +67,9 @@ public:
 
     /// Reports of what is open, about the selected capture where that is a birth.
     Reporter& reporter() { return m_reporter; }
+
+    /// What other settings would have done to what is open.
+    WhatIfJob& whatIf() { return m_whatIf; }
 
     bool hasRun() const { return m_loaded.run != nullptr; }
     const LoadedRun& loaded() const { return m_loaded; }
@@ -150,6 +154,7 @@ private:
     CliffLoader m_cliff {&m_service};
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last
+    WhatIfJob m_whatIf;
     Reporter m_reporter {[this] { return reportSubject(); }};
 };
 

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+
+#include <QWidget>
+
+#include "core/diagnose/answerfact.h"
+#include "ui/jobs/whatifjob.h"
+
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QSpinBox;
+class QTableView;
+
+namespace nanscope {
+
+class DetectorModel;
+class FactsView;
+class TurningSplitter;
+struct FactSection;
+
+/// "What would a NaN detector have done?": its settings, what each process of the run would have met, and why.
+class DetectorView : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit DetectorView(QWidget* parent = nullptr);
+
+    const DetectorQuestion& question() const { return m_question; }
+    void setQuestion(const DetectorQuestion& question);
+    void setAnswer(const WhatIfAnswer& answer);
+
+    QString headline() const;
+    /// All processes as text.
+    QString text() const;
+    DetectorModel* model() { return m_model; }
+    QTableView* view() { return m_view; }
+    FactsView* facts() { return m_facts; }
+    QComboBox* actionBox() { return m_action; }
+    QSpinBox* patienceBox() { return m_patience; }
+    QCheckBox* gradientsBox() { return m_gradients; }
+
+Q_SIGNALS:
+    void questionChanged();
+    /// Somebody wants to see where that is.
+    void factActivated(const nanscope::AnswerFact& fact);
+
+private:
+    QWidget* buildSettings();
+    void buildTable();
+    void readSettings();
+    void showDetail();
+    void activate(int row);
+    std::vector<FactSection> sectionsOf(int row) const;
+
+    DetectorQuestion m_question;
+    DetectorModel* m_model;
+    QTableView* m_view;
+    FactsView* m_facts;
+    QLabel* m_headline;
+    QComboBox* m_action;
+    QSpinBox* m_patience;
+    QCheckBox* m_gradients;
+    TurningSplitter* m_below;
+};
+
+} // namespace nanscope
