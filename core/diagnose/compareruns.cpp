@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/stepbase.h"
+
 namespace nanscope {
 
 namespace {
@@ -133,12 +135,14 @@ SeriesComparison compareSeries(const std::string& name, Trace a, Trace b, std::i
     return out;
 }
 
-/// The last value that a run gives a name, as a command line overrides a file.
+/// The last value that a run gives a name, as a command line overrides a file. What a reader knows of its log is none.
 std::map<std::string, Setting> settingsOf(const RunData& run)
 {
     std::map<std::string, Setting> all;
     for (const auto& setting : run.settings) {
-        all[setting.name] = setting;
+        if (setting.name != stepBaseName) {
+            all[setting.name] = setting;
+        }
     }
     return all;
 }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/natural.h"
+#include "core/diagnose/stepbase.h"
 
 namespace nanscope {
 
@@ -205,22 +206,6 @@ void LifeReader::readProofs()
             m_life.proofs.push_back({weightsOf(step), step.loss, printed(step), step.line, step.lane});
         }
     }
-}
-
-/// Steps as a detector counts them are those of the weights; else the first step of the logs tells.
-std::int64_t baseOf(const RunData& run, const Trail& trail)
-{
-    const auto& lane = trail.lanes.front();
-    if (lane.ownDetector) {
-        return 0;
-    }
-    std::int64_t least = noEnd;
-    for (const auto& series : run.series) {
-        if (series.name == "loss" && series.source == lane.source && series.rank == lane.rank) {
-            least = std::min(least, series.firstStep);
-        }
-    }
-    return least == 0 ? 0 : 1;
 }
 
 /// A process ends in a file where the next one begins.
@@ -431,7 +416,7 @@ Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdict
     Trouble trouble;
     for (const auto& trail : trailsOf(run)) {
         if (!trail.lanes.empty()) {
-            trouble.lives.push_back(LifeReader(run, trail, baseOf(run, trail)).read());
+            trouble.lives.push_back(LifeReader(run, trail, stepBaseOf(run, trail)).read());
         }
     }
     std::ranges::stable_sort(

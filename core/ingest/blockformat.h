@@ -30,6 +30,7 @@ public:
     };
 
     int sniff(std::span<const std::string_view>) override { return 1; }
+    std::optional<int> stepBase(const LogLine&) const override { return 1; }
     bool parse(const LogLine& line, LogBuilder& builder) override;
     std::int64_t heldSince() const override { return m_open; }
     void finish(LogBuilder& builder) override { giveOut(builder); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ingest/checkpointreader.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include "core/ingest/consoletext.h"
@@ -93,8 +94,10 @@ void CheckpointReader::take(const CheckpointLine& what, const Groups& groups, co
     case CheckpointWord::removed:
         return removeAll(said, builder);
     case CheckpointWord::loads:
+        processBegan(builder);
         return keep(m_loading, keyOf(line), std::move(said));
     case CheckpointWord::loaded:
+        processBegan(builder);
         return complete(m_loading, CheckpointFact::loaded);
     case CheckpointWord::startsAt:
         if (const auto begun = takeOut(m_loading, keyOf(line)); begun && said.step == begun->step.value_or(-2) + 1) {
@@ -108,6 +111,10 @@ void CheckpointReader::take(const CheckpointLine& what, const Groups& groups, co
 void CheckpointReader::begin(const CheckpointLine& what, Pending pending, const LogLine& line, LogBuilder& builder)
 {
     pending.waitedFor = what.word == CheckpointWord::saves;
+    pending.rank = line.rank ? line.rank : builder.fileRank();
+    if (const auto row = builder.lastRow(line.rank)) {
+        pending.rowBefore = row->step;
+    }
     if (what.step != CheckpointStep::inLine) {
         pending.step = stepOfRow(what.step, line, builder);
     }
@@ -172,13 +179,47 @@ void CheckpointReader::give(CheckpointFact fact, const Pending& pending, LogBuil
     builder.checkpoint({*pending.step, fact, pending.path, {}, {}, pending.line});
 }
 
-void CheckpointReader::trainingWentOn(const LogLine& line, LogBuilder& builder)
+void CheckpointReader::sayUnfinished(const Pending& pending, LogBuilder& builder)
+{
+    Event event;
+    event.rank = pending.rank;
+    event.step = pending.step;
+    event.line = pending.line;
+    event.text = "save begun, not seen to end: "
+        + (!pending.path.empty() ? pending.path
+                : pending.step   ? fmt::format("step {}", *pending.step)
+                                 : "no name");
+    builder.event(std::move(event));
+}
+
+void CheckpointReader::processFailed(const LogLine& line, LogBuilder& builder)
 {
     const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(keyOf(line));
     if (begun != m_saving.end() && begun->second.waitedFor) {
-        give(CheckpointFact::saved, begun->second, builder);
+        sayUnfinished(begun->second, builder);
         m_saving.erase(begun);
     }
+}
+
+void CheckpointReader::processBegan(LogBuilder& builder)
+{
+    for (const auto& [process, pending] : m_saving) {
+        sayUnfinished(pending, builder);
+    }
+    m_saving.clear();
+}
+
+void CheckpointReader::trainingWentOn(const LogLine& line, LogBuilder& builder)
+{
+    const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(keyOf(line));
+    if (begun == m_saving.end() || !begun->second.waitedFor) {
+        return;
+    }
+    // Steps that fall back are those of another process, whose start the log does not show.
+    const auto row = builder.lastRow(line.rank);
+    const bool anew = row && begun->second.rowBefore && row->step < *begun->second.rowBefore;
+    anew ? sayUnfinished(begun->second, builder) : give(CheckpointFact::saved, begun->second, builder);
+    m_saving.erase(begun);
 }
 
 } // namespace nanscope

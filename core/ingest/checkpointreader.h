@@ -30,6 +30,11 @@ public:
     /// A row of metrics: a trainer that waits for its checkpoints has none that is half written.
     void trainingWentOn(const LogLine& line, LogBuilder& builder);
 
+    /// An exception: what this process was writing may be torn. A save in the background may still end.
+    void processFailed(const LogLine& line, LogBuilder& builder);
+    /// Training begins anew: what an earlier process began to save will not end any more.
+    void processBegan(LogBuilder& builder);
+
 private:
     struct Pending
     {
@@ -37,6 +42,8 @@ private:
         std::string path;
         std::int64_t line = 0;
         bool waitedFor = false;
+        std::optional<int> rank {};
+        std::optional<std::int64_t> rowBefore {}; ///< step of the metrics before it
     };
     using ByRank = std::map<int, Pending>;
 
@@ -45,6 +52,7 @@ private:
     void overwrite(const Pending& pending, LogBuilder& builder);
     void removeAll(const Pending& pending, LogBuilder& builder);
     void give(CheckpointFact fact, const Pending& pending, LogBuilder& builder);
+    static void sayUnfinished(const Pending& pending, LogBuilder& builder);
 
     ByRank m_saving; ///< -1 for no rank
     ByRank m_loading;

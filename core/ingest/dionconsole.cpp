@@ -43,6 +43,15 @@ public:
         return parseBar(line, builder);
     }
 
+    /// Its descendants print the losses of training behind the increment, and those of validations before it.
+    std::optional<int> stepBase(const LogLine& line) const override
+    {
+        if (line.text.starts_with("Step ")) {
+            return 0;
+        }
+        return line.text.find(" train_loss:") != std::string_view::npos ? std::optional(1) : std::nullopt;
+    }
+
     void finish(LogBuilder& builder) override { flushBar(builder); }
 
 private:

@@ -115,6 +115,7 @@ bool EventReader::parse(const LogLine& line, LogBuilder& builder)
 // A dump and the exception that reports it are two facts; every other signature says it all.
 bool EventReader::parseException(const LogLine& line, LogBuilder& builder)
 {
+    m_checkpoints.processFailed(line, builder);
     const auto& frames = m_tracebacks.frames();
     const bool dump = line.text.find("[dion NaN capture]") != std::string_view::npos;
     if (!parseWords(line, builder, dump ? std::string() : frames) || dump) {
@@ -189,6 +190,9 @@ bool EventReader::giveEvent(std::size_t signature, const LogLine& line, LogBuild
         event.rank = m_failedRank;
     } else if (line.text.find("detected on another rank") != std::string_view::npos) {
         event.rank.reset();
+    }
+    if (event.kind == EventKind::resumed) {
+        m_checkpoints.processBegan(builder);
     }
     if (line.text.find(forwardFrames) != std::string_view::npos) {
         m_tracebacks.startForward(line);

@@ -16,14 +16,16 @@ public:
     /// the characters of `ends`, with which this format closes every line.
     using Parse = bool (*)(const LogLine& line, LogBuilder& builder);
 
-    LineFormat(std::string_view name, std::string_view ends, Parse parse)
+    LineFormat(std::string_view name, std::string_view ends, Parse parse, std::optional<int> base = {})
         : m_name(name)
         , m_ends(ends)
         , m_parse(parse)
+        , m_base(base)
     { }
 
     std::string_view name() const override { return m_name; }
     int sniff(std::span<const std::string_view>) override { return 1; }
+    std::optional<int> stepBase(const LogLine&) const override { return m_base; }
 
     bool parse(const LogLine& line, LogBuilder& builder) override
     {
@@ -35,6 +37,7 @@ private:
     std::string_view m_name;
     std::string_view m_ends;
     Parse m_parse;
+    std::optional<int> m_base;
 };
 
 } // namespace nanscope

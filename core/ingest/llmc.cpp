@@ -83,11 +83,22 @@ bool parse(const LogLine& line, LogBuilder& builder)
     return takePrefix(text, "step ") && parseConsoleLine(text, line, builder);
 }
 
+/// The file counts from 0, the console from 1.
+class LlmC : public LineFormat
+{
+public:
+    LlmC()
+        : LineFormat("llm.c", "s", ::nanscope::parse)
+    { }
+
+    std::optional<int> stepBase(const LogLine& line) const override { return line.text.starts_with("s:") ? 0 : 1; }
+};
+
 } // namespace
 
 std::unique_ptr<LogFormat> makeLlmC()
 {
-    return std::make_unique<LineFormat>("llm.c", "s", parse);
+    return std::make_unique<LlmC>();
 }
 
 } // namespace nanscope

@@ -48,6 +48,10 @@ public:
     /// True if the line was taken. Must cost next to nothing for lines of other formats.
     virtual bool parse(const LogLine& line, LogBuilder& builder) = 0;
 
+    /// Of a line it took that has a loss: the loss printed as step s is that of the weights that checkpoint s minus
+    /// this holds. None where the trainer's source does not say.
+    virtual std::optional<int> stepBase(const LogLine&) const { return std::nullopt; }
+
     /// False: an import that was broken off cannot go on in the middle, the file has to be read again.
     virtual bool resumable() const { return true; }
 
@@ -59,6 +63,10 @@ public:
 };
 
 constexpr int onlyThisFormat = 100;
+
+/// A setting of logs that do not begin where their trainer begins to count: its LogFormat::stepBase(). Other logs show
+/// it: 0 where the first step is 0, else 1.
+constexpr std::string_view stepBaseSetting = "log.step_base";
 
 std::unique_ptr<LogFormat> makeComposer();
 std::unique_ptr<LogFormat> makeCsvLog();

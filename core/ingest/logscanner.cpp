@@ -106,6 +106,7 @@ Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std
     const auto lines = linesOf(*head);
     scanner.useColumns(columns, lines);
     scanner.chooseFormats(lines);
+    scanner.m_baseKnown = !stored.empty();
     for (const auto& series : stored) {
         scanner.m_builder.resume(series);
     }
@@ -181,7 +182,10 @@ void LogScanner::take(const RawLine& raw)
     bool taken = false;
     for (std::size_t i = 0; i < m_formats.size() && !taken; ++i) {
         taken = m_formats[i]->parse(line, m_builder);
-        m_taken[i] += taken ? 1 : 0;
+        if (taken) {
+            ++m_taken[i];
+            noteBase(*m_formats[i], line);
+        }
     }
     if (taken) {
         m_events.trainingWentOn(line, m_builder);
@@ -191,6 +195,20 @@ void LogScanner::take(const RawLine& raw)
     }
     if (taken && !raw.whole) {
         m_reader.takeTail();
+    }
+}
+
+// A log that begins in mid-run does not show whether its trainer counts from 0; its source does.
+void LogScanner::noteBase(const LogFormat& format, const LogLine& line)
+{
+    const auto base = m_baseKnown ? std::nullopt : format.stepBase(line);
+    const auto row = base ? m_builder.lastRow(line.rank) : std::nullopt;
+    if (!row || row->inferred) {
+        return;
+    }
+    m_baseKnown = true;
+    if (*base != (row->step == 0 ? 0 : 1)) {
+        m_builder.setting({std::string(stepBaseSetting), std::to_string(*base), line.rank, {}, line.number});
     }
 }
 

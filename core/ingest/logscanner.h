@@ -43,6 +43,7 @@ private:
     void take(const RawLine& raw);
     void peel(LogLine& line);
     void finish();
+    void noteBase(const LogFormat& format, const LogLine& line);
     void noteHeld(std::int64_t number, std::int64_t offset, std::int64_t linesBefore);
     void sayProblem();
     std::string format() const;
@@ -59,6 +60,7 @@ private:
     std::string m_scratch;
     bool m_raw = false; ///< the format chosen knows nothing of prefixes
     bool m_gaveEvents = false;
+    bool m_baseKnown = false; ///< from the first row, here or of an earlier import
     bool m_leaveTail = false;
     bool m_finished = false;
 };

@@ -42,8 +42,9 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 std::unique_ptr<LogFormat> makeMaxText()
 {
+    // It counts from 0 and names a checkpoint by the step whose update came last: the next step uses it.
     // The loss ends the line and nothing follows it: a cut one cannot be told from a whole one.
-    return std::make_unique<LineFormat>("maxtext", "", parse);
+    return std::make_unique<LineFormat>("maxtext", "", parse, 1);
 }
 
 } // namespace nanscope

@@ -107,7 +107,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 std::unique_ptr<LogFormat> makeMegatron()
 {
-    return std::make_unique<LineFormat>("megatron", "|", parse);
+    return std::make_unique<LineFormat>("megatron", "|", parse, 1);
 }
 
 } // namespace nanscope

@@ -68,7 +68,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 std::unique_ptr<LogFormat> makeNanochat()
 {
-    return std::make_unique<LineFormat>("nanochat", "m", parse);
+    return std::make_unique<LineFormat>("nanochat", "m", parse, 0);
 }
 
 } // namespace nanscope

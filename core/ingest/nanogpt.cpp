@@ -56,7 +56,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 std::unique_ptr<LogFormat> makeNanoGpt()
 {
-    return std::make_unique<LineFormat>("nanogpt", "%", parse);
+    return std::make_unique<LineFormat>("nanogpt", "%", parse, 0);
 }
 
 } // namespace nanscope

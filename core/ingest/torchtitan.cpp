@@ -79,7 +79,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 std::unique_ptr<LogFormat> makeTorchtitan()
 {
-    return std::make_unique<LineFormat>("torchtitan", "%W", parse);
+    return std::make_unique<LineFormat>("torchtitan", "%W", parse, 1);
 }
 
 } // namespace nanscope

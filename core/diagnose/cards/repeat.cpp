@@ -149,7 +149,7 @@ CardOutcome repeatability(const Story& story)
         return fired(Confidence::high, textOf(knobs), evidenceOf(knobs));
     }
     return knobs.set() ? clear(textOf(knobs))
-                       : notCheckable(story.run.settings.empty() ? missingSetting(story.run, "") : textOf(knobs));
+                       : notCheckable(!hasSettings(story.run) ? missingSetting(story.run, "") : textOf(knobs));
 }
 
 } // namespace

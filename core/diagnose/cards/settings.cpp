@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/stepbase.h"
+
 namespace nanscope::cards {
 
 namespace {
@@ -85,9 +87,14 @@ std::string keyOf(const Setting& setting)
     return name.substr(std::min(name.find_first_not_of('_'), name.size()));
 }
 
+bool hasSettings(const RunData& run)
+{
+    return std::ranges::any_of(run.settings, [](const Setting& setting) { return setting.name != stepBaseName; });
+}
+
 std::string missingSetting(const RunData& run, std::string_view what)
 {
-    return run.settings.empty() ? "no configuration is logged" : fmt::format("no {} in the configuration", what);
+    return !hasSettings(run) ? "no configuration is logged" : fmt::format("no {} in the configuration", what);
 }
 
 std::vector<const Setting*> settingsNamed(const RunData& run, Names names)

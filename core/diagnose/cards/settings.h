@@ -23,6 +23,9 @@ std::string keyOf(const Setting& setting);
 
 using Names = std::initializer_list<std::string_view>;
 
+/// Any of a configuration, beside what readers know of their logs.
+bool hasSettings(const RunData& run);
+
 /// `what` is missing: or there is no configuration at all.
 std::string missingSetting(const RunData& run, std::string_view what);
 

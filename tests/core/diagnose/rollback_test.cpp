@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/rollback.h"
+#include "core/ingest/ingest.h"
 #include "tests/core/diagnose/runmaker.h"
+#include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
 namespace {
@@ -82,6 +84,56 @@ TEST(Trouble, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
     const auto trouble = troubleOf(run, {});
     EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 20 used W(20)";
     EXPECT_EQ(lastProof(trouble), 19);
+}
+
+TEST(Trouble, AResumedLogCountsAsItsTrainerDoes)
+{
+    auto run = runOf(20, 5);
+    for (auto& series : run.series) {
+        series.firstStep += 5000;
+        for (auto& point : series.points) {
+            point.step += 5000;
+        }
+    }
+    EXPECT_EQ(troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "nothing says that it counts from 0";
+    run.settings = {{"log.step_base", "0", {}, "train.log", 1}};
+    EXPECT_EQ(troubleOf(run, {}).life->poisonedFrom->weights, 5021);
+    run.settings = {{"log.step_base", "0", {}, "other.log", 1}};
+    EXPECT_EQ(troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "of another log";
+}
+
+TEST(Trouble, TheStepBehindALoadTellsHowALogCounts)
+{
+    const auto weightsOf = [](std::int64_t loaded) {
+        auto run = runOf(20, 5);
+        for (auto& series : run.series) {
+            for (auto& point : series.points) {
+                point.step += 5000;
+            }
+        }
+        run.checkpoints = {{loaded, CheckpointFact::loaded, "out/step_5001", "", "train.log", 99}};
+        return troubleOf(run, {}).life->poisonedFrom->weights;
+    };
+    EXPECT_EQ(weightsOf(5001), 5021) << "W(5001) was loaded, and step 5001 is the first loss";
+    EXPECT_EQ(weightsOf(5000), 5020);
+    EXPECT_EQ(weightsOf(5010), 5020) << "step 5010 comes, but not first";
+}
+
+TEST(Trouble, ALogOfNanoGptThatBeginsInMidRun)
+{
+    const TemporaryFolder folder;
+    std::string text;
+    for (int step = 5000; step < 5040; ++step) {
+        text += "iter " + std::to_string(step) + ": loss " + (step < 5030 ? "2.5000" : "nan")
+            + ", time 250.00ms, mfu 8.92%\n";
+    }
+    folder.write("train.log", text);
+    const auto run = readRun(folder.path());
+    ASSERT_TRUE(run);
+    const auto trouble = troubleOf(*run, {});
+    ASSERT_FALSE(trouble.none());
+    EXPECT_EQ(trouble.life->poisonedFrom->weights, 5030) << "iter 5030 prints the loss of checkpoint 5030";
+    EXPECT_EQ(lastProof(trouble), 5029);
 }
 
 TEST(Trouble, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)

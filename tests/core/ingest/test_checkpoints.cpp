@@ -235,5 +235,91 @@ TEST(StepOfPath, IsInTheNameOfTheCheckpoint)
     }
 }
 
+class UnfinishedSaves : public LogFolder
+{
+protected:
+    struct Story
+    {
+        std::vector<std::string> saved;
+        std::vector<std::string> unfinished;
+    };
+
+    Story storyOf(const std::string& text)
+    {
+        const auto log = read("train.log", text);
+        Story story;
+        for (const auto& one : log.checkpoints) {
+            if (one.fact == CheckpointFact::saved) {
+                story.saved.push_back(std::to_string(one.step));
+            }
+        }
+        for (const auto& event : log.events) {
+            if (event.kind == EventKind::other && event.text.starts_with("save begun, not seen to end: ")) {
+                story.unfinished.push_back(event.text.substr(29) + '@' + std::to_string(event.step.value_or(-1)) + ':'
+                    + std::to_string(event.line));
+            }
+        }
+        return story;
+    }
+
+    static std::string bar(int step)
+    {
+        return " 12%|#2  | " + std::to_string(step) + "/3000 [01:55<14:02,  3.13it/s]\r";
+    }
+    static inline const std::string row = "{'loss': 2.5, 'epoch': 0.05}\n";
+    static inline const std::string save = "Saving model checkpoint to out/checkpoint-500\n";
+    static inline const std::string crash = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n"
+                                            "OSError: [Errno 5] wrote half of it\n";
+};
+
+TEST_F(UnfinishedSaves, theNextRowEndsASaveThatTrainingWaitsFor)
+{
+    const auto story = storyOf(bar(500) + row + save + bar(510) + row);
+    EXPECT_THAT(story.saved, ElementsAre("500"));
+    EXPECT_THAT(story.unfinished, IsEmpty());
+}
+
+TEST_F(UnfinishedSaves, aCrashInBetweenLeavesItUnfinished)
+{
+    const auto story = storyOf(bar(500) + row + save + crash + bar(490) + row);
+    EXPECT_THAT(story.saved, IsEmpty()) << "rows of the next process prove nothing";
+    EXPECT_THAT(story.unfinished, ElementsAre("out/checkpoint-500@500:2"));
+}
+
+TEST_F(UnfinishedSaves, aResumeOrALoadMeansAnotherProcess)
+{
+    for (const char* line : {"Loading model from out/checkpoint-400.\n", "  Continuing training from global step 400\n",
+             "Resuming training from step 400\n"}) {
+        const auto story = storyOf(bar(500) + row + save + line + bar(410) + row);
+        EXPECT_THAT(story.saved, IsEmpty()) << line;
+        EXPECT_THAT(story.unfinished, ElementsAre("out/checkpoint-500@500:2")) << line;
+    }
+}
+
+TEST_F(UnfinishedSaves, stepsThatFallBackAreAnotherProcess)
+{
+    const std::string before = "step:10, loss:5.45\nSaving model checkpoint to out/checkpoint-10\n";
+    EXPECT_THAT(storyOf(before + "step:11, loss:5.45\n").saved, ElementsAre("10"));
+    const auto anew = storyOf(before + "step:1, loss:5.45\n");
+    EXPECT_THAT(anew.saved, IsEmpty());
+    EXPECT_THAT(anew.unfinished, ElementsAre("out/checkpoint-10@10:2"));
+}
+
+TEST_F(UnfinishedSaves, aSaveInTheBackgroundOutlivesAnException)
+{
+    const std::string begins = "Saving checkpoint for step 500 to '/ckpt/step500'...\n";
+    EXPECT_THAT(storyOf(begins + crash + "Checkpoint for step 500 saved successfully\n").saved, ElementsAre("500"));
+    EXPECT_THAT(storyOf(begins + crash + "Loading checkpoint from '/ckpt/step400'...\n").unfinished,
+        ElementsAre("/ckpt/step500@500:1"));
+}
+
+TEST_F(UnfinishedSaves, anExceptionOfAnotherRankIsNotItsOwn)
+{
+    const auto story = storyOf("[rank0]: step:10, loss:5.45\n[rank0]: Saving model checkpoint to out/checkpoint-10\n"
+                               "[rank1]: Traceback (most recent call last):\n[rank1]:   File \"a.py\", line 1, in f\n"
+                               "[rank1]: ValueError: x\n[rank0]: step:11, loss:5.45\n");
+    EXPECT_THAT(story.saved, ElementsAre("10"));
+}
+
 } // namespace
 } // namespace nanscope

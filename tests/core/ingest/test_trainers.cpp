@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/ingest/logformat.h"
 #include "logfolder.h"
 
 using namespace nanscope;
@@ -337,6 +338,28 @@ TEST_F(Trainers, aChartExportOfSeveralRunsHasNoGapsBetweenThem)
     ASSERT_EQ(log.series.size(), 2U);
     EXPECT_THAT(states(find(log, "a - train/loss")), ElementsAre(number));
     EXPECT_THAT(states(find(log, "b - train/loss")), ElementsAre(PointState::nan));
+}
+
+TEST_F(Trainers, aLogThatBeginsInMidRunSaysHowItsTrainerCounts)
+{
+    const auto base = [this](const std::string& text) {
+        std::string said;
+        for (const auto& setting : read("train.log", text).settings) {
+            said += setting.name == stepBaseSetting ? setting.value + ":" + std::to_string(setting.line) : "";
+        }
+        return said;
+    };
+    EXPECT_EQ(base("Step 5000: train_loss=1.0000, grad_norm=2.0000\n"), "0:1");
+    EXPECT_EQ(base("Step 0: train_loss=1.0000, grad_norm=2.0000\n"), "") << "the log shows it";
+    EXPECT_EQ(base("iter 5000: loss 2.5000, time 250.00ms, mfu 8.92%\n"), "0:1");
+    EXPECT_EQ(base("step 05000/09000 (55.00%) | loss: 2.1 | lrm: 0.89 | total time: 12.50m\n"), "0:1");
+    EXPECT_EQ(base("s:5000 trl:2.5 lr:0.000001 norm:15.37\n"), "0:1");
+    EXPECT_EQ(base("step 5000/21479 | loss 2.5 (+nanz)| norm 1.3 (+nanz)| lr 2.86e-06\n"), "");
+    EXPECT_EQ(base("step:5000/6000 train_loss:2.5 train_time:1000ms step_avg:1.50ms\n"), "") << "counts from 1";
+    EXPECT_EQ(base("step: 5000  loss:  2.1234  grad_norm: 1.2\n"), "");
+    EXPECT_EQ(base("completed step: 0, seconds: 5.667, loss: 10.374\n"), "1:1")
+        << "its checkpoint 0 holds the weights after the first update";
+    EXPECT_EQ(base("{\"step\": 5000, \"loss\": 2.5}\n"), "") << "nobody knows";
 }
 
 TEST_F(Trainers, aLastLineThatWasCutGivesNoValue)
