@@ -13,6 +13,55 @@ namespace nanscope {
 
 namespace {
 
+/// Event files of TensorBoard carry the time of their start and the host in their names: what lies in one folder is of
+/// one run, wherever it was started again.
+constexpr std::string_view eventMark = ".tfevents.";
+
+bool isEventFile(std::string_view source)
+{
+    return source.find(eventMark) != std::string_view::npos;
+}
+
+std::string_view folderOf(std::string_view source)
+{
+    const auto slash = source.rfind('/');
+    return source.substr(0, slash == std::string_view::npos ? 0 : slash);
+}
+
+std::string_view startOf(std::string_view source)
+{
+    return source.substr(source.find(eventMark) + eventMark.size());
+}
+
+bool areOfOneRun(std::string_view a, std::string_view b)
+{
+    return sameButForNumbers(a, b) || (isEventFile(a) && isEventFile(b) && sameButForNumbers(folderOf(a), folderOf(b)));
+}
+
+bool wasWrittenBefore(std::string_view a, std::string_view b)
+{
+    if (!isEventFile(a) || !isEventFile(b)) {
+        return naturalLess(a, b);
+    }
+    return folderOf(a) != folderOf(b) ? naturalLess(folderOf(a), folderOf(b)) : naturalLess(startOf(a), startOf(b));
+}
+
+/// The step from which on a writer of event files declared void what others had written.
+std::int64_t voidedFrom(const RunData& run, const Series& series)
+{
+    auto first = series.points.front().step;
+    if (!isEventFile(series.source)) {
+        return first;
+    }
+    for (const auto& event : run.events) {
+        if (event.kind == EventKind::resumed && event.source == series.source && event.step
+            && event.line < series.points.front().line) {
+            first = std::min(first, *event.step);
+        }
+    }
+    return first;
+}
+
 /// Series that follow each other: of one rank, from one log or from logs whose names differ in their numbers only, as
 /// those of several attempts do.
 struct Origin
@@ -28,7 +77,7 @@ struct Origin
     bool takes(const Series& other) const
     {
         return inferred == other.stepInferred && series.front()->rank == other.rank
-            && sameButForNumbers(series.front()->source, other.source);
+            && areOfOneRun(series.front()->source, other.source);
     }
 };
 
@@ -58,14 +107,14 @@ const Origin* bestOf(const std::vector<Origin>& origins)
 }
 
 /// A later segment takes the place of everything from its first step on: training went back there.
-void overwrite(std::vector<Point>& points, const std::vector<Point>& later)
+void overwrite(std::vector<Point>& points, const std::vector<Point>& later, std::int64_t from)
 {
-    const auto first = std::min_element(later.begin(), later.end(), [](const Point& a, const Point& b) {
+    const auto first = std::min(from, std::min_element(later.begin(), later.end(), [](const Point& a, const Point& b) {
         return a.step < b.step;
-    })->step;
-    const auto from = std::lower_bound(
+    })->step);
+    const auto place = std::lower_bound(
         points.begin(), points.end(), first, [](const Point& point, std::int64_t step) { return point.step < step; });
-    points.erase(from, points.end());
+    points.erase(place, points.end());
     points.insert(points.end(), later.begin(), later.end());
 }
 
@@ -73,7 +122,7 @@ void overwrite(std::vector<Point>& points, const std::vector<Point>& later)
 
 namespace {
 
-Trace joined(std::string_view name, const Origin* origin)
+Trace joined(const RunData& run, std::string_view name, const Origin* origin)
 {
     Trace trace;
     trace.name = name;
@@ -82,16 +131,16 @@ Trace joined(std::string_view name, const Origin* origin)
     }
     auto segments = origin->series;
     std::ranges::stable_sort(segments, [](const Series* a, const Series* b) {
-        return a->source != b->source ? naturalLess(a->source, b->source) : a->segment < b->segment;
+        return a->source != b->source ? wasWrittenBefore(a->source, b->source) : a->segment < b->segment;
     });
     for (const auto* series : segments) {
-        std::erase_if(
-            trace.parts, [&](const Trace::Part& part) { return part.firstStep >= series->points.front().step; });
+        const auto from = voidedFrom(run, *series);
+        std::erase_if(trace.parts, [&](const Trace::Part& part) { return part.firstStep >= from; });
         trace.parts.push_back({series->points.front().step, series->source});
         trace.source = series->source;
         trace.rank = series->rank;
         trace.inferred = series->stepInferred;
-        overwrite(trace.points, series->points);
+        overwrite(trace.points, series->points, from);
     }
     return trace;
 }
@@ -101,13 +150,13 @@ Trace joined(std::string_view name, const Origin* origin)
 Trace traceOf(const RunData& run, std::string_view name)
 {
     const auto origins = originsOf(run, name, nullptr);
-    return joined(name, bestOf(origins));
+    return joined(run, name, bestOf(origins));
 }
 
 Trace traceOf(const RunData& run, std::string_view name, std::optional<int> rank)
 {
     const auto origins = originsOf(run, name, &rank);
-    return joined(name, bestOf(origins));
+    return joined(run, name, bestOf(origins));
 }
 
 bool isNonFinite(PointState state)

@@ -173,6 +173,10 @@ private:
         if (m_step) {
             const auto step = wholeNumberIn(m_fields[*m_step]);
             if (!step) {
+                const bool odd = numberInField(m_fields[*m_step], m_separator).has_value();
+                if (odd && !std::exchange(m_saidOddStep, true)) {
+                    builder.event(oddStepEvent(line.number));
+                }
                 return false;
             }
             builder.startRow(rank, *step, line.number);
@@ -211,6 +215,7 @@ private:
     char m_separator = ',';
     std::vector<std::string> m_names;
     std::string m_firstName;
+    bool m_saidOddStep = false;
     bool m_sparse = false; ///< an empty cell says nothing
     std::optional<std::size_t> m_step;
     std::optional<std::size_t> m_rank;

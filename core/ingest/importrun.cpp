@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ingest/configfile.h"
+#include "core/ingest/duplicates.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/logimport.h"
 #include "core/ingest/logscanner.h"
@@ -199,8 +200,13 @@ Result<void> importLogs(
     const FoundFiles& found, const Destination& destination, std::vector<Rejection>& rejected, const JobContext& job)
 {
     ProgressMeter meter(job, "logs", "bytes");
+    SeenLogs seen;
     for (const auto& file : found.files) {
         if (file.kind != FoundFile::Kind::log) {
+            continue;
+        }
+        if (const auto same = seen.repeats(file)) {
+            rejected.push_back({file.relative, "the same, byte for byte, as " + *same + ", which was read"});
             continue;
         }
         auto read = destination.readLog(file, meter);

@@ -137,9 +137,18 @@ private:
         std::optional<std::int64_t> step;
         std::optional<int> rank;
         int priority = 0;
+        bool oddStep = false; ///< a number that can be none
         bool hasValue = false;
         bool hasCanonical = false;
     };
+
+    /// "n" and "it" may be called anything else, too.
+    static bool isClearlyStep(const Key& key, double value)
+    {
+        constexpr int lastClearName = 4; // train/global_step
+        constexpr double largest = 9e15;
+        return key.priority <= lastClearName || std::abs(value) >= largest;
+    }
 
     void addToHead(const Field& field, RowHead& head) const
     {
@@ -151,6 +160,8 @@ private:
             head.priority = key.priority;
             head.step = number;
         }
+        head.oddStep =
+            head.oddStep || (key.role == Role::step && field.value && !number && isClearlyStep(key, *field.value));
         if (key.role == Role::rank && number && *number >= 0 && *number <= largestRank) {
             head.rank = static_cast<int>(*number);
         }
@@ -162,6 +173,12 @@ private:
         head.rank = line.rank;
         for (const auto& field : m_fields) {
             addToHead(field, head);
+        }
+        if (head.oddStep && !head.step) {
+            if (!std::exchange(m_saidOddStep, true)) {
+                builder.event(oddStepEvent(line.number));
+            }
+            return true;
         }
         // Where other rows have a step, one without it is a summary or a message.
         if (!head.hasValue || (!head.step && (!head.hasCanonical || m_stepped))) {
@@ -205,6 +222,7 @@ private:
     std::string m_quoted;
     std::size_t m_hint = 0;
     bool m_stepped = false;
+    bool m_saidOddStep = false;
 };
 
 } // namespace

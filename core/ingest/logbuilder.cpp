@@ -57,6 +57,14 @@ void count(Series& series, const Point& point)
 
 } // namespace
 
+Event oddStepEvent(std::int64_t line)
+{
+    Event event;
+    event.text = "rows whose step is no whole number below 9e15 were left out, this one first";
+    event.line = line;
+    return event;
+}
+
 LogBuilder::LogBuilder(std::string source, std::optional<int> rank, int firstSegment)
     : m_source(std::move(source))
     , m_fileRank(rank)

@@ -18,6 +18,9 @@
 
 namespace nanscope {
 
+/// Of a log with rows that are left out because their step can be none.
+Event oddStepEvent(std::int64_t line);
+
 /// Collects what the readers of one log find: points into series, rows into segments, events. Knows which values a
 /// step was reported without. Names are looked up by position first, since lines of a log repeat their fields.
 class LogBuilder

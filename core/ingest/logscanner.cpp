@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t headSize = 64 * 1024;
 constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
+constexpr std::string_view program = "\x7f"
+                                     "ELF"; ///< a.out
 
 bool looksLikeUtf16(std::string_view head)
 {
@@ -97,12 +99,16 @@ Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std
     if (!head) {
         return tl::make_unexpected(head.error());
     }
+    const bool binary = looksBinary(*head);
     if (auto good = requireReadable(*head, path); !good) {
         return tl::make_unexpected(good.error());
     }
+    if (binary && isNamedLikeALog(relative) && !head->starts_with(program)) {
+        return failure(ErrorKind::unsupported, "named like a log, and not text; it was not read", path.string());
+    }
     const auto place = placeOf(relative);
     LogScanner scanner(LineReader(std::move(*text), firstLine), LogBuilder(relative, place.rank, place.attempt));
-    scanner.m_finished = looksBinary(*head);
+    scanner.m_finished = binary;
     const auto lines = linesOf(*head);
     scanner.useColumns(columns, lines);
     scanner.chooseFormats(lines);

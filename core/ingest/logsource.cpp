@@ -29,6 +29,12 @@ LogPlace placeOf(const std::string& relative)
     return place;
 }
 
+bool isNamedLikeALog(const std::string& relative)
+{
+    static const RE2 named(R"(\.(?:log|out|err|jsonl|csv|tsv)(?:\.gz|\.zst|\.xz)?$)", RE2::Latin1);
+    return RE2::PartialMatch(relative, named);
+}
+
 Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path)
 {
     if (head.starts_with("version https://git-lfs")) {

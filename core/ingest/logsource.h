@@ -43,6 +43,9 @@ struct LogPlace
 };
 LogPlace placeOf(const std::string& relative);
 
+/// Its name says that a log is in it, packed or not.
+bool isNamedLikeALog(const std::string& relative);
+
 /// The first bytes of a log are not those of a Git LFS pointer.
 Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path);
 

@@ -11,6 +11,7 @@
 
 #include <protozero/pbf_reader.hpp>
 
+#include "core/ingest/eventfiles.h"
 #include "core/ingest/logbuilder.h"
 #include "core/ingest/logsource.h"
 #include "core/platform/platform.h"
@@ -158,8 +159,20 @@ Scalar scalarIn(protozero::pbf_reader value)
 struct Record
 {
     std::int64_t step = 0;
+    bool begins = false; ///< a writer started here, and what others wrote of this step and later is void
     std::vector<Scalar> scalars;
 };
+
+bool startsSession(protozero::pbf_reader log)
+{
+    constexpr std::int32_t started = 1;
+    while (log.next(1, Wire::varint)) {
+        if (log.get_enum() == started) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /// Throws protozero's exceptions on bytes that are no such message.
 Record recordIn(std::string_view bytes)
@@ -175,6 +188,8 @@ Record recordIn(std::string_view bytes)
                     record.scalars.push_back(scalar);
                 }
             }
+        } else if (event.tag_and_type() == field(7, Wire::length_delimited)) {
+            record.begins = startsSession(event.get_message());
         } else {
             event.skip();
         }
@@ -272,6 +287,9 @@ private:
         }
         try {
             const auto record = recordIn({data, length});
+            if (record.begins && record.step > 0) {
+                sayBegin(record.step);
+            }
             for (const auto& scalar : record.scalars) {
                 m_builder.startRow({}, record.step, m_records + 1);
                 m_builder.value(scalar.tag, *scalar.value);
@@ -280,6 +298,16 @@ private:
             return "a record that is no event was left out";
         }
         return nullptr;
+    }
+
+    void sayBegin(std::int64_t step)
+    {
+        Event event;
+        event.kind = EventKind::resumed;
+        event.step = step;
+        event.text = "a writer began at this step and voided what was logged of it and later ones";
+        event.line = m_records + 1;
+        m_builder.event(std::move(event));
     }
 
     void say(std::string text)
@@ -319,11 +347,6 @@ Result<void> requireEvents(const FileReader& file, const std::filesystem::path& 
 
 } // namespace
 
-bool isEventFileName(const std::string& name)
-{
-    return name.find(".tfevents.") != std::string::npos;
-}
-
 Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored, const ColumnMap& columns)
 {
@@ -334,8 +357,9 @@ Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& pa
     if (auto events = requireEvents(*file, path); !events) {
         return tl::make_unexpected(events.error());
     }
+    const int attempt = placeAmongOthers(path);
     const auto place = placeOf(relative);
-    LogBuilder builder(relative, place.rank, place.attempt);
+    LogBuilder builder(relative, place.rank, attempt);
     builder.useColumns(columns);
     auto opened = std::make_unique<EventFile>(std::move(*file), std::move(builder), offset, firstRecord);
     for (const auto& series : stored) {

@@ -496,6 +496,27 @@ TEST(Rollback, SettingsFollowTheVerdict)
     EXPECT_THAT(adviseRollback(run, {})->tonight, HasSubstr("to learn the cause"));
 }
 
+TEST(Traces, EventFilesOfOneFolderAreOneRunWhateverTheirHosts)
+{
+    RunData run;
+    const std::string first = "tb/events.out.tfevents.100.node-b.7.0";
+    const std::string second = "tb/events.out.tfevents.900.node-a.1.0";
+    run.series = {seriesOf("loss", 3, {30, 40}, second), seriesOf("loss", 1, {1, 2, 3, 4, 5}, first),
+        seriesOf("loss", 1, {7, 7, 7, 7, 7}, "other/events.out.tfevents.50.node-c.1.0")};
+    run.series[2].rank = 1;
+    const auto trace = traceOf(run, "loss", 0);
+    ASSERT_EQ(trace.points.size(), 4U);
+    EXPECT_EQ(trace.points[1].value, 2);
+    EXPECT_EQ(trace.points[2].value, 30) << "the later writer wins";
+    EXPECT_EQ(trace.points[3].value, 40) << "and what the earlier one wrote behind it is void";
+    EXPECT_EQ(sourceOf(trace, trace.points[1]), first);
+    EXPECT_EQ(sourceOf(trace, trace.points[2]), second);
+    auto begun = eventOf(EventKind::resumed, 2, "a writer began", 1);
+    begun.source = second;
+    run.events = {begun};
+    EXPECT_EQ(traceOf(run, "loss", 0).points.size(), 3U) << "it voided step 2, too";
+}
+
 TEST(Traces, TheLastWriterWins)
 {
     RunData run;

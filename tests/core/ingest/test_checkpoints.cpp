@@ -288,9 +288,13 @@ TEST_F(UnfinishedSaves, aCrashInBetweenLeavesItUnfinished)
 
 TEST_F(UnfinishedSaves, aResumeOrALoadMeansAnotherProcess)
 {
+    const auto before = bar(500) + row + save;
+    const auto after = bar(410) + row;
     for (const char* line : {"Loading model from out/checkpoint-400.\n", "  Continuing training from global step 400\n",
              "Resuming training from step 400\n"}) {
-        const auto story = storyOf(bar(500) + row + save + line + bar(410) + row);
+        auto text = before;
+        text.append(line).append(after);
+        const auto story = storyOf(text);
         EXPECT_THAT(story.saved, IsEmpty()) << line;
         EXPECT_THAT(story.unfinished, ElementsAre("out/checkpoint-500@500:2")) << line;
     }

@@ -130,15 +130,20 @@ TEST_F(Growing, CancelStopsALongLogAndKeepsItsPlace)
     EXPECT_THAT(steps(find(piece, "loss")), testing::SizeIs(static_cast<std::size_t>(piece.lines)));
 }
 
-TEST_F(Growing, BinaryFilesGiveNothingWhateverTheirName)
+TEST_F(Growing, BinaryFilesAreNoLogsWhateverTheirName)
 {
     std::string binary;
     for (int i = 0; i < 4096; ++i) {
         binary += static_cast<char>(i % 7 + 1);
     }
-    const auto log = read("console.log", binary + "\nStep 0: train_loss=1.0000\n");
+    binary += "\nStep 0: train_loss=1.0000\n";
+    const auto log = read("console", binary);
     EXPECT_THAT(log.series, IsEmpty());
     EXPECT_EQ(log.format, "");
+    const auto named = readLog(m_folder.write("console.log", binary), "console.log");
+    ASSERT_FALSE(named);
+    EXPECT_EQ(named.error().kind, ErrorKind::unsupported);
+    EXPECT_THAT(named.error().what, HasSubstr("not text"));
 }
 
 TEST_F(Growing, Utf16IsRefusedWithAdviceWithAndWithoutItsMark)

@@ -415,7 +415,7 @@ TEST_F(Logs, badFilesAreSentencesOrNothing)
     for (unsigned i = 0; i < 100'000; ++i) {
         rubbish += static_cast<char>(i * 2654435761U >> 24U);
     }
-    EXPECT_THAT(read(rubbish, "c.log").series, IsEmpty());
+    EXPECT_THAT(read(rubbish, "c.bin").series, IsEmpty());
     EXPECT_EQ(read("", "empty.log").lines, 0);
     EXPECT_THAT(read("\xef\xbb\xbfstep,loss\r\n1,2.5\r\n", "bom.csv").series, testing::SizeIs(1));
 }

@@ -97,11 +97,11 @@ std::string tensor(std::int64_t step, const std::string& tag, int type, const st
     return eventOf(step, value);
 }
 
-std::string version()
+std::string version(double time = 1.7e9)
 {
     std::string event;
     protozero::pbf_writer writer(event);
-    writer.add_double(1, 1.7e9);
+    writer.add_double(1, time);
     writer.add_string(3, "brain.Event:2");
     return recordOf(event);
 }
@@ -250,6 +250,50 @@ TEST_F(EventFiles, theFolderNamesTheRank)
     const auto name = std::string("tb/rank_3/") + fileName;
     const auto log = read(name, version() + scalar(1, "loss", 2));
     EXPECT_EQ(log.series.at(0).rank, 3);
+}
+
+TEST_F(EventFiles, restartsInOneFolderFollowEachOtherByTheirTime)
+{
+    const std::string first = "tb/events.out.tfevents.1700000000.node-b.77.0";
+    const std::string second = "tb/events.out.tfevents.1700009000.node-a.12.0";
+    m_folder.write(second, version(1.7e9 + 9000) + scalar(2, "loss", 20) + scalar(3, "loss", notANumber));
+    m_folder.write(first, version(1.7e9) + scalar(1, "loss", 1) + scalar(2, "loss", 2) + scalar(3, "loss", 3));
+    m_folder.write("other/events.out.tfevents.1600000000.node-c.1.0", version(1.6e9) + scalar(1, "loss", 1));
+    const auto run = readRun(m_folder.path());
+    ASSERT_TRUE(run);
+    LogContents all;
+    all.series = run->series;
+    ASSERT_EQ(all.series.size(), 3U) << "all are kept";
+    EXPECT_THAT(steps(find(all, "loss", {}, 1)), ElementsAre(2, 3)) << "the later one, whatever its host is called";
+    EXPECT_EQ(find(all, "loss", {}, 1).source, second);
+    for (const auto& series : all.series) {
+        EXPECT_EQ(series.segment, series.source == second ? 1 : 0) << series.source;
+    }
+}
+
+TEST_F(EventFiles, aStepThatFallsBackIsASegment)
+{
+    const auto log = read(fileName,
+        version() + scalar(1, "loss", 1) + scalar(2, "loss", 2) + scalar(1, "loss", 10) + scalar(2, "loss", 20));
+    EXPECT_THAT(values(find(log, "loss", {}, 0)), ElementsAre(1, 2));
+    EXPECT_THAT(values(find(log, "loss", {}, 1)), ElementsAre(10, 20));
+}
+
+TEST_F(EventFiles, aWriterThatVoidsLaterStepsIsAResume)
+{
+    // As PyTorch's SummaryWriter writes purge_step.
+    std::string session;
+    protozero::pbf_writer(session).add_enum(1, 1);
+    std::string event;
+    protozero::pbf_writer writer(event);
+    writer.add_double(1, 1.7e9);
+    writer.add_int64(2, 500);
+    writer.add_message(7, session);
+    const auto log = read(fileName, version() + recordOf(event) + scalar(510, "loss", 2));
+    ASSERT_EQ(log.events.size(), 1U);
+    EXPECT_EQ(log.events[0].kind, EventKind::resumed);
+    EXPECT_EQ(log.events[0].step, 500);
+    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(510));
 }
 
 TEST_F(EventFiles, ofKerasIsReadFromARealOne)
