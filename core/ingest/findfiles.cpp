@@ -13,6 +13,7 @@
 #include "core/ingest/consoletext.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/logsource.h"
+#include "core/ingest/mlflow.h"
 #include "core/ingest/progressmeter.h"
 #include "core/tensorfile/tensorfile.h"
 
@@ -63,6 +64,11 @@ bool isInside(const fs::path& path, const fs::path& folder)
 {
     const auto [inFolder, inPath] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
     return inFolder == folder.end();
+}
+
+FoundFile mlflowLog(const fs::path& metrics, const std::string& relative)
+{
+    return {metrics, relative, FoundFile::Kind::log, static_cast<std::uint64_t>(mlflowState(metrics).bytes)};
 }
 
 struct Folder
@@ -129,7 +135,7 @@ private:
             m_links.push_back(std::move(next));
         } else if (entry.is_directory(error)) {
             noteCheckpoint(next, true);
-            enter(std::move(next));
+            takeFolder(std::move(next));
         } else if (entry.is_regular_file(error)) {
             noteCheckpoint(next, false);
             add(next.path, next.relative);
@@ -141,6 +147,16 @@ private:
         if (auto checkpoint = checkpointAt(place.path, place.relative, isFolder)) {
             checkpoint->path = readable(checkpoint->path, checkpoint->path.size() * 4);
             m_found.checkpoints.push_back(std::move(*checkpoint));
+        }
+    }
+
+    /// The metrics of a run of MLflow are one log.
+    void takeFolder(Folder folder)
+    {
+        if (isMlflowMetrics(folder.path)) {
+            m_found.files.push_back(mlflowLog(folder.path, folder.relative));
+        } else if (!isReadWithMlflow(folder.path)) {
+            enter(std::move(folder));
         }
     }
 
@@ -247,6 +263,15 @@ FoundFiles singleFile(const fs::path& path)
     return found;
 }
 
+FoundFiles onlyMetrics(const fs::path& path)
+{
+    FoundFiles found;
+    found.name = readable(path.parent_path().filename().string(), 1000);
+    found.root = path.parent_path().string();
+    found.files.push_back(mlflowLog(path, path.filename().string()));
+    return found;
+}
+
 } // namespace
 
 Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
@@ -262,6 +287,9 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
     }
     if (!fs::is_directory(status)) {
         return failure(ErrorKind::unsupported, "neither a file nor a folder", given.string());
+    }
+    if (isMlflowMetrics(path)) {
+        return onlyMetrics(path);
     }
     FoundFiles found;
     found.name = readable(path.filename().string(), 1000);

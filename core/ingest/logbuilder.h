@@ -60,6 +60,7 @@ public:
     /// For formats whose steps need not hold every value: nothing is missing where nothing was written.
     void expectNothing() { m_expects = false; }
     std::optional<int> fileRank() const { return m_fileRank; }
+    const std::string& source() const { return m_source; }
 
     struct Row
     {

@@ -68,6 +68,7 @@ constexpr int onlyThisFormat = 100;
 /// it: 0 where the first step is 0, else 1.
 constexpr std::string_view stepBaseSetting = "log.step_base";
 
+std::unique_ptr<LogFormat> makeBareColumns();
 std::unique_ptr<LogFormat> makeComposer();
 std::unique_ptr<LogFormat> makeCsvLog();
 std::unique_ptr<LogFormat> makeDeepSpeed();
@@ -91,7 +92,7 @@ inline std::vector<std::unique_ptr<LogFormat>> allFormats()
     std::vector<std::unique_ptr<LogFormat>> formats;
     for (const auto make : {makeHfTrainerState, makeJsonlLog, makeCsvLog, makeDionConsole, makeKempnerForge,
              makeTorchtitan, makeMegatron, makeDeepSpeed, makeMaxText, makeNanoGpt, makeNanochat, makeLlmC, makeOlmo,
-             makeComposer, makeMllog, makeHfConsole, makeKeyValue}) {
+             makeComposer, makeMllog, makeHfConsole, makeKeyValue, makeBareColumns}) {
         formats.push_back(make());
     }
     return formats;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <span>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "core/ingest/logsource.h"
+#include "core/ingest/mlflow.h"
 #include "core/platform/platform.h"
 #include "core/session/session.h"
 
@@ -22,6 +24,12 @@ constexpr std::size_t pointsPerPiece = 100'000;
 /// After so long a last line without its end is what a killed process left, and all there will be.
 constexpr std::chrono::seconds restingTime {5};
 
+/// A log read with other columns is another log.
+std::string readWith(const ColumnMap& columns)
+{
+    return columns.empty() ? std::string() : ':' + hashText(textOf(columns));
+}
+
 /// One log on its way into a session.
 class LogImport
 {
@@ -31,7 +39,7 @@ public:
         , m_session(session)
         , m_queue(queue)
         , m_columns(columns)
-        , m_readWith(columns.empty() ? "" : ':' + hashText(textOf(columns)))
+        , m_readWith(readWith(columns))
     { }
 
     bool gaveSeries() const { return m_gaveSeries; }
@@ -169,12 +177,49 @@ private:
     Session& m_session;
     LogQueue& m_queue;
     const ColumnMap& m_columns;
-    std::string m_readWith; ///< a log read with other columns is another log
+    std::string m_readWith;
     bool m_gaveSeries = false; ///< now or at an earlier import
     std::uint64_t m_size = 0;
     bool m_atRest = false; ///< nobody has written to it for a while
     std::int64_t m_stored = 0;
 };
+
+/// A folder that stands for a log is read anew whenever one of its files changed.
+Result<bool> importFolder(const FoundFile& folder, Session& session, const ColumnMap& columns,
+    const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
+{
+    const auto state = mlflowState(folder.path);
+    const auto identity = state.identity + readWith(columns);
+    const auto stored = session.logMark(folder.relative);
+    if (!stored) {
+        return tl::make_unexpected(stored.error());
+    }
+    if (*stored && (*stored)->identity == identity) {
+        return true;
+    }
+    auto log = openLog(folder.path, folder.relative, 0, 0, {}, columns);
+    if (!log) {
+        return tl::make_unexpected(log.error());
+    }
+    if (!state.atRest) {
+        (*log)->leaveTail();
+    }
+    auto done = session.dropLog(folder.relative);
+    LogMark mark;
+    mark.from = 0;
+    bool gaveSeries = false;
+    while (done && !(*log)->finished() && !cancel.cancelled()) {
+        const auto contents = (*log)->next(pointsPerPiece, cancel);
+        gaveSeries = gaveSeries || !contents.series.empty();
+        mark.offset = contents.bytes;
+        mark.line = contents.lines;
+        mark.identity = (*log)->finished() ? identity : std::string();
+        done = session.addLog(folder.relative, contents.format, mark, contents);
+        mark.from = mark.offset;
+        advance(mark.offset);
+    }
+    return done.map([&] { return gaveSeries; });
+}
 
 } // namespace
 
@@ -205,6 +250,9 @@ Result<void> LogQueue::flush()
 Result<bool> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
     const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
 {
+    if (std::error_code error; std::filesystem::is_directory(file.path, error)) {
+        return importFolder(file, session, columns, advance, cancel);
+    }
     LogImport import(file, session, queue, columns);
     return import.run(stored, advance, cancel).map([&] { return import.gaveSeries(); });
 }

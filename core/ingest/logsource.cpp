@@ -8,6 +8,7 @@
 
 #include "core/ingest/configfile.h"
 #include "core/ingest/logscanner.h"
+#include "core/ingest/mlflow.h"
 
 namespace nanscope {
 
@@ -49,6 +50,9 @@ Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, co
 {
     if (isEventFileName(path.filename().string())) {
         return openEventFile(path, relative, offset, firstLine, stored, columns);
+    }
+    if (isMlflowMetrics(path)) {
+        return openMlflow(path, relative, columns);
     }
     if (isWandbName(path.filename().string())) {
         return openWandb(path, relative, offset, columns);

@@ -29,8 +29,9 @@ public:
     virtual void leaveTail() { }
 };
 
-/// Text, TensorBoard's event file, or what W&B keeps of a run. `stored` is what an earlier import took of this log
-/// before `offset`, which is behind line (or record) `firstLine`, read with the same columns.
+/// Text, TensorBoard's event file, what W&B keeps of a run, or the folder of metrics of a run of MLflow. `stored` is
+/// what an earlier import took of this log before `offset`, which is behind line (or record) `firstLine`, read with the
+/// same columns.
 Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset = 0, std::int64_t firstLine = 0, const std::vector<Series>& stored = {},
     const ColumnMap& columns = {});

@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 5> tables {".csv", ".tsv", ".json", ".jso
 
 bool isTable(std::string_view source)
 {
-    return source.find("tfevents") != std::string_view::npos
+    const auto name = source.substr(source.find_last_of('/') + 1);
+    return source.find("tfevents") != std::string_view::npos || name == "metrics" // MLflow's folder
         || std::any_of(tables.begin(), tables.end(), [&](std::string_view end) { return source.ends_with(end); });
 }
 
