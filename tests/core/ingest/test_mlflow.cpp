@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/ingest/columnmap.h"
 #include "core/session/session.h"
 #include "logfolder.h"
 
@@ -189,6 +190,20 @@ TEST_F(MlflowRuns, anImportAddsOnlyWhatIsNew)
     }
 }
 
+TEST_F(MlflowRuns, theUserCanSayWhatAMetricIs)
+{
+    add("metrics/ce", "1664364000100 nan 5\n");
+    const auto columns = parseColumnMap({"val_loss=ce"});
+    ASSERT_TRUE(columns);
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    ASSERT_TRUE(importRun(run(), *session));
+    const auto mapped = importRun(run(), *session, {}, *columns);
+    ASSERT_TRUE(mapped) << mapped.error().what;
+    EXPECT_EQ(mapped->series.size(), 4U);
+    EXPECT_EQ(find(*mapped, "val_loss").nan, 1);
+}
+
 TEST_F(MlflowRuns, aFolderOfMetricsWithoutARunIsAFolder)
 {
     fs::remove(run() / "meta.yaml");
@@ -238,6 +253,16 @@ TEST_F(BareColumns, theNameOfTheFileSaysWhatItIsOrNothing)
     }
 }
 
+TEST_F(BareColumns, theUserCanSayWhatTheColumnIs)
+{
+    const auto columns = parseColumnMap({"loss=column_2"});
+    ASSERT_TRUE(columns);
+    const auto path = m_folder.write("llama3_cuda.txt", "1 8.5\n2 nan\n3 7.5\n");
+    const auto log = readLog(path, "llama3_cuda.txt", 0, 0, {}, *columns);
+    ASSERT_TRUE(log);
+    EXPECT_THAT(states(find(*log, "loss")), ElementsAre(PointState::finite, PointState::nan, PointState::finite));
+}
+
 TEST_F(BareColumns, whatIsNotClearlyStepsAndValuesIsLeftAlone)
 {
     for (const auto* text : {
@@ -249,7 +274,7 @@ TEST_F(BareColumns, whatIsNotClearlyStepsAndValuesIsLeftAlone)
          }) {
         EXPECT_THAT(read("loss.txt", text).series, IsEmpty()) << text;
     }
-    EXPECT_EQ(read("loss.txt", "step loss\n1 8.5\n2 7.75\n3 7.5\n").format, "") << "a heading is another format";
+    EXPECT_EQ(read("loss.txt", "step loss\n1 8.5\n2 7.75\n3 7.5\n").format, "csv") << "a heading says more";
 }
 
 TEST_F(BareColumns, realOnesAreRead)

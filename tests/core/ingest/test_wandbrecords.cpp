@@ -115,6 +115,28 @@ TEST_F(WandbRecords, aWrongChecksumCostsOnlyItsRecordAndIsNamed)
             + " of the file were left out: a wrong checksum");
 }
 
+TEST_F(WandbRecords, noWrongByteMakesAValueUpOrGoesUnsaid)
+{
+    wandb::File file;
+    const auto begin = file.size();
+    const auto& whole = file.add(lossAt(1)).add(lossAt(2)).add(lossAt(3)).add(lossAt(4)).bytes();
+    for (auto at = begin; at < whole.size(); ++at) {
+        for (const int bit : {0, 4, 7}) {
+            auto bytes = whole;
+            bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+            const auto log = read(fileName, bytes);
+            for (const auto& series : log.series) {
+                ASSERT_EQ(series.name, "loss") << at;
+                ASSERT_LE(series.points.size(), 3U) << at;
+                for (const auto& point : series.points) {
+                    ASSERT_EQ(point.value, static_cast<double>(point.step) + 0.5) << at;
+                }
+            }
+            ASSERT_EQ(log.events.size(), 1U) << at;
+        }
+    }
+}
+
 TEST_F(WandbRecords, aWrongLengthCostsTheRestOfItsBlock)
 {
     wandb::File file;
