@@ -284,6 +284,9 @@ TEST_F(UnfinishedSaves, aCrashInBetweenLeavesItUnfinished)
     const auto story = storyOf(bar(500) + row + save + crash + bar(490) + row);
     EXPECT_THAT(story.saved, IsEmpty()) << "rows of the next process prove nothing";
     EXPECT_THAT(story.unfinished, ElementsAre("out/checkpoint-500@500:2"));
+    const auto caught = storyOf(bar(500) + row + save + crash + bar(510) + row);
+    EXPECT_THAT(caught.saved, IsEmpty()) << "nor do those of one that went on";
+    EXPECT_THAT(caught.unfinished, ElementsAre("out/checkpoint-500@500:2"));
 }
 
 TEST_F(UnfinishedSaves, aResumeOrALoadMeansAnotherProcess)
