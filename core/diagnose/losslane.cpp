@@ -42,6 +42,7 @@ public:
 private:
     LaneLife& life();
     void end() { m_ended = true; }
+    std::size_t lossCount() const;
     void endBefore(std::int64_t step);
     void append(const TrailStep& step);
     void take(const Point& point, int segment);
@@ -79,10 +80,23 @@ LaneLife& LaneReader::life()
 {
     if (m_ended) {
         m_lives.emplace_back();
+        // Growing in steps would hold the steps of a long run twice.
+        if (m_lives.size() == 1) {
+            m_lives.back().steps.reserve(lossCount());
+        }
         m_ended = false;
         m_total = 0;
     }
     return m_lives.back();
+}
+
+std::size_t LaneReader::lossCount() const
+{
+    std::size_t count = 0;
+    for (const auto* series : m_material.losses) {
+        count += series->points.size();
+    }
+    return count;
 }
 
 /// Steps that go back are another process.
@@ -160,7 +174,7 @@ void LaneReader::takeMessage(const Event& event, const NanMessage& said)
     // With a line every ten steps the warning is the only one that knows the step before it.
     const auto& steps = life().steps;
     if (namesGoodLoss(said) && (steps.empty() || steps.back().step < *said.lastGoodStep)) {
-        append({*said.lastGoodStep, *said.lastGoodLoss, event.line});
+        append({*said.lastGoodStep, *said.lastGoodLoss, event.line, 0, LossSign::finite, false, true});
     }
     append({said.step, notKnown, event.line, 0, said.otherRank ? LossSign::elsewhere : LossSign::nonFinite});
     if (event.text.find("RuntimeError") != std::string::npos) {

@@ -122,7 +122,7 @@ void judgeBy(CheckpointAdvice& advice, const ProcessLife& life)
             "the log ends with a value that is not finite: these weights, or that batch", {life.doubtFrom->line});
     } else if (reaches(life.climbingFrom, step)) {
         set(advice, CheckpointStatus::suspect, "written while the run was already climbing", {life.climbingFrom->line});
-    } else if (const auto* proof = life.proofOf(step)) {
+    } else if (const auto proof = life.proofOf(step)) {
         set(advice, CheckpointStatus::safe,
             proof->weights == step ? "its weights gave a finite loss" : "weights made from it gave a finite loss",
             {life.lineOf(*proof)});
@@ -268,6 +268,13 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
     rollback.reason = reasonOf(rollback, trouble, hasFiniteCorruption(verdicts));
     rollback.tonight = tonightLine(run, verdicts, rollback, trouble);
     return rollback;
+}
+
+void adviseAgain(Diagnosis& diagnosis, const RunData& run)
+{
+    if (diagnosis.rollback) {
+        diagnosis.rollback = adviseRollback(run, diagnosis.captures);
+    }
 }
 
 } // namespace nanscope

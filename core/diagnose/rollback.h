@@ -14,4 +14,8 @@ namespace nanscope {
 /// one, anything else may be in the weights already.
 std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
 
+/// The same once more, where verdicts were weighed again: by what the owner of the run ticked or saw. `run` with its
+/// points. A run that was not advised on yet stays so.
+void adviseAgain(Diagnosis& diagnosis, const RunData& run);
+
 } // namespace nanscope

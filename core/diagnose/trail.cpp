@@ -137,6 +137,10 @@ void join(std::vector<TrailStep> all, Trail& trail)
         std::ranges::sort(all, {}, place);
         std::ranges::sort(trail.badRanks);
     }
+    if (std::ranges::adjacent_find(all, {}, &TrailStep::step) == all.end()) {
+        trail.steps = std::move(all);
+        return;
+    }
     for (auto first = all.begin(); first != all.end();) {
         const auto last =
             std::find_if(first, all.end(), [&](const TrailStep& step) { return step.step != first->step; });
@@ -156,19 +160,25 @@ void addEnds(const LaneLife& life, Trail& trail)
     trail.doubts.insert(trail.doubts.end(), life.doubts.begin(), life.doubts.end());
 }
 
-Trail trailOf(const Lanes& group, std::size_t life)
+/// Takes the steps out of the group: a long run has no room for them twice.
+Trail trailOf(Lanes& group, std::size_t life)
 {
     Trail trail;
     trail.life = static_cast<int>(life);
     std::vector<TrailStep> all;
     for (std::uint32_t lane = 0; lane < group.size(); ++lane) {
-        const auto& read = group[lane];
+        auto& read = group[lane];
         trail.lanes.push_back(read.lane);
         trail.lives = std::max(trail.lives, static_cast<int>(read.lives.size()));
         if (life < read.lives.size()) {
-            for (auto step : read.lives[life].steps) {
+            auto steps = std::move(read.lives[life].steps);
+            for (auto& step : steps) {
                 step.lane = lane;
-                all.push_back(step);
+            }
+            if (all.empty()) {
+                all = std::move(steps);
+            } else {
+                all.insert(all.end(), steps.begin(), steps.end());
             }
             addEnds(read.lives[life], trail);
         }
@@ -187,9 +197,11 @@ EvidenceLine Trail::evidence(const TrailStep& step, std::string text) const
 std::vector<Trail> trailsOf(const RunData& run)
 {
     std::vector<Trail> trails;
-    for (const auto& group : groupsOf(readLanes(run))) {
-        const auto lives =
-            std::ranges::max(group, {}, [](const ReadLane& lane) { return lane.lives.size(); }).lives.size();
+    for (auto& group : groupsOf(readLanes(run))) {
+        std::size_t lives = 0;
+        for (const auto& lane : group) {
+            lives = std::max(lives, lane.lives.size());
+        }
         for (std::size_t life = 0; life < lives; ++life) {
             trails.push_back(trailOf(group, life));
         }

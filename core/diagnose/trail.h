@@ -30,6 +30,7 @@ struct TrailStep
     std::uint32_t lane = 0;
     LossSign sign = LossSign::finite;
     bool badGradient = false; ///< the gradient norm of the step is not finite
+    bool quoted = false; ///< the loss is the one that a later warning remembers
 };
 
 /// The losses of one rank in one log.

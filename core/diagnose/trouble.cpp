@@ -3,208 +3,26 @@
 #include "core/diagnose/trouble.h"
 
 #include <algorithm>
-#include <cmath>
-#include <deque>
 #include <limits>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "core/diagnose/climb.h"
+#include "core/diagnose/lifereader.h"
 #include "core/diagnose/natural.h"
-#include "core/diagnose/stepbase.h"
 
 namespace nanscope {
 
 namespace {
 
-constexpr double spikeFactor = 2;
-constexpr std::size_t spikeWindow = 100;
-constexpr std::size_t fewestBefore = 10;
 constexpr std::int64_t noEnd = std::numeric_limits<std::int64_t>::max();
 
 void earliest(std::optional<Sign>& sign, Sign other)
 {
     if (!sign || other.weights < sign->weights) {
         sign = std::move(other);
-    }
-}
-
-bool isBad(const TrailStep& step)
-{
-    return step.sign == LossSign::nonFinite || step.sign == LossSign::elsewhere || step.sign == LossSign::zeroed
-        || (step.sign == LossSign::absent && step.badGradient);
-}
-
-bool isGood(const TrailStep& step)
-{
-    return step.sign == LossSign::finite;
-}
-
-/// One process on its way from a trail.
-class LifeReader
-{
-public:
-    LifeReader(const RunData& run, const Trail& trail, std::int64_t base)
-        : m_run(run)
-        , m_trail(trail)
-        , m_base(base)
-    { }
-
-    ProcessLife read()
-    {
-        readPlace();
-        if (!m_trail.steps.empty()) {
-            readEnd();
-            readProofs();
-        }
-        return std::move(m_life);
-    }
-
-private:
-    std::int64_t weightsOf(const TrailStep& step) const { return step.step - m_base; }
-    std::int64_t printed(const TrailStep& step) const { return step.step + m_trail.lanes[step.lane].offset; }
-
-    void readPlace();
-    void readEnd();
-    void readStreak(std::size_t begin);
-    void readLastNorm();
-    bool wentOnUnseen(const TrailStep& last) const;
-    void readProofs();
-    Sign signOf(const TrailStep& step, std::int64_t weights) const;
-
-    const RunData& m_run;
-    const Trail& m_trail;
-    std::int64_t m_base;
-    ProcessLife m_life;
-};
-
-void LifeReader::readPlace()
-{
-    m_life.number = m_trail.life;
-    m_life.last = m_trail.life + 1 == m_trail.lives;
-    m_life.countsRows = std::ranges::any_of(m_trail.lanes, &LossLane::countedSteps);
-    for (const auto& lane : m_trail.lanes) {
-        m_life.sources.push_back({lane.source, m_trail.life == 0 ? 0 : noEnd, noEnd});
-    }
-    for (const auto& step : m_trail.steps) {
-        auto& first = m_life.sources[step.lane].firstLine;
-        first = std::min(first, step.line);
-    }
-    if (!m_trail.steps.empty()) {
-        m_life.firstWeights = weightsOf(m_trail.steps.front());
-        m_life.lastWeights = weightsOf(m_trail.steps.back());
-    }
-}
-
-std::string stateWord(const TrailStep& step)
-{
-    switch (step.sign) {
-    case LossSign::zeroed:
-        return "loss is 0 beside a gradient norm that is not finite";
-    case LossSign::elsewhere:
-        return "loss is not finite on another rank";
-    case LossSign::absent:
-        return step.badGradient ? "loss is missing beside a gradient norm that is not finite" : "loss is missing";
-    default:
-        return std::isinf(step.loss) ? (step.loss > 0 ? "loss is Inf" : "loss is -Inf")
-            : std::isnan(step.loss)  ? "loss is NaN"
-                                     : "loss is not finite";
-    }
-}
-
-/// A detector's warnings say neither NaN nor Inf, and count attempts before the trainer adds one.
-Sign LifeReader::signOf(const TrailStep& step, std::int64_t weights) const
-{
-    const bool warned = m_trail.lanes[step.lane].ownDetector;
-    const auto place = m_life.countsRows ? fmt::format("at row {}", printed(step))
-        : warned                         ? fmt::format("in attempt {}", step.step)
-                                         : fmt::format("at step {}", printed(step));
-    const auto* what = warned && step.sign == LossSign::nonFinite ? "loss is not finite" : nullptr;
-    return {weights, m_trail.evidence(step, fmt::format("{} {}", what != nullptr ? what : stateWord(step), place))};
-}
-
-/// A detector names every step that was not finite: a checkpoint of a later step, or the end of training, shows that
-/// there were finite ones behind the last it named.
-bool LifeReader::wentOnUnseen(const TrailStep& last) const
-{
-    const auto& lane = m_trail.lanes[last.lane];
-    if (!lane.ownDetector || !m_trail.ownStop.text.empty() || !m_life.last) {
-        return false;
-    }
-    const auto here = [&](const std::string& source, std::int64_t line) {
-        return source == lane.source && line > last.line;
-    };
-    return std::ranges::any_of(m_run.checkpoints, [&](const Checkpoint& one) {
-        return one.fact == CheckpointFact::saved && one.step > last.step + 1 && here(one.source, one.line);
-    }) || std::ranges::any_of(m_run.events, [&](const Event& event) {
-        return event.text.starts_with("Training complete") && here(event.source, event.line);
-    });
-}
-
-void LifeReader::readEnd()
-{
-    const auto& steps = m_trail.steps;
-    std::size_t begin = steps.size();
-    while (begin > 0 && !isGood(steps[begin - 1])) {
-        --begin;
-    }
-    if (begin == steps.size()) {
-        readLastNorm();
-        return;
-    }
-    // Between two steps that a detector names lie finite ones.
-    if (m_trail.lanes[steps.back().lane].ownDetector) {
-        for (std::size_t i = steps.size() - 1; i > begin; --i) {
-            if (steps[i].step != steps[i - 1].step + 1) {
-                begin = i;
-                break;
-            }
-        }
-        if (wentOnUnseen(steps.back())) {
-            return;
-        }
-    }
-    readStreak(begin);
-}
-
-/// Several batches that gave NaN speak against the weights. One alone may be its batch.
-void LifeReader::readStreak(std::size_t begin)
-{
-    const auto& steps = m_trail.steps;
-    const auto bad = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(begin), steps.end(), isBad);
-    const auto count = std::count_if(bad, steps.end(), isBad);
-    if (bad == steps.end()) {
-        m_life.doubtFrom = signOf(steps[begin], weightsOf(steps[begin]));
-        return;
-    }
-    auto sign = signOf(*bad, weightsOf(*bad));
-    // A loss that is finite beside a norm that is not: that step's own update spoilt the weights.
-    if (begin > 0 && isGood(steps[begin - 1]) && steps[begin - 1].badGradient
-        && bad - steps.begin() == static_cast<std::ptrdiff_t>(begin)) {
-        const auto& before = steps[begin - 1];
-        sign.line = m_trail.evidence(before, fmt::format("grad_norm is not finite at step {}", printed(before)));
-        sign.weights = std::max(sign.weights, weightsOf(before) + 1);
-    }
-    (count > 1 ? m_life.poisonedFrom : m_life.doubtFrom) = std::move(sign);
-}
-
-/// The update behind the last line had a gradient norm that is not finite; whether it was done is not logged.
-void LifeReader::readLastNorm()
-{
-    const auto& last = m_trail.steps.back();
-    if (last.badGradient) {
-        m_life.doubtFrom = {weightsOf(last) + 1,
-            m_trail.evidence(last, fmt::format("grad_norm is not finite at step {}", printed(last)))};
-    }
-}
-
-void LifeReader::readProofs()
-{
-    for (const auto& step : m_trail.steps) {
-        if (isGood(step) && !step.badGradient && !std::isnan(step.loss)) {
-            m_life.proofs.push_back({weightsOf(step), step.loss, printed(step), step.line, step.lane});
-        }
     }
 }
 
@@ -273,9 +91,9 @@ void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
         if (life == nullptr) {
             continue;
         }
-        const auto base = life->proofs.empty() ? 1 : life->proofs.front().step - life->proofs.front().weights;
+        const auto base = life->proofs.empty() ? 1 : life->proofs.base();
         const auto weights = verdict.step->first - base + 1;
-        if (!life->proofs.empty() && life->proofs.back().weights >= weights) {
+        if (!life->proofs.empty() && life->proofs.lastWeights() >= weights) {
             continue;
         }
         Sign sign {weights, {fmt::format("{} has a Newton-Schulz output that is not finite", verdict.capture), {}}};
@@ -295,18 +113,22 @@ void readCapturesAlone(const RunData& run, const std::vector<CaptureVerdict>& ve
     }
 }
 
-std::vector<Point> pointsOf(const RunData& run, const ProcessLife& life, std::string_view name)
+/// Where a series of the process climbs before a step.
+const Point* climbOf(const RunData& run, const ProcessLife& life, std::string_view name, std::int64_t step)
 {
-    std::vector<Point> points;
-    const auto& watched = life.sources.front();
+    ClimbSearch search(step);
+    const auto& file = life.sources.front().file;
     for (const auto& series : run.series) {
-        if (series.name != name || series.source != watched.file || !points.empty()) {
+        if (series.name != name || series.source != file || search.looked()) {
             continue;
         }
-        std::ranges::copy_if(series.points, std::back_inserter(points),
-            [&](const Point& point) { return life.wrote(watched.file, point.line); });
+        for (const auto& point : series.points) {
+            if (life.wrote(file, point.line)) {
+                search.look(point);
+            }
+        }
     }
-    return points;
+    return search.start();
 }
 
 void readClimb(const RunData& run, ProcessLife& life, std::string_view name)
@@ -314,9 +136,8 @@ void readClimb(const RunData& run, ProcessLife& life, std::string_view name)
     if (!life.inTrouble() || life.sources.empty() || life.proofs.empty()) {
         return;
     }
-    const auto base = life.proofs.front().step - life.proofs.front().weights;
-    const auto points = pointsOf(run, life, name);
-    if (const Point* start = climbBefore(points, life.first() + base)) {
+    const auto base = life.proofs.base();
+    if (const Point* start = climbOf(run, life, name, life.first() + base)) {
         earliest(life.climbingFrom,
             {start->step - base,
                 {fmt::format("{} climbs from step {} on ({:.4g}, over twice the mean of the 100 before)", name,
@@ -335,7 +156,7 @@ bool wasPassed(const ProcessLife& life, const std::vector<ProcessLife>& lives)
 {
     return !life.last || std::ranges::any_of(lives, [&](const ProcessLife& other) {
         return &other != &life && !other.proofs.empty() && other.first() > life.first()
-            && other.proofs.back().weights >= life.first() && naturalLess(fileOf(life), fileOf(other));
+            && other.proofs.lastWeights() >= life.first() && naturalLess(fileOf(life), fileOf(other));
     });
 }
 
@@ -352,72 +173,14 @@ const ProcessLife* lifeInTrouble(const std::vector<ProcessLife>& lives)
 
 } // namespace
 
-std::int64_t ProcessLife::first() const
-{
-    auto least = noEnd;
-    for (const auto* sign : {&poisonedFrom, &doubtFrom, &tornFrom}) {
-        least = *sign ? std::min(least, (*sign)->weights) : least;
-    }
-    return least;
-}
-
-const Proof* ProcessLife::proofOf(std::int64_t n) const
-{
-    const auto found = std::ranges::lower_bound(proofs, n, {}, &Proof::weights);
-    return found == proofs.end() || found->weights >= first() ? nullptr : &*found;
-}
-
-bool ProcessLife::wrote(const std::string& source, std::int64_t line) const
-{
-    return std::ranges::any_of(
-        sources, [&](const Source& one) { return one.file == source && line >= one.firstLine && line < one.endLine; });
-}
-
-EvidenceLine ProcessLife::lineOf(const Proof& proof) const
-{
-    return {fmt::format("loss is {:.4g} at step {}", proof.loss, proof.step),
-        fmt::format("{}:{}", sources[proof.source].file, proof.line)};
-}
-
-const Point* climbBefore(const std::vector<Point>& points, std::int64_t step)
-{
-    std::deque<double> window;
-    double sum = 0;
-    double level = 0; ///< the mean before the climb
-    std::size_t length = 0;
-    const Point* start = nullptr;
-    for (const auto& point : points) {
-        if (point.step >= step || point.state != PointState::finite) {
-            continue;
-        }
-        const double mean = window.empty() ? 0 : sum / static_cast<double>(window.size());
-        const double against = start != nullptr ? level : mean;
-        const bool high = window.size() >= fewestBefore && against > 0 && point.value >= spikeFactor * against;
-        if (high && start == nullptr) {
-            start = &point;
-            level = mean;
-            length = 0;
-        }
-        if (!high || ++length > spikeWindow) {
-            start = nullptr;
-        }
-        window.push_back(point.value);
-        sum += point.value;
-        if (window.size() > spikeWindow) {
-            sum -= window.front();
-            window.pop_front();
-        }
-    }
-    return start;
-}
-
 Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
 {
     Trouble trouble;
-    for (const auto& trail : trailsOf(run)) {
+    for (auto& trail : trailsOf(run)) {
         if (!trail.lanes.empty()) {
-            trouble.lives.push_back(LifeReader(run, trail, stepBaseOf(run, trail)).read());
+            trouble.lives.push_back(readLife(run, trail));
         }
+        trail = {};
     }
     std::ranges::stable_sort(
         trouble.lives, [](const ProcessLife& a, const ProcessLife& b) { return naturalLess(fileOf(a), fileOf(b)); });

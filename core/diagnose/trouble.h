@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/diagnose/proofs.h"
 #include "core/diagnose/trace.h"
 #include "core/diagnose/trail.h"
 #include "core/model/model.h"
@@ -24,16 +25,6 @@ struct Sign
     EvidenceLine line;
 };
 
-/// A loss that is finite and whose gradient norm is, where that is logged.
-struct Proof
-{
-    std::int64_t weights = 0;
-    double loss = 0;
-    std::int64_t step = 0; ///< as it is printed
-    std::int64_t line = 0;
-    std::uint32_t source = 0; ///< place in ProcessLife::sources
-};
-
 /// What the weights of one process lived through.
 struct ProcessLife
 {
@@ -42,6 +33,7 @@ struct ProcessLife
         std::string file;
         std::int64_t firstLine = 0;
         std::int64_t endLine = 0; ///< the next process begins here
+        std::vector<const Series*> losses; ///< of the run, which outlives this
     };
     std::vector<Source> sources;
     int number = 0; ///< of the processes whose logs belong together, in their order
@@ -58,13 +50,13 @@ struct ProcessLife
     std::optional<Sign> tornFrom;
     /// W(n) with this n or more were written while loss or gradient norm were already far above their mean.
     std::optional<Sign> climbingFrom;
-    std::vector<Proof> proofs; ///< ascending
+    Proofs proofs;
 
     bool inTrouble() const { return poisonedFrom || doubtFrom || tornFrom; }
     /// The first n that must not be gone back to; no n is as large where there was no trouble.
     std::int64_t first() const;
-    /// The first finite loss that W(n) or later weights gave before the trouble; null where there was none.
-    const Proof* proofOf(std::int64_t n) const;
+    /// The first finite loss that W(n) or later weights gave before the trouble; none where there was none.
+    std::optional<Proof> proofOf(std::int64_t n) const;
     bool wrote(const std::string& source, std::int64_t line) const;
     EvidenceLine lineOf(const Proof& proof) const;
 };
@@ -82,10 +74,5 @@ Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdict
 
 /// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
 std::string troubleText(const RunData& run, const Trouble& trouble);
-
-/// The first point of the climb that the last finite points before a step are part of: at least twice the mean of the
-/// hundred points before it (llm-foundry's rule for loss spikes, factor 2 over 100). What lasts longer than a hundred
-/// points is a level, not a climb. Null where there is none.
-const Point* climbBefore(const std::vector<Point>& points, std::int64_t step);
 
 } // namespace nanscope

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/diagnose/experiments.h"
 #include "core/diagnose/rollback.h"
 #include "core/ingest/ingest.h"
 #include "tests/core/diagnose/runmaker.h"
@@ -34,8 +35,8 @@ CheckpointStatus statusOf(const Rollback& rollback, std::int64_t step)
 std::int64_t lastProof(const Trouble& trouble)
 {
     std::int64_t last = -1;
-    for (const auto& proof : trouble.life->proofs) {
-        last = proof.weights < trouble.life->first() ? proof.weights : last;
+    for (auto proof = trouble.life->proofOf(0); proof; proof = trouble.life->proofOf(last + 1)) {
+        last = proof->weights;
     }
     return last;
 }
@@ -405,6 +406,27 @@ TEST(Rollback, TheNewestIsDoubtedWhenItWasWrittenJustBefore)
     EXPECT_EQ(kernel.recommended, 950);
     const auto numbers = *adviseRollback(run, {birthAfter(1000, Blame::numerics)});
     EXPECT_EQ(numbers.recommended, 500);
+}
+
+TEST(Rollback, FollowsAVerdictThatIsWeighedAgain)
+{
+    auto run = runOf(1000, 5);
+    run.checkpoints = {saved(500), saved(950)};
+    auto birth = birthAfter(1000, Blame::undecided);
+    birth.next = nextExperiments(birth);
+    Diagnosis diagnosis;
+    diagnosis.captures = {birth};
+    adviseAgain(diagnosis, run);
+    EXPECT_FALSE(diagnosis.rollback) << "nobody asked yet";
+    diagnosis.rollback = adviseRollback(run, diagnosis.captures);
+    EXPECT_EQ(diagnosis.rollback->recommended, 500);
+    auto swapped = withObservations(diagnosis, {std::nullopt, {{"swap-gpus", Seen::moves, {}, 2}}});
+    ASSERT_EQ(swapped.captures.front().blame, Blame::machine);
+    EXPECT_EQ(swapped.rollback->recommended, 500) << "until it is asked again";
+    adviseAgain(swapped, run);
+    EXPECT_EQ(swapped.rollback->recommended, 950);
+    EXPECT_EQ(statusOf(*swapped.rollback, 950), CheckpointStatus::safe);
+    EXPECT_THAT(swapped.rollback->tonight, HasSubstr("the bad GPU out; resume from step 950"));
 }
 
 TEST(Rollback, TheOnlyOneIsNotDoubtedAway)
