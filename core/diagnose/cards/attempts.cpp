@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/diagnose/cards/story.h"
+#include "core/probe/nanmessage.h"
 
 namespace nanscope::cards {
 
@@ -45,7 +46,7 @@ void readDetector(const Story& story, Attempt& attempt, std::int64_t endLine)
         const bool mine =
             event.source == attempt.loss->source && event.line >= points.front().line && event.line < endLine;
         const bool counts = event.kind == EventKind::nanLoss && event.step
-            && event.text.find("NaN/Inf ") != std::string::npos && event.text.find("at step") != std::string::npos;
+            && (parseNanMessage(event.text) || event.text.find("NaN/Inf gradient in ") != std::string::npos);
         if (mine && counts && (!attempt.firstBad || *event.step + 1 < *attempt.firstBad)) {
             attempt.firstBad = *event.step + 1;
             attempt.bad = evidenceOf(event);

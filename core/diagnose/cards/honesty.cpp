@@ -11,6 +11,7 @@
 
 #include "core/diagnose/cards/settings.h"
 #include "core/diagnose/cards/story.h"
+#include "core/probe/nanmessage.h"
 
 namespace nanscope::cards {
 
@@ -179,7 +180,8 @@ bool anyRankLogged(const RunData& run)
 const Event* fromAnotherRank(const RunData& run)
 {
     const auto found = std::find_if(run.events.begin(), run.events.end(), [](const Event& event) {
-        return event.kind == EventKind::nanLoss && event.text.find("on another rank") != std::string::npos;
+        const auto said = event.kind == EventKind::nanLoss ? parseNanMessage(event.text) : std::nullopt;
+        return said && said->otherRank;
     });
     return found == run.events.end() ? nullptr : &*found;
 }

@@ -11,6 +11,7 @@
 
 #include "core/diagnose/cards/settings.h"
 #include "core/diagnose/cards/story.h"
+#include "core/probe/nanmessage.h"
 
 namespace nanscope::cards {
 
@@ -24,8 +25,7 @@ bool mentions(const Event& event, std::string_view words)
 /// KempnerForge leaves out the attempt its detector speaks of; the line it would have printed has the next number.
 bool isDetectorLine(const Event& event)
 {
-    return event.kind == EventKind::nanLoss && event.step
-        && (mentions(event, "NaN/Inf loss at step") || mentions(event, "NaN/Inf detected on another rank at step"));
+    return event.kind == EventKind::nanLoss && event.step && parseNanMessage(event.text);
 }
 
 bool isSkip(const Event& event)

@@ -4,6 +4,7 @@
 // P12 to P14, and the rules of spikes.
 #include <cmath>
 
+#include "core/probe/nanmessage.h"
 #include "tests/core/diagnose/cardmaker.h"
 
 namespace nanscope {
@@ -254,8 +255,8 @@ TEST(P14, TheDetectorsAttemptsWereLeftOut)
 {
     auto run = runWith({seriesOf("loss", 1, constant(100, 2.5))});
     for (std::int64_t step = 40; step < 50; ++step) {
-        run.events.push_back(
-            eventOf(EventKind::nanLoss, step, "NaN/Inf loss at step " + std::to_string(step) + " (", step));
+        const NanMessage said {step, false, step - 39, step - 39, 2.5, 39};
+        run.events.push_back(eventOf(EventKind::nanLoss, step, textOf(said, NanAction::skip), step));
     }
     EXPECT_EQ(cardOf(run, "P14").reason, "10 steps were left out in a row, from step 41 to 50");
 }
