@@ -15,6 +15,7 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/experiments.h"
+#include "core/diagnose/rollback.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -106,6 +107,9 @@ Result<int> Diagnose::run(Terminal& terminal)
     // Stored without what was observed, which is argued with afresh whenever it changes.
     store(*source, *diagnosis, terminal);
     diagnosis = withObservations(std::move(*diagnosis), *observed);
+    if (!observed->tried.empty()) {
+        adviseAgain(*diagnosis, source->run);
+    }
     if (terminal.json()) {
         auto answer = toJson(*diagnosis);
         answer["rejected"] = rejectedJson(source->run.rejected);

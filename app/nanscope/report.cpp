@@ -15,6 +15,7 @@
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/experiments.h"
+#include "core/diagnose/rollback.h"
 #include "core/report/reportfiles.h"
 
 namespace nanscope {
@@ -187,8 +188,11 @@ Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
         }
         cells = std::move(*stored);
     }
-    ReportInput input {
-        std::move(source.run), withObservations(std::move(*diagnosis), *observed), std::move(cells), commandLine()};
+    auto weighed = withObservations(std::move(*diagnosis), *observed);
+    if (!observed->tried.empty()) {
+        adviseAgain(weighed, source.run);
+    }
+    ReportInput input {std::move(source.run), std::move(weighed), std::move(cells), commandLine()};
     input.outputTiles = outputTiles(input);
     return input;
 }
