@@ -29,6 +29,9 @@ StoryLinks::StoryLinks(const Panes& panes, Workspace& workspace, QObject* parent
 void StoryLinks::connectStory()
 {
     connect(m_panes.rollback, &RollbackPane::copied, this, &StoryLinks::note);
+    connect(&m_workspace, &Workspace::advised, m_panes.rollback, [this](const std::optional<Rollback>& rollback) {
+        m_panes.rollback->setRollback(rollback, true, m_workspace.loaded().newestPoints);
+    });
     connect(m_panes.findings, &FindingsPane::evidenceActivated, this, [this](const QString& source, qint64 line) {
         Q_EMIT note(line > 0 ? QStringLiteral("%1:%2").arg(source).arg(line) : source);
     });

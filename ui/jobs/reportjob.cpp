@@ -4,7 +4,9 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
+#include "core/diagnose/rollback.h"
 #include "core/session/session.h"
+#include "ui/jobs/readrun.h"
 
 namespace nanscope {
 
@@ -37,6 +39,15 @@ Diagnosis diagnosisOf(const LoadedRun& loaded)
 
 } // namespace
 
+Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
+{
+    auto diagnosis = diagnosisOf(run);
+    return runWithPoints(run).map([&](const RunData& whole) {
+        adviseAgain(diagnosis, whole);
+        return diagnosis.rollback;
+    });
+}
+
 std::string suggestedReportName(const RunData& run)
 {
     return run.name + "-report.md";
@@ -60,6 +71,7 @@ Result<ReportInput> reportInput(const ReportSubject& subject)
         input.run = std::move(*whole);
         input.cells = std::move(*cells);
     }
+    adviseAgain(input.diagnosis, input.run);
     input.outputTiles = outputTiles(input);
     return input;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct ReportPreview
 
 /// "RUN-report.md", which also names the pictures.
 std::string suggestedReportName(const RunData& run);
+
+/// Where to go back to by the verdicts as they are weighed now, by ticks and by what was seen; none where the run was
+/// not advised on. Reads the points of the run.
+Result<std::optional<Rollback>> adviceOf(const LoadedRun& run);
 
 /// Reads the run afresh from its session.
 Result<ReportInput> reportInput(const ReportSubject& subject);

@@ -15,6 +15,7 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
     , m_service(std::move(programs))
 {
     m_notes.setMaxThreadCount(1);
+    m_adviser.setMaxThreadCount(1);
     connectJobs();
     connectReporter();
 }
@@ -23,6 +24,8 @@ Workspace::~Workspace()
 {
     m_leaving.emplace();
     m_notes.waitForDone();
+    m_adviser.clear();
+    m_adviser.waitForDone();
 }
 
 void Workspace::connectJobs()
@@ -147,7 +150,7 @@ bool Workspace::busy() const
 bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
-        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy();
+        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_advising;
 }
 
 ReportSubject Workspace::reportSubject() const

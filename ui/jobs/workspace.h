@@ -106,6 +106,8 @@ public:
 
 Q_SIGNALS:
     void runChanged();
+    /// The verdicts were weighed again.
+    void advised(const std::optional<nanscope::Rollback>& rollback);
     void selectionChanged();
     void picturesChanged(const nanscope::TensorPictures& pictures);
     void picturesMissing(const QString& sentence);
@@ -130,6 +132,8 @@ private:
     void onFolderChanged();
     void follow();
     void reportRejections();
+    void adviseAgain();
+    void adviseAsObserved();
     void loadPictures(std::int64_t batch);
     void onCell(Cell cell);
     void onDeep(const Cell& cell);
@@ -156,6 +160,9 @@ private:
     QThreadPool m_notes; ///< one thread: what is said last is stored last
     WhatIfJob m_whatIf;
     Reporter m_reporter {[this] { return reportSubject(); }};
+    JobTracker m_advice;
+    bool m_advising = false;
+    QThreadPool m_adviser; ///< one thread
 };
 
 } // namespace nanscope

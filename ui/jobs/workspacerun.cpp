@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ui/jobs/readrun.h"
+#include "ui/jobs/reportjob.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -102,13 +103,37 @@ void Workspace::setTicks(const QStringList& ticks)
             kept.push_back(tick.toStdString());
         }
         m_reporter.subjectChanged();
+        adviseAgain();
     }
+}
+
+/// Which checkpoint to go back to depends on whose fault it is.
+void Workspace::adviseAgain()
+{
+    const int job = m_advice.begin();
+    m_adviser.clear();
+    m_advising = m_loaded.diagnosis && m_loaded.diagnosis->rollback;
+    if (!m_advising) {
+        return;
+    }
+    background(
+        m_adviser, this, [run = m_loaded] { return adviceOf(run); },
+        [this, job](const Result<std::optional<Rollback>>& advice) {
+            if (!m_advice.isCurrent(job)) {
+                return;
+            }
+            m_advising = false;
+            if (advice) {
+                Q_EMIT advised(*advice);
+            }
+        });
 }
 
 void Workspace::setObserved(const Observations& observed)
 {
     m_loaded.observed = observed;
     m_reporter.subjectChanged();
+    adviseAgain();
     if (m_loaded.session.empty()) {
         return;
     }
@@ -134,6 +159,16 @@ QStringList Workspace::ticks() const
     return names;
 }
 
+/// What an earlier visit saw holds for the advice, too.
+void Workspace::adviseAsObserved()
+{
+    m_advice.drop();
+    m_advising = false;
+    if (!m_loaded.observed.tried.empty()) {
+        adviseAgain();
+    }
+}
+
 void Workspace::onLoaded(const LoadedRun& run, bool judging)
 {
     if (m_refreshing && !judging && sameContents(*run.run, *m_loaded.run)) {
@@ -150,6 +185,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     m_film.clear();
     m_beside.clear();
     Q_EMIT runChanged();
+    adviseAsObserved();
     reportRejections();
     Q_EMIT stateChanged();
 }
@@ -183,6 +219,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     m_loaded.newestPoints = newestPointsOf(m_loaded);
     m_loaded.ticks.clear();
     Q_EMIT runChanged();
+    adviseAsObserved();
     Q_EMIT selectionChanged();
     if (capture() && !m_film.showing()) {
         showDefaultCell();
