@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/capture.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/model/run.h"
@@ -44,21 +43,7 @@ Scan CaptureTensor::total() const
 {
     Scan sum;
     for (const auto& scan : batches) {
-        if (scan.firstNonFinite >= 0 && sum.firstNonFinite < 0) {
-            sum.firstNonFinite = sum.count + scan.firstNonFinite;
-            sum.firstClass = scan.firstClass;
-        }
-        sum.count += scan.count;
-        sum.nan += scan.nan;
-        sum.posInf += scan.posInf;
-        sum.negInf += scan.negInf;
-        sum.zero += scan.zero;
-        sum.subnormal += scan.subnormal;
-        sum.absmax = std::max(sum.absmax, scan.absmax);
-        if (scan.minNonzero > 0 && (sum.minNonzero == 0 || scan.minNonzero < sum.minNonzero)) {
-            sum.minNonzero = scan.minNonzero;
-        }
-        sum.sumSquares += scan.sumSquares;
+        addScan(sum, scan, scan.firstNonFinite < 0 ? -1 : sum.count + scan.firstNonFinite);
         sum.trace += scan.trace;
     }
     return sum;

@@ -33,7 +33,23 @@ std::string_view name(Lowering lowering);
 std::optional<Lowering> parseLowering(std::string_view name);
 
 /// What an op computes, in the words of the film strip and of every answer.
-enum class OpName { input, cast, norm, normalize, gram, polynomial, update, output, z, q, r, restart };
+enum class OpName {
+    input,
+    cast,
+    norm,
+    normalize,
+    gram,
+    polynomial,
+    update,
+    output,
+    z,
+    q,
+    r,
+    restart,
+    equalize, ///< every row brought to the same norm, before the norm of the whole
+    aolScale, ///< rows scaled by the sums of their Gram rows, in place of the norm
+    rescale, ///< the output brought to the norm of an orthogonal matrix
+};
 
 std::string_view name(OpName op);
 std::optional<OpName> parseOpName(std::string_view name);

@@ -18,14 +18,15 @@ using Names = std::string_view;
 constexpr std::array<Names, 6> classNames {"normal", "zero", "subnormal", "nan", "inf", "-inf"};
 constexpr std::array<Names, 5> outcomeNames {"finite", "degenerate", "zero", "inf", "nan"};
 constexpr std::array<Names, 2> loweringNames {"eager", "fused"};
-constexpr std::array<Names, 12> opNames {
-    "input", "cast", "norm", "normalize", "gram", "polynomial", "update", "output", "z", "q", "r", "restart"};
+constexpr std::array<Names, 15> opNames {"input", "cast", "norm", "normalize", "gram", "polynomial", "update", "output",
+    "z", "q", "r", "restart", "equalize", "aol_scale", "rescale"};
 constexpr std::array<Names, 13> eventNames {"capture_dumped", "nan_loss", "skipped_step", "loss_spike",
     "optimizer_stop", "traceback", "terminated", "collective", "infrastructure", "machine", "diagnostic_failed",
     "resumed", "other"};
 constexpr std::array<Names, 4> checkpointFactNames {"found", "saved", "removed", "loaded"};
 constexpr std::array<Names, 4> findingStateNames {"fired", "clear", "not_checkable", "silenced"};
 constexpr std::array<Names, 5> checkpointNames {"safe", "suspect", "poisoned", "missing", "unverified"};
+constexpr std::array<Names, 3> advisoryNames {"confirmed", "suspected", "fixed"};
 constexpr std::array<Names, 5> roleNames {"birth", "upstream", "downstream", "padding", "healthy"};
 constexpr std::array<Names, 7> blameNames {
     "undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"};
@@ -155,6 +156,16 @@ std::string_view name(StepSource source)
 std::string_view name(IdentifiedBy how)
 {
     return at(identifiedNames, how);
+}
+
+std::string_view name(AdvisoryStatus status)
+{
+    return at(advisoryNames, status);
+}
+
+std::optional<AdvisoryStatus> parseAdvisoryStatus(std::string_view name)
+{
+    return find<AdvisoryStatus>(advisoryNames, name);
 }
 
 } // namespace nanscope

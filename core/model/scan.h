@@ -36,6 +36,11 @@ struct Scan
     bool operator==(const Scan&) const = default;
 };
 
+/// Adds the facts of `part` to those of `whole`. `first` is where the first non-finite value of the part lies in the
+/// whole, -1 where it has none; the smaller of both stays. The trace is left
+/// out: diagonals of parts are not that of the whole.
+void addScan(Scan& whole, const Scan& part, std::int64_t first);
+
 /// Bits of TileMap::classes: which kinds of value a tile holds.
 enum ClassBit : std::uint8_t {
     classNormal = 1,

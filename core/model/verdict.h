@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/cell.h"
 #include "core/model/experiment.h"
 
 namespace nanscope {
@@ -109,6 +110,16 @@ struct OutputFit
     std::int64_t worstCol = 0;
 };
 
+/// Where in a replay a value can have gone bad.
+struct SpreadPlace
+{
+    std::string variant;
+    int iteration = 0;
+    OpName op = OpName::input;
+    bool mirrored = false; ///< by a kernel that computes one triangle and writes it twice
+    bool operator==(const SpreadPlace&) const = default;
+};
+
 /// What the rules weighed besides the members, kept so that they can be asked again about fewer of them.
 struct Weighed
 {
@@ -146,6 +157,36 @@ struct CaptureVerdict
     std::vector<EvidenceLine> notTestable;
     std::vector<Experiment> next; ///< most informative first
     std::string causedBy; ///< downstream: file name of the birth it descends from
+    std::string layer {}; ///< "rank 3, element 0: one of 6 mlp.fc2 [512,1408]"; empty where no parameters are known
+    std::vector<std::string> layerCandidates {}; ///< parameters it may be, the likeliest first
+    std::vector<SpreadPlace> endsLike {}; ///< a tile gone bad there ends with exactly this pattern
+    int endsLikeTried = 0; ///< places tried, 0 where none were
+};
+
+/// Captures that one cause can have damaged.
+struct Cluster
+{
+    std::string text; ///< "3 births: rank 0, steps 5-7, [512,1408], rows 32-63"
+    std::vector<std::string> captures; ///< file names, in order of update and call
+};
+
+enum class AdvisoryStatus { confirmed, suspected, fixed };
+
+std::string_view name(AdvisoryStatus status);
+std::optional<AdvisoryStatus> parseAdvisoryStatus(std::string_view name);
+
+/// A published problem of a package that may concern this run. Never evidence: a line of its own.
+struct AdvisoryMatch
+{
+    std::string id;
+    AdvisoryStatus status = AdvisoryStatus::suspected;
+    bool certain = false; ///< every fact it asks for is known and matches; false: `missing` says which are not known
+    std::string title;
+    std::string text;
+    std::string link;
+    std::string matched; ///< the facts that match: "quack 0.4.1, compute capability 12.0"
+    std::string missing; ///< the facts that would tell
+    std::string dated; ///< day it was looked up, ISO 8601
 };
 
 struct Triage
@@ -222,7 +263,9 @@ struct Diagnosis
     Triage triage;
     std::string headline; ///< "25 captures, 1 birth: rank 0, after the line of step 5, before that of step 6"
     std::vector<CaptureVerdict> captures; ///< births first, then in order of update and call
+    std::vector<Cluster> clusters; ///< of births; none where there are fewer than two births
     std::vector<Finding> findings;
+    std::vector<AdvisoryMatch> advisories;
     std::optional<Rollback> rollback; ///< none where nothing went wrong, or no checkpoint is known
     Observations observed; ///< what withObservations() has put into the verdicts
 };

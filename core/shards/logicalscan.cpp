@@ -11,25 +11,6 @@
 
 namespace nanscope {
 
-void mergeScan(Scan& whole, const Scan& part, std::int64_t first)
-{
-    if (first >= 0 && (whole.firstNonFinite < 0 || first < whole.firstNonFinite)) {
-        whole.firstNonFinite = first;
-        whole.firstClass = part.firstClass;
-    }
-    whole.count += part.count;
-    whole.nan += part.nan;
-    whole.posInf += part.posInf;
-    whole.negInf += part.negInf;
-    whole.zero += part.zero;
-    whole.subnormal += part.subnormal;
-    whole.absmax = std::max(whole.absmax, part.absmax);
-    if (part.minNonzero > 0 && (whole.minNonzero == 0 || part.minNonzero < whole.minNonzero)) {
-        whole.minNonzero = part.minNonzero;
-    }
-    whole.sumSquares += part.sumSquares;
-}
-
 LogicalScan::LogicalScan(const Sharding& sharding, DType dtype, std::string operation, std::int64_t parts)
     : m_sharding(sharding)
     , m_dtype(dtype)
@@ -49,7 +30,7 @@ Result<void> LogicalScan::add(std::span<const Shard> shards, const ShardCell& ce
     }
     const auto& scan = shards[cell.parts.begin()->second.front()].scan;
     const bool any = scan.firstNonFinite >= 0;
-    mergeScan(m_own.scan, scan, any ? flatIndex(m_sharding.shape, globalIndex(cell.held, scan.firstNonFinite)) : -1);
+    addScan(m_own.scan, scan, any ? flatIndex(m_sharding.shape, globalIndex(cell.held, scan.firstNonFinite)) : -1);
     return {};
 }
 
@@ -64,7 +45,7 @@ void LogicalScan::count(ReducedTotals& totals, const std::vector<double>& values
     const Block& block, const HeldPart& held) const
 {
     const auto scan = scanMatrix(values, block.rows, block.cols, false, smallestNormalOf(m_dtype));
-    mergeScan(totals.scan, scan, scan.finite() ? -1 : logicalIndex(held, block, scan.firstNonFinite));
+    addScan(totals.scan, scan, scan.finite() ? -1 : logicalIndex(held, block, scan.firstNonFinite));
     if (scan.finite()) {
         return;
     }

@@ -10,10 +10,6 @@
 
 namespace nanscope {
 
-/// Adds what `part` counted; `first` is the index of its first non-finite element in the whole, -1 for none. Diagonals
-/// of parts are not that of the whole, so the trace is left out.
-void mergeScan(Scan& whole, const Scan& part, std::int64_t first);
-
 /// Gathers the scan of a logical tensor from its complete cells, in any order.
 class LogicalScan
 {

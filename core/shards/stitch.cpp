@@ -158,7 +158,7 @@ Result<Stitched> stitch(std::vector<Shard> shards, const JobContext& job)
     tensor.unknown = elementsOf(tensor.sharding.shape);
     tensor.problem = reductionProblem(tensor.sharding, tensor.dtype);
     for (const auto& shard : tensor.shards) {
-        mergeScan(tensor.parts, shard.scan, -1);
+        addScan(tensor.parts, shard.scan, -1);
     }
     if (tensor.shards.empty()) {
         return tensor;
