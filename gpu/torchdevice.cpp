@@ -15,9 +15,11 @@
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/rsqrt.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 #include <fmt/format.h>
@@ -166,6 +168,7 @@ void TorchDevice::allocate(const Program& program, std::int64_t batch)
         setLayout(static_cast<BufferId>(id), false);
     }
     m_scalars.assign(static_cast<std::size_t>(program.scalarCount), at::Tensor());
+    m_vectors.assign(program.vectorLengths.size(), at::Tensor());
     m_scans.assign(static_cast<std::size_t>(program.scanCount * batch), Scan());
     if (onGpu()) {
         const auto options = at::TensorOptions().device(m_device);
@@ -226,6 +229,15 @@ void TorchDevice::execute(const Instruction& in)
         return gemm(in);
     case Code::addDiagonal:
         return addDiagonal(in);
+    case Code::rowNorms:
+    case Code::rowAbsSums:
+        return reduceRows(in);
+    case Code::reciprocal:
+    case Code::rsqrt:
+        return invert(in);
+    case Code::scaleRows:
+    case Code::scaleColumns:
+        return scaleLines(in);
     }
 }
 
@@ -309,6 +321,35 @@ void TorchDevice::addDiagonal(const Instruction& in)
         out.copy_(buffer(in.a));
     }
     out.diagonal(0, 1, 2).add_(in.alpha);
+}
+
+// Vectors are rounded where Instruction::round says so and live in fp32 or fp64 whatever their format.
+void TorchDevice::reduceRows(const Instruction& in)
+{
+    const auto& x = buffer(in.a);
+    const auto wide = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+    const double order = in.code == Code::rowNorms ? 2 : 1;
+    vector(in) = at::linalg_vector_norm(x, order, at::IntArrayRef {-1}, true, wide);
+    roundInPlace(vector(in), in.round, m_roundScratch);
+}
+
+void TorchDevice::invert(const Instruction& in)
+{
+    const auto clamped = vector(in).clamp_min(in.beta);
+    if (in.code == Code::rsqrt) {
+        vector(in) = at::rsqrt(clamped);
+    } else if (in.scalar >= 0) {
+        vector(in) = at::div(at::mul(scalar(in).to(clamped.scalar_type()), in.alpha), clamped);
+    } else {
+        vector(in) = at::div(at::full_like(clamped, in.alpha), clamped);
+    }
+    roundInPlace(vector(in), in.round, m_roundScratch);
+}
+
+void TorchDevice::scaleLines(const Instruction& in)
+{
+    const auto factors = in.code == Code::scaleRows ? vector(in) : vector(in).mT();
+    buffer(in.out).copy_(at::mul(buffer(in.a), factors));
 }
 
 // Where a buffer is held in its own format, torch has rounded already.

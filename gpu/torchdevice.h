@@ -24,6 +24,9 @@ public:
     Result<void> prepare(const Program& program, std::int64_t batch) override;
     Result<void> upload(std::span<const double> input) override;
     Result<void> run(const Instruction& instruction) override;
+    Result<void> overwrite(
+        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) override;
+    Result<void> rescan(const Instruction& instruction) override;
     Result<std::vector<Scan>> scans() override;
     Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override;
     Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override;
@@ -46,6 +49,7 @@ private:
     BufferPlan memoryPlan(BufferId id) const;
     const BufferPlan& plan(BufferId id) const { return m_plans[static_cast<std::size_t>(id)]; }
     at::Tensor& scalar(const Instruction& in) { return m_scalars[static_cast<std::size_t>(in.scalar)]; }
+    at::Tensor& vector(const Instruction& in) { return m_vectors[static_cast<std::size_t>(in.vector)]; }
     std::int64_t workspaceBytes(const Program& program) const;
 
     void chooseThreads(const Program& program, std::int64_t batch);
@@ -56,6 +60,9 @@ private:
     void add(const Instruction& in);
     void gemm(const Instruction& in);
     void addDiagonal(const Instruction& in);
+    void reduceRows(const Instruction& in);
+    void invert(const Instruction& in);
+    void scaleLines(const Instruction& in);
     at::Tensor operand(BufferId id, bool transpose, Precision format, at::Tensor& rounded);
     void finish(const Instruction& in);
     void scanResult(const Instruction& in);
@@ -69,6 +76,7 @@ private:
     std::vector<BufferPlan> m_plans;
     std::vector<Buffer> m_buffers;
     std::vector<at::Tensor> m_scalars; ///< batch x 1 x 1 each
+    std::vector<at::Tensor> m_vectors; ///< batch x rows x 1 each
     std::vector<Scan> m_scans; ///< on the CPU
     std::vector<std::int64_t> m_slotElements; ///< elements per matrix, for the scans that lie on the GPU
     at::Tensor m_slots; ///< on a GPU: int64 [slot, batch, scan::totalsWords]

@@ -4,6 +4,7 @@
 // What goes into the device and comes out of it; torchdevice.cpp has what is computed in between.
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include <ATen/Parallel.h>
 #include <ATen/ops/from_blob.h>
@@ -11,6 +12,7 @@
 #include <c10/cuda/CUDAStream.h>
 #endif
 
+#include "core/replay/formats.h"
 #include "core/tensorfile/scantensor.h"
 #include "gpu/torchdevice.h"
 #include "gpu/torchguard.h"
@@ -115,6 +117,35 @@ void TorchDevice::scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout
 #else
     into.copy_(scanWithTorch(matrices, layout.transposed));
 #endif
+}
+
+Result<void> TorchDevice::rescan(const Instruction& instruction)
+{
+    return guarded(m_device, [&]() -> Result<void> {
+        if (instruction.scanSlot >= 0) {
+            scanResult(instruction);
+        }
+        return {};
+    });
+}
+
+Result<void> TorchDevice::overwrite(
+    BufferId id, std::int64_t element, const Region& region, std::span<const double> values)
+{
+    return guarded(m_device, [&]() -> Result<void> {
+        auto whole = buffer(id).select(0, element);
+        if (plan(id).transposed) {
+            whole = whole.mT();
+        }
+        std::vector<double> rounded(values.begin(), values.end());
+        for (auto& value : rounded) {
+            value = roundTo(plan(id).format, value);
+        }
+        const auto from =
+            at::from_blob(rounded.data(), {region.rows, region.cols}, at::TensorOptions().dtype(at::kDouble));
+        whole.narrow(0, region.row, region.rows).narrow(1, region.col, region.cols).copy_(from);
+        return {};
+    });
 }
 
 Result<std::vector<Scan>> TorchDevice::scans()

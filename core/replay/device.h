@@ -16,6 +16,16 @@
 
 namespace nanscope {
 
+/// Part of a matrix in the capture's own orientation.
+struct Region
+{
+    std::int64_t row = 0;
+    std::int64_t col = 0;
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    bool operator==(const Region&) const = default;
+};
+
 /// Something that executes programs. One thread at a time. Results of instructions stay on the device; scans are
 /// gathered there and fetched once per program, so that no instruction waits for the host.
 class Device
@@ -42,6 +52,13 @@ public:
 
     /// Executes one instruction; if it carries a scan slot, the scan of its result too.
     virtual Result<void> run(const Instruction& instruction) = 0;
+
+    /// Puts `values`, row-major, into part of a buffer, rounded to what the buffer is held in; for planted faults.
+    virtual Result<void> overwrite(
+        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) = 0;
+
+    /// Takes the scan of an instruction that was run once more, of what its result holds now.
+    virtual Result<void> rescan(const Instruction& instruction) = 0;
 
     /// Waits for the device and returns scans[slot * batch + element].
     virtual Result<std::vector<Scan>> scans() = 0;

@@ -30,6 +30,9 @@ public:
         , m_scalars(static_cast<std::size_t>(program.scalarCount * batch))
         , m_scans(static_cast<std::size_t>(program.scanCount * batch))
     {
+        for (const auto length : program.vectorLengths) {
+            m_vectors.emplace_back(static_cast<std::size_t>(length * batch));
+        }
         for (const auto& plan : m_plans) {
             m_buffers.emplace_back(static_cast<std::size_t>(plan.rows * plan.cols * batch));
         }
@@ -58,9 +61,29 @@ public:
         m_cancel = cancel;
         for (std::int64_t element = 0; element < m_batch; ++element) {
             execute(instruction, element);
-            if (instruction.scanSlot >= 0) {
-                m_scans[static_cast<std::size_t>(instruction.scanSlot * m_batch + element)] =
-                    scanOf(instruction, element);
+        }
+        rescan(instruction);
+    }
+
+    void rescan(const Instruction& instruction)
+    {
+        if (instruction.scanSlot < 0) {
+            return;
+        }
+        for (std::int64_t element = 0; element < m_batch; ++element) {
+            m_scans[static_cast<std::size_t>(instruction.scanSlot * m_batch + element)] = scanOf(instruction, element);
+        }
+    }
+
+    void overwrite(BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values)
+    {
+        const auto& plan = m_plans[static_cast<std::size_t>(buffer)];
+        const auto to = matrix(buffer, element);
+        auto next = values.begin();
+        for (std::int64_t r = region.row; r < region.row + region.rows; ++r) {
+            for (std::int64_t c = region.col; c < region.col + region.cols; ++c) {
+                const auto flat = plan.transposed ? c * plan.cols + r : r * plan.cols + c;
+                to[static_cast<std::size_t>(flat)] = static_cast<T>(roundTo(plan.format, *next++));
             }
         }
     }
@@ -101,6 +124,13 @@ private:
         return m_scalars[static_cast<std::size_t>(in.scalar * m_batch + element)];
     }
 
+    std::span<T> vector(const Instruction& in, std::int64_t element)
+    {
+        auto& all = m_vectors[static_cast<std::size_t>(in.vector)];
+        const auto size = all.size() / static_cast<std::size_t>(m_batch);
+        return std::span(all).subspan(static_cast<std::size_t>(element) * size, size);
+    }
+
     static void round(Precision format, std::span<T> values)
     {
         if constexpr (std::is_same_v<T, float>) {
@@ -127,6 +157,16 @@ private:
             return product(in, element);
         case Code::addDiagonal:
             return addDiagonal(in, element);
+        case Code::rowNorms:
+            return reduceRows(in, element, [](T x) { return static_cast<double>(x * x); });
+        case Code::rowAbsSums:
+            return reduceRows(in, element, [](T x) { return static_cast<double>(std::abs(x)); });
+        case Code::reciprocal:
+        case Code::rsqrt:
+            return invert(in, element);
+        case Code::scaleRows:
+        case Code::scaleColumns:
+            return scaleLines(in, element);
         }
     }
 
@@ -233,6 +273,48 @@ private:
         round(in.round, out);
     }
 
+    template <class F>
+    void reduceRows(const Instruction& in, std::int64_t element, F f)
+    {
+        const auto a = matrix(in.a, element);
+        const auto out = vector(in, element);
+        const auto cols = a.size() / out.size();
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            double sum = 0;
+            for (const T x : a.subspan(i * cols, cols)) {
+                sum += f(x);
+            }
+            const T total = static_cast<T>(sum);
+            out[i] = in.code == Code::rowNorms ? std::sqrt(total) : total;
+        }
+        round(in.round, out);
+    }
+
+    // max() as torch's clamp_min: a NaN stays one.
+    void invert(const Instruction& in, std::int64_t element)
+    {
+        const T floor = static_cast<T>(in.beta);
+        const T factor = static_cast<T>(in.alpha) * (in.scalar >= 0 ? scalar(in, element) : T {1});
+        for (T& x : vector(in, element)) {
+            const T clamped = x < floor ? floor : x;
+            x = in.code == Code::rsqrt ? 1 / std::sqrt(clamped) : factor / clamped;
+        }
+        round(in.round, vector(in, element));
+    }
+
+    void scaleLines(const Instruction& in, std::int64_t element)
+    {
+        const auto a = matrix(in.a, element);
+        const auto out = matrix(in.out, element);
+        const auto factors = vector(in, element);
+        const auto cols = static_cast<std::size_t>(m_plans[static_cast<std::size_t>(in.out)].cols);
+        const bool rows = in.code == Code::scaleRows;
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            out[i] = a[i] * factors[rows ? i / cols : i % cols];
+        }
+        round(in.round, out);
+    }
+
     Scan scanOf(const Instruction& in, std::int64_t element)
     {
         if (in.scalar >= 0 && in.out < 0) {
@@ -247,6 +329,7 @@ private:
     int m_threads;
     std::vector<std::vector<T>> m_buffers;
     std::vector<T> m_scalars;
+    std::vector<std::vector<T>> m_vectors;
     std::vector<Scan> m_scans;
     std::vector<T> m_roundedA;
     std::vector<T> m_roundedB;
@@ -307,6 +390,20 @@ public:
     Result<void> run(const Instruction& instruction) override
     {
         m_double ? m_double->run(instruction, cancelToken()) : m_float->run(instruction, cancelToken());
+        return {};
+    }
+
+    Result<void> overwrite(
+        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) override
+    {
+        m_double ? m_double->overwrite(buffer, element, region, values)
+                 : m_float->overwrite(buffer, element, region, values);
+        return {};
+    }
+
+    Result<void> rescan(const Instruction& instruction) override
+    {
+        m_double ? m_double->rescan(instruction) : m_float->rescan(instruction);
         return {};
     }
 

@@ -46,15 +46,6 @@ struct FilmRequest
     bool operator==(const FilmRequest&) const = default;
 };
 
-struct Region
-{
-    std::int64_t row = 0;
-    std::int64_t col = 0;
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    bool operator==(const Region&) const = default;
-};
-
 struct FrameRequest
 {
     FilmRequest film;

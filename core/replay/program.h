@@ -13,13 +13,15 @@
 
 namespace nanscope {
 
-/// Index into Program::buffers and Program::scalarCount.
+/// Index into Program::buffers, below Program::scalarCount, into Program::vectorLengths.
 using BufferId = int;
 using ScalarId = int;
+using VectorId = int;
 
 /// What an instruction does. Every one rounds its result to `round` once; operands are what earlier ones left.
 /// gemm never writes over an operand; the others may. A tf32 gemm rounds its operands to tf32 (not c) and leaves
-/// its result in fp32. The scan of norm and denominator is that of the scalar, as a 1 x 1 matrix.
+/// its result in fp32. Vectors hold one number per row of a buffer, in its orientation, and are scaled in place. The
+/// scan of norm and denominator is that of the scalar, as a 1 x 1 matrix.
 enum class Code {
     cast, ///< out = a
     norm, ///< scalar = ||a||_F per batch element, squared and summed in fp32 range (fp64 for fp64)
@@ -29,6 +31,12 @@ enum class Code {
     add, ///< out = alpha * a + beta * b
     gemm, ///< out = alpha * op(a) op(b) + beta * c, products accumulated in fp32 (fp64 for fp64)
     addDiagonal, ///< out = a + alpha * I
+    rowNorms, ///< vector = ||row of a||, squared and summed in fp32 range (fp64 for fp64)
+    rowAbsSums, ///< vector = sum over the row of |a|
+    reciprocal, ///< vector = alpha * scalar / max(vector, beta); without a scalar alpha / max(vector, beta)
+    rsqrt, ///< vector = 1 / sqrt(max(vector, beta))
+    scaleRows, ///< out_ij = vector_i a_ij
+    scaleColumns, ///< out_ij = a_ij vector_j
 };
 
 struct Instruction
@@ -42,6 +50,7 @@ struct Instruction
     bool transposeB = false;
     bool clamp = false;
     ScalarId scalar = -1;
+    VectorId vector = -1;
     double alpha = 1;
     double beta = 0;
     Precision round = Precision::fp32;
@@ -90,6 +99,7 @@ struct Program
     std::vector<BufferPlan> buffers; ///< 0 is the input, Program::output the result; all hold the whole batch
     BufferId output = 0;
     int scalarCount = 0;
+    std::vector<std::int64_t> vectorLengths;
     int scanCount = 0;
     std::vector<Instruction> code;
     std::vector<GramPoint> grams; ///< one per step

@@ -29,7 +29,22 @@ enum class EpsilonRule {
     clamp, ///< X / max(norm * factor, epsilon)
 };
 
-/// The two ways of writing one step; they round differently in eager mode.
+/// What brings the singular values of the input below 1.
+enum class Normalization {
+    frobenius, ///< X / ||X||_F, as EpsilonRule and normFactor say
+    /// s_i = 1 / sqrt(max(sum_j |A_ij|, epsilon)) of A = X X^T; X_ij <- s_i X_ij; A_ij <- s_i A_ij s_j, which the first
+    /// step uses. No Frobenius norm is taken.
+    aol,
+};
+
+/// The schedule after its last published step.
+enum class Beyond {
+    repeatLast,
+    cycle, ///< begins again
+    exact, ///< its source refuses any other number of steps
+};
+
+/// The ways of writing one step; they round differently in eager mode.
 enum class Form {
     /// A = X X^T; B = b A + (c A) A; X = a X + B X
     standardScaled,
@@ -51,25 +66,31 @@ enum class TallRule {
 /// One published way of running the iteration, as data.
 struct Variant
 {
-    std::string_view name;
-    std::string_view title;
-    std::string_view source; ///< repository, path and commit the digits were read from
+    std::string name;
+    std::string title;
+    std::string source; ///< repository, path and commit the digits were read from
     std::vector<Coefficients> steps;
+    Beyond beyond = Beyond::repeatLast;
     CastOrder castOrder = CastOrder::castFirst;
     Precision precision = Precision::bf16; ///< its own compute format
     Lowering lowering = Lowering::eager; ///< fused where its source itself calls addmm or baddbmm
+    bool equalizeRows = false; ///< first X_i *= (||X||_F / sqrt(rows)) / max(||X_i||, 1e-6), in fp32
+    Normalization normalization = Normalization::frobenius;
+    std::optional<Precision> normPrecision; ///< norm and division in this format whatever castOrder says
     EpsilonRule epsilonRule = EpsilonRule::add;
     double epsilon = 1e-7; ///< used where the capture has none, or where the variant ignores the caller's
     bool ignoresCallerEpsilon = false;
     double normFactor = 1; ///< multiplies the Frobenius norm before epsilon
     Form form = Form::standard;
+    bool addInPlace = false; ///< eager X = a X + B X as two torch calls: B X rounded, then + a X rounded once
     /// The factor f that every step of the schedule already holds as p(s / f); 1 where it was published without one.
     double safetyFactor = 1;
     std::vector<int> restarts; ///< gram form: 0-based steps before which X <- Q X and R <- X X^T
     TallRule tall = TallRule::transpose;
     bool squareUsesStandard = false; ///< gram form falls back to the standard loop for square matrices
+    bool rescaleOutput = false; ///< at last X *= sqrt(min(rows, cols)) / max(||X||_F, 1e-6)
     bool published = true; ///< false: run in the wild, but never recommended by its authors
-    std::string_view family; ///< variants of one family can rarely be told apart from an output
+    std::string family; ///< variants of one family can rarely be told apart from an output
 };
 
 /// All built-in variants, in the order of their names in the documentation.

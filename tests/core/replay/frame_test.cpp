@@ -60,6 +60,12 @@ public:
         }
         return m_inner->run(instruction);
     }
+    Result<void> overwrite(
+        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) override
+    {
+        return m_inner->overwrite(buffer, element, region, values);
+    }
+    Result<void> rescan(const Instruction& instruction) override { return m_inner->rescan(instruction); }
     Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
     Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override
     {
