@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ingest/logsource.h"
 
+#include <algorithm>
 #include <limits>
+#include <span>
 
 #include <re2/re2.h>
 
 #include "core/ingest/configfile.h"
 #include "core/ingest/logscanner.h"
 #include "core/ingest/mlflow.h"
+#include "core/platform/platform.h"
 
 namespace nanscope {
 
@@ -43,6 +46,18 @@ Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path
             ErrorKind::format, "this is a Git LFS pointer, not the file itself; run git lfs pull", path.string());
     }
     return {};
+}
+
+Result<std::string> readHead(const FileReader& file, const std::filesystem::path& path)
+{
+    std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 64)), '\0');
+    if (auto read = file.readAt(0, std::as_writable_bytes(std::span(head))); !read) {
+        return tl::make_unexpected(read.error());
+    }
+    if (auto whole = refuseLfsPointer(head, path); !whole) {
+        return tl::make_unexpected(whole.error());
+    }
+    return head;
 }
 
 Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, const std::string& relative,

@@ -14,6 +14,8 @@
 
 namespace nanscope {
 
+class FileReader;
+
 /// A log that is read in pieces of bounded size, so that an import stores while it reads.
 class LogSource
 {
@@ -49,6 +51,9 @@ bool isNamedLikeALog(const std::string& relative);
 
 /// The first bytes of a log are not those of a Git LFS pointer.
 Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path);
+
+/// The first 64 bytes of a binary log, or all it has; fails for a Git LFS pointer.
+Result<std::string> readHead(const FileReader& file, const std::filesystem::path& path);
 
 /// "events.out.tfevents.<time>.<host>...": a file name as TensorBoard's writers make it.
 bool isEventFileName(const std::string& name);

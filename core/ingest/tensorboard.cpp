@@ -4,7 +4,6 @@
 // scalars. What is written as tensor (TensorFlow 2, Keras) is taken where it is one number. A record's place in the
 // file stands for its line.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -330,16 +329,11 @@ private:
 Result<void> requireEvents(const FileReader& file, const std::filesystem::path& path)
 {
     constexpr std::string_view version = "brain.Event:";
-    std::array<char, 64> head {};
-    const auto size = std::min<std::uint64_t>(file.size(), head.size());
-    if (auto read = file.readAt(0, std::as_writable_bytes(std::span(head).first(size))); !read) {
-        return read;
+    const auto head = readHead(file, path);
+    if (!head) {
+        return tl::make_unexpected(head.error());
     }
-    const std::string_view text(head.data(), size);
-    if (auto whole = refuseLfsPointer(text, path); !whole) {
-        return whole;
-    }
-    if (size >= headerBytes && text.find(version) == std::string_view::npos) {
+    if (head->size() >= headerBytes && head->find(version) == std::string::npos) {
         return failure(ErrorKind::format, "named like an event file of TensorBoard, and is none", path.string());
     }
     return {};

@@ -3,7 +3,6 @@
 #include "core/ingest/wandbrecords.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -210,15 +209,11 @@ std::optional<WandbRecords::Record> WandbRecords::next()
 
 Result<void> requireWandb(const FileReader& file, const std::filesystem::path& path)
 {
-    std::array<char, 64> bytes {};
-    const auto size = std::min<std::uint64_t>(file.size(), bytes.size());
-    if (auto read = file.readAt(0, std::as_writable_bytes(std::span(bytes).first(size))); !read) {
-        return read;
+    const auto start = readHead(file, path);
+    if (!start) {
+        return tl::make_unexpected(start.error());
     }
-    const std::string_view head(bytes.data(), size);
-    if (auto whole = refuseLfsPointer(head, path); !whole) {
-        return whole;
-    }
+    const std::string_view head = *start;
     if (!head.starts_with(fileHeader.substr(0, head.size()))) {
         return failure(ErrorKind::format, "named like a file of W&B, and is none", path.string());
     }
