@@ -7,25 +7,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/platform/shellword.h"
 #include "core/report/sections.h"
 #include "core/report/words.h"
 
 namespace nanscope::report {
 
 namespace {
-
-std::string shellQuoted(const std::string& word)
-{
-    const auto* safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=<>";
-    if (!word.empty() && word.find_first_not_of(safe) == std::string::npos) {
-        return word;
-    }
-    std::string quoted = "'";
-    for (const auto byte : word) {
-        quoted += byte == '\'' ? "'\\''" : std::string(1, byte);
-    }
-    return quoted + "'";
-}
 
 std::string sweepVariants(const CaptureVerdict& verdict)
 {
