@@ -12,7 +12,6 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTableView>
-#include <QVBoxLayout>
 
 #include "core/diagnose/detectorwords.h"
 #include "ui/models/detectormodel.h"
@@ -57,24 +56,14 @@ DetectorView::DetectorView(QWidget* parent)
     , m_below(new TurningSplitter(m_view, m_facts, this))
 {
     buildTable();
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(buildSettings());
-    layout->addWidget(m_headline);
-    layout->addWidget(m_below, 1);
-    layout->addStretch();
+    layOutAnswer(*this, *buildSettings(), *m_headline, *m_below);
     connect(m_facts, &FactsView::factActivated, this, &DetectorView::factActivated);
     setQuestion({});
-    m_below->hide();
 }
 
 QWidget* DetectorView::buildSettings()
 {
-    auto* bar = new QWidget(this);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(grid(3), 0, grid(3), grid(1));
-    row->setSpacing(grid(2));
+    auto [bar, row] = makeSettingsBar(this);
     for (const NanAction action : {NanAction::warn, NanAction::skip, NanAction::raise}) {
         m_action->addItem(qstr(name(action)), static_cast<int>(action));
     }

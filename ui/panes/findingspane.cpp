@@ -14,10 +14,9 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "ui/copying.h"
 #include "ui/models/findingmodel.h"
 #include "ui/panes/newestlabel.h"
-#include "ui/panes/statusdelegate.h"
+#include "ui/panes/rowtable.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -79,7 +78,7 @@ QString detailHtml(const Finding& finding)
 FindingsPane::FindingsPane(QWidget* parent)
     : PaneFrame(tr("Findings"), parent)
     , m_model(new FindingModel(this))
-    , m_view(new QTableView(this))
+    , m_view(makeRowTable(this, m_model, tr("Findings")))
     , m_detail(new QTextBrowser(this))
     , m_newest(makeNewestLabel(this))
 {
@@ -108,23 +107,7 @@ FindingsPane::FindingsPane(QWidget* parent)
 
 void FindingsPane::buildView()
 {
-    m_view->setModel(m_model);
-    m_view->setItemDelegate(new StatusDelegate(m_view));
-    m_view->setAccessibleName(tr("Findings"));
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_view->setSelectionMode(QAbstractItemView::SingleSelection);
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_view->setShowGrid(false);
-    m_view->setTabKeyNavigation(false);
-    m_view->setWordWrap(false);
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setDefaultSectionSize(grid(7));
-    auto* heading = m_view->horizontalHeader();
-    heading->setHighlightSections(false);
-    heading->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    heading->setSectionResizeMode(QHeaderView::ResizeToContents);
-    heading->setSectionResizeMode(FindingModel::title, QHeaderView::Stretch);
-    makeCopyable(*m_view, tr("Findings"));
+    m_view->horizontalHeader()->setSectionResizeMode(FindingModel::title, QHeaderView::Stretch);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FindingsPane::showDetail);
 }
 

@@ -13,7 +13,6 @@
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTableView>
-#include <QVBoxLayout>
 
 #include "core/diagnose/guardwords.h"
 #include "ui/models/guardmodel.h"
@@ -63,24 +62,14 @@ GuardView::GuardView(QWidget* parent)
     , m_below(new TurningSplitter(m_view, m_facts, this))
 {
     buildTable();
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(buildSettings());
-    layout->addWidget(m_headline);
-    layout->addWidget(m_below, 1);
-    layout->addStretch();
+    layOutAnswer(*this, *buildSettings(), *m_headline, *m_below);
     connect(m_facts, &FactsView::factActivated, this, &GuardView::factActivated);
     setQuestion({});
-    m_below->hide();
 }
 
 QWidget* GuardView::buildSettings()
 {
-    auto* bar = new QWidget(this);
-    auto* row = new QHBoxLayout(bar);
-    row->setContentsMargins(grid(3), 0, grid(3), grid(1));
-    row->setSpacing(grid(2));
+    auto [bar, row] = makeSettingsBar(this);
     m_layout->addItem(tr("not known"), notChosen);
     for (const Layout layout :
         {Layout::gathered, Layout::single, Layout::headSplit, Layout::matrixSharded, Layout::batchSharded}) {

@@ -11,10 +11,9 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "ui/copying.h"
 #include "ui/models/checkpointmodel.h"
 #include "ui/panes/newestlabel.h"
-#include "ui/panes/statusdelegate.h"
+#include "ui/panes/rowtable.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -37,7 +36,7 @@ QLabel* wrappedLabel(QWidget* parent, const char* name)
 RollbackPane::RollbackPane(QWidget* parent)
     : PaneFrame(tr("Rollback"), parent)
     , m_model(new CheckpointModel(this))
-    , m_view(new QTableView(this))
+    , m_view(makeRowTable(this, m_model, tr("Checkpoints")))
     , m_tonight(wrappedLabel(this, "headline"))
     , m_reason(wrappedLabel(this, "muted"))
     , m_newest(makeNewestLabel(this))
@@ -74,23 +73,12 @@ QWidget* RollbackPane::buildAnswer()
 
 void RollbackPane::buildView()
 {
-    m_view->setModel(m_model);
-    m_view->setItemDelegate(new StatusDelegate(m_view));
-    m_view->setAccessibleName(tr("Checkpoints"));
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    m_view->setShowGrid(false);
-    m_view->setTabKeyNavigation(false);
-    m_view->verticalHeader()->hide();
+    m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_view->setWordWrap(true);
     m_view->verticalHeader()->setMinimumSectionSize(grid(7));
-    m_view->verticalHeader()->setDefaultSectionSize(grid(7));
     auto* heading = m_view->horizontalHeader();
-    heading->setHighlightSections(false);
-    heading->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    heading->setSectionResizeMode(QHeaderView::ResizeToContents);
     heading->setSectionResizeMode(CheckpointModel::reason, QHeaderView::Stretch);
     heading->setSectionResizeMode(CheckpointModel::proof, QHeaderView::Stretch);
-    makeCopyable(*m_view, tr("Checkpoints"));
 }
 
 void RollbackPane::setRollback(

@@ -6,9 +6,9 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QTableView>
+#include <QVBoxLayout>
 
-#include "ui/copying.h"
-#include "ui/panes/statusdelegate.h"
+#include "ui/panes/rowtable.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -39,28 +39,33 @@ void addSetting(QHBoxLayout& row, const QString& name, QWidget& setting, const Q
 QTableView* makeAnswerTable(
     QWidget* parent, QAbstractItemModel* model, const QString& title, const std::function<void(int)>& activate)
 {
-    auto* view = new QTableView(parent);
-    view->setModel(model);
-    view->setItemDelegate(new StatusDelegate(view));
-    view->setAccessibleName(title);
-    view->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view->setSelectionMode(QAbstractItemView::SingleSelection);
-    view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    view->setShowGrid(false);
-    view->setTabKeyNavigation(false);
-    view->setWordWrap(false);
-    view->verticalHeader()->hide();
-    view->verticalHeader()->setDefaultSectionSize(grid(7));
-    auto* heading = view->horizontalHeader();
-    heading->setHighlightSections(false);
-    heading->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    heading->setSectionResizeMode(QHeaderView::ResizeToContents);
-    heading->setResizeContentsPrecision(300);
-    makeCopyable(*view, title);
+    auto* view = makeRowTable(parent, model, title);
+    view->horizontalHeader()->setResizeContentsPrecision(300);
     QObject::connect(view, &QTableView::clicked, view, [activate](const QModelIndex& index) { activate(index.row()); });
     QObject::connect(
         view, &QTableView::activated, view, [activate](const QModelIndex& index) { activate(index.row()); });
     return view;
+}
+
+SettingsBar makeSettingsBar(QWidget* parent)
+{
+    auto* bar = new QWidget(parent);
+    auto* row = new QHBoxLayout(bar);
+    row->setContentsMargins(grid(3), 0, grid(3), grid(1));
+    row->setSpacing(grid(2));
+    return {bar, row};
+}
+
+void layOutAnswer(QWidget& view, QWidget& settings, QLabel& headline, QWidget& below)
+{
+    auto* layout = new QVBoxLayout(&view);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(&settings);
+    layout->addWidget(&headline);
+    layout->addWidget(&below, 1);
+    layout->addStretch();
+    below.hide();
 }
 
 } // namespace nanscope

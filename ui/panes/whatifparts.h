@@ -26,4 +26,15 @@ void addSetting(QHBoxLayout& row, const QString& name, QWidget& setting, const Q
 QTableView* makeAnswerTable(
     QWidget* parent, QAbstractItemModel* model, const QString& title, const std::function<void(int)>& activate);
 
+/// An empty bar and the row that its settings go into.
+struct SettingsBar
+{
+    QWidget* widget = nullptr;
+    QHBoxLayout* row = nullptr;
+};
+SettingsBar makeSettingsBar(QWidget* parent);
+
+/// Settings over the sentence over what it rests on, which is hidden until there is an answer.
+void layOutAnswer(QWidget& view, QWidget& settings, QLabel& headline, QWidget& below);
+
 } // namespace nanscope
