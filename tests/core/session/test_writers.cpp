@@ -25,6 +25,15 @@ Series lossOf(const std::vector<double>& values, std::int64_t firstStep = 0)
     return series;
 }
 
+/// What was taken of a log, from one byte to another.
+LogMark between(std::int64_t from, std::int64_t to)
+{
+    LogMark mark;
+    mark.from = from;
+    mark.offset = to;
+    return mark;
+}
+
 void change(const std::filesystem::path& path, const char* sql)
 {
     sqlite3* db = nullptr;
@@ -91,9 +100,7 @@ TEST(Writers, OfLogsStoredTogetherOnlyTheOneThatAnotherProgramHasIsRefused)
     auto one = Session::open(folder / "a.nanscope", OpenMode::create);
     auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
     ASSERT_TRUE(one && two);
-    LogMark mark;
-    mark.from = 0;
-    mark.offset = 100;
+    const auto mark = between(0, 100);
     ASSERT_TRUE(one->addLog("b.log", "dion", mark, {{lossOf({1, 2})}, {}}));
     const auto refused = two->addLogs({{"a.log", "dion", mark, {{lossOf({1})}, {}}},
         {"b.log", "dion", mark, {{lossOf({1, 2})}, {}}}, {"c.log", "dion", mark, {{lossOf({3})}, {}}}});
@@ -114,12 +121,8 @@ TEST(Writers, PiecesOfOneLogAndItsLikeAreStoredTogether)
     const TemporaryFolder folder;
     auto session = Session::open(folder / "a.nanscope", OpenMode::create);
     ASSERT_TRUE(session);
-    LogMark first;
-    first.from = 0;
-    first.offset = 100;
-    LogMark second;
-    second.from = 100;
-    second.offset = 200;
+    const auto first = between(0, 100);
+    const auto second = between(100, 200);
     const auto more = lossOf({3, 4}, 2);
     const auto stored =
         session->addLogs({{"a.log", "dion", first, {{lossOf({1, 2})}, {}}}, {"a.log", "dion", second, {{more}, {}}},
@@ -142,9 +145,7 @@ TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
     auto one = Session::open(folder / "a.nanscope", OpenMode::create);
     auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
     ASSERT_TRUE(one && two);
-    LogMark mark;
-    mark.from = 0;
-    mark.offset = 100;
+    const auto mark = between(0, 100);
     ASSERT_TRUE(one->addLog("c.log", "dion", mark, {{lossOf({1, 2})}, {}}));
     const auto refused = two->addLog("c.log", "dion", mark, {{lossOf({1, 2})}, {}});
     ASSERT_FALSE(refused);

@@ -12,6 +12,7 @@
 
 #include "core/shards/shards.h"
 #include "core/tensorfile/convert.h"
+#include "tests/core/tensorfile/fixtures.h"
 
 namespace nanscope {
 
@@ -27,16 +28,6 @@ Json expectedIn(const std::filesystem::path& path)
 {
     std::ifstream file(path / "expected.json");
     return Json::parse(file);
-}
-
-std::string hex(const std::vector<std::byte>& bytes)
-{
-    std::string text;
-    for (const auto byte : bytes) {
-        text += "0123456789abcdef"[static_cast<int>(byte) >> 4];
-        text += "0123456789abcdef"[static_cast<int>(byte) & 15];
-    }
-    return text;
 }
 
 std::vector<std::byte> bytesOfHex(const std::string& text)
@@ -99,7 +90,7 @@ void expectWhole(const Stitched& tensor, const Json& ranks, const std::string& n
     const auto bytes = logicalBytes(tensor);
     ASSERT_TRUE(bytes) << name << sentence(bytes.error());
     const auto bits = facts["bits"].get<std::string>();
-    EXPECT_EQ(hex(*bytes), bits) << name;
+    EXPECT_EQ(fixtures::hex(*bytes), bits) << name;
     const auto [nan, infinite] = nonFiniteIn(bits, tensor.dtype);
     EXPECT_EQ(tensor.logical.nan, nan) << name;
     EXPECT_EQ(tensor.logical.posInf + tensor.logical.negInf, infinite) << name;

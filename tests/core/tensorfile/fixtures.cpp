@@ -193,4 +193,14 @@ std::string smallCapture(const ZipOptions& options)
     return torchFile(pickle(body), {bytesOf(smallInput()), bytesOf(output)}, options);
 }
 
+std::string hex(const std::vector<std::byte>& bytes)
+{
+    std::string text;
+    for (const auto byte : bytes) {
+        text += "0123456789abcdef"[static_cast<int>(byte) >> 4];
+        text += "0123456789abcdef"[static_cast<int>(byte) & 15];
+    }
+    return text;
+}
+
 } // namespace nanscope::fixtures

@@ -4,6 +4,7 @@
 // Writes zip files and pickles by hand, good ones and bad ones, without any code of the room under test.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -78,5 +79,8 @@ std::string bytesOf(const std::vector<T>& values)
 /// Like a dump of the dion wrapper: 6x4 float32 input and output, rank 2, epsilon 1e-8.
 std::string smallCapture(const ZipOptions& options = {});
 std::vector<float> smallInput();
+
+/// Two lower-case digits a byte.
+std::string hex(const std::vector<std::byte>& bytes);
 
 } // namespace nanscope::fixtures

@@ -12,6 +12,7 @@
 
 #include "core/tensorfile/scantensor.h"
 #include "core/tensorfile/tensorfile.h"
+#include "tests/core/tensorfile/fixtures.h"
 
 namespace nanscope {
 
@@ -22,16 +23,6 @@ using Json = nlohmann::json;
 std::filesystem::path fixture(const std::string& name)
 {
     return std::filesystem::path(NANSCOPE_TEST_DATA) / "torchfiles" / name;
-}
-
-std::string hex(const std::vector<std::byte>& bytes)
-{
-    std::string text;
-    for (const auto byte : bytes) {
-        text += "0123456789abcdef"[static_cast<int>(byte) >> 4];
-        text += "0123456789abcdef"[static_cast<int>(byte) & 15];
-    }
-    return text;
 }
 
 struct Held
@@ -81,7 +72,7 @@ std::string allBits(const Tensor& tensor)
     for (std::int64_t batch = 0; batch < tensor.matrices().batch; ++batch) {
         const auto bits = tensor.readBits(batch);
         EXPECT_TRUE(bits) << sentence(bits.error());
-        text += bits ? hex(*bits) : "";
+        text += bits ? fixtures::hex(*bits) : "";
     }
     return text;
 }
