@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""Makes data/replay: inputs, and what every variant makes of them in every format; scalar facts of the schedules.
+"""Makes data/replay: inputs, and what the first variants make of them in every format; scalar facts of the schedules.
 
     python tests/reference/make_replay_vectors.py [FOLDER]
 
@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 import newton_schulz
-from newton_schulz import OWN_DTYPE, SCHEDULES, VARIANTS, Step
+from newton_schulz import FIRST, OWN_DTYPE, SCHEDULES, Step
 
 SEED = 8101
 EPSILON = torch.tensor(1e-8).item()
@@ -76,7 +76,7 @@ def inputs() -> dict[str, Tensor]:
 def vectors(x: Tensor) -> dict[str, Tensor | float]:
     """The content of one file."""
     out: dict[str, Tensor | float] = {"input": x, "epsilon": EPSILON}
-    for name, variant in VARIANTS.items():
+    for name, variant in FIRST.items():
         for format_name, dtype in FORMATS.items():
             out[f"{name}/{format_name}"] = variant(x, EPSILON, dtype=dtype).contiguous()
         check_against_svd(x, name, out[f"{name}/fp64"])
