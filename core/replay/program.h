@@ -20,8 +20,8 @@ using VectorId = int;
 
 /// What an instruction does. Every one rounds its result to `round` once; operands are what earlier ones left.
 /// gemm never writes over an operand; the others may. A tf32 gemm rounds its operands to tf32 (not c) and leaves
-/// its result in fp32. Vectors hold one number per row of a buffer, in its orientation, and are scaled in place. The
-/// scan of norm and denominator is that of the scalar, as a 1 x 1 matrix.
+/// its result in fp32. Vectors hold one number per row or column of a buffer, in its orientation, and are changed in
+/// place. The scan of norm and denominator is that of the scalar, as a 1 x 1 matrix.
 enum class Code {
     cast, ///< out = a
     norm, ///< scalar = ||a||_F per batch element, squared and summed in fp32 range (fp64 for fp64)
@@ -31,7 +31,7 @@ enum class Code {
     add, ///< out = alpha * a + beta * b
     gemm, ///< out = alpha * op(a) op(b) + beta * c, products accumulated in fp32 (fp64 for fp64)
     addDiagonal, ///< out = a + alpha * I
-    rowNorms, ///< vector = ||row of a||, squared and summed in fp32 range (fp64 for fp64)
+    rowNorms, ///< vector = ||row of a||, or column where transposeA; summed in fp32 range (fp64 for fp64)
     rowAbsSums, ///< vector = sum over the row of |a|
     reciprocal, ///< vector = alpha * scalar / max(vector, beta); without a scalar alpha / max(vector, beta)
     rsqrt, ///< vector = 1 / sqrt(max(vector, beta))
@@ -54,7 +54,7 @@ struct Instruction
     double alpha = 1;
     double beta = 0;
     Precision round = Precision::fp32;
-    int normUlps = 0; ///< denominator: move the result by so many units in the last place
+    int normUlps = 0; ///< denominator, rsqrt: move the result by so many units in the last place
     std::optional<OpName> label; ///< set on the last instruction of an op: the scan is taken here
     int iteration = 0;
     int scanSlot = -1;

@@ -76,13 +76,14 @@ struct Variant
     Lowering lowering = Lowering::eager; ///< fused where its source itself calls addmm or baddbmm
     bool equalizeRows = false; ///< first X_i *= (||X||_F / sqrt(rows)) / max(||X_i||, 1e-6), in fp32
     Normalization normalization = Normalization::frobenius;
-    std::optional<Precision> normPrecision; ///< norm and division in this format whatever castOrder says
+    Precision normalizeIn = Precision::fp32; ///< normalizeFirst: the format of norm and division
+    std::optional<Precision> normPrecision; ///< the norm alone in this format, then rounded to that of the division
     EpsilonRule epsilonRule = EpsilonRule::add;
     double epsilon = 1e-7; ///< used where the capture has none, or where the variant ignores the caller's
     bool ignoresCallerEpsilon = false;
     double normFactor = 1; ///< multiplies the Frobenius norm before epsilon
     Form form = Form::standard;
-    bool addInPlace = false; ///< eager X = a X + B X as two torch calls: B X rounded, then + a X rounded once
+    bool addInPlace = false; ///< X = a X + B X as two torch calls, also fused: B X rounded, then + a X rounded once
     /// The factor f that every step of the schedule already holds as p(s / f); 1 where it was published without one.
     double safetyFactor = 1;
     std::vector<int> restarts; ///< gram form: 0-based steps before which X <- Q X and R <- X X^T
@@ -91,19 +92,33 @@ struct Variant
     bool rescaleOutput = false; ///< at last X *= sqrt(min(rows, cols)) / max(||X||_F, 1e-6)
     bool published = true; ///< false: run in the wild, but never recommended by its authors
     std::string family; ///< variants of one family can rarely be told apart from an output
+    bool operator==(const Variant&) const = default;
 };
 
 /// All built-in variants, in the order of their names in the documentation.
 std::span<const Variant> variants();
 
-/// Fails with the nearest names for an unknown one.
+/// Of the built-in ones and those that were added; fails with the nearest names for an unknown one.
 Result<const Variant*> findVariant(std::string_view name);
+
+/// Makes a variant of the user's known by its name for as long as the process lives; from any thread. The same one
+/// again changes nothing; another one of a name that is taken is refused, and so is what cannot be run (checkVariant).
+Result<void> addVariant(Variant variant);
+
+/// Those that were added, in that order.
+std::vector<const Variant*> addedVariants();
+
+/// The built-in ones and those that were added: whatever an output may be compared with.
+std::vector<const Variant*> knownVariants();
+
+/// What makes a variant impossible to run or to name, or nothing.
+Result<void> checkVariant(const Variant& variant);
 
 /// Every step with p(s / factor) in place of p(s).
 std::vector<Coefficients> withSafetyFactor(std::vector<Coefficients> steps, double factor);
 
-/// The schedule as it runs: the first `count` steps, the last one repeated where there are not as many, and `safety` in
-/// place of the variant's own factor.
+/// The schedule as it runs: the first `count` steps, where there are not as many gone on with as Beyond says, and
+/// `safety` in place of the variant's own factor.
 std::vector<Coefficients> stepsOf(const Variant& variant, std::optional<int> count, std::optional<double> safety);
 
 /// Scalar behaviour of a schedule: the result of all steps on one singular value.
@@ -113,7 +128,7 @@ double applySchedule(std::span<const Coefficients> steps, double sigma);
 /// (reference: the cliff of newton_schulz section 1.7; the composed output exceeds 1.5 just beyond it).
 std::vector<double> divergenceLimits(std::span<const Coefficients> steps);
 
-/// Smallest and largest output of the schedule over sigma in [0.01, 1].
+/// Smallest and largest magnitude of the schedule's output over sigma in [0.01, 1].
 std::array<double, 2> outputRange(std::span<const Coefficients> steps);
 
 } // namespace nanscope
