@@ -122,18 +122,38 @@ Result<void> CellRun::runThrough(std::size_t op, const CancelToken& cancel)
 {
     m_device->heed(cancel);
     while (m_passed <= op) {
-        const auto& instruction = m_program.code.at(m_next++);
-        if (auto done = m_device->run(instruction); !done) {
+        if (auto done = runNext(); !done) {
             return done;
         }
         if (cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
-        if (instruction.scanSlot >= 0) {
+        if (m_program.code[m_next - 1].scanSlot >= 0) {
             ++m_passed;
         }
     }
     return {};
+}
+
+Result<void> CellRun::plant(const PlantedFault& fault)
+{
+    return Planter::make(m_program, fault).map([this](Planter planter) { m_planter = std::move(planter); });
+}
+
+Result<void> CellRun::runNext()
+{
+    const auto next = m_next++;
+    const auto& instruction = m_program.code.at(next);
+    if (!m_planter) {
+        return m_device->run(instruction);
+    }
+    if (auto done = m_planter->before(next, *m_device, m_element); !done) {
+        return done;
+    }
+    if (auto done = m_device->run(instruction); !done) {
+        return done;
+    }
+    return m_planter->after(next, m_program, *m_device, m_element);
 }
 
 Result<std::vector<double>> CellRun::matrix()

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/replay/plant.h"
 #include "core/replay/replay.h"
 
 namespace nanscope {
@@ -32,6 +33,9 @@ public:
     /// Ops that have run. The result of the last of them is there to be looked at.
     std::size_t passed() const { return m_passed; }
 
+    /// Puts a fault in as it runs; to be called before the first op.
+    Result<void> plant(const PlantedFault& fault);
+
     /// Runs on until this op is the last; it must not have been passed. Cancelled between instructions.
     Result<void> runThrough(std::size_t op, const CancelToken& cancel);
 
@@ -45,11 +49,13 @@ public:
 private:
     CellRun(Program program, std::unique_ptr<Device> device);
     Result<void> upload(const Tensor& input, std::int64_t batch);
+    Result<void> runNext();
 
     Program m_program;
     std::unique_ptr<Device> m_device;
     Cell m_cell;
     std::vector<OpTrace> m_ops;
+    std::optional<Planter> m_planter;
     std::size_t m_passed = 0;
     std::size_t m_next = 0; ///< instruction
     std::int64_t m_chunk = 1;

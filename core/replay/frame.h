@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/replay/plant.h"
 #include "core/replay/replay.h"
 
 namespace nanscope {
@@ -43,6 +44,7 @@ struct FilmRequest
     CellRequest cell;
     std::int64_t batch = 0;
     Against against;
+    std::optional<PlantedFault> plant {}; ///< not into what it is compared with
     bool operator==(const FilmRequest&) const = default;
 };
 

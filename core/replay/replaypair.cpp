@@ -20,6 +20,11 @@ Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& de
     if (!run) {
         return tl::make_unexpected(run.error());
     }
+    if (request.plant) {
+        if (auto planted = run->plant(*request.plant); !planted) {
+            return tl::make_unexpected(planted.error());
+        }
+    }
     auto other = makeCounterpart(*capture, request, run->ops(), devices);
     if (!other) {
         return tl::make_unexpected(other.error());

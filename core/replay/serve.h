@@ -17,7 +17,8 @@ namespace nanscope {
 ///         "devices":[..],"epsilon":null,"steps":null,"gauges":null or "deep","session":PATH or "",
 ///         "run":null or "HASH"}
 ///        {"id":3,"do":"film","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
-///         "epsilon":null,"steps":null,"batch":0,"against":null or "fp64" or "output" or {CELL}}
+///         "epsilon":null,"steps":null,"batch":0,"against":null or "fp64" or "output" or {CELL},
+///         "plant":null or {PLANT}}
 ///        {"id":4,"do":"frame", as for film, "op":7,"region":null or [ROW,COL,ROWS,COLS]}
 ///        {"id":5,"do":"cancel","job":2}
 ///        {"id":7,"do":"deep","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
@@ -49,6 +50,9 @@ namespace nanscope {
 ///   CELL   of "against": variant, precision, lowering, device, epsilon, steps. A device left out is the request's;
 ///          a lowering left out, here and in the request, is the variant's own. In an answer: as in nanscope.sweep/1,
 ///          what was replayed and where, without how it ended.
+///   PLANT  {"op":"q","iteration":3,"tile":[ROW,COL,ROWS,COLS],"value":"nan","mirrored":false}: a fault put into the
+///          result of this op before anything reads it (plant.h); not into what is compared with. The value is "nan",
+///          "inf", "-inf", "zero", "stale" (what the memory held before) or "stale:NUMBER".
 ///   OP     {"iteration":1,"op":"gram","rows":..,"cols":..,"scan":{SCAN} or null,"distance":number or null,
 ///          "tiles":{"tile_rows":..,"tile_cols":..,"height":..,"width":..,"at":BYTE} or null}
 ///   SCAN   {"count","nan","pos_inf","neg_inf","zero","subnormal","absmax","min_nonzero","sum_squares","trace",

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/plantjson.h"
+
 namespace nanscope {
 
 namespace {
@@ -268,9 +270,19 @@ Result<FilmRequest> filmFromJson(const Json& request)
     if (!capture || !cell || !batch) {
         return tl::make_unexpected(!capture ? capture.error() : !cell ? cell.error() : batch.error());
     }
-    return againstFromJson(request.value("against", Json()), *cell).map([&](Against against) {
-        return FilmRequest {*capture, *cell, *batch, std::move(against)};
-    });
+    auto against = againstFromJson(request.value("against", Json()), *cell);
+    if (!against) {
+        return tl::make_unexpected(against.error());
+    }
+    FilmRequest film {*capture, *cell, *batch, std::move(*against)};
+    if (const auto plant = request.value("plant", Json()); !plant.is_null()) {
+        const auto fault = plantFromJson(plant);
+        if (!fault) {
+            return tl::make_unexpected(fault.error());
+        }
+        film.plant = *fault;
+    }
+    return film;
 }
 
 Result<FrameRequest> frameFromJson(const Json& request)
@@ -315,6 +327,7 @@ nlohmann::ordered_json filmToJson(const FilmRequest& film)
     json.update(cellToJson(film.cell));
     json["batch"] = film.batch;
     json["against"] = againstToJson(film.against);
+    json["plant"] = film.plant ? plantToJson(*film.plant) : Json(nullptr);
     return json;
 }
 
