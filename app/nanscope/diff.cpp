@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,7 +14,7 @@
 #include "app/nanscope/table.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/comparetensors.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {
@@ -43,129 +42,100 @@ private:
     ColumnWords m_columns;
 };
 
-struct TensorDiff
-{
-    std::string name;
-    std::string problem; ///< not comparable, and why
-    std::int64_t count = 0;
-    std::int64_t differing = 0; ///< elements whose bits differ
-    std::int64_t classChanges = 0; ///< of these: finite on one side and not on the other, or NaN against Inf
-    std::vector<std::int64_t> first;
-    double firstA = 0;
-    double firstB = 0;
-    double largest = 0; ///< largest absolute difference where both are finite
-};
+using Json = nlohmann::ordered_json;
 
-int classOf(double value)
+Json ulpsJson(const std::optional<UlpCounts>& ulps)
 {
-    return std::isnan(value) ? 1 : std::isinf(value) ? (value > 0 ? 2 : 3) : 0;
+    if (!ulps) {
+        return nullptr;
+    }
+    return {{"max", ulps->largest}, {"signed_zero", ulps->signedZero}, {"one", ulps->one}, {"two_to_ten", ulps->few},
+        {"more", ulps->many}};
 }
 
-void compareElement(TensorDiff& diff, const Shape& shape, std::int64_t flat, double a, double b)
+/// What a matrix and a whole tensor have in common.
+Json countsJson(const MatrixDifference& diff, const Shape& shape)
 {
-    if (diff.differing++ == 0) {
-        diff.first = indexIn(shape, flat);
-        diff.firstA = a;
-        diff.firstB = b;
-    }
-    diff.classChanges += classOf(a) != classOf(b) ? 1 : 0;
-    if (classOf(a) == 0 && classOf(b) == 0) {
-        diff.largest = std::max(diff.largest, std::abs(a - b));
-    }
+    const auto& first = diff.first;
+    return {{"count", diff.count}, {"differing", diff.differing}, {"class_changes", diff.classChanges},
+        {"nan_bits", diff.nanBits}, {"first", first ? Json(indexIn(shape, first->index)) : Json(nullptr)},
+        {"first_a", first ? jsonNumber(first->a) : Json(nullptr)},
+        {"first_b", first ? jsonNumber(first->b) : Json(nullptr)}, {"largest_difference", jsonNumber(diff.largest)},
+        {"ulps", ulpsJson(diff.ulps)}};
 }
 
-Result<void> compareBatch(TensorDiff& diff, const Tensor& a, const Tensor& b, std::int64_t batch)
+Json tensorJson(const TensorDifference& diff, const Shape& shape)
 {
-    const auto bitsA = a.readBits(batch);
-    const auto bitsB = b.readBits(batch);
-    if (!bitsA || !bitsB) {
-        return tl::make_unexpected(bitsA ? bitsB.error() : bitsA.error());
+    Json json {{"tensor", diff.name}, {"problem", diff.problem.empty() ? Json(nullptr) : Json(diff.problem)}};
+    json.update(countsJson(diff.total(), shape));
+    auto batches = Json::array();
+    for (std::size_t i = 0; i < diff.batches.size(); ++i) {
+        Json batch {{"batch", i}};
+        batch.update(countsJson(diff.batches[i], shape));
+        batches.push_back(std::move(batch));
     }
-    const auto elements = a.matrices().elements();
-    diff.count += elements;
-    if (*bitsA == *bitsB) {
-        return {};
-    }
-    std::vector<double> valuesA(static_cast<std::size_t>(elements));
-    std::vector<double> valuesB(valuesA.size());
-    auto readA = a.read(batch, std::span(valuesA));
-    auto readB = b.read(batch, std::span(valuesB));
-    if (!readA || !readB) {
-        return readA ? readB : readA;
-    }
-    const auto size = sizeOf(a.dtype());
-    for (std::size_t i = 0; i < valuesA.size(); ++i) {
-        if (std::memcmp(bitsA->data() + i * size, bitsB->data() + i * size, size) != 0) {
-            compareElement(diff, a.shape(), batch * elements + static_cast<std::int64_t>(i), valuesA[i], valuesB[i]);
-        }
-    }
-    return {};
+    json["batches"] = std::move(batches);
+    return json;
 }
 
-Result<TensorDiff> compare(const char* name, const Tensor& a, const Tensor& b)
+std::string distanceText(std::uint64_t ulps)
 {
-    TensorDiff diff;
-    diff.name = name;
-    if (a.shape() != b.shape() || a.dtype() != b.dtype()) {
-        diff.problem = fmt::format("{} {} against {} {}", shapeText(a.shape()), shortName(a.dtype()),
-            shapeText(b.shape()), shortName(b.dtype()));
-        return diff;
-    }
-    for (std::int64_t batch = 0; batch < a.matrices().batch; ++batch) {
-        if (auto done = compareBatch(diff, a, b, batch); !done) {
-            return tl::make_unexpected(done.error());
-        }
-    }
-    return diff;
+    constexpr auto largest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return countText(static_cast<std::int64_t>(std::min(ulps, largest)));
 }
 
-Result<std::vector<TensorDiff>> compareFiles(const CaptureFile& a, const CaptureFile& b)
+std::vector<std::string> row(const std::string& name, const MatrixDifference& diff, const Shape& shape)
 {
-    std::vector<TensorDiff> diffs;
-    auto input = compare("input", a.input, b.input);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    diffs.push_back(std::move(*input));
-    if (a.output.has_value() != b.output.has_value()) {
-        diffs.emplace_back().name = "output";
-        diffs.back().problem = "only one side has it";
-    } else if (a.output) {
-        auto output = compare("output", *a.output, *b.output);
-        if (!output) {
-            return tl::make_unexpected(output.error());
-        }
-        diffs.push_back(std::move(*output));
-    }
-    return diffs;
+    const auto& first = diff.first;
+    const auto ulps = [&](std::int64_t UlpCounts::*bin) { return diff.ulps ? countText(*diff.ulps.*bin) : "-"; };
+    return {name, countText(diff.count), countText(diff.differing), countText(diff.classChanges), ulps(&UlpCounts::one),
+        ulps(&UlpCounts::few), ulps(&UlpCounts::many), diff.ulps ? distanceText(diff.ulps->largest) : "-",
+        first ? indexText(indexIn(shape, first->index)) : "-", first ? numberText(first->a) : "-",
+        first ? numberText(first->b) : "-", first ? numberText(diff.largest) : "-"};
 }
 
-nlohmann::ordered_json json(const TensorDiff& diff)
+/// A stack has a row of its own for each matrix that differs, the first few of them.
+void addBatches(Table& table, const TensorDifference& diff, const Shape& shape)
 {
-    using Json = nlohmann::ordered_json;
-    const bool any = diff.differing > 0;
-    return {{"tensor", diff.name}, {"problem", diff.problem.empty() ? Json(nullptr) : Json(diff.problem)},
-        {"count", diff.count}, {"differing", diff.differing}, {"class_changes", diff.classChanges},
-        {"first", any ? Json(diff.first) : Json(nullptr)}, {"first_a", any ? jsonNumber(diff.firstA) : Json(nullptr)},
-        {"first_b", any ? jsonNumber(diff.firstB) : Json(nullptr)}, {"largest_difference", jsonNumber(diff.largest)}};
-}
-
-std::string text(const std::vector<TensorDiff>& diffs)
-{
-    constexpr auto right = Table::Align::right;
-    Table table({{"tensor"}, {"elements", right}, {"bits differ", right}, {"class differs", right}, {"first"},
-        {"a", right}, {"b", right}, {"largest |a-b|", right}});
-    for (const auto& diff : diffs) {
-        if (!diff.problem.empty()) {
-            table.add({diff.name, "-", "-", "-", diff.problem});
+    constexpr int most = 16;
+    int shown = 0;
+    int left = 0;
+    for (std::size_t i = 0; diff.batches.size() > 1 && i < diff.batches.size(); ++i) {
+        if (diff.batches[i].differing == 0) {
             continue;
         }
-        const bool any = diff.differing > 0;
-        table.add({diff.name, countText(diff.count), countText(diff.differing), countText(diff.classChanges),
-            any ? indexText(diff.first) : "-", any ? numberText(diff.firstA) : "-", any ? numberText(diff.firstB) : "-",
-            any ? numberText(diff.largest) : "-"});
+        if (shown++ < most) {
+            table.add(row(fmt::format("  element {}", i), diff.batches[i], shape));
+        } else {
+            ++left;
+        }
+    }
+    if (left > 0) {
+        table.add({fmt::format("  and {} more", left)});
+    }
+}
+
+std::string text(const std::vector<TensorDifference>& diffs, const std::vector<Shape>& shapes)
+{
+    constexpr auto right = Table::Align::right;
+    Table table({{"tensor"}, {"elements", right}, {"bits differ", right}, {"class differs", right}, {"1 ulp", right},
+        {"2-10", right}, {">10", right}, {"largest ulps", right}, {"first"}, {"a", right}, {"b", right},
+        {"largest |a-b|", right}});
+    for (std::size_t i = 0; i < diffs.size(); ++i) {
+        if (!diffs[i].problem.empty()) {
+            table.add({diffs[i].name, "-", "-", "-", "-", "-", "-", "-", diffs[i].problem});
+            continue;
+        }
+        table.add(row(diffs[i].name, diffs[i].total(), shapes[i]));
+        addBatches(table, diffs[i], shapes[i]);
     }
     return table.text();
+}
+
+/// In the order of compareCaptures().
+std::vector<Shape> shapesOf(const CaptureFile& a)
+{
+    return {a.input.shape(), a.output ? a.output->shape() : Shape {}};
 }
 
 Result<int> diffCaptures(const std::string& pathA, const std::string& pathB, Terminal& terminal)
@@ -175,18 +145,19 @@ Result<int> diffCaptures(const std::string& pathA, const std::string& pathB, Ter
     if (!a || !b) {
         return tl::make_unexpected(a ? b.error() : a.error());
     }
-    const auto diffs = compareFiles(*a, *b);
+    const auto diffs = compareCaptures(*a, *b);
+    const auto shapes = shapesOf(*a);
     if (!diffs) {
         return tl::make_unexpected(diffs.error());
     }
     if (terminal.json()) {
-        auto tensors = nlohmann::ordered_json::array();
-        for (const auto& diff : *diffs) {
-            tensors.push_back(json(diff));
+        auto tensors = Json::array();
+        for (std::size_t i = 0; i < diffs->size(); ++i) {
+            tensors.push_back(tensorJson((*diffs)[i], shapes[i]));
         }
         terminal.printJson({{"schema", "nanscope.diff/1"}, {"tensors", std::move(tensors)}});
     } else {
-        terminal.print(text(*diffs));
+        terminal.print(text(*diffs, shapes));
     }
     return exitDone;
 }

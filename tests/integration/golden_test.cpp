@@ -238,4 +238,6 @@ TEST_F(Golden, DiffOfACaptureWithItselfIsEmpty)
     EXPECT_EQ(other["tensors"][1]["class_changes"], 1);
     EXPECT_EQ(other["tensors"][1]["first"].dump(), "[0,3,4]");
     EXPECT_EQ(other["tensors"][1]["first_a"], "nan");
+    EXPECT_EQ(other["tensors"][1]["ulps"]["max"], 0) << "NaN is no number of steps away";
+    EXPECT_EQ(other["tensors"][1]["batches"][0]["differing"], 1);
 }
