@@ -17,6 +17,7 @@
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rollback.h"
 #include "core/report/reportfiles.h"
+#include "core/reproduce/reproduce.h"
 
 namespace nanscope {
 
@@ -31,6 +32,7 @@ public:
 private:
     Result<ReportInput> gather(Source& source, Terminal& terminal) const;
     Result<ReportOptions> reportOptions() const;
+    Result<WrittenBundle> bundle(const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
     Result<std::vector<WrittenFile>> write(
         const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
     std::string commandLine() const;
@@ -47,6 +49,7 @@ private:
     ColumnWords m_columns;
     std::string m_bundle;
     bool m_withCapture = false;
+    bool m_synthetic = false;
     bool m_open = false;
     bool m_noImages = false;
 };
@@ -65,6 +68,11 @@ Report::Report(CLI::App& root)
         .add_flag("--with-capture", m_withCapture,
             "Put the capture into the bundle; its tensors may be private and cannot be redacted")
         ->needs(bundle);
+    options()
+        .add_flag("--synthetic", m_synthetic,
+            "Only a synthetic twin of the capture in the bundle, which is so unless --with-capture is given")
+        ->needs(bundle)
+        ->excludes("--with-capture");
     options()
         .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
         ->allow_extra_args(false);
@@ -161,8 +169,11 @@ std::string Report::commandLine() const
     add("--no-section", m_without);
     // What is to be hidden must not come back as part of the command.
     add("--redact", std::vector<std::string>(m_replace.size(), "..."));
-    return text + (m_withCapture ? " --with-capture" : "") + (m_noImages ? " --no-images" : "")
-        + (m_open ? " --no-redact" : "");
+    return text
+        + (m_withCapture      ? " --with-capture"
+                : m_synthetic ? " --synthetic"
+                              : "")
+        + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
 Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
@@ -197,12 +208,15 @@ Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
     return input;
 }
 
-void warnOf(BundledCapture capture, Terminal& terminal)
+void warnOf(const WrittenBundle& bundle, Terminal& terminal)
 {
-    if (capture == BundledCapture::tooLarge) {
+    if (!bundle.reproducer) {
+        terminal.say(LogLevel::warning, "repro.py is left out: with it the bundle would be larger than an issue takes");
+    }
+    if (bundle.capture == BundledCapture::tooLarge) {
         terminal.say(
             LogLevel::warning, "The capture is left out: with it the bundle would be larger than an issue takes");
-    } else if (capture == BundledCapture::notReadable) {
+    } else if (bundle.capture == BundledCapture::notReadable) {
         terminal.say(LogLevel::warning, "The capture is left out: it cannot be read");
     }
 }
@@ -229,6 +243,25 @@ void say(const std::vector<WrittenFile>& files, const Diagnosis& diagnosis, bool
     terminal.print(text);
 }
 
+Result<WrittenBundle> Report::bundle(const ReportInput& input, const ReportOptions& options, Terminal& terminal) const
+{
+    ReproducerOptions wanted;
+    wanted.synthetic = !m_withCapture;
+    wanted.hidden = options.redactions;
+    auto reproducer = reproducerOrReason(input, wanted, terminal.cancelToken());
+    if (!reproducer) {
+        return tl::make_unexpected(reproducer.error());
+    }
+    if (reproducer->files.empty() && mainCapture(input) != nullptr) {
+        terminal.say(LogLevel::warning, reproducer->readme);
+    }
+    auto written = writeBundle(m_bundle, input, {options, m_withCapture, maxBundleBytes, std::move(*reproducer)});
+    if (written) {
+        warnOf(*written, terminal);
+    }
+    return written;
+}
+
 Result<std::vector<WrittenFile>> Report::write(
     const ReportInput& input, const ReportOptions& options, Terminal& terminal) const
 {
@@ -245,12 +278,11 @@ Result<std::vector<WrittenFile>> Report::write(
         files.insert(files.end(), written->begin(), written->end());
     }
     if (!m_bundle.empty()) {
-        const auto bundle = writeBundle(m_bundle, input, {options, m_withCapture});
-        if (!bundle) {
-            return tl::make_unexpected(bundle.error());
+        const auto done = bundle(input, options, terminal);
+        if (!done) {
+            return tl::make_unexpected(done.error());
         }
-        warnOf(bundle->capture, terminal);
-        files.insert(files.end(), bundle->files.begin(), bundle->files.end());
+        files.insert(files.end(), done->files.begin(), done->files.end());
     }
     return files;
 }

@@ -23,7 +23,9 @@ constexpr std::size_t entryOverhead = 256; // headers of a file in the zip, twic
 /// Text goes in deflated; a capture, which would not get shorter, as it is.
 struct BundleParts
 {
-    std::vector<ReportFile> texts;
+    std::vector<ReportFile> texts; ///< those of the report, then those of the reproducer
+    std::size_t reportTexts = 0;
+    bool reproducerFits = true;
     std::string captureName;
     std::vector<std::byte> capture;
     BundledCapture state = BundledCapture::notAsked;
@@ -110,10 +112,12 @@ std::string purpose(const std::string& name)
 std::string readme(const BundleParts& parts, const BundleOptions& options)
 {
     std::string text = "What Nanscope " NANSCOPE_VERSION " found in a training run. Begin with report.md.\n\n";
-    for (const auto& file : parts.texts) {
-        text += fmt::format("{}\n  {}\n", file.name, purpose(file.name));
+    for (std::size_t i = 0; i < parts.reportTexts; ++i) {
+        text += fmt::format("{}\n  {}\n", parts.texts[i].name, purpose(parts.texts[i].name));
     }
-    text += captureLine(parts) + "\n";
+    text += parts.reproducerFits ? options.reproducer.readme
+                                 : "repro.py is not here: with it the bundle would be larger than an issue takes.\n";
+    text += (text.ends_with('\n') ? "" : "\n") + captureLine(parts) + "\n";
     text += options.report.redact
         ? "Host names, user names, home folders, addresses and keys were replaced in every text file by rules, which\n"
           "cannot know every name.\n"
@@ -135,6 +139,22 @@ std::size_t zippedSize(const std::vector<DeflatedBytes>& files)
     for (const auto& file : files) {
         size += file.bytes.size() + entryOverhead;
     }
+    return size;
+}
+
+/// Its files are whole only together.
+std::size_t addReproducer(
+    BundleParts& parts, std::vector<DeflatedBytes>& files, const BundleOptions& options, std::size_t room)
+{
+    auto more = deflatedAll(options.reproducer.files);
+    const auto size = zippedSize(more);
+    parts.reproducerFits = size <= room;
+    if (!parts.reproducerFits) {
+        return 0;
+    }
+    const auto& texts = options.reproducer.files;
+    parts.texts.insert(parts.texts.end(), texts.begin(), texts.end());
+    std::move(more.begin(), more.end(), std::back_inserter(files));
     return size;
 }
 
@@ -184,25 +204,28 @@ Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input
     const auto fail = [&path](const Error& error) { return failure(ErrorKind::internal, error.what, path.string()); };
     BundleParts parts;
     parts.texts = textsOf(input, options.report);
+    parts.reportTexts = parts.texts.size();
     auto files = deflatedAll(parts.texts);
     constexpr std::size_t readmeRoom = 16384; // and the headers of a capture
-    const auto size = zippedSize(files) + readmeRoom;
+    auto size = zippedSize(files) + readmeRoom;
     if (size > options.limit) {
         return failure(ErrorKind::internal, "The report alone is larger than an issue takes as a file; write report.md",
             path.string());
     }
+    size += addReproducer(parts, files, options, options.limit - size);
     addCapture(parts, input, options, options.limit - size);
     parts.texts.insert(parts.texts.begin(), {"README.txt", readme(parts, options)});
     if (path.extension() != ".zip") {
         auto written = writeFolder(path, parts);
-        return written ? Result<WrittenBundle>({std::move(*written), parts.state}) : fail(written.error());
+        return written ? Result<WrittenBundle>({std::move(*written), parts.state, parts.reproducerFits})
+                       : fail(written.error());
     }
     files.insert(files.begin(), deflated(std::as_bytes(std::span(parts.texts.front().bytes))));
     if (auto done = writeZip(path, parts, files); !done) {
         return fail(done.error());
     }
     std::error_code ignored;
-    return WrittenBundle {{{path, fs::file_size(path, ignored)}}, parts.state};
+    return WrittenBundle {{{path, fs::file_size(path, ignored)}}, parts.state, parts.reproducerFits};
 }
 
 } // namespace nanscope

@@ -41,11 +41,19 @@ Result<std::vector<WrittenFile>> writeReport(
 /// What an issue takes as a file.
 constexpr std::size_t maxBundleBytes = 25'000'000;
 
+/// Files that show the failed call again; core/reproduce makes them.
+struct Reproducer
+{
+    std::vector<ReportFile> files {};
+    std::string readme; ///< what README.txt says of them, or why there are none
+};
+
 struct BundleOptions
 {
     ReportOptions report;
     bool capture = false; ///< with the tensors of mainCapture(), which may be private and cannot be redacted
     std::size_t limit = maxBundleBytes; ///< of the zip, in bytes
+    Reproducer reproducer {};
 };
 
 /// Where the capture of a bundle is: in it, or why not.
@@ -55,10 +63,11 @@ struct WrittenBundle
 {
     std::vector<WrittenFile> files; ///< the zip, or every file of the folder
     BundledCapture capture = BundledCapture::notAsked;
+    bool reproducer = true; ///< false: there was one, and it did not fit
 };
 
-/// Report.md, .html and .json with the pictures, a README.txt that names each file and, where asked for and where it
-/// fits, the capture. `path` is a zip where it ends with .zip, else a folder, which is made.
+/// Report.md, .html and .json with the pictures, a README.txt that names each file, the reproducer and, where asked for
+/// and where it fits, the capture. `path` is a zip where it ends with .zip, else a folder, which is made.
 Result<WrittenBundle> writeBundle(
     const std::filesystem::path& path, const ReportInput& input, const BundleOptions& options);
 

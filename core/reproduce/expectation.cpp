@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/reproduce/expectation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/diagnose/element.h"
+#include "core/replay/outcome.h"
+
+namespace nanscope {
+
+namespace {
+
+void addRun(std::vector<SuspectedRun>& runs, const std::string& variant, std::optional<Precision> precision)
+{
+    const auto found = findVariant(variant);
+    if (!found) {
+        return;
+    }
+    const SuspectedRun run {*found, precision.value_or((*found)->precision)};
+    if (std::find(runs.begin(), runs.end(), run) == runs.end()) {
+        runs.push_back(run);
+    }
+}
+
+bool isNamed(const CaptureVerdict& verdict, const MemberResult& member)
+{
+    const auto& names = verdict.variant.names;
+    return names.empty() || member.reproducing > 0
+        || std::find(names.begin(), names.end(), member.variant) != names.end();
+}
+
+std::vector<double> joined(const std::vector<std::vector<double>>& outputs)
+{
+    std::vector<double> all;
+    for (const auto& output : outputs) {
+        all.insert(all.end(), output.begin(), output.end());
+    }
+    return all;
+}
+
+std::optional<std::pair<OpName, int>> firstBadOp(const Replay& replayed)
+{
+    for (const auto& op : replayed.ops) {
+        const bool finite = std::all_of(op.batches.begin(), op.batches.end(), [](const Scan& s) { return s.finite(); });
+        if (op.op != OpName::input && !finite) {
+            return std::pair(op.op, op.iteration);
+        }
+    }
+    return std::nullopt;
+}
+
+bool allBad(std::span<const double> values)
+{
+    return std::none_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
+/// A twin has other directions: only damage that is everywhere can be looked for in it.
+bool endsLikeDump(const std::vector<double>& output, const ReducedCapture& capture, bool synthetic)
+{
+    const auto& dump = capture.outputValues;
+    const auto outcome = outcomeOf(output, capture.inputValues);
+    if (dump.empty()) {
+        return outcome == "nan" || outcome == "inf";
+    }
+    const auto dumped = outcomeOf(dump, capture.inputValues);
+    if (dumped == "finite" || dumped == "zero") {
+        return dumped == "zero" && outcome == "zero";
+    }
+    return synthetic ? allBad(dump) && allBad(output) && outcome == dumped : sameDamage(output, dump);
+}
+
+Result<std::pair<Replay, std::vector<double>>> replayed(const SuspectedRun& run, Precision precision,
+    const ReducedCapture& capture, Device& device, const CancelToken& cancel)
+{
+    ReplayOptions options;
+    options.precision = precision;
+    options.rounding.lowering = run.variant->lowering;
+    options.epsilon = capture.epsilon;
+    options.keepOutput = true;
+    return replay(*run.variant, capture.shape, capture.inputValues, device, options, cancel).map([](Replay result) {
+        auto output = joined(result.outputs);
+        result.outputs.clear();
+        return std::pair(std::move(result), std::move(output));
+    });
+}
+
+} // namespace
+
+std::string outcomeOf(std::span<const double> output, std::span<const double> input)
+{
+    const auto any = [](std::span<const double> values, auto test) {
+        return std::any_of(values.begin(), values.end(), test);
+    };
+    if (any(output, [](double x) { return std::isnan(x); })) {
+        return "nan";
+    }
+    if (any(output, [](double x) { return std::isinf(x); })) {
+        return "inf";
+    }
+    const auto nonZero = [](double x) { return x != 0; };
+    return !any(output, nonZero) && any(input, nonZero) ? "zero" : "finite";
+}
+
+std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict)
+{
+    std::vector<SuspectedRun> runs;
+    for (const auto& member : verdict.members) {
+        if (isNamed(verdict, member)) {
+            addRun(runs, member.variant, parsePrecision(member.precision));
+        }
+    }
+    for (std::size_t i = 0; runs.empty() && i < verdict.variant.names.size(); ++i) {
+        addRun(runs, verdict.variant.names[i], std::nullopt);
+    }
+    if (runs.empty()) {
+        for (const auto& variant : variants()) {
+            if (variant.published) {
+                runs.push_back({&variant, variant.precision});
+            }
+        }
+    }
+    return runs;
+}
+
+Result<std::vector<ExpectedNumbers>> expectedNumbers(
+    const std::vector<SuspectedRun>& runs, const ReducedCapture& capture, bool synthetic, const CancelToken& cancel)
+{
+    std::vector<ExpectedNumbers> rows;
+    const auto device = makeEigenDevice();
+    for (const auto& run : runs) {
+        std::vector<double> exact;
+        std::vector<ExpectedNumbers> pair;
+        std::vector<Precision> precisions {Precision::fp64};
+        if (run.precision != Precision::fp64) {
+            precisions.push_back(run.precision);
+        }
+        for (const auto precision : precisions) {
+            auto done = replayed(run, precision, capture, *device, cancel);
+            if (!done) {
+                return tl::make_unexpected(done.error());
+            }
+            auto& [result, output] = *done;
+            auto& row = pair.emplace_back();
+            row.variant = run.variant;
+            row.precision = precision;
+            row.own = run.precision;
+            row.outcome = outcomeOf(output, capture.inputValues);
+            row.firstNonFinite = firstBadOp(result);
+            row.likeDump = endsLikeDump(output, capture, synthetic);
+            row.program = std::move(result.program);
+            if (precision == Precision::fp64) {
+                exact = std::move(output);
+            } else if (const double far = relativeDistance(output, exact); std::isfinite(far)) {
+                row.relF = far;
+            }
+        }
+        // The format it may have run in first, then what it is compared with.
+        const bool again = std::any_of(rows.begin(), rows.end(),
+            [&](const ExpectedNumbers& row) { return row.variant == run.variant && row.precision == Precision::fp64; });
+        std::move(pair.rbegin(), again ? pair.rend() - 1 : pair.rend(), std::back_inserter(rows));
+    }
+    return rows;
+}
+
+} // namespace nanscope

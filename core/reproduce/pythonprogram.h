@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/replay/program.h"
+
+namespace nanscope {
+
+/// A name that Python takes for a function: "gns_gram_fp16".
+std::string pythonName(std::string_view variant, Precision precision);
+
+/// The program as one function of repro.py, a line for each instruction, with the variant's own words above it.
+std::string pythonFunction(const Variant& variant, const Program& program);
+
+} // namespace nanscope

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/reproduce/reducedcapture.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include <Eigen/Core>
+#include <fmt/format.h>
+
+#include "core/platform/platform.h"
+#include "core/replay/formats.h"
+#include "core/reproduce/twin.h"
+
+namespace nanscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool damaged(const Scan& input, const Scan& output)
+{
+    return !output.finite() || input.allZero() != output.allZero();
+}
+
+std::vector<std::int64_t> damagedElements(const Capture& capture)
+{
+    std::vector<std::int64_t> elements;
+    const auto count = capture.output ? std::min(capture.input.batches.size(), capture.output->batches.size()) : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (damaged(capture.input.batches[i], capture.output->batches[i])) {
+            elements.push_back(static_cast<std::int64_t>(i));
+        }
+    }
+    return elements.empty() ? std::vector<std::int64_t> {0} : elements;
+}
+
+/// A stack stays one and a single matrix stays that: a function may take another way for either.
+Shape shapeOfPart(const Shape& whole, const MatrixShape& part)
+{
+    return whole.size() <= 2 ? whole : Shape {part.batch, part.rows, part.cols};
+}
+
+Result<void> readElement(const Tensor& tensor, std::int64_t element, TensorToWrite& to, std::vector<double>& values)
+{
+    const auto bits = tensor.readBits(element);
+    if (!bits) {
+        return tl::make_unexpected(bits.error());
+    }
+    to.bytes.insert(to.bytes.end(), bits->begin(), bits->end());
+    std::vector<double> numbers(static_cast<std::size_t>(tensor.matrices().elements()));
+    if (auto read = tensor.read(element, std::span(numbers)); !read) {
+        return read;
+    }
+    values.insert(values.end(), numbers.begin(), numbers.end());
+    return {};
+}
+
+std::optional<Precision> precisionOf(DType dtype)
+{
+    switch (dtype) {
+    case DType::float64:
+        return Precision::fp64;
+    case DType::float32:
+        return Precision::fp32;
+    case DType::bfloat16:
+        return Precision::bf16;
+    case DType::float16:
+        return Precision::fp16;
+    default:
+        return std::nullopt;
+    }
+}
+
+/// The bits of a number that is one of the format.
+std::uint64_t bitsOf(Precision precision, double value)
+{
+    switch (precision) {
+    case Precision::fp64:
+        return std::bit_cast<std::uint64_t>(value);
+    case Precision::bf16:
+        return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16U;
+    case Precision::fp16:
+        return Eigen::half(static_cast<float>(value)).x;
+    default:
+        return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    }
+}
+
+std::vector<std::byte> encoded(Precision precision, std::size_t width, std::span<const double> values)
+{
+    std::vector<std::byte> bytes(values.size() * width);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto bits = bitsOf(precision, values[i]);
+        std::memcpy(bytes.data() + i * width, &bits, width);
+    }
+    return bytes;
+}
+
+/// Gone with its object, whatever happens.
+struct TemporaryFile
+{
+    fs::path path = fs::temp_directory_path() / fmt::format("nanscope-{:08x}{:08x}.pt", draw(), draw());
+    static unsigned draw() { return std::random_device()(); }
+    TemporaryFile() = default;
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile()
+    {
+        std::error_code ignored;
+        fs::remove(path, ignored);
+    }
+};
+
+Result<std::vector<std::byte>> contentsOf(const fs::path& path)
+{
+    auto file = FileReader::open(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    std::vector<std::byte> bytes(file->size());
+    return file->readAt(0, bytes).map([&bytes] { return std::move(bytes); });
+}
+
+} // namespace
+
+Result<ReducedCapture> reduceCapture(const CaptureFile& file, const Capture& scanned, std::size_t limit)
+{
+    ReducedCapture result;
+    const auto whole = file.input.matrices();
+    const bool withOutput = file.output && file.output->shape() == file.input.shape();
+    const auto perElement = static_cast<std::size_t>(whole.elements())
+        * (sizeOf(file.input.dtype()) + (withOutput ? sizeOf(file.output->dtype()) : 0));
+    if (!isFloating(file.input.dtype()) || perElement == 0) {
+        return failure(ErrorKind::unsupported, "the captured input holds no matrix of floating-point numbers");
+    }
+    if (perElement > limit) {
+        return failure(ErrorKind::refused, "one captured matrix alone is larger than a bundle may be");
+    }
+    result.elements = damagedElements(scanned);
+    result.elements.resize(std::min(result.elements.size(), limit / perElement));
+    result.captured = whole.batch;
+    result.shape = {static_cast<std::int64_t>(result.elements.size()), whole.rows, whole.cols};
+    result.epsilon = file.capture.epsilon;
+    result.input = {"input", file.input.dtype(), shapeOfPart(file.input.shape(), result.shape), {}};
+    if (withOutput) {
+        result.output = TensorToWrite {"output", file.output->dtype(), result.input.shape, {}};
+    }
+    for (const auto element : result.elements) {
+        auto read = readElement(file.input, element, result.input, result.inputValues);
+        if (read && withOutput) {
+            read = readElement(*file.output, element, *result.output, result.outputValues);
+        }
+        if (!read) {
+            return tl::make_unexpected(read.error());
+        }
+    }
+    return result;
+}
+
+Result<void> makeSynthetic(ReducedCapture& capture, std::uint64_t seed)
+{
+    const auto precision = precisionOf(capture.input.dtype);
+    if (!precision) {
+        return failure(ErrorKind::unsupported, "there is no synthetic twin in this number format");
+    }
+    const auto size = static_cast<std::size_t>(capture.shape.elements());
+    std::vector<double> values;
+    for (std::size_t i = 0; i < capture.elements.size(); ++i) {
+        const auto matrix = std::span(capture.inputValues).subspan(i * size, size);
+        auto twin = syntheticTwin(matrix, capture.shape.rows, capture.shape.cols, seed + i);
+        if (!twin) {
+            return tl::make_unexpected(twin.error());
+        }
+        std::transform(twin->begin(), twin->end(), std::back_inserter(values),
+            [&](double value) { return roundTo(*precision, value); });
+    }
+    capture.input.bytes = encoded(*precision, sizeOf(capture.input.dtype), values);
+    capture.inputValues = std::move(values);
+    capture.output.reset();
+    return {};
+}
+
+Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture)
+{
+    std::vector<std::pair<std::string, ValueToWrite>> entries {{"input", capture.input}};
+    if (capture.output) {
+        entries.emplace_back("output", *capture.output);
+    }
+    entries.emplace_back("shape", capture.input.shape);
+    entries.emplace_back("dtype", fmt::format("torch.{}", torchName(capture.input.dtype)));
+    if (capture.epsilon) {
+        entries.emplace_back("epsilon", *capture.epsilon);
+    }
+    const TemporaryFile file;
+    return writePt(file.path, entries).and_then([&file] { return contentsOf(file.path); });
+}
+
+} // namespace nanscope

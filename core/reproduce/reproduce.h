@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a bundle needs to show a failed call again on a machine with torch and nothing else: the capture reduced to its
+// damaged matrices, or a synthetic twin of them, and repro.py with the variants that may have run, written out in plain
+// Python from the very programs that Nanscope replays. docs/bundle.md says what it promises.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/model/job.h"
+#include "core/report/reportfiles.h"
+
+namespace nanscope {
+
+struct ReproducerOptions
+{
+    /// Random directions in place of the captured ones, with the same singular values; false shares the tensors.
+    bool synthetic = true;
+    std::uint64_t seed = 0; ///< of the random directions
+    std::size_t limit = 16'000'000; ///< bytes the tensors may take: what is beyond leaves matrices out
+    std::vector<Redaction> hidden {}; ///< texts of the user's choice that may stand in no file
+};
+
+/// repro.py, expected.json and capture_min.pt of the capture the report is about, with a line on each for the README.
+/// Fails with the reason where there is no such capture, or none that can be replayed or shared.
+Result<Reproducer> makeReproducer(
+    const ReportInput& input, const ReproducerOptions& options, const CancelToken& cancel = {});
+
+/// The same, or none with the reason as what README.txt says; fails only where cancelled.
+Result<Reproducer> reproducerOrReason(
+    const ReportInput& input, const ReproducerOptions& options, const CancelToken& cancel = {});
+
+} // namespace nanscope

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace nanscope {
+
+/// As sha256sum prints it.
+std::string sha256(std::span<const std::byte> bytes);
+
+} // namespace nanscope
