@@ -42,10 +42,17 @@ private:
     }
 
     static std::string scalar(const Instruction& in) { return fmt::format("s{}", in.scalar); }
+    static std::string vector(const Instruction& in) { return fmt::format("v{}", in.vector); }
 
     std::string turned(BufferId id, const std::string& text) const { return plan(id).transposed ? text + ".mT" : text; }
 
-    std::string target(const Instruction& in) const { return in.out < 0 ? scalar(in) : matrix(in.out); }
+    std::string target(const Instruction& in) const
+    {
+        if (in.out >= 0) {
+            return matrix(in.out);
+        }
+        return in.vector >= 0 ? vector(in) : scalar(in);
+    }
 
     /// The very first instruction reads the capture, which lies as it was dumped.
     std::string source(const Instruction& in) const
@@ -110,6 +117,19 @@ private:
             return product(in);
         case Code::addDiagonal:
             return fmt::format("op.add_diagonal({}, {}, \"{}\")", matrix(in.a), in.alpha, form);
+        case Code::rowNorms:
+        case Code::rowAbsSums:
+            return fmt::format("op.{}({}{}, \"{}\")", in.code == Code::rowNorms ? "row_norms" : "row_abs_sums",
+                matrix(in.a), in.transposeA ? ".mT" : "", form);
+        case Code::reciprocal:
+            return fmt::format("op.reciprocal({}, {}, {}, {}, \"{}\")", in.alpha,
+                in.scalar >= 0 ? scalar(in) : std::string("1"), vector(in), in.beta, form);
+        case Code::rsqrt:
+            return fmt::format("op.rsqrt({}, {}, \"{}\")", vector(in), in.beta, form);
+        case Code::scaleRows:
+        case Code::scaleColumns:
+            return fmt::format("op.scale_{}({}, {}, \"{}\")", in.code == Code::scaleRows ? "rows" : "columns",
+                matrix(in.a), vector(in), form);
         }
         return "None";
     }

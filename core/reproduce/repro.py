@@ -98,6 +98,24 @@ class Arithmetic:
     def add_diagonal(self, x, alpha, form):
         return self.round(x + alpha * torch.eye(x.shape[-1], dtype=x.dtype, device=x.device), form)
 
+    def row_norms(self, x, form):
+        return self.round((x * x).double().sum(dim=-1, keepdim=True).to(self.held).sqrt(), form)
+
+    def row_abs_sums(self, x, form):
+        return self.round(x.abs().double().sum(dim=-1, keepdim=True).to(self.held), form)
+
+    def reciprocal(self, factor, scalar, vector, smallest, form):
+        return self.round(factor * scalar / vector.clamp_min(smallest), form)
+
+    def rsqrt(self, vector, smallest, form):
+        return self.round(1 / vector.clamp_min(smallest).sqrt(), form)
+
+    def scale_rows(self, x, vector, form):
+        return self.round(x * vector, form)
+
+    def scale_columns(self, x, vector, form):
+        return self.round(x * vector.mT, form)
+
     @staticmethod
     def tf32(x):
         """To nearest, ties to even, at 10 bits behind the point; what is not finite stays."""
