@@ -105,18 +105,21 @@ std::string reproText(const std::vector<ExpectedNumbers>& rows)
     return text.replace(text.find(programsMark), programsMark.size(), programsText(rows));
 }
 
+/// Lines of a README, which are indented by two.
 std::string_view whyThatStatus(const Material& from)
 {
     if (from.reproducedByNumbers()) {
         return from.verdict.blame == Blame::upstream
-            ? "the input was not finite already, and every variant passes that on"
-            : "a variant that may have run ends like the dump, on any machine";
+            ? "the input was not finite already, and every variant passes that on."
+            : "a variant that may have run ends like the dump, on any machine.";
     }
     if (from.options.synthetic && from.verdict.blame == Blame::numerics) {
-        return "the twin does not show it: what mattered is not in the singular values; ask for the capture";
+        return "the twin does not show it. What mattered is not in the singular values: ask for the capture.";
     }
-    return "no variant that may have run ends like the dump. That is no proof of innocence of anything else: run it "
-           "with\n  --impl MODULE:FUNCTION on a machine like the one that failed";
+    return "no variant that may have run ends like the dump. The numbers are not at fault then,\n"
+           "  but something on the way is: python repro.py --impl MODULE:FUNCTION calls your function on a machine "
+           "like "
+           "the one\n  that failed, and ends with 0 where a result is not finite.";
 }
 
 std::string captureLine(const Material& from)
@@ -135,7 +138,7 @@ std::string readmeLines(const Material& from)
 {
     return fmt::format(
         "repro.py\n  Runs the call again: python repro.py needs torch and no GPU. It ends with 0 where "
-        "the damage is reproduced, 1 where\n  it is not, 2 where it cannot run. Expected is {}: {}.\n"
+        "the damage is reproduced,\n  1 where it is not, 2 where it cannot run.\n  Expected is {}: {}\n"
         "expected.json\n  What each variant that may have run is expected to give, and the sha256 of {}.\n"
         "{}\n  {}\n",
         from.reproducedByNumbers() ? 0 : 1, whyThatStatus(from), captureName, captureName, captureLine(from));

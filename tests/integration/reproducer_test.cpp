@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// A bundle on somebody else's machine: only its folder, an isolated Python with torch, and what repro.py ends with.
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include <gmock/gmock.h>
+
+#include "core/platform/shellword.h"
+#include "core/tensorfile/capturefile.h"
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string sample = NANSCOPE_SAMPLE;
+const std::string python = NANSCOPE_PYTHON;
+
+std::string contents(const fs::path& path)
+{
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+struct Ended
+{
+    int status = -1;
+    std::string text;
+};
+
+/// With an empty environment and in the folder, isolated from what else is installed for this user.
+Ended runPython(const std::string& folder, const std::string& arguments, const std::string& interpreter = python)
+{
+    const auto command = "cd " + nanscope::shellQuoted(folder) + " && env -i " + nanscope::shellQuoted(interpreter) + " -I "
+        + arguments + " >out.txt 2>&1";
+    const int status = std::system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(fs::path(folder) / "out.txt")};
+}
+
+bool haveTorch()
+{
+    const auto command = "env -i " + nanscope::shellQuoted(python) + " -I -c 'import torch' 2>/dev/null";
+    return std::system(command.c_str()) == 0;
+}
+
+/// Entries beyond fp16: a function that casts first ends all NaN, on any machine.
+void writeTooLarge(const std::string& path)
+{
+    constexpr std::int64_t rows = 24;
+    constexpr std::int64_t cols = 40;
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal(0, 1e5F);
+    std::vector<float> input(rows * cols);
+    std::generate(input.begin(), input.end(), [&] { return normal(random); });
+    const std::vector<float> output(rows * cols, std::nanf(""));
+    const auto tensor = [&](const char* name, const std::vector<float>& values) {
+        const auto bytes = std::as_bytes(std::span(values));
+        return nanscope::TensorToWrite {name, nanscope::DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
+    };
+    const auto done = nanscope::writePt(path,
+        {{"input", tensor("input", input)}, {"output", tensor("output", output)}, {"rank", std::int64_t {0}},
+            {"epsilon", 1e-8}});
+    ASSERT_TRUE(done) << (done ? "" : nanscope::sentence(done.error()));
+}
+
+class Reproducer : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!haveTorch()) {
+            GTEST_SKIP() << "no torch in " << python;
+        }
+    }
+
+    /// Makes the bundle and says where.
+    std::string bundleOf(const std::string& source, std::vector<std::string> more = {})
+    {
+        const auto folder = m_folder / "bundle";
+        std::vector<std::string> arguments {"report", source, "--bundle", folder};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 0) << done.err;
+        return folder;
+    }
+
+    WorkFolder m_folder;
+};
+
+} // namespace
+
+TEST_F(Reproducer, NumbersThatBlowUpAreReproducedOnAnyMachine)
+{
+    const auto dump = m_folder / "dump.pt";
+    writeTooLarge(dump);
+    const auto folder = bundleOf(dump, {"--ran", "deepspeed-gram", "--with-capture"});
+    const auto ended = runPython(folder, "repro.py");
+    EXPECT_EQ(ended.status, 0) << ended.text;
+    EXPECT_THAT(ended.text, HasSubstr("Reproduced: deepspeed-gram in fp16 ends as the dump did"));
+    EXPECT_THAT(ended.text, HasSubstr("finite")) << "the fp64 row is beside it";
+    EXPECT_THAT(ended.text, Not(HasSubstr("not as expected")));
+    EXPECT_THAT(contents(folder + "/README.txt"), HasSubstr("Expected is 0"));
+}
+
+TEST_F(Reproducer, ATwinShowsTheSameAndSharesNoNumber)
+{
+    const auto dump = m_folder / "dump.pt";
+    writeTooLarge(dump);
+    const auto folder = bundleOf(dump, {"--ran", "deepspeed-gram"});
+    const auto ended = runPython(folder, "repro.py");
+    EXPECT_EQ(ended.status, 0) << ended.text;
+    EXPECT_THAT(ended.text, HasSubstr("a synthetic twin"));
+    std::ofstream(folder + "/twin.py") << "import sys, torch\n"
+                                          "a = torch.load(sys.argv[1], weights_only=True)['input'].double()\n"
+                                          "b = torch.load('capture_min.pt', weights_only=True)\n"
+                                          "assert list(b) == ['input', 'shape', 'dtype', 'epsilon'], list(b)\n"
+                                          "t = b['input'].double()\n"
+                                          "s, r = torch.linalg.svdvals(a), torch.linalg.svdvals(t)\n"
+                                          "print('off', float((s - r).abs().max() / s.max()))\n"
+                                          "assert float((s - r).abs().max()) <= 1e-6 * float(s.max())\n"
+                                          "u = torch.linalg.svd(a[0])[0][:, 0] @ torch.linalg.svd(t[0])[0][:, 0]\n"
+                                          "assert abs(float(u)) < 0.9, float(u)\n"
+                                          "assert not (a == t).any()\n";
+    const auto twin = runPython(folder, "twin.py " + nanscope::shellQuoted(dump));
+    EXPECT_EQ(twin.status, 0) << twin.text;
+}
+
+TEST_F(Reproducer, AFaultOfAKernelIsNotInTheNumbers)
+{
+    const auto folder = bundleOf(sample, {"--with-capture"});
+    const auto ended = runPython(folder, "repro.py --cpu");
+    EXPECT_EQ(ended.status, 1) << ended.text;
+    EXPECT_THAT(ended.text,
+        AllOf(HasSubstr("Not reproduced by the published numbers; run --impl"), Not(HasSubstr("not as expected"))));
+    EXPECT_THAT(contents(folder + "/README.txt"), HasSubstr("Expected is 1"));
+}
+
+TEST_F(Reproducer, AFunctionIsCalledAndItsFailuresCounted)
+{
+    const auto folder = bundleOf(sample, {"--with-capture"});
+    std::ofstream(folder + "/mine.py") << "import torch\n"
+                                          "calls = 0\n"
+                                          "def good(X, epsilon):\n"
+                                          "    return X / (X.norm() + epsilon)\n"
+                                          "def bad(X, epsilon):\n"
+                                          "    global calls\n"
+                                          "    calls += 1\n"
+                                          "    Y = good(X, epsilon)\n"
+                                          "    if calls % 3 == 0:\n"
+                                          "        Y[..., 2, 5] = float('nan')\n"
+                                          "    return Y\n"
+                                          "def unwritten(X):\n"
+                                          "    return torch.empty_like(X)\n";
+    const auto good = runPython(folder, "repro.py --impl mine:good --n 10 --device cpu");
+    EXPECT_EQ(good.status, 1) << good.text;
+    EXPECT_THAT(good.text, AllOf(HasSubstr("0 of 10"), HasSubstr("fewer than 30 %")));
+    const auto bad = runPython(folder, "repro.py --impl mine:bad --n 10 --device cpu");
+    EXPECT_EQ(bad.status, 0) << bad.text;
+    EXPECT_THAT(bad.text,
+        AllOf(HasSubstr("3 of 10 results are not finite; 2 distinct"), HasSubstr("First: call 3, index [0, 2, 5]")));
+    const auto storm = runPython(folder, "repro.py --storm --impl mine:unwritten --n 3 --device cpu");
+    EXPECT_EQ(storm.status, 0) << storm.text;
+    EXPECT_THAT(storm.text, AllOf(HasSubstr("skipped without a GPU"), HasSubstr("3 of 3")));
+}
+
+TEST_F(Reproducer, WhatCannotRunSaysSoAndEndsWithTwo)
+{
+    const auto folder = bundleOf(sample);
+    EXPECT_EQ(runPython(folder, "repro.py --impl nowhere:f").status, 2);
+    EXPECT_EQ(runPython(folder, "repro.py --impl os:nothing").status, 2);
+    EXPECT_EQ(runPython(folder, "repro.py --n 0").status, 2);
+    const auto raising = runPython(folder, "repro.py --impl math:sqrt --n 1 --device cpu");
+    EXPECT_EQ(raising.status, 2) << raising.text;
+    std::fstream(folder + "/capture_min.pt", std::ios::in | std::ios::out | std::ios::binary).seekp(900).put('!');
+    const auto tampered = runPython(folder, "repro.py");
+    EXPECT_EQ(tampered.status, 2);
+    EXPECT_THAT(tampered.text, HasSubstr("is not the file that was packed"));
+    fs::remove(folder + "/expected.json");
+    const auto missing = runPython(folder, "repro.py");
+    EXPECT_EQ(missing.status, 2);
+    EXPECT_THAT(missing.text, AllOf(HasSubstr("Cannot run: "), Not(HasSubstr("Traceback"))));
+}
+
+TEST_F(Reproducer, WithoutTorchItSaysSo)
+{
+    const auto folder = bundleOf(sample);
+    std::ofstream(folder + "/without.py") << "import runpy, sys\n"
+                                             "sys.modules['torch'] = None\n"
+                                             "sys.argv = ['repro.py']\n"
+                                             "runpy.run_path('repro.py', run_name='__main__')\n";
+    const auto ended = runPython(folder, "without.py");
+    EXPECT_EQ(ended.status, 2) << ended.text;
+    EXPECT_THAT(ended.text, HasSubstr("torch cannot be imported"));
+}
+
+TEST_F(Reproducer, NothingInItTellsWhereItWasMade)
+{
+    const auto folder = bundleOf(sample);
+    for (const auto* name : {"repro.py", "expected.json", "README.txt"}) {
+        const auto text = contents(fs::path(folder) / name);
+        EXPECT_THAT(text, Not(HasSubstr("/home"))) << name;
+        EXPECT_THAT(text, Not(HasSubstr(fs::path(sample).parent_path().string()))) << name;
+        EXPECT_THAT(text, Not(HasSubstr(m_folder.path().string()))) << name;
+    }
+    // A word the reporter hides may be one the code needs.
+    const auto hidden = run({"report", sample, "--bundle", m_folder / "hidden", "--redact", "Arithmetic"});
+    EXPECT_EQ(hidden.status, 0) << hidden.err;
+    EXPECT_FALSE(fs::exists(m_folder / "hidden/repro.py"));
+    EXPECT_THAT(
+        contents(m_folder / "hidden/README.txt"), HasSubstr("There is no repro.py: a text that is to be hidden"));
+}
