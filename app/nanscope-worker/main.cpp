@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope-worker/agree.h"
 #include "core/replay/serve.h"
 #include "gpu/gpu.h"
 
@@ -18,6 +19,8 @@ constexpr std::string_view help =
 
   nanscope-worker serve      takes requests as JSON lines on standard input and answers on standard output
   nanscope-worker env        prints torch, CUDA and the devices found as one JSON object
+  nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N]
+                             replays on every GPU here and says as one JSON object whether they give the same bits
   nanscope-worker --version
 )";
 
@@ -38,6 +41,9 @@ nlohmann::ordered_json environmentJson()
 
 int main(int argc, char** argv)
 {
+    if (argc > 1 && std::string_view(argv[1]) == "agree") {
+        return nanscope::runAgree(argc - 1, argv + 1);
+    }
     const std::string_view command = argc == 2 ? argv[1] : "";
     if (command == "serve") {
         return nanscope::serveStandardStreams(nanscope::torchServiceInfo(), nanscope::makeTorchDevice);

@@ -4,7 +4,7 @@
 # Debian packages. "a|b" is one package under two names; the first that exists is taken.
 
 packages_build=(ca-certificates g++ ninja-build ccache pkg-config python3 libexpected-dev libfmt-dev libeigen3-dev
-  libsimdjson-dev nlohmann-json3-dev libre2-dev libcli11-dev libzstd-dev liblzma-dev zlib1g-dev libxxhash-dev libisal-dev
+  libsimdjson-dev nlohmann-json3-dev libre2-dev libcli11-dev libzstd-dev liblzma-dev zlib1g-dev libssl-dev libxxhash-dev libisal-dev
   libprotozero-dev libsqlite3-dev libyaml-cpp-dev libtomlplusplus-dev)
 packages_window=(qt6-base-dev "qt6-svg-dev|libqt6svg6-dev" libgl1-mesa-dev libqcustomplot-dev fonts-dejavu-core)
 packages_test=(libgtest-dev libgmock-dev xvfb xauth "clang-format-14|clang-format" "clang-tidy-14|clang-tidy")

@@ -31,7 +31,7 @@ std::vector<Card> collect()
 {
     std::vector<Card> all;
     for (const auto group : {infrastructureCards, precisionCards, lossScaleCards, nonFiniteCards, spikeCards,
-             stabilityCards, repeatCards, honestyCards}) {
+             stabilityCards, repeatCards, replicaCards, honestyCards}) {
         append(all, group());
     }
     return all;

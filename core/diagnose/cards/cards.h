@@ -76,6 +76,7 @@ std::vector<Card> nonFiniteCards();
 std::vector<Card> spikeCards();
 std::vector<Card> stabilityCards();
 std::vector<Card> repeatCards();
+std::vector<Card> replicaCards(); ///< reads captures
 std::vector<Card> honestyCards();
 
 /// The card's words and the outcome as a finding; one that fired is `silenced` where the user asked for that.

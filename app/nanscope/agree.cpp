@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/command.h"
+#include "app/nanscope/table.h"
+#include "app/nanscope/worker.h"
+#include "core/platform/childprocess.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Agree : public Command
+{
+public:
+    explicit Agree(CLI::App& root)
+        : Command(root, "agree", "Whether every GPU here replays a capture to the same bits")
+    {
+        options().add_option("capture", m_capture, "A capture")->required();
+        options().add_option("--variant", m_variant, "The variant to replay")->required();
+        options().add_option("--precision", m_precision, "fp64, fp32, tf32, bf16 or fp16; else the variant's own");
+        options().add_option("--repeats", m_repeats, "Replays on each GPU, 1 to 1000")->check(CLI::Range(1, 1000));
+    }
+
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    std::vector<std::string> arguments() const;
+
+    std::string m_capture;
+    std::string m_variant;
+    std::string m_precision;
+    int m_repeats = 3;
+};
+
+std::vector<std::string> Agree::arguments() const
+{
+    std::vector<std::string> words {"agree", m_capture, "--variant", m_variant, "--repeats", std::to_string(m_repeats)};
+    if (!m_precision.empty()) {
+        words.insert(words.end(), {"--precision", m_precision});
+    }
+    return words;
+}
+
+/// The one line that the worker answers with; it is ended where the user does not want to wait any longer.
+Result<std::string> answerOf(const std::vector<std::string>& arguments, const CancelToken& cancel)
+{
+    using Clock = ChildProcess::Clock;
+    const auto path = workerPath();
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) {
+        return failure(ErrorKind::unsupported,
+            "there is no nanscope-worker, which GPUs need; make one with ./bootstrap build or name it in "
+            "NANSCOPE_WORKER",
+            path.string());
+    }
+    auto worker = ChildProcess::start({path, arguments, {{"OMP_WAIT_POLICY", "passive"}}});
+    if (!worker) {
+        return tl::make_unexpected(worker.error());
+    }
+    std::string line;
+    while (!cancel.cancelled()) {
+        const auto got = worker->readLine(line, Clock::now() + std::chrono::milliseconds(100));
+        if (!got) {
+            return tl::make_unexpected(got.error());
+        }
+        if (*got == ChildProcess::Got::line) {
+            return line;
+        }
+        if (*got == ChildProcess::Got::end) {
+            return failure(ErrorKind::internal,
+                fmt::format("the worker {} without an answer", worker->end(Clock::now() + ChildProcess::patience)),
+                path.string());
+        }
+    }
+    worker->kill();
+    return failure(ErrorKind::cancelled, "the replays were cancelled");
+}
+
+std::string text(const Json& answer)
+{
+    Table table({{"device"}, {"hardware"}, {"replay"}, {"bits"}});
+    for (const auto& device : answer["devices"]) {
+        for (std::size_t i = 0; i < device["hashes"].size(); ++i) {
+            table.add(
+                {i == 0 ? device["name"].get<std::string>() : "", i == 0 ? device["hardware"].get<std::string>() : "",
+                    std::to_string(i + 1), device["hashes"][i].get<std::string>()});
+        }
+    }
+    auto text = table.text() + answer["text"].get<std::string>() + "\n";
+    if (answer["nccl"].is_object()) {
+        text += fmt::format("NCCL {}: smallest and largest hash are {}\n", answer["nccl"]["version"].get<std::string>(),
+            answer["nccl"]["equal"].get<bool>() ? "equal" : "different");
+    }
+    for (const auto& note : answer["notes"]) {
+        text += note.get<std::string>() + "\n";
+    }
+    return text;
+}
+
+Result<int> Agree::run(Terminal& terminal)
+{
+    const auto line = answerOf(arguments(), terminal.cancelToken());
+    if (!line) {
+        return tl::make_unexpected(line.error());
+    }
+    const auto answer = Json::parse(*line, nullptr, false);
+    if (!answer.is_object()) {
+        return failure(ErrorKind::internal, "the worker's answer is not understood", workerPath().string());
+    }
+    try {
+        if (const auto error = answer.find("error"); error != answer.end()) {
+            terminal.error({ErrorKind::unsupported, error->get<std::string>(), answer.value("path", "")});
+            return answer.value("status", static_cast<int>(exitInternal));
+        }
+        terminal.json() ? terminal.printJson(answer) : terminal.print(text(answer));
+    } catch (const nlohmann::json::exception&) {
+        return failure(ErrorKind::internal, "the worker is of another version", workerPath().string());
+    }
+    return exitDone;
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeAgree(CLI::App& root)
+{
+    return std::make_unique<Agree>(root);
+}
+
+} // namespace nanscope
