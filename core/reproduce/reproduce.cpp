@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 
 // Sums in another order move relF by some percent; a wrong coefficient moves it by far more.
 constexpr double relativeRoom = 0.25;
-constexpr double absoluteRoom = 1e-6;
+constexpr double absoluteRoom = 1e-5;
 constexpr std::string_view captureName = "capture_min.pt";
 
 /// Everything the files are written from.

@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/reproduce/reproduce.h"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "core/platform/platform.h"
+#include "core/reproduce/pythonprogram.h"
+#include "core/reproduce/sha256.h"
+#include "core/tensorfile/capturefile.h"
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+namespace nanscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+std::string pythonOf(const std::string& name, Precision precision, const MatrixShape& shape)
+{
+    const auto* variant = *findVariant(name);
+    CompileOptions options;
+    options.precision = precision;
+    options.rounding.lowering = variant->lowering;
+    return pythonFunction(*variant, *compileProgram(*variant, shape, options));
+}
+
+/// Three matrices of which the second is damaged, and a verdict that names what ran.
+class ReproducerFiles : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        fs::create_directories(m_folder);
+        for (std::size_t i = 0; i < m_values.size(); ++i) {
+            m_values[i] = std::sin(static_cast<float>(i * i));
+        }
+        m_output = m_values;
+        std::fill(m_output.begin() + 24, m_output.begin() + 48, nan);
+    }
+    void TearDown() override { fs::remove_all(m_folder); }
+
+    Result<Reproducer> made(const ReproducerOptions& options)
+    {
+        const auto tensor = [&](const char* name, const std::vector<float>& values) {
+            const auto bytes = std::as_bytes(std::span(values));
+            return TensorToWrite {name, DType::float32, {3, 4, 6}, {bytes.begin(), bytes.end()}};
+        };
+        const auto path = m_folder / "dump.pt";
+        EXPECT_TRUE(writePt(path, {{"input", tensor("input", m_values)}, {"output", tensor("output", m_output)}}));
+        auto file = readCapture(path);
+        EXPECT_TRUE(file);
+        file->capture.path = path.string();
+        ReportInput input;
+        input.run.captures = {file->capture};
+        CaptureVerdict verdict;
+        verdict.capture = file->capture.file;
+        verdict.blame = m_blame;
+        verdict.variant.names = {"torch-muon"};
+        input.diagnosis.captures = {verdict};
+        return makeReproducer(input, options);
+    }
+
+    static nlohmann::json expectedOf(const Reproducer& made) { return nlohmann::json::parse(made.files[1].bytes); }
+
+    fs::path m_folder = fs::temp_directory_path()
+        / ("nanscope-reproduce-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    std::vector<float> m_values = std::vector<float>(3 * 4 * 6);
+    std::vector<float> m_output;
+    Blame m_blame = Blame::implementation;
+};
+
+} // namespace
+
+TEST(PythonProgram, IsALineForEachInstruction)
+{
+    const auto text = pythonOf("gns-gram", Precision::fp16, {1, 96, 160});
+    EXPECT_THAT(text, HasSubstr("def gns_gram_fp16(op, x):\n"));
+    EXPECT_THAT(text, HasSubstr("restart before step 3"));
+    EXPECT_THAT(text, HasSubstr("# Step 2: a, b, c = 3.911484868135431, -2.5464635929060884, 0.4268988319673074\n"));
+    EXPECT_THAT(text, HasSubstr("op.say(\"restart\", 3, op.mm(1, g5, x1, \"fp16\"))"));
+    EXPECT_THAT(text, Not(HasSubstr("None")));
+    const auto tall = pythonOf("gns-gram", Precision::fp16, {1, 160, 96});
+    EXPECT_THAT(tall, AllOf(HasSubstr("op.cast(x.mT, \"fp32\")"), HasSubstr("return x8.mT\n")));
+}
+
+TEST(PythonProgram, EveryInstructionOfEveryVariantIsWritten)
+{
+    for (const auto& variant : variants()) {
+        for (const auto precision : {Precision::fp64, variant.precision}) {
+            CompileOptions options;
+            options.precision = precision;
+            options.rounding.lowering = variant.lowering;
+            const auto program = compileProgram(variant, {2, 8, 12}, options);
+            ASSERT_TRUE(program) << variant.name;
+            const auto text = pythonFunction(variant, *program);
+            EXPECT_THAT(text, Not(HasSubstr("None"))) << variant.name;
+            std::size_t lines = 0;
+            for (auto at = text.find(" = op."); at != std::string::npos; at = text.find(" = op.", at + 1)) {
+                ++lines;
+            }
+            EXPECT_EQ(lines, program->code.size()) << variant.name;
+        }
+    }
+}
+
+TEST(PythonProgram, NamesAreOnesThatPythonTakes)
+{
+    EXPECT_EQ(pythonName("dion-ns5", Precision::bf16), "dion_ns5_bf16");
+    EXPECT_EQ(pythonName("5 steps; import os", Precision::fp64), "v5_steps__import_os_fp64");
+}
+
+TEST(Sha256, IsThatOfTheStandard)
+{
+    EXPECT_EQ(
+        sha256(std::as_bytes(std::span("abc", 3))), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_F(ReproducerFiles, KeepsTheDamagedMatrixBitForBit)
+{
+    ReproducerOptions options;
+    options.synthetic = false;
+    const auto result = made(options);
+    ASSERT_TRUE(result) << result.error().what;
+    const auto expected = expectedOf(*result);
+    EXPECT_THAT(expected["capture"]["elements"], ElementsAre(1));
+    EXPECT_THAT(expected["capture"]["shape"], ElementsAre(1, 4, 6));
+    EXPECT_EQ(expected["dump"]["whole"], true);
+    EXPECT_EQ(expected["expected_status"], 1) << "torch-muon stays finite";
+    const auto& file = result->files[2];
+    EXPECT_EQ(file.name, "capture_min.pt");
+    EXPECT_EQ(expected["capture"]["sha256"], sha256(std::as_bytes(std::span(file.bytes))));
+    ASSERT_TRUE(writeFileAtomically(m_folder / "min.pt", std::as_bytes(std::span(file.bytes))));
+    const auto read = openCapture(m_folder / "min.pt");
+    ASSERT_TRUE(read) << sentence(read.error());
+    std::vector<float> values(24);
+    ASSERT_TRUE(read->input.read(0, std::span(values)));
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), m_values.begin() + 24));
+    EXPECT_TRUE(read->output);
+}
+
+TEST_F(ReproducerFiles, ATwinHoldsNeitherInputNorOutput)
+{
+    const auto result = made({});
+    ASSERT_TRUE(result) << result.error().what;
+    ASSERT_TRUE(writeFileAtomically(m_folder / "min.pt", std::as_bytes(std::span(result->files[2].bytes))));
+    const auto read = openCapture(m_folder / "min.pt");
+    ASSERT_TRUE(read);
+    EXPECT_FALSE(read->output);
+    EXPECT_EQ(expectedOf(*result)["capture"]["synthetic"], true);
+    EXPECT_THAT(result->readme, HasSubstr("None of the captured numbers is in it"));
+}
+
+TEST_F(ReproducerFiles, OnlyTheSamePatternIsTheSameDamage)
+{
+    // Beyond bf16: the cast makes Inf of it, and Inf / Inf is NaN in all of the matrix.
+    m_blame = Blame::numerics;
+    for (auto i = 24; i < 48; ++i) {
+        m_values[static_cast<std::size_t>(i)] = 3.4e38F;
+    }
+    ReproducerOptions options;
+    options.synthetic = false;
+    EXPECT_EQ(expectedOf(*made(options))["expected_status"], 0);
+    m_output[30] = 1;
+    EXPECT_EQ(expectedOf(*made(options))["expected_status"], 1) << "one element is finite";
+}
+
+TEST_F(ReproducerFiles, WhatCannotBeMadeIsSaid)
+{
+    m_values[30] = nan;
+    EXPECT_THAT(made({}).error().what, HasSubstr("not finite"));
+    ReproducerOptions small;
+    small.limit = 100;
+    EXPECT_EQ(made(small).error().kind, ErrorKind::refused);
+    m_values[30] = 0;
+    ReproducerOptions hidden;
+    hidden.hidden = {{"torch-muon", "x", 0}};
+    EXPECT_THAT(made(hidden).error().what, HasSubstr("to be hidden"));
+    EXPECT_THAT(reproducerOrReason({}, {})->readme, HasSubstr("There is no repro.py: there is no capture"));
+}
+
+} // namespace nanscope
