@@ -92,7 +92,7 @@ public:
         if (m_first >= 0) {
             m_result.first->index = m_batch * m_result.count + m_first;
         }
-        return std::move(m_result);
+        return m_result;
     }
 
 private:
@@ -271,7 +271,7 @@ Result<TensorDifference> compareTensors(std::string_view name, const Tensor& a, 
         if (!one) {
             return tl::make_unexpected(one.error());
         }
-        difference.batches.push_back(std::move(*one));
+        difference.batches.push_back(*one);
     }
     return difference;
 }
