@@ -44,8 +44,8 @@ struct Ended
 /// With an empty environment and in the folder, isolated from what else is installed for this user.
 Ended runPython(const std::string& folder, const std::string& arguments, const std::string& interpreter = python)
 {
-    const auto command = "cd " + nanscope::shellQuoted(folder) + " && env -i " + nanscope::shellQuoted(interpreter) + " -I "
-        + arguments + " >out.txt 2>&1";
+    const auto command = "cd " + nanscope::shellQuoted(folder) + " && env -i " + nanscope::shellQuoted(interpreter)
+        + " -I " + arguments + " >out.txt 2>&1";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(fs::path(folder) / "out.txt")};
 }

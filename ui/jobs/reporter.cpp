@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/reproduce/reproduce.h"
 #include "ui/jobs/background.h"
 #include "ui/text.h"
 
@@ -45,12 +46,27 @@ QString leftOut(BundledCapture capture)
     return {};
 }
 
+Result<QString> saveBundle(const std::filesystem::path& path, const ReportInput& input, BundleOptions options)
+{
+    ReproducerOptions wanted;
+    wanted.synthetic = !options.capture;
+    wanted.hidden = options.report.redactions;
+    auto reproducer = reproducerOrReason(input, wanted);
+    if (!reproducer) {
+        return tl::make_unexpected(reproducer.error());
+    }
+    options.reproducer = std::move(*reproducer);
+    return writeBundle(path, input, options).map([](const WrittenBundle& bundle) {
+        return bundle.reproducer
+            ? leftOut(bundle.capture)
+            : Reporter::tr("repro.py is left out: with it the bundle would be larger than an issue takes");
+    });
+}
+
 Result<QString> saveTo(const std::filesystem::path& path, const ReportInput& input, const BundleOptions& options)
 {
     if (path.extension() == ".zip") {
-        return writeBundle(path, input, options).map([](const WrittenBundle& bundle) {
-            return leftOut(bundle.capture);
-        });
+        return saveBundle(path, input, options);
     }
     return writeReport(path, input, options.report).map([](const auto& /*files*/) { return QString(); });
 }

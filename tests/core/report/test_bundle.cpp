@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -161,6 +163,27 @@ TEST_F(Bundle, LeavesOutACaptureThatDoesNotFit)
     fs::remove(m_folder / "dump.pt");
     EXPECT_THAT(zipOf({{}, true}).at("README.txt"), HasSubstr("could not be read"));
     EXPECT_EQ(m_capture, BundledCapture::notReadable);
+}
+
+TEST_F(Bundle, HoldsTheReproducerWholeOrNotAtAll)
+{
+    BundleOptions options;
+    options.reproducer = {
+        {{"repro.py", "print()\n"}, {"capture_min.pt", std::string(5000, 'T')}}, "repro.py\n  Runs it.\n"};
+    auto files = zipOf(options);
+    EXPECT_EQ(files.at("repro.py"), "print()\n");
+    EXPECT_EQ(files.at("capture_min.pt"), std::string(5000, 'T'));
+    EXPECT_THAT(files.at("README.txt"), HasSubstr("\nrepro.py\n  Runs it.\nThe capture is not here"));
+    // Bytes that do not get shorter, more than there is room for.
+    std::string noise(200'000, '\0');
+    std::mt19937 random(1);
+    std::generate(noise.begin(), noise.end(), [&] { return static_cast<char>(random()); });
+    options.reproducer.files[1].bytes = noise;
+    options.limit = 150'000;
+    files = zipOf(options);
+    EXPECT_FALSE(files.contains("repro.py"));
+    EXPECT_FALSE(files.contains("capture_min.pt"));
+    EXPECT_THAT(files.at("README.txt"), HasSubstr("repro.py is not here: with it the bundle would be larger"));
 }
 
 TEST_F(Bundle, LeavesOutTheJsonWhereSectionsAreLeftOut)
