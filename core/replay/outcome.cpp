@@ -18,30 +18,13 @@ constexpr int directionsLookedAt = 8;
 
 using Range = std::array<double, 2>;
 
-bool degenerate(const Replay& replay, const std::vector<SingularDirection>& directions, std::span<const double> output,
+bool degenerate(const std::vector<SingularDirection>& directions, std::span<const double> output, std::int64_t cols,
     const Range& range)
 {
     return std::any_of(directions.begin(), directions.end(), [&](const SingularDirection& direction) {
-        const double gain = gainAlong(direction.left, output, replay.program.shape.cols);
+        const double gain = gainAlong(direction.left, output, cols);
         return gain > degenerateFactor * range[1] || gain < range[0] / degenerateFactor;
     });
-}
-
-Outcome judge(
-    const Replay& replay, std::size_t element, const std::vector<SingularDirection>& directions, const Range& range)
-{
-    const auto& output = replay.ops.back().batches[element];
-    if (output.nan > 0) {
-        return Outcome::nan;
-    }
-    if (!output.finite()) {
-        return Outcome::inf;
-    }
-    const auto& in = replay.ops.front().batches[element];
-    if (output.allZero()) {
-        return in.allZero() ? Outcome::finite : Outcome::zero;
-    }
-    return degenerate(replay, directions, replay.outputs[element], range) ? Outcome::degenerate : Outcome::finite;
 }
 
 NonFinite describe(const OpTrace& op, std::size_t element, bool batched)
@@ -84,6 +67,21 @@ std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& 
     return all;
 }
 
+Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> values, std::int64_t cols,
+    const std::vector<SingularDirection>& directions, const Range& range)
+{
+    if (output.nan > 0) {
+        return Outcome::nan;
+    }
+    if (!output.finite()) {
+        return Outcome::inf;
+    }
+    if (output.allZero()) {
+        return input.allZero() ? Outcome::finite : Outcome::zero;
+    }
+    return degenerate(directions, values, cols, range) ? Outcome::degenerate : Outcome::finite;
+}
+
 std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions)
 {
     return judgeOutcomes(replay, directions, outputRange(replay.program.steps));
@@ -94,7 +92,8 @@ std::vector<Outcome> judgeOutcomes(
 {
     std::vector<Outcome> outcomes;
     for (std::size_t i = 0; i < directions.size(); ++i) {
-        outcomes.push_back(judge(replay, i, directions[i], range));
+        outcomes.push_back(judgeOutcome(replay.ops.front().batches[i], replay.ops.back().batches[i], replay.outputs[i],
+            replay.program.shape.cols, directions[i], range));
     }
     return outcomes;
 }

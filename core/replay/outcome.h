@@ -23,6 +23,10 @@ std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::
 std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions,
     const std::array<double, 2>& range);
 
+/// How one matrix ended: `values` is what came out, with its scan, of an input with that scan.
+Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> values, std::int64_t cols,
+    const std::vector<SingularDirection>& directions, const std::array<double, 2>& range);
+
 /// The first op whose result is non-finite, for one element. `batched`: the index leads with the batch element.
 std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t element, bool batched);
 
