@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/asker.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/platform/platform.h"
+#include "core/replay/outcome.h"
+#include "core/tensorfile/convert.h"
+#include "core/tensorfile/scantensor.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t mostComplaints = 8;
+
+std::vector<Scan> scansOf(std::span<const double> values, const MatrixShape& shape, DType dtype)
+{
+    std::vector<Scan> scans;
+    for (std::int64_t i = 0; i < shape.batch; ++i) {
+        const auto matrix = matrixOf(values, shape, static_cast<std::size_t>(i));
+        scans.push_back(scanMatrix(matrix, shape.rows, shape.cols, false, smallestNormalOf(dtype)));
+    }
+    return scans;
+}
+
+std::size_t firstSound(const std::vector<Scan>& scans)
+{
+    const auto found =
+        std::find_if(scans.begin(), scans.end(), [](const Scan& scan) { return scan.finite() && !scan.allZero(); });
+    return found == scans.end() ? 0 : static_cast<std::size_t>(found - scans.begin());
+}
+
+} // namespace
+
+Result<void> allowSize(const Tensor& input, std::int64_t count)
+{
+    // As bits, as doubles, the output twice, and the workspace of one replay, which is about four matrices.
+    constexpr double copies = 10 * sizeof(double);
+    const auto bytes = static_cast<double>(count) * static_cast<double>(input.matrices().elements()) * copies;
+    if (bytes > static_cast<double>(physicalMemory())) {
+        return failure(ErrorKind::refused,
+            fmt::format("{} matrices of {}x{} take about {:.0f} GiB here, more than this machine has; choose one with "
+                        "--batch",
+                count, input.matrices().rows, input.matrices().cols, bytes / 0x1p30));
+    }
+    return {};
+}
+
+Specimen specimenOf(Matrices input, std::optional<double> epsilon)
+{
+    Specimen specimen;
+    specimen.epsilon = epsilon;
+    specimen.values = valuesOf(input);
+    const auto shape = input.matrices();
+    specimen.scans = scansOf(specimen.values, shape, input.dtype);
+    specimen.directions = signalDirections(shape, specimen.values);
+    specimen.watched = firstSound(specimen.scans);
+    specimen.input = std::move(input);
+    return specimen;
+}
+
+Result<Specimen> openSpecimen(const std::string& path, std::optional<std::int64_t> batch, std::optional<double> epsilon)
+{
+    const auto file = openCapture(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    const auto shape = file->input.matrices();
+    if (!isReal(file->input.dtype()) || shape.elements() == 0 || shape.batch == 0) {
+        return failure(ErrorKind::format, "the input of the capture holds no matrix of real numbers", path);
+    }
+    if (batch && (*batch < 0 || *batch >= shape.batch)) {
+        return failure(
+            ErrorKind::usage, fmt::format("there is no matrix {}, the capture holds {}", *batch, shape.batch), path);
+    }
+    const auto count = batch ? 1 : shape.batch;
+    if (auto allowed = allowSize(file->input, count); !allowed) {
+        return tl::make_unexpected(allowed.error());
+    }
+    auto input = readMatrices(file->input, batch.value_or(0), count);
+    if (!input) {
+        return tl::make_unexpected(input.error());
+    }
+    auto specimen = specimenOf(std::move(*input), epsilon ? epsilon : file->capture.epsilon);
+    specimen.file = file->capture.file;
+    specimen.path = path;
+    specimen.forceEpsilon = epsilon.has_value();
+    specimen.firstBatch = batch.value_or(0);
+    return specimen;
+}
+
+void MeasureLog::complain(const std::string& text)
+{
+    if (complaints.size() < mostComplaints && std::ranges::find(complaints, text) == complaints.end()) {
+        complaints.push_back(text);
+    }
+}
+
+Asker::Asker(Subject& subject, const Specimen& specimen, JobContext job)
+    : m_subject(subject)
+    , m_specimen(specimen)
+    , m_job(std::move(job))
+    , m_facts(subject.facts())
+    , m_directions(specimen.directions)
+{ }
+
+void Asker::setPhase(const std::string& job, std::int64_t total, const std::string& unit)
+{
+    m_progress = {"measure", job, 0, total, unit, {}};
+    m_job.progress(m_progress);
+}
+
+void Asker::judge(Judged& judged, const Matrices& input) const
+{
+    const auto shape = input.matrices();
+    const auto given = scansOf(valuesOf(input), shape, input.dtype);
+    judged.values = valuesOf(*judged.reply.output);
+    judged.scans = scansOf(judged.values, shape, judged.reply.output->dtype);
+    const std::vector<SingularDirection> none;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const auto& along = i < m_directions.size() ? m_directions[i] : none;
+        const auto values = matrixOf(std::span<const double>(judged.values), shape, i);
+        judged.outcomes.push_back(
+            judgeOutcome(given[i], judged.scans[i], values, shape.cols, along, m_facts.outputRange));
+    }
+    judged.worst = *std::ranges::max_element(judged.outcomes);
+}
+
+void Asker::note(const Replay& replay)
+{
+    ++m_log.calls;
+    m_log.seconds += replay.seconds;
+}
+
+Result<Judged> Asker::ask(const Matrices& input, const std::optional<double>& epsilon, bool forceEpsilon)
+{
+    auto reply = m_subject.call({input, epsilon, forceEpsilon || m_specimen.forceEpsilon}, m_job.cancel);
+    if (!reply) {
+        return tl::make_unexpected(reply.error());
+    }
+    ++m_log.calls;
+    m_log.seconds += reply->seconds;
+    Judged judged;
+    judged.reply = std::move(*reply);
+    if (judged.reply.output) {
+        judge(judged, input);
+    } else {
+        ++m_log.failed;
+        m_log.complain(judged.reply.complaint);
+    }
+    ++m_progress.done;
+    m_job.progress(m_progress);
+    return judged;
+}
+
+Result<Burst> Asker::burst(const BurstOptions& options)
+{
+    JobContext job = m_job;
+    job.progress = [this](const Progress& update) {
+        auto own = m_progress;
+        own.done += update.done;
+        m_job.progress(own);
+    };
+    auto burst = m_subject.burst({m_specimen.input, m_specimen.epsilon, m_specimen.forceEpsilon}, options, job);
+    if (burst) {
+        m_log.calls += static_cast<std::int64_t>(burst->calls.size());
+        m_progress.done += static_cast<std::int64_t>(burst->calls.size());
+        m_log.failed += std::ranges::count_if(burst->calls, [](const BurstCall& call) { return call.hash.empty(); });
+        for (const auto& text : burst->complaints) {
+            m_log.complain(text);
+        }
+    }
+    return burst;
+}
+
+} // namespace nanscope

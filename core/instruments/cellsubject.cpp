@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/cellsubject.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nanscope {
+
+CellSubject::CellSubject(CellChoice choice, const Variant& variant, std::unique_ptr<Device> device)
+    : m_choice(std::move(choice))
+    , m_variant(variant)
+    , m_precision(m_choice.precision.value_or(variant.precision))
+    , m_lowering(m_choice.lowering.value_or(variant.lowering))
+    , m_device(std::move(device))
+{ }
+
+Result<std::unique_ptr<CellSubject>> CellSubject::make(const CellChoice& choice, const DeviceFactory& devices)
+{
+    const auto variant = findVariant(choice.variant);
+    if (!variant) {
+        return tl::make_unexpected(variant.error());
+    }
+    auto device = devices(choice.device);
+    if (!device) {
+        return tl::make_unexpected(device.error());
+    }
+    return std::unique_ptr<CellSubject>(new CellSubject(choice, **variant, std::move(*device)));
+}
+
+SubjectFacts CellSubject::facts() const
+{
+    SubjectFacts facts;
+    facts.name = m_choice.variant;
+    facts.precision = name(m_precision);
+    facts.lowering = name(m_lowering);
+    facts.format = m_precision;
+    facts.outputRange = outputRange(stepsOf(m_variant, m_choice.steps, std::nullopt));
+    facts.environment = m_device->environment();
+    return facts;
+}
+
+Result<Replay> CellSubject::replayed(const Question& question, const Detour& detour, const CancelToken& cancel)
+{
+    ReplayOptions options;
+    options.precision = detour.precision.value_or(m_precision);
+    options.rounding = detour.rounding.value_or(Rounding {m_lowering});
+    options.epsilon = question.epsilon;
+    options.forceEpsilon = question.forceEpsilon && question.epsilon;
+    options.steps = detour.steps ? detour.steps : m_choice.steps;
+    options.keepOutput = true;
+    return replay(m_variant, question.input.matrices(), valuesOf(question.input), *m_device, options, cancel);
+}
+
+Result<Reply> CellSubject::call(const Question& question, const CancelToken& cancel)
+{
+    auto done = replayed(question, {}, cancel);
+    if (!done) {
+        return tl::make_unexpected(done.error());
+    }
+    std::vector<double> values;
+    for (const auto& output : done->outputs) {
+        values.insert(values.end(), output.begin(), output.end());
+    }
+    Reply reply;
+    reply.output = packed(DType::float64, question.input.shape, values);
+    reply.seconds = done->seconds;
+    return reply;
+}
+
+Result<Burst> CellSubject::burst(const Question& question, const BurstOptions& options, const JobContext& job)
+{
+    Burst burst;
+    Progress progress;
+    for (; progress.done < options.calls; ++progress.done) {
+        const auto reply = call(question, job.cancel);
+        if (!reply) {
+            return tl::make_unexpected(reply.error());
+        }
+        const auto values = valuesOf(*reply->output);
+        const bool finite = std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+        burst.calls.push_back({hashOf(*reply->output), finite});
+        job.progress(progress);
+    }
+    return burst;
+}
+
+std::array<double, 2> anyOutputRange()
+{
+    std::array<double, 2> range {1, 1};
+    for (const auto& variant : variants()) {
+        const auto own = outputRange(variant.steps);
+        if (variant.published && own[0] > 0) {
+            range = {std::min(range[0], own[0]), std::max(range[1], own[1])};
+        }
+    }
+    return range;
+}
+
+} // namespace nanscope

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "core/instruments/subject.h"
+
+namespace nanscope {
+
+/// What of a variant an instrument replays.
+struct CellChoice
+{
+    std::string variant;
+    std::optional<Precision> precision; ///< none: the variant's own
+    std::optional<Lowering> lowering; ///< none: the variant's own
+    std::string device = "cpu";
+    std::optional<int> steps;
+};
+
+/// A replay cell as a subject. It is handed doubles without rounding them to any other type first.
+class CellSubject : public Subject
+{
+public:
+    static Result<std::unique_ptr<CellSubject>> make(const CellChoice& choice, const DeviceFactory& devices);
+
+    SubjectFacts facts() const override;
+    Result<Reply> call(const Question& question, const CancelToken& cancel) override;
+    Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override;
+
+    const Variant& variant() const { return m_variant; }
+    /// The first so many steps, or all; another rounding of the same arithmetic, or its own; another format, or its
+    /// own.
+    struct Detour
+    {
+        std::optional<int> steps;
+        std::optional<Rounding> rounding;
+        std::optional<Precision> precision;
+    };
+    Result<Replay> replayed(const Question& question, const Detour& detour, const CancelToken& cancel);
+    Lowering lowering() const { return m_lowering; }
+    std::optional<int> steps() const { return m_choice.steps; }
+
+private:
+    CellSubject(CellChoice choice, const Variant& variant, std::unique_ptr<Device> device);
+
+    CellChoice m_choice;
+    const Variant& m_variant;
+    Precision m_precision;
+    Lowering m_lowering;
+    std::unique_ptr<Device> m_device;
+};
+
+/// Smallest and largest output of what is published.
+std::array<double, 2> anyOutputRange();
+
+} // namespace nanscope

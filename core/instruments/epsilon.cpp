@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/epsilon.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/instruments/cellsubject.h"
+#include "core/replay/formats.h"
+#include "core/replay/outcome.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr double tried[] {0, 1e-30, 1e-15, 1e-10, 1e-8, 1e-7, 1e-6, 1e-4};
+
+std::vector<Precision> zeroIn(double epsilon)
+{
+    std::vector<Precision> formats;
+    for (const auto format : {Precision::fp64, Precision::fp32, Precision::bf16, Precision::fp16}) {
+        if (roundTo(format, epsilon) == 0) {
+            formats.push_back(format);
+        }
+    }
+    return formats;
+}
+
+std::vector<double> epsilonsFor(const std::optional<double>& own)
+{
+    std::vector<double> all(std::begin(tried), std::end(tried));
+    if (own) {
+        // What was captured in fp32 is 1e-8 but for its last digits: that takes the place of the round one.
+        std::erase_if(all, [&](double epsilon) { return std::abs(epsilon - *own) <= 1e-6 * std::abs(*own); });
+        all.push_back(*own);
+    }
+    std::ranges::sort(all);
+    return all;
+}
+
+std::optional<double> changeOf(const Judged& one, const Judged& own, const MatrixShape& shape)
+{
+    double largest = 0;
+    for (std::size_t i = 0; i < own.outcomes.size(); ++i) {
+        const auto a = matrixOf(std::span<const double>(one.values), shape, i);
+        const auto b = matrixOf(std::span<const double>(own.values), shape, i);
+        const double distance = relativeDistance(a, b);
+        if (!std::isfinite(distance)) {
+            return std::nullopt;
+        }
+        largest = std::max(largest, distance);
+    }
+    return largest;
+}
+
+} // namespace
+
+Result<EpsilonRequest> epsilonOf(const CellSubject& cell, const Specimen& specimen)
+{
+    CompileOptions options;
+    options.precision = *cell.facts().format;
+    options.rounding.lowering = cell.lowering();
+    options.epsilon = specimen.epsilon;
+    options.forceEpsilon = specimen.forceEpsilon;
+    options.steps = cell.steps();
+    const auto program = compileProgram(cell.variant(), specimen.input.matrices(), options);
+    if (!program) {
+        return tl::make_unexpected(program.error());
+    }
+    EpsilonRequest request {program->epsilon, cell.variant().ignoresCallerEpsilon, std::nullopt};
+    for (const auto& instruction : program->code) {
+        const bool takesEpsilon = instruction.code == Code::denominator || instruction.code == Code::rsqrt;
+        if (takesEpsilon && !request.format) {
+            request.format = instruction.round;
+        }
+    }
+    return request;
+}
+
+Result<EpsilonAnswer> varyEpsilon(Asker& asker, const EpsilonRequest& request)
+{
+    EpsilonAnswer answer {request.own, std::nullopt, request.ignoresCaller, request.format, {}};
+    const auto epsilons = epsilonsFor(request.own);
+    asker.setPhase("epsilon", static_cast<std::int64_t>(epsilons.size()) + 1, "calls");
+    const auto& specimen = asker.specimen();
+    const auto own = asker.ask(specimen.input, request.own, request.own.has_value());
+    if (!own) {
+        return tl::make_unexpected(own.error());
+    }
+    answer.ownOutcome = own->answered() ? std::optional(own->worst) : std::nullopt;
+    for (const double epsilon : epsilons) {
+        const auto judged = asker.ask(specimen.input, epsilon, true);
+        if (!judged) {
+            return tl::make_unexpected(judged.error());
+        }
+        EpsilonLine line {epsilon, request.own == epsilon, std::nullopt, std::nullopt, zeroIn(epsilon)};
+        if (judged->answered()) {
+            line.outcome = judged->worst;
+            line.change = own->answered() ? changeOf(*judged, *own, specimen.input.matrices()) : std::nullopt;
+        }
+        answer.lines.push_back(std::move(line));
+    }
+    return answer;
+}
+
+} // namespace nanscope

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/implsubject.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/instruments/cellsubject.h"
+#include "core/instruments/implchild.h"
+#include "core/platform/shellword.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double callsWhileOneLasts = 4; ///< a burst may take so many times its slowest call, beside the timeout
+constexpr int mostAtOnce = 25; ///< calls of a burst between two looks at cancel and progress
+
+/// The range of what the function claims to be; where nobody said, of anything that is published.
+void readRange(SubjectFacts& facts, const std::string& claimed)
+{
+    const auto variant = claimed.empty() ? Result<const Variant*>(nullptr) : findVariant(claimed);
+    facts.rangeAssumed = !variant || *variant == nullptr;
+    facts.outputRange = facts.rangeAssumed ? anyOutputRange() : outputRange((*variant)->steps);
+}
+
+SubjectFacts factsFrom(const Json& greeting, const ImplChoice& choice)
+{
+    SubjectFacts facts;
+    facts.own = true;
+    facts.name = "python:" + choice.target;
+    facts.precision = "own";
+    facts.how = textIn(greeting, "how");
+    facts.source = textIn(greeting, "source");
+    facts.gpus = static_cast<int>(std::clamp(numberIn(greeting, "gpus"), 0.0, 1024.0));
+    readRange(facts, choice.variant);
+    facts.environment = {textIn(greeting, "engine"), textIn(greeting, "device"), textIn(greeting, "hardware"),
+        textIn(greeting, "cuda"), static_cast<int>(std::clamp(numberIn(greeting, "threads"), 1.0, 1e6)),
+        textIn(greeting, "flags")};
+    return facts;
+}
+
+void readChange(const Json& answer, Reply& reply)
+{
+    reply.inputChanged = static_cast<std::int64_t>(numberIn(answer, "changed"));
+    if (reply.inputChanged > 0) {
+        reply.firstChanged = static_cast<std::int64_t>(numberIn(answer, "first"));
+    }
+    reply.sharesStorage = flagIn(answer, "shared");
+}
+
+BurstCall callFrom(const Json& result)
+{
+    const bool good = result.is_array() && result.size() == 2 && result[0].is_string() && result[1].is_boolean();
+    return good ? BurstCall {result[0].get<std::string>().substr(0, 64), result[1].get<bool>()} : BurstCall {{}, false};
+}
+
+void addResults(const Json& answer, int calls, Burst& burst)
+{
+    const auto results = answer.find("results");
+    const auto errors = answer.find("errors");
+    for (int i = 0; i < calls; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const bool there = results != answer.end() && results->is_array() && at < results->size();
+        burst.calls.push_back(there ? callFrom((*results)[at]) : BurstCall {{}, false});
+    }
+    if (errors != answer.end() && errors->is_array()) {
+        for (const auto& error : *errors) {
+            burst.complaints.push_back(error.is_string() ? error.get<std::string>() : std::string());
+        }
+    }
+}
+
+Json burstRequest(const BurstOptions& options)
+{
+    constexpr std::int64_t hold = std::int64_t {256} << 20;
+    return {{"do", "burst"}, {"calls", options.calls}, {"poison", options.poison}, {"fill", options.fill},
+        {"producer", options.producer}, {"streams", options.streams}, {"threads", options.threads}, {"hold", hold}};
+}
+
+} // namespace
+
+Result<std::string> implTarget(std::string_view impl)
+{
+    constexpr std::string_view prefix = "python:";
+    const auto target = impl.substr(std::min(prefix.size(), impl.size()));
+    const auto colon = target.rfind(':');
+    if (!impl.starts_with(prefix) || colon == std::string_view::npos || colon == 0 || colon + 1 == target.size()) {
+        return failure(ErrorKind::usage,
+            fmt::format("'{}' names no function; write python:MODULE:FUNCTION or python:/path/file.py:FUNCTION", impl));
+    }
+    return std::string(target);
+}
+
+std::string harnessCommand(const ImplChoice& choice)
+{
+    return fmt::format("{} -u nanscope_impl.py {} {}", shellQuoted(choice.python.string()), shellQuoted(choice.target),
+        shellQuoted(choice.device));
+}
+
+ImplSubject::ImplSubject(ImplChoice choice)
+    : m_choice(std::move(choice))
+{ }
+
+ImplSubject::~ImplSubject() = default;
+
+Result<std::unique_ptr<ImplSubject>> ImplSubject::make(const ImplChoice& choice, const CancelToken& cancel)
+{
+    std::unique_ptr<ImplSubject> subject(new ImplSubject(choice));
+    if (auto started = subject->renew(cancel); !started) {
+        return tl::make_unexpected(started.error());
+    }
+    return subject;
+}
+
+Result<void> ImplSubject::renew(const CancelToken& cancel)
+{
+    m_child.reset();
+    auto child = Child::start(m_choice, cancel);
+    if (!child) {
+        return tl::make_unexpected(child.error());
+    }
+    m_child = std::move(*child);
+    m_facts = factsFrom(m_child->greeting(), m_choice);
+    return {};
+}
+
+SubjectFacts ImplSubject::facts() const
+{
+    return m_facts;
+}
+
+Result<Reply> ImplSubject::call(const Question& question, const CancelToken& cancel)
+{
+    if (!m_child->alive()) {
+        if (auto started = renew(cancel); !started) {
+            return tl::make_unexpected(started.error());
+        }
+    }
+    Json request {{"do", "call"}};
+    if (auto handed = m_child->hand(question, request); !handed) {
+        return tl::make_unexpected(handed.error());
+    }
+    auto answer = m_child->ask(request, m_choice.timeout, cancel);
+    if (!answer) {
+        return tl::make_unexpected(answer.error());
+    }
+    Reply reply;
+    if (!flagIn(answer->json, "ok")) {
+        reply.complaint = answer->json.is_null() ? answer->complaint : textIn(answer->json, "error");
+        return reply;
+    }
+    reply.seconds = numberIn(answer->json, "seconds");
+    m_slowest = std::max(m_slowest, reply.seconds);
+    readChange(answer->json, reply);
+    const auto dtype = parseDType(textIn(answer->json, "dtype"));
+    auto output = m_child->take(dtype.value_or(DType::float32), question.input.shape);
+    if (output) {
+        reply.output = std::move(*output);
+    } else {
+        reply.complaint = sentence(output.error());
+    }
+    return reply;
+}
+
+Result<Burst> ImplSubject::burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel)
+{
+    if (!m_child->alive()) {
+        if (auto started = renew(cancel); !started) {
+            return tl::make_unexpected(started.error());
+        }
+    }
+    auto request = burstRequest(options);
+    if (auto handed = m_child->hand(question, request); !handed) {
+        return tl::make_unexpected(handed.error());
+    }
+    const auto patience = m_choice.timeout + callsWhileOneLasts * m_slowest * options.calls;
+    auto answer = m_child->ask(request, patience, cancel);
+    if (!answer) {
+        return tl::make_unexpected(answer.error());
+    }
+    Burst burst;
+    addResults(answer->json, options.calls, burst);
+    if (answer->json.is_null()) {
+        burst.complaints.push_back(answer->complaint);
+    } else if (const auto error = textIn(answer->json, "error"); !error.empty()) {
+        burst.complaints.push_back(error);
+    }
+    return burst;
+}
+
+Result<Burst> ImplSubject::burst(const Question& question, const BurstOptions& options, const JobContext& job)
+{
+    Burst burst;
+    Progress progress;
+    while (progress.done < options.calls) {
+        auto part = options;
+        part.calls = std::min(options.calls - static_cast<int>(progress.done), mostAtOnce);
+        auto done = burstPart(question, part, job.cancel);
+        if (!done) {
+            return done;
+        }
+        burst.calls.insert(burst.calls.end(), done->calls.begin(), done->calls.end());
+        burst.complaints.insert(burst.complaints.end(), done->complaints.begin(), done->complaints.end());
+        progress.done += part.calls;
+        job.progress(progress);
+    }
+    return burst;
+}
+
+} // namespace nanscope

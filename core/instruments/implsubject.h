@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include "core/instruments/subject.h"
+
+namespace nanscope {
+
+/// Somebody's own function and the Python it runs in.
+struct ImplChoice
+{
+    std::string target; ///< "MODULE:FUNCTION" or "/path/file.py:FUNCTION"
+    std::filesystem::path python;
+    std::string device = "cpu"; ///< as torch names it
+    double timeout = 60; ///< seconds that a call may take, and the import of what it needs
+    std::string variant; ///< that it claims to be; empty: not said
+};
+
+/// Reads "python:MODULE:FUNCTION"; fails where it is none.
+Result<std::string> implTarget(std::string_view impl);
+
+/// The program that calls the function, as it is run.
+std::string_view harnessSource();
+
+/// "python nanscope_impl.py MODULE:FUNCTION cpu", for showing before it is run.
+std::string harnessCommand(const ImplChoice& choice);
+
+/// Calls the function in a child process, which is started when it is first needed and again where it died. Nothing of
+/// Python is evaluated in this one.
+class ImplSubject : public Subject
+{
+public:
+    /// Starts the child, so that a function that cannot be loaded is told at once.
+    static Result<std::unique_ptr<ImplSubject>> make(const ImplChoice& choice, const CancelToken& cancel);
+    ~ImplSubject() override;
+
+    SubjectFacts facts() const override;
+    Result<Reply> call(const Question& question, const CancelToken& cancel) override;
+    Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override;
+    Result<void> renew(const CancelToken& cancel) override;
+
+    const ImplChoice& choice() const { return m_choice; }
+
+private:
+    class Child;
+    explicit ImplSubject(ImplChoice choice);
+    Result<Burst> burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel);
+
+    ImplChoice m_choice;
+    SubjectFacts m_facts;
+    std::unique_ptr<Child> m_child;
+    double m_slowest = 0; ///< seconds of the slowest call so far
+};
+
+} // namespace nanscope

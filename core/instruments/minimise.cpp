@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/minimise.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/instruments/reduction.h"
+#include "core/replay/outcome.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t quackSide = 256; ///< kernels are taken above it, or from it on, as the version goes
+constexpr std::int64_t alignment = 8;
+
+class Shrink
+{
+public:
+    Shrink(Asker& asker, const MinimiseRequest& request)
+        : m_asker(asker)
+        , m_request(request)
+        , m_left(asker.specimen().input)
+    { }
+
+    Result<MinimiseAnswer> run();
+
+private:
+    Result<bool> shows(const Matrices& candidate);
+    Result<void> begin();
+    Result<bool> keepIf(Matrices candidate);
+    Result<void> dropBatches();
+    Result<void> halve();
+    Result<bool> halveOnce();
+    Result<void> zeroBlocks();
+    Result<bool> zeroOnce(std::int64_t blockRows, std::int64_t blockCols);
+    bool spent() const { return m_calls >= m_request.calls; }
+    void conclude();
+
+    Asker& m_asker;
+    const MinimiseRequest& m_request;
+    Matrices m_left;
+    MinimiseAnswer m_answer;
+    Matrices m_lastOutput;
+    int m_calls = 0;
+};
+
+Result<bool> Shrink::shows(const Matrices& candidate)
+{
+    m_asker.setDirections(signalDirections(candidate.matrices(), valuesOf(candidate)));
+    for (int i = 0; i < m_request.tries && !spent(); ++i) {
+        ++m_calls;
+        auto judged = m_asker.ask(candidate, m_asker.specimen().epsilon);
+        if (!judged) {
+            return tl::make_unexpected(judged.error());
+        }
+        if (symptomOf(*judged) == m_answer.symptom) {
+            m_lastOutput = std::move(*judged->reply.output);
+            return true;
+        }
+    }
+    return false;
+}
+
+Result<bool> Shrink::keepIf(Matrices candidate)
+{
+    auto found = shows(candidate);
+    if (found && *found) {
+        m_left = std::move(candidate);
+        m_answer.output = m_lastOutput;
+    }
+    return found;
+}
+
+Result<void> Shrink::begin()
+{
+    std::optional<Symptom> symptom;
+    for (int i = 0; i < m_request.tries && (!symptom || symptom->outcome == Outcome::finite); ++i) {
+        ++m_calls;
+        const auto judged = m_asker.ask();
+        if (!judged) {
+            return tl::make_unexpected(judged.error());
+        }
+        symptom = symptomOf(*judged);
+    }
+    const auto& path = m_asker.specimen().path;
+    if (!symptom) {
+        return failure(ErrorKind::usage, "there was no output to make a smaller input for", path);
+    }
+    if (symptom->outcome == Outcome::finite) {
+        return failure(ErrorKind::usage, "the outcome is finite: there is no symptom to keep in a smaller input", path);
+    }
+    m_answer.symptom = *symptom;
+    const auto again = keepIf(m_left);
+    if (!again) {
+        return tl::make_unexpected(again.error());
+    }
+    if (!*again) {
+        return failure(ErrorKind::usage,
+            fmt::format("the output was {} once and not in {} tries after that; raise --tries", describe(*symptom),
+                m_request.tries),
+            path);
+    }
+    return {};
+}
+
+/// One matrix alone, if one will do; else the batch stays whole, since what shows only together needs it together.
+Result<void> Shrink::dropBatches()
+{
+    const auto shape = m_left.matrices();
+    for (std::int64_t batch = 0; shape.batch > 1 && batch < shape.batch && !spent(); ++batch) {
+        const auto kept = keepIf(cutOut(m_left, {{batch}, 0, shape.rows, 0, shape.cols}));
+        if (!kept) {
+            return tl::make_unexpected(kept.error());
+        }
+        if (*kept) {
+            m_answer.batches = {m_asker.specimen().firstBatch + batch};
+            break;
+        }
+    }
+    return {};
+}
+
+/// The largest size below `size` that keeps what the class asks of one side, at most half if that is possible.
+std::int64_t smaller(std::int64_t size, const DispatchClass& dispatch)
+{
+    const auto step = dispatch.multipleOf8 ? alignment : 1;
+    const auto least = (dispatch.leastSide + step - 1) / step * step;
+    return std::max(size / 2 / step * step, least);
+}
+
+Result<bool> Shrink::halveOnce()
+{
+    const auto shape = m_left.matrices();
+    const auto& dispatch = m_answer.dispatch;
+    const auto rows = smaller(shape.rows, dispatch);
+    const auto cols = smaller(shape.cols, dispatch);
+    std::vector<std::pair<std::int64_t, std::int64_t>> sizes {{rows, cols}, {rows, shape.cols}, {shape.rows, cols}};
+    std::vector<std::int64_t> all(static_cast<std::size_t>(shape.batch));
+    std::iota(all.begin(), all.end(), 0);
+    for (const auto& [height, width] : sizes) {
+        if (!dispatch.has(height, width) || height > shape.rows || width > shape.cols
+            || height * width >= shape.elements()) {
+            continue;
+        }
+        for (const auto row : {std::int64_t {0}, shape.rows - height}) {
+            for (const auto col : {std::int64_t {0}, shape.cols - width}) {
+                auto kept = spent() ? false : keepIf(cutOut(m_left, {all, row, height, col, width}));
+                if (!kept || *kept) {
+                    return kept;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+Result<void> Shrink::halve()
+{
+    for (bool smallerYet = true; smallerYet && !spent();) {
+        const auto done = halveOnce();
+        if (!done) {
+            return tl::make_unexpected(done.error());
+        }
+        smallerYet = *done;
+    }
+    return {};
+}
+
+Result<bool> Shrink::zeroOnce(std::int64_t blockRows, std::int64_t blockCols)
+{
+    bool any = false;
+    const auto shape = m_left.matrices();
+    for (std::int64_t row = 0; row < shape.rows; row += blockRows) {
+        for (std::int64_t col = 0; col < shape.cols && !spent(); col += blockCols) {
+            const auto rows = std::min(blockRows, shape.rows - row);
+            const auto cols = std::min(blockCols, shape.cols - col);
+            auto candidate = withZeros(m_left, row, rows, col, cols);
+            if (candidate.bytes == m_left.bytes) {
+                continue;
+            }
+            auto kept = keepIf(std::move(candidate));
+            if (!kept) {
+                return kept;
+            }
+            any = any || *kept;
+        }
+    }
+    return any;
+}
+
+/// Blocks of a half, then of a quarter and so on, so that few calls empty most of the matrix.
+Result<void> Shrink::zeroBlocks()
+{
+    const auto shape = m_left.matrices();
+    auto rows = shape.rows;
+    auto cols = shape.cols;
+    while ((rows > 1 || cols > 1) && !spent()) {
+        rows = std::max<std::int64_t>(1, (rows + 1) / 2);
+        cols = std::max<std::int64_t>(1, (cols + 1) / 2);
+        if (const auto done = zeroOnce(rows, cols); !done) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+    return {};
+}
+
+void Shrink::conclude()
+{
+    const auto after = m_left.matrices();
+    m_answer.after = m_left.shape;
+    m_answer.nonZeroAfter = nonZeroIn(m_left);
+    m_answer.exhausted = spent();
+    m_answer.epsilon = m_asker.specimen().epsilon;
+    m_answer.sentence =
+        fmt::format("{} of {} elements are left of {}, and the output is still {}{}", countText(m_answer.nonZeroAfter),
+            countText(after.batch * after.elements()), shapeText(m_answer.before), describe(m_answer.symptom),
+            m_answer.exhausted ? "; the calls were used up, so that less may do (--calls)" : "");
+    m_answer.input = std::move(m_left);
+}
+
+Result<MinimiseAnswer> Shrink::run()
+{
+    const auto shape = m_left.matrices();
+    m_answer.before = m_left.shape;
+    m_answer.nonZeroBefore = nonZeroIn(m_left);
+    m_answer.dispatch = dispatchClass(shape.rows, shape.cols, !m_asker.facts().own);
+    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+        m_answer.batches.push_back(m_asker.specimen().firstBatch + batch);
+    }
+    m_asker.setPhase("minimise", m_request.calls, "calls");
+    for (const auto part : {&Shrink::begin, &Shrink::dropBatches, &Shrink::halve, &Shrink::zeroBlocks}) {
+        if (auto done = (this->*part)(); !done) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+    conclude();
+    return std::move(m_answer);
+}
+
+} // namespace
+
+bool DispatchClass::has(std::int64_t rows, std::int64_t cols) const
+{
+    const bool aligned = !multipleOf8 || (rows % alignment == 0 && cols % alignment == 0);
+    return aligned && (rows == cols) == square && (rows > cols) == tall && std::min(rows, cols) >= leastSide;
+}
+
+DispatchClass dispatchClass(std::int64_t rows, std::int64_t cols, bool ofCell)
+{
+    DispatchClass result;
+    result.square = rows == cols;
+    result.tall = rows > cols;
+    if (!ofCell) {
+        result.multipleOf8 = rows % alignment == 0 && cols % alignment == 0;
+        const auto side = std::min(rows, cols);
+        result.leastSide = side > quackSide ? quackSide + 1 : side == quackSide ? quackSide : 1;
+    }
+    return result;
+}
+
+std::string describe(const DispatchClass& dispatch)
+{
+    std::vector<std::string> words {dispatch.square ? "square"
+            : dispatch.tall                         ? "more rows than columns"
+                                                    : "more columns than rows"};
+    if (dispatch.multipleOf8) {
+        words.emplace_back("both sides multiples of 8");
+    }
+    if (dispatch.leastSide > 1) {
+        words.push_back(fmt::format("no side below {}", dispatch.leastSide));
+    }
+    return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::optional<Symptom> symptomOf(const Judged& judged)
+{
+    if (!judged.answered()) {
+        return std::nullopt;
+    }
+    Symptom symptom {judged.worst, false};
+    for (std::size_t i = 0; i < judged.outcomes.size(); ++i) {
+        const auto& scan = judged.scans[i];
+        symptom.wholeMatrix = symptom.wholeMatrix
+            || (judged.outcomes[i] == judged.worst && scan.count > 0 && scan.nonFinite() == scan.count);
+    }
+    return symptom;
+}
+
+std::string describe(const Symptom& symptom)
+{
+    switch (symptom.outcome) {
+    case Outcome::nan:
+        return symptom.wholeMatrix ? "all NaN" : "partly NaN";
+    case Outcome::inf:
+        return symptom.wholeMatrix ? "all Inf" : "partly Inf";
+    case Outcome::zero:
+        return "silently all zero";
+    default:
+        return std::string(name(symptom.outcome));
+    }
+}
+
+Result<MinimiseAnswer> minimise(Asker& asker, const MinimiseRequest& request)
+{
+    return Shrink(asker, request).run();
+}
+
+Result<void> writeMinimised(const MinimiseAnswer& answer, const std::string& path, const std::string& original)
+{
+    std::error_code error;
+    if (fs::equivalent(path, original, error)) {
+        return failure(ErrorKind::usage, "this is the original capture, which is never written over", path);
+    }
+    const auto tensor = [](const char* name, const Matrices& matrices) {
+        return TensorToWrite {name, matrices.dtype, matrices.shape, matrices.bytes};
+    };
+    std::vector<std::pair<std::string, ValueToWrite>> entries {{"input", tensor("input", answer.input)},
+        {"output", tensor("output", answer.output)}, {"rank", std::int64_t {0}}, {"shape", answer.input.shape},
+        {"dtype", fmt::format("torch.{}", torchName(answer.input.dtype))}};
+    if (answer.epsilon) {
+        entries.emplace_back("epsilon", *answer.epsilon);
+    }
+    return writePt(path, entries);
+}
+
+} // namespace nanscope

@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/scale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/replay/formats.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Where formats end, as the largest element sees it: fp16 and fp32 overflow, and what rounds to zero in them, in bf16,
+/// and squared in fp32.
+constexpr double elementThresholds[] {65520, 0x1p-25, 0x1p-75, 0x1p-134, 0x1p-150};
+/// And as the norm sees it: Inf in fp16, squares that overflow in fp32 (1.8447e19).
+constexpr double normThresholds[] {65520, 0x1p64};
+/// Rounding moves a norm by less than this beside where arithmetic puts it.
+constexpr double aroundGuess = 1e-3;
+
+class Search
+{
+public:
+    Search(Asker& asker, const ScaleRequest& request)
+        : m_asker(asker)
+        , m_request(request)
+        , m_element(asker.specimen().watched)
+        , m_shape(asker.specimen().input.matrices())
+    { }
+
+    Result<ScaleAnswer> run();
+
+private:
+    using Point = ScalePoint;
+
+    Matrices scaled(double scale) const;
+    Result<Point> look(double scale);
+    Result<void> lookCoarsely();
+    Result<Point> narrow(Point inside, Point outside);
+    Result<void> narrowAll(const Point& inside, const Point& outside);
+    std::vector<double> guesses() const;
+    std::vector<double> coarseScales() const;
+    double nextScale(const Point& inside, const Point& outside, std::vector<double>& wanted) const;
+    void note(const Point& inside, const Point& outside);
+    void setRange();
+
+    Asker& m_asker;
+    const ScaleRequest& m_request;
+    std::size_t m_element;
+    MatrixShape m_shape;
+    ScaleAnswer m_answer;
+};
+
+Matrices Search::scaled(double scale) const
+{
+    auto values = m_asker.specimen().values;
+    for (auto& value : values) {
+        value *= scale;
+    }
+    const auto& input = m_asker.specimen().input;
+    auto result = packed(m_request.roundedTo.value_or(DType::float64), input.shape, values);
+    result.strides = input.strides;
+    return result;
+}
+
+Result<ScalePoint> Search::look(double scale)
+{
+    const auto judged = m_asker.ask(scaled(scale), m_asker.specimen().epsilon);
+    if (!judged) {
+        return tl::make_unexpected(judged.error());
+    }
+    return Point {scale, judged->answered() ? std::optional(judged->outcomes[m_element]) : std::nullopt};
+}
+
+/// No capture holds numbers beyond those of its type; a cell that is not told a type is handed those of fp32.
+void Search::setRange()
+{
+    const auto& facts = m_asker.facts();
+    const auto own = m_asker.specimen().input.dtype;
+    const bool wide = facts.format == Precision::fp64 && own == DType::float64;
+    const auto type = m_request.roundedTo.value_or(wide ? DType::float64 : DType::float32);
+    const bool half = type == DType::float16;
+    const bool twofold = type == DType::float64;
+    const double largest = half ? 65504 : twofold ? std::numeric_limits<double>::max() : 0x1.fep127;
+    const double smallest = half ? 0x1p-24 : twofold ? 0x1p-1022 : type == DType::bfloat16 ? 0x1p-133 : 0x1p-149;
+    m_answer.highest = std::max(1.0, largest / m_answer.absmax);
+    m_answer.lowest = std::min(1.0, smallest / m_answer.absmax);
+}
+
+std::vector<double> Search::guesses() const
+{
+    std::vector<double> found;
+    for (const double threshold : elementThresholds) {
+        found.push_back(threshold / m_answer.absmax);
+    }
+    for (const double threshold : normThresholds) {
+        found.push_back(threshold / m_answer.frobenius);
+    }
+    // Where the norm no longer matters beside epsilon, and where fp16 loses what was divided by epsilon alone.
+    const double epsilon = m_asker.specimen().epsilon.value_or(1e-7);
+    for (const double used : {epsilon, 1e-7}) {
+        found.push_back(used / m_answer.frobenius);
+        found.push_back(0x1p-25 * used / m_answer.absmax);
+    }
+    std::erase_if(found, [this](double scale) {
+        return !(scale > m_answer.lowest * (1 + aroundGuess) && scale < m_answer.highest * (1 - aroundGuess));
+    });
+    std::ranges::sort(found);
+    return found;
+}
+
+/// One scale between each two places where something may happen, the capture's own, and both ends.
+std::vector<double> Search::coarseScales() const
+{
+    auto places = guesses();
+    places.insert(places.begin(), m_answer.lowest);
+    places.push_back(m_answer.highest);
+    std::vector<double> scales;
+    for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+        const bool around = places[i] <= 1 && 1 < places[i + 1];
+        scales.push_back(around ? 1.0 : std::sqrt(places[i]) * std::sqrt(places[i + 1]));
+    }
+    scales.push_back(m_answer.lowest);
+    scales.push_back(m_answer.highest);
+    if (std::ranges::find(scales, 1.0) == scales.end()) {
+        scales.push_back(1);
+    }
+    std::ranges::sort(scales);
+    scales.erase(std::unique(scales.begin(), scales.end()), scales.end());
+    // Too many: of the two that lie closest together one is enough.
+    while (scales.size() > static_cast<std::size_t>(std::max(3, m_request.coarse))) {
+        std::size_t closest = 1;
+        for (std::size_t i = 1; i + 1 < scales.size(); ++i) {
+            const auto room = [&](std::size_t at) { return scales[at + 1] / scales[at - 1]; };
+            closest = scales[i] != 1 && (scales[closest] == 1 || room(i) < room(closest)) ? i : closest;
+        }
+        scales.erase(scales.begin() + static_cast<std::ptrdiff_t>(closest));
+    }
+    return scales;
+}
+
+Result<void> Search::lookCoarsely()
+{
+    for (const double scale : coarseScales()) {
+        const auto point = look(scale);
+        if (!point) {
+            return tl::make_unexpected(point.error());
+        }
+        m_answer.points.push_back(*point);
+    }
+    return {};
+}
+
+/// A guess within the bracket is tried from both sides first; then the middle, in binades.
+double Search::nextScale(const Point& inside, const Point& outside, std::vector<double>& wanted) const
+{
+    const double low = std::min(inside.scale, outside.scale);
+    const double high = std::max(inside.scale, outside.scale);
+    while (!wanted.empty()) {
+        const double scale = wanted.back();
+        wanted.pop_back();
+        if (scale > low && scale < high && high / low > 1 + 3 * aroundGuess) {
+            return scale;
+        }
+    }
+    return std::sqrt(low) * std::sqrt(high);
+}
+
+/// What was found to lie just outside of the edge nearest to `inside`.
+Result<ScalePoint> Search::narrow(Point inside, Point outside)
+{
+    std::vector<double> wanted;
+    for (const double guess : guesses()) {
+        wanted.push_back(guess * (1 + aroundGuess));
+        wanted.push_back(guess * (1 - aroundGuess));
+    }
+    const auto width = [&] { return std::abs(std::log(outside.scale / inside.scale)); };
+    for (int i = 0; i < m_request.perEdge && width() > m_request.precision; ++i) {
+        const auto point = look(nextScale(inside, outside, wanted));
+        if (!point) {
+            return tl::make_unexpected(point.error());
+        }
+        (point->outcome == inside.outcome ? inside : outside) = *point;
+    }
+    if (inside.outcome && outside.outcome) {
+        note(inside, outside);
+    }
+    return outside;
+}
+
+/// A bracket of the coarse scan may hold several edges: zero lies between finite and NaN, and may be narrow.
+Result<void> Search::narrowAll(const Point& inside, const Point& outside)
+{
+    constexpr int mostWithin = 4;
+    auto from = inside;
+    for (int i = 0; i < mostWithin && from.outcome != outside.outcome; ++i) {
+        const auto beyond = narrow(from, outside);
+        if (!beyond) {
+            return tl::make_unexpected(beyond.error());
+        }
+        from = *beyond;
+    }
+    return {};
+}
+
+void Search::note(const Point& inside, const Point& outside)
+{
+    ScaleEdge edge;
+    edge.inside = *inside.outcome;
+    edge.outside = *outside.outcome;
+    edge.lastInside = inside.scale;
+    edge.firstOutside = outside.scale;
+    edge.up = outside.scale > inside.scale;
+    const auto values = valuesOf(scaled(outside.scale));
+    double sum = 0;
+    for (const double value : matrixOf(std::span<const double>(values), m_shape, m_element)) {
+        const double magnitude = std::abs(value);
+        edge.absmax = std::max(edge.absmax, magnitude);
+        sum += magnitude / outside.scale * (magnitude / outside.scale);
+    }
+    edge.frobenius = outside.scale * std::sqrt(sum);
+    m_answer.edges.push_back(edge);
+}
+
+Result<ScaleAnswer> Search::run()
+{
+    const auto& scan = m_asker.specimen().scans[m_element];
+    if (!scan.finite() || scan.allZero()) {
+        return failure(ErrorKind::usage,
+            fmt::format("matrix {} is {}: there is no scale to change",
+                m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element),
+                scan.finite() ? "all zero" : "not finite"),
+            m_asker.specimen().path);
+    }
+    m_answer.batch = m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element);
+    m_answer.absmax = scan.absmax;
+    m_answer.frobenius = std::sqrt(scan.sumSquares);
+    m_answer.roundedTo = m_request.roundedTo;
+    setRange();
+    m_asker.setPhase("scale", 0, "calls");
+    if (auto done = lookCoarsely(); !done) {
+        return tl::make_unexpected(done.error());
+    }
+    const auto& points = m_answer.points;
+    const auto own = static_cast<std::size_t>(std::ranges::find(points, 1.0, &Point::scale) - points.begin());
+    for (std::size_t i = own; i > 0; --i) {
+        if (auto done = narrowAll(points[i], points[i - 1]); !done) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+    for (std::size_t i = own; i + 1 < points.size(); ++i) {
+        if (auto done = narrowAll(points[i], points[i + 1]); !done) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+    return m_answer;
+}
+
+} // namespace
+
+double ScaleEdge::width() const
+{
+    return std::abs(firstOutside / lastInside - 1);
+}
+
+double ScaleEdge::headroom() const
+{
+    return std::abs(std::log2(firstOutside));
+}
+
+Result<ScaleAnswer> bisectScale(Asker& asker, const ScaleRequest& request)
+{
+    return Search(asker, request).run();
+}
+
+} // namespace nanscope

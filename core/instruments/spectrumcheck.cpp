@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/spectrumcheck.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/instruments/singular.h"
+#include "core/replay/roundings.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Rounding differs from one order of operations to the next by no more than it moves each of them; three times that is
+/// more than any of 8 members was seen to take.
+constexpr double allowedSpread = 3;
+constexpr std::size_t membersOfStep = 3; ///< of the envelope, for the iterates before the last
+constexpr double leastAllowed = 1e-9; ///< of the decomposition itself
+
+/// Ops that leave p(sigma) as it is. Others, such as an equalisation of rows, turn the singular vectors.
+constexpr OpName polynomialOps[] {OpName::input, OpName::cast, OpName::norm, OpName::normalize, OpName::gram,
+    OpName::polynomial, OpName::update, OpName::output, OpName::z, OpName::q, OpName::r, OpName::restart};
+
+bool isPolynomial(const Program& program)
+{
+    return std::ranges::all_of(opsOf(program),
+        [](const OpTrace& op) { return std::ranges::find(polynomialOps, op.op) != std::end(polynomialOps); });
+}
+
+class Check
+{
+public:
+    Check(Asker& asker, CellSubject* reference)
+        : m_asker(asker)
+        , m_reference(reference)
+        , m_shape(asker.specimen().input.matrices())
+        , m_element(asker.specimen().watched)
+        , m_matrix(matrixOf(std::span<const double>(asker.specimen().values), m_shape, m_element))
+    {
+        m_alone = packed(DType::float64, {m_shape.rows, m_shape.cols}, m_matrix);
+    }
+
+    Result<SpectrumAnswer> run();
+
+private:
+    using Values = std::vector<double>;
+
+    Question question() const { return {m_alone, m_asker.specimen().epsilon, m_asker.specimen().forceEpsilon}; }
+    Result<Replay> replayed(const CellSubject::Detour& detour)
+    {
+        auto done = m_reference->replayed(question(), detour, m_asker.job().cancel);
+        if (done) {
+            m_asker.note(*done);
+        }
+        return done;
+    }
+    Result<void> prepare();
+    std::optional<int> detourOf(int steps) const;
+    Result<Values> expectedAfter(int steps);
+    Result<Values> allowedAfter(int steps, const Values& expected);
+    Result<void> addStage(int step, std::span<const double> matrix);
+    Result<void> addIterates();
+    Result<void> addOutput();
+    void conclude();
+
+    Asker& m_asker;
+    CellSubject* m_reference;
+    MatrixShape m_shape;
+    std::size_t m_element;
+    std::span<const double> m_matrix;
+    Matrices m_alone; ///< the watched matrix, as doubles
+    Triplets m_triplets;
+    Program m_program; ///< of the reference
+    SpectrumAnswer m_answer;
+};
+
+Result<void> Check::prepare()
+{
+    m_triplets = singularTriplets(m_matrix, m_shape.rows, m_shape.cols, mostForExact);
+    m_answer.batch = m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element);
+    m_answer.exact = m_triplets.exact;
+    m_answer.frobenius = std::sqrt(m_asker.specimen().scans[m_element].sumSquares);
+    if (m_reference != nullptr) {
+        auto whole = replayed({});
+        if (!whole) {
+            return tl::make_unexpected(whole.error());
+        }
+        m_program = std::move(whole->program);
+        m_answer.variant = m_program.variant;
+        m_answer.closedForm = isPolynomial(m_program);
+    }
+    return {};
+}
+
+/// All of them are not asked for by number: some sources refuse any but their own.
+std::optional<int> Check::detourOf(int steps) const
+{
+    return steps == static_cast<int>(m_program.steps.size()) ? std::nullopt : std::optional(steps);
+}
+
+Result<Check::Values> Check::expectedAfter(int steps)
+{
+    if (!m_answer.closedForm) {
+        const auto exact = replayed({detourOf(steps), std::nullopt, Precision::fp64});
+        return exact ? Result<Values>(along(m_triplets, exact->outputs.front())) : tl::make_unexpected(exact.error());
+    }
+    const auto& variant = m_reference->variant();
+    const double norm = m_answer.frobenius * variant.normFactor;
+    const double denominator =
+        variant.epsilonRule == EpsilonRule::add ? norm + m_program.epsilon : std::max(norm, m_program.epsilon);
+    const std::span<const Coefficients> schedule(m_program.steps);
+    Values values;
+    for (const double sigma : m_triplets.sigma) {
+        values.push_back(applySchedule(schedule.first(static_cast<std::size_t>(steps)), sigma / denominator));
+    }
+    return values;
+}
+
+/// How far the envelope of the same variant in its own format lies from what is expected, per singular value and its
+/// neighbours.
+Result<Check::Values> Check::allowedAfter(int steps, const Values& expected)
+{
+    auto members = envelopeOf(m_reference->lowering());
+    if (steps < static_cast<int>(m_program.steps.size())) {
+        members.resize(std::min(members.size(), membersOfStep));
+    }
+    Values spread(expected.size(), 0);
+    for (const auto& member : members) {
+        const auto done = replayed({detourOf(steps), member, std::nullopt});
+        if (!done) {
+            return tl::make_unexpected(done.error());
+        }
+        const auto found = along(m_triplets, done->outputs.front());
+        for (std::size_t i = 0; i < spread.size(); ++i) {
+            const double distance = std::abs(found[i] - expected[i]);
+            spread[i] = std::isfinite(distance) ? std::max(spread[i], distance) : distance;
+        }
+    }
+    constexpr std::size_t neighbours = 2;
+    const double ulps = 4 * epsilonOf(m_program.precision);
+    Values allowed;
+    for (std::size_t i = 0; i < spread.size(); ++i) {
+        const auto begin = spread.begin() + static_cast<std::ptrdiff_t>(i - std::min(i, neighbours));
+        const auto end = spread.begin() + static_cast<std::ptrdiff_t>(std::min(i + neighbours + 1, spread.size()));
+        allowed.push_back(allowedSpread * *std::max_element(begin, end) + ulps * std::abs(expected[i]) + leastAllowed);
+    }
+    return allowed;
+}
+
+Result<void> Check::addStage(int step, std::span<const double> matrix)
+{
+    SpectrumStage stage;
+    stage.step = step;
+    stage.finite = std::ranges::all_of(matrix, [](double value) { return std::isfinite(value); });
+    Values expected;
+    Values allowed;
+    if (stage.finite && m_reference != nullptr) {
+        const int steps = step > 0 ? step : static_cast<int>(m_program.steps.size());
+        auto wanted = expectedAfter(steps);
+        auto room = wanted ? allowedAfter(steps, *wanted) : wanted;
+        if (!room) {
+            return tl::make_unexpected(room.error());
+        }
+        expected = std::move(*wanted);
+        allowed = std::move(*room);
+    }
+    double inside = 0;
+    const auto found = stage.finite ? along(m_triplets, matrix) : Values();
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        SpectrumLine line {m_triplets.sigma[i], m_triplets.sigma[i] / m_answer.frobenius, found[i], {}, 0, false};
+        if (!expected.empty()) {
+            line.expected = expected[i];
+            line.allowed = allowed[i];
+            line.flagged = std::abs(found[i] - expected[i]) > allowed[i];
+        }
+        inside += found[i] * found[i];
+        stage.lines.push_back(line);
+    }
+    double whole = 0;
+    for (const double value : matrix) {
+        whole += value * value;
+    }
+    stage.outside = stage.finite && whole > 0 ? std::sqrt(std::max(0.0, 1 - inside / whole)) : 0;
+    m_answer.stages.push_back(std::move(stage));
+    return {};
+}
+
+Result<void> Check::addIterates()
+{
+    const int steps = static_cast<int>(m_program.steps.size());
+    m_asker.setPhase("spectrum", steps, "steps");
+    for (int step = m_reference->variant().beyond == Beyond::exact ? steps : 1; step <= steps; ++step) {
+        const auto iterate = replayed({detourOf(step), std::nullopt, std::nullopt});
+        if (!iterate) {
+            return tl::make_unexpected(iterate.error());
+        }
+        if (auto added = addStage(step, iterate->outputs.front()); !added) {
+            return added;
+        }
+        m_asker.job().progress({"measure", "spectrum", step, steps, "steps", {}});
+    }
+    return {};
+}
+
+Result<void> Check::addOutput()
+{
+    m_asker.setPhase("spectrum", 1, "calls");
+    const auto judged = m_asker.ask();
+    if (!judged) {
+        return tl::make_unexpected(judged.error());
+    }
+    if (!judged->answered()) {
+        return {};
+    }
+    return addStage(0, matrixOf(std::span<const double>(judged->values), m_shape, m_element));
+}
+
+void Check::conclude()
+{
+    if (m_answer.stages.empty()) {
+        m_answer.sentence = "the call gave no output";
+        return;
+    }
+    const auto& last = m_answer.stages.back();
+    const auto flagged = std::ranges::count_if(last.lines, &SpectrumLine::flagged);
+    if (!last.finite) {
+        m_answer.sentence = "the output is not finite: no singular direction can be followed into it";
+    } else if (m_answer.variant.empty()) {
+        m_answer.sentence = "nobody said which variant it is (--variant): what is expected is not known";
+    } else if (flagged == 0) {
+        m_answer.sentence =
+            fmt::format("all {} singular values became what {} makes of them, as far as rounding allows",
+                last.lines.size(), m_answer.variant);
+    } else {
+        m_answer.sentence = fmt::format("{} of {} singular values became something else than {} makes of them, by more "
+                                        "than three times what its roundings do",
+            flagged, last.lines.size(), m_answer.variant);
+    }
+}
+
+Result<SpectrumAnswer> Check::run()
+{
+    const auto& scan = m_asker.specimen().scans[m_element];
+    if (!scan.finite() || scan.allZero()) {
+        return failure(ErrorKind::usage,
+            fmt::format("matrix {} is {}: it has no singular values to follow",
+                m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element),
+                scan.finite() ? "all zero" : "not finite"),
+            m_asker.specimen().path);
+    }
+    m_asker.job().progress({"measure", "singular values", 0, 0, "", {}});
+    if (auto done = prepare(); !done) {
+        return tl::make_unexpected(done.error());
+    }
+    if (auto done = m_asker.facts().own ? addOutput() : addIterates(); !done) {
+        return tl::make_unexpected(done.error());
+    }
+    conclude();
+    return m_answer;
+}
+
+} // namespace
+
+Result<SpectrumAnswer> checkSpectrum(Asker& asker, CellSubject* reference)
+{
+    return Check(asker, reference).run();
+}
+
+} // namespace nanscope

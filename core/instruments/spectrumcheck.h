@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/instruments/asker.h"
+#include "core/instruments/cellsubject.h"
+
+namespace nanscope {
+
+/// A singular triplet sigma, u, v of the input, and what became of it: X = U p(Sigma) V^T, so that u^T X v = p(sigma).
+struct SpectrumLine
+{
+    double sigma = 0;
+    double share = 0; ///< sigma / ||G||_F
+    double found = 0; ///< u^T X v
+    std::optional<double> expected; ///< none: nobody said which variant it is
+    double allowed = 0; ///< by how much rounding alone may move it
+    bool flagged = false;
+};
+
+/// The iterate after some steps, or what a function returned.
+struct SpectrumStage
+{
+    int step = 0; ///< 0: the output of a function
+    bool finite = true; ///< false: there are no lines
+    std::vector<SpectrumLine> lines; ///< descending sigma
+    /// Share of ||X||_F that lies outside of the lines: rounding, and what is not among the leading ones.
+    double outside = 0;
+};
+
+struct SpectrumAnswer
+{
+    std::int64_t batch = 0;
+    bool exact = true; ///< all singular values, else the leading ones by Lanczos
+    bool closedForm = true; ///< expected is p(sigma) itself, else that of the variant's fp64 replay
+    double frobenius = 0;
+    std::string variant; ///< held against; empty: none
+    std::vector<SpectrumStage> stages; ///< the last is the output
+    std::string sentence;
+};
+
+/// Full decomposition up to this many rows or columns, whichever are fewer.
+constexpr std::int64_t mostForExact = 1024;
+
+/// `reference` is the cell itself, or a cell of the variant that a function claims to be; null: not said.
+Result<SpectrumAnswer> checkSpectrum(Asker& asker, CellSubject* reference);
+
+} // namespace nanscope

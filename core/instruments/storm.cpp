@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/instruments/storm.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace nanscope {
+
+namespace {
+
+/// "cpu", "cuda", of "cuda:1".
+std::string kindOf(const std::string& device)
+{
+    return device.substr(0, device.find(':'));
+}
+
+class Storm
+{
+public:
+    Storm(Asker& asker, const ImplChoice& choice, const StormRequest& request)
+        : m_asker(asker)
+        , m_choice(choice)
+        , m_request(request)
+        , m_cuda(kindOf(asker.facts().environment.device) == "cuda")
+        , m_torch(asker.facts().environment.engine.starts_with("torch"))
+    { }
+
+    Result<StormAnswer> run();
+
+private:
+    using Skip = std::string;
+
+    BurstOptions plain() const
+    {
+        BurstOptions options;
+        options.calls = m_request.calls;
+        return options;
+    }
+    Result<void> leg(const std::string& name, const BurstOptions& options, const Skip& skip);
+    Result<void> freshProcesses();
+    Result<void> everyGpu();
+    Result<void> runLegs();
+    void conclude();
+
+    Asker& m_asker;
+    const ImplChoice& m_choice;
+    const StormRequest& m_request;
+    bool m_cuda;
+    bool m_torch;
+    std::string m_reference;
+    StormAnswer m_answer;
+};
+
+Result<void> Storm::leg(const std::string& name, const BurstOptions& options, const Skip& skip)
+{
+    auto& leg = m_answer.legs.emplace_back(StormLeg {name, skip, {}});
+    if (!skip.empty()) {
+        return {};
+    }
+    const auto burst = m_asker.burst(options);
+    if (!burst) {
+        return tl::make_unexpected(burst.error());
+    }
+    for (const auto& call : burst->calls) {
+        m_reference = m_reference.empty() ? call.hash : m_reference;
+    }
+    leg.count = countRepeats(*burst, m_reference);
+    return {};
+}
+
+Result<void> Storm::freshProcesses()
+{
+    StormLeg leg {fmt::format("{} fresh processes", m_request.processes), {}, {}};
+    Burst all;
+    auto options = plain();
+    options.calls = std::max(1, m_request.calls / m_request.processes);
+    for (int i = 0; i < m_request.processes; ++i) {
+        if (auto renewed = m_asker.subject().renew(m_asker.job().cancel); !renewed) {
+            return renewed;
+        }
+        auto burst = m_asker.burst(options);
+        if (!burst) {
+            return tl::make_unexpected(burst.error());
+        }
+        all.calls.insert(all.calls.end(), burst->calls.begin(), burst->calls.end());
+    }
+    leg.count = countRepeats(all, m_reference);
+    m_answer.legs.push_back(std::move(leg));
+    return {};
+}
+
+Result<void> Storm::everyGpu()
+{
+    const int gpus = m_asker.facts().gpus;
+    if (gpus < 2) {
+        m_answer.legs.push_back({"every GPU", m_cuda ? "there is one GPU only" : "it runs on no GPU", {}});
+        return {};
+    }
+    for (int i = 0; i < gpus; ++i) {
+        auto choice = m_choice;
+        choice.device = fmt::format("cuda:{}", i);
+        auto subject = ImplSubject::make(choice, m_asker.job().cancel);
+        if (!subject) {
+            return tl::make_unexpected(subject.error());
+        }
+        const auto& specimen = m_asker.specimen();
+        const auto burst = (*subject)->burst(
+            {specimen.input, specimen.epsilon, false}, plain(), {[](const Progress&) {}, m_asker.job().cancel});
+        if (!burst) {
+            return tl::make_unexpected(burst.error());
+        }
+        m_answer.legs.push_back({choice.device, {}, countRepeats(*burst, m_reference)});
+    }
+    return {};
+}
+
+Result<void> Storm::runLegs()
+{
+    const Skip ended = "on a CPU every op has ended when it returns";
+    const Skip noTorch = "this Python has no torch";
+    auto poisoned = plain();
+    poisoned.poison = true;
+    auto filled = plain();
+    filled.fill = true;
+    auto produced = plain();
+    produced.producer = true;
+    auto streams = plain();
+    streams.streams = m_request.streams;
+    auto all = streams;
+    all.poison = all.producer = true;
+    auto threads = plain();
+    threads.threads = m_request.threads;
+    const Skip onGpu = m_cuda ? "" : ended;
+    const std::pair<std::string, std::pair<BurstOptions, Skip>> legs[] {{"calm", {plain(), {}}},
+        {"allocator poisoned with NaN", {poisoned, m_torch ? "" : noTorch}},
+        {"uninitialised memory filled with NaN", {filled, m_torch ? "" : noTorch}},
+        {"producer kernel directly before", {produced, onGpu}},
+        {fmt::format("{} streams", m_request.streams), {streams, onGpu}},
+        {"poison, producer and streams together", {all, onGpu}},
+        {fmt::format("{} threads", m_request.threads), {threads, m_cuda ? "a GPU is given streams instead" : ""}}};
+    for (const auto& [name, how] : legs) {
+        if (auto done = leg(name, how.first, how.second); !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+void Storm::conclude()
+{
+    std::vector<std::string> hit;
+    std::int64_t calls = 0;
+    for (const auto& leg : m_answer.legs) {
+        calls += leg.count.calls;
+        if (leg.count.differ > 0) {
+            hit.push_back(fmt::format("{} ({} of {})", leg.name, leg.count.differ, leg.count.calls));
+        }
+    }
+    if (!hit.empty()) {
+        m_answer.sentence = fmt::format("other bits than in the calm came under: {}", fmt::join(hit, ", "));
+    } else if (calls == 0) {
+        m_answer.sentence = "no call gave an output";
+    } else {
+        m_answer.sentence = fmt::format("not reproduced in this setting: all {} outputs are the same bits; a cluster's "
+                                        "own streams, neighbours and memory are not in it",
+            calls);
+    }
+}
+
+Result<StormAnswer> Storm::run()
+{
+    constexpr int mostLegs = 8;
+    m_asker.setPhase("storm", std::int64_t {mostLegs} * m_request.calls, "calls");
+    if (auto done = runLegs(); !done) {
+        return tl::make_unexpected(done.error());
+    }
+    if (auto done = freshProcesses(); !done) {
+        return tl::make_unexpected(done.error());
+    }
+    if (auto done = everyGpu(); !done) {
+        return tl::make_unexpected(done.error());
+    }
+    conclude();
+    return m_answer;
+}
+
+} // namespace
+
+Result<StormAnswer> storm(Asker& asker, const ImplChoice& choice, const StormRequest& request)
+{
+    if (!asker.facts().own) {
+        return failure(
+            ErrorKind::usage, "a storm on a replay cell would test Nanscope, not your kernel; name yours with --impl");
+    }
+    return Storm(asker, choice, request).run();
+}
+
+} // namespace nanscope

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/platform/privatefolder.h"
+#include "samples.h"
+
+namespace nanscope::testing {
+
+/// The first of these that is there; empty where none is.
+inline std::string firstOf(std::initializer_list<const char*> paths)
+{
+    for (const auto* path : paths) {
+        if (std::filesystem::exists(path)) {
+            return path;
+        }
+    }
+    return {};
+}
+
+/// A module with functions in a folder of its own, called in one child process.
+class ImplTest : public ::testing::Test
+{
+protected:
+    std::string write(const std::string& text)
+    {
+        const auto path = (m_folder->path() / "kernels.py").string();
+        std::ofstream(path) << text;
+        return path;
+    }
+    std::unique_ptr<ImplSubject> open(const std::string& target, double timeout = 60)
+    {
+        auto subject = ImplSubject::make({target, m_python, "cpu", timeout, {}}, {});
+        EXPECT_TRUE(subject) << sentence(subject.error());
+        return subject ? std::move(*subject) : nullptr;
+    }
+    Reply called(Subject& subject, const Matrices& input)
+    {
+        auto reply = subject.call({input, 1e-7}, {});
+        EXPECT_TRUE(reply) << sentence(reply.error());
+        return reply.value_or(Reply {});
+    }
+
+    std::string m_python;
+    Result<PrivateFolder> m_folder = PrivateFolder::make();
+};
+
+} // namespace nanscope::testing

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Functions that do what functions must not do, in a Python without torch.
+#include <csignal>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "implfixture.h"
+
+namespace nanscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::waveSpecimen;
+
+// What it does is told by the number in its first element, so that one function can do all of it, one after the other.
+constexpr auto behaviours = R"(
+import os, sys, time
+def f(X, epsilon):
+    what = int(X[0][0])
+    if what == 1:
+        raise ValueError("no\nsuch thing")
+    if what == 2:
+        return None
+    if what == 3:
+        return [row[:-1] for row in X]
+    if what == 4:
+        sys.exit(7)
+    if what == 5:
+        os._exit(9)
+    if what == 6:
+        os.kill(os.getpid(), 11)
+    if what == 7:
+        time.sleep(3600)
+    if what == 8:
+        print("x" * 100000)
+        os.write(1, b"{\"ok\": true}\n")
+        sys.stderr.write("to stderr")
+        return sys.stdin.read() and None or [list(row) for row in X]
+    if what == 9:
+        if os.fork() == 0:
+            time.sleep(0.01)
+        return [list(row) for row in X]
+    if what == 10:
+        X[1][2] = 99.0
+        return X
+    if what == 11:
+        return [["a"] * len(X[0]) for row in X]
+    if what == 12:
+        sys.stderr.write("about to go\n")
+        sys.stderr.flush()
+        os._exit(1)
+    return [[2 * v + epsilon for v in row] for row in X]
+)";
+
+class WrongFunctions : public testing::ImplTest
+{
+protected:
+    void SetUp() override
+    {
+        m_python = testing::firstOf({"/usr/bin/python3", "/usr/local/bin/python3"});
+        if (m_python.empty()) {
+            GTEST_SKIP() << "there is no python3 on this machine";
+        }
+        const int torch = std::system((m_python + " -c 'import torch' 2>/dev/null").c_str());
+        if (torch == 0) {
+            GTEST_SKIP() << "the system's Python has torch: this is about one without";
+        }
+    }
+
+    static Matrices telling(int what)
+    {
+        auto values = testing::waves(12);
+        values[0] = what;
+        return packed(DType::float32, {3, 4}, values);
+    }
+    std::string complaint(ImplSubject& subject, int what)
+    {
+        const auto reply = called(subject, telling(what));
+        EXPECT_FALSE(reply.output) << what;
+        return reply.complaint;
+    }
+    void expectGood(ImplSubject& subject)
+    {
+        const auto reply = called(subject, telling(0));
+        ASSERT_TRUE(reply.output) << reply.complaint;
+        EXPECT_NEAR(valuesOf(*reply.output)[5], 2 * testing::waves(12)[5] + 1e-7, 1e-15);
+    }
+};
+
+TEST_F(WrongFunctions, EachIsOneSentenceAndTheNextCallWorks)
+{
+    const auto subject = open(write(behaviours) + ":f");
+    ASSERT_NE(subject, nullptr);
+    expectGood(*subject);
+    EXPECT_EQ(complaint(*subject, 1), "the function raised ValueError: no such thing");
+    EXPECT_THAT(complaint(*subject, 2), HasSubstr("returned a NoneType"));
+    EXPECT_THAT(complaint(*subject, 3), HasSubstr("another shape"));
+    EXPECT_EQ(complaint(*subject, 4), "the function called sys.exit(7)");
+    expectGood(*subject);
+    EXPECT_EQ(complaint(*subject, 5), "the function's process ended with status 9");
+    expectGood(*subject);
+    EXPECT_EQ(complaint(*subject, 6), "the function's process was ended by signal 11 (segmentation fault)");
+    expectGood(*subject);
+    EXPECT_THAT(complaint(*subject, 11), HasSubstr("something else than numbers"));
+    EXPECT_THAT(complaint(*subject, 12), HasSubstr("ended with status 1; its last words: about to go"));
+    expectGood(*subject);
+}
+
+TEST_F(WrongFunctions, WhatItPrintsReadsAndForksDoesNotDisturb)
+{
+    const auto subject = open(write(behaviours) + ":f");
+    ASSERT_NE(subject, nullptr);
+    for (const int what : {8, 9, 8, 9}) {
+        const auto input = telling(what);
+        const auto reply = called(*subject, input);
+        ASSERT_TRUE(reply.output) << what << ": " << reply.complaint;
+        EXPECT_EQ(valuesOf(*reply.output), valuesOf(input)) << what;
+        EXPECT_EQ(reply.inputChanged, 0);
+        EXPECT_FALSE(reply.sharesStorage);
+    }
+    expectGood(*subject);
+}
+
+TEST_F(WrongFunctions, OneThatNeverReturnsIsKilledWithItsGroup)
+{
+    const auto subject = open(write(behaviours) + ":f", 1);
+    ASSERT_NE(subject, nullptr);
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(complaint(*subject, 7),
+        "the function did not return within 1 s and was killed (--timeout; a first call may compile)");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+    expectGood(*subject);
+}
+
+TEST_F(WrongFunctions, ACancelEndsACallThatIsUnderWay)
+{
+    const auto subject = open(write(behaviours) + ":f");
+    ASSERT_NE(subject, nullptr);
+    CancelToken cancel;
+    std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        cancel.cancel();
+    });
+    const auto input = telling(7);
+    const auto reply = subject->call({input, 1e-7}, cancel);
+    later.join();
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().kind, ErrorKind::cancelled);
+}
+
+TEST_F(WrongFunctions, WritingIntoTheInputAndReturningItIsSeen)
+{
+    const auto subject = open(write(behaviours) + ":f");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = specimenOf(telling(10), 1e-7);
+    Asker asker(*subject, specimen, {});
+    const auto answer = checkInput(asker);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->changed, 1);
+    EXPECT_EQ(*answer->first, (std::vector<std::int64_t> {1, 2}));
+    EXPECT_TRUE(answer->sharesStorage);
+    EXPECT_THAT(answer->sentence, HasSubstr("1 element has other bits, the first at [1,2]"));
+}
+
+TEST_F(WrongFunctions, ABurstGoesOnAfterACallThatFailed)
+{
+    const auto subject = open(write(R"(
+calls = 0
+def f(X, epsilon):
+    global calls
+    calls += 1
+    if calls == 4:
+        raise RuntimeError("the fourth")
+    return [[v + (1 if calls == 7 else 0) for v in row] for row in X]
+)") + ":f");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = waveSpecimen({3, 4});
+    Asker asker(*subject, specimen, {});
+    const auto answer = repeatBitwise(asker, 30);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->count.calls, 29);
+    EXPECT_EQ(answer->count.failed, 1);
+    EXPECT_EQ(answer->count.differ, 1);
+    EXPECT_THAT(asker.log().complaints, ::testing::ElementsAre("the function raised RuntimeError: the fourth"));
+}
+
+TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
+{
+    const auto subject = open(write(behaviours) + ":f");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = waveSpecimen({3, 4});
+    Asker asker(*subject, specimen, {});
+    StormRequest request;
+    request.calls = 10;
+    request.processes = 2;
+    const auto answer = storm(asker, subject->choice(), request);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    ASSERT_EQ(answer->legs.size(), 9);
+    EXPECT_EQ(answer->legs[0].count.calls, 10);
+    EXPECT_EQ(answer->legs[1].skipped, "this Python has no torch");
+    EXPECT_EQ(answer->legs[3].skipped, "on a CPU every op has ended when it returns");
+    EXPECT_EQ(answer->legs[6].count.calls, 10);
+    EXPECT_EQ(answer->legs[7].name, "2 fresh processes");
+    EXPECT_EQ(answer->legs[7].count.calls, 10);
+    EXPECT_EQ(answer->legs[7].count.differ, 0);
+    EXPECT_THAT(answer->sentence, HasSubstr("not reproduced in this setting"));
+}
+
+TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
+{
+    const auto why = [this](const std::string& target) {
+        const auto subject = ImplSubject::make({target, m_python, "cpu", 60, {}}, {});
+        return subject ? std::string("it was loaded") : subject.error().what;
+    };
+    const auto file = write("def needs(X, a, b, *, c): return X\nnumber = 3\ndef one(X): return X\n");
+    EXPECT_THAT(why("no.such.module:f"), HasSubstr("ModuleNotFoundError"));
+    EXPECT_THAT(why(file + ":g"), HasSubstr("there is no g in"));
+    EXPECT_THAT(why(file + ":number"), HasSubstr("is a int, which cannot be called"));
+    EXPECT_THAT(why(file + ":needs"), HasSubstr("also needs b, c: wrap it in one of f(X, epsilon)"));
+    const auto subject = open(file + ":one");
+    ASSERT_NE(subject, nullptr);
+    EXPECT_EQ(subject->facts().how, "f(X), without epsilon");
+    EXPECT_THAT(why("os:_exit"), HasSubstr("could not be loaded")) << "a function of one positional int";
+}
+
+TEST(Impl, TargetsAreModulesOrFilesWithAFunction)
+{
+    EXPECT_EQ(*implTarget("python:a.b:c"), "a.b:c");
+    EXPECT_EQ(*implTarget("python:/x/y.py:f.g"), "/x/y.py:f.g");
+    for (const auto* wrong : {"a.b:c", "python:", "python:a", "python::f", "python:a:"}) {
+        EXPECT_FALSE(implTarget(wrong)) << wrong;
+    }
+}
+
+TEST(Impl, WhatIsShownIsWhatRuns)
+{
+    EXPECT_THAT(std::string(harnessSource()), HasSubstr("def answer_to(line, engine, function):"));
+    EXPECT_EQ(harnessCommand({"m:f", "/a b/python", "cpu", 60, {}}), "'/a b/python' -u nanscope_impl.py m:f cpu");
+}
+
+} // namespace
+} // namespace nanscope

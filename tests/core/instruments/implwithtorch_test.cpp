@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "implfixture.h"
+
+namespace nanscope {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::waveSpecimen;
+
+constexpr auto functions = R"(
+import torch
+def ns(G, epsilon=1e-7):
+    X = G.bfloat16()
+    X = X / (X.norm(dim=(-2, -1), keepdim=True) + epsilon)
+    for _ in range(5):
+        A = X @ X.mT
+        B = -4.7750 * A + (2.0315 * A) @ A
+        X = 3.4445 * X + B @ X
+    return X
+def in_place(X, epsilon):
+    return X.div_(X.norm() + epsilon)
+def view(X, epsilon):
+    return X.mT.contiguous().mT
+def strides(X, epsilon):
+    return X.new_tensor(X.stride(), dtype=torch.float64).repeat(X.numel()).reshape(-1)[:X.numel()].reshape(X.shape)
+def pair(X, epsilon):
+    return X, X
+def whole(X, epsilon):
+    return X.to(torch.int32)
+def unwritten(X, epsilon):
+    Y = torch.empty_like(X)
+    Y[..., 1:] = X[..., 1:]
+    return Y
+)";
+
+class TorchFunctions : public testing::ImplTest
+{
+protected:
+    void SetUp() override
+    {
+        m_python = testing::firstOf({NANSCOPE_VENV_PYTHON});
+        if (m_python.empty()) {
+            GTEST_SKIP() << "there is no .deps/venv with torch: bootstrap makes it";
+        }
+        m_file = write(functions);
+    }
+    std::string m_file;
+};
+
+TEST_F(TorchFunctions, TheSameCallsGiveWhatTheReplayGives)
+{
+    const auto subject = open(m_file + ":ns");
+    ASSERT_NE(subject, nullptr);
+    EXPECT_THAT(subject->facts().environment.engine, HasSubstr("torch"));
+    const auto specimen = waveSpecimen({2, 12, 20}, DType::bfloat16);
+    Asker asker(*subject, specimen, {});
+    const auto judged = asker.ask();
+    ASSERT_TRUE(judged && judged->answered()) << judged->reply.complaint;
+    EXPECT_EQ(judged->reply.output->dtype, DType::bfloat16);
+    EXPECT_EQ(judged->worst, Outcome::finite);
+    const auto cell = testing::cellOf("keller-jordan", Precision::bf16);
+    Asker twin(*cell, specimen, {});
+    const auto replayed = twin.ask();
+    double distance = 0;
+    for (std::size_t i = 0; i < judged->values.size(); ++i) {
+        distance = std::max(distance, std::abs(judged->values[i] - replayed->values[i]));
+    }
+    EXPECT_LT(distance, 0.02);
+    const auto spectrum = checkSpectrum(asker, cell.get());
+    ASSERT_TRUE(spectrum);
+    EXPECT_THAT(spectrum->sentence, HasSubstr("as far as rounding allows"));
+}
+
+TEST_F(TorchFunctions, InPlaceAliasedAndStridedTensorsAreTold)
+{
+    const auto specimen = waveSpecimen({6, 10});
+    const auto inPlace = open(m_file + ":in_place");
+    ASSERT_NE(inPlace, nullptr);
+    Asker asker(*inPlace, specimen, {});
+    const auto answer = checkInput(asker);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->changed, 60);
+    EXPECT_TRUE(answer->sharesStorage);
+
+    const auto view = open(m_file + ":view");
+    ASSERT_NE(view, nullptr);
+    const auto reply = called(*view, specimen.input);
+    ASSERT_TRUE(reply.output) << reply.complaint;
+    EXPECT_EQ(reply.output->bytes, specimen.input.bytes) << "a view of other strides holds the same matrix";
+    EXPECT_EQ(reply.inputChanged, 0);
+    EXPECT_FALSE(reply.sharesStorage);
+}
+
+TEST_F(TorchFunctions, StridesOfTheCaptureArriveAndOtherAnswersAreRefused)
+{
+    auto input = waveSpecimen({6, 10}).input;
+    input.strides = {1, 6};
+    const auto strides = open(m_file + ":strides");
+    ASSERT_NE(strides, nullptr);
+    const auto seen = called(*strides, input);
+    ASSERT_TRUE(seen.output) << seen.complaint;
+    EXPECT_EQ(valuesOf(*seen.output)[0], 1);
+    EXPECT_EQ(valuesOf(*seen.output)[1], 6);
+    const auto pair = open(m_file + ":pair");
+    EXPECT_EQ(called(*pair, input).complaint, "the function returned a tuple where a tensor was expected");
+    const auto whole = open(m_file + ":whole");
+    EXPECT_EQ(called(*whole, input).complaint, "the function returned elements of int32, not of a floating type");
+}
+
+TEST_F(TorchFunctions, AStormFindsAnElementThatIsNeverWritten)
+{
+    const auto subject = open(m_file + ":unwritten");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = waveSpecimen({16, 24});
+    Asker asker(*subject, specimen, {});
+    StormRequest request;
+    request.calls = 8;
+    request.processes = 1;
+    const auto answer = storm(asker, subject->choice(), request);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    const auto& filled = answer->legs[2];
+    EXPECT_EQ(filled.name, "uninitialised memory filled with NaN");
+    EXPECT_EQ(filled.count.nonFinite, 8);
+    EXPECT_GT(filled.count.differ, 0);
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+
+#include "core/platform/privatefolder.h"
+#include "samples.h"
+
+namespace nanscope {
+namespace {
+
+using testing::cellOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::MadeSubject;
+using testing::waveSpecimen;
+
+/// All NaN for a matrix that holds a number of at least 50.
+std::vector<double> brokenByLargeOnes(std::vector<double> values, const MatrixShape& shape)
+{
+    for (std::int64_t i = 0; i < shape.batch; ++i) {
+        const auto matrix = matrixOf(std::span(values), shape, static_cast<std::size_t>(i));
+        if (std::ranges::any_of(matrix, [](double value) { return value >= 50; })) {
+            std::ranges::fill(matrix, std::nan(""));
+        }
+    }
+    return values;
+}
+
+Specimen oneLargeOne(const Shape& shape, std::size_t at)
+{
+    const auto matrices = matrixShape(shape);
+    auto values = testing::waves(matrices.batch * matrices.elements());
+    values[at] = 60;
+    return specimenOf(packed(DType::float32, shape, values), 1e-7);
+}
+
+Result<MinimiseAnswer> minimised(Subject& subject, const Specimen& specimen, const MinimiseRequest& request = {})
+{
+    Asker asker(subject, specimen, {});
+    return minimise(asker, request);
+}
+
+TEST(Minimise, LeavesTheOneElementThatDoesIt)
+{
+    const auto specimen = oneLargeOne({3, 20, 36}, 720 + 11 * 36 + 7);
+    MadeSubject made(brokenByLargeOnes);
+    const auto answer = minimised(made, specimen);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    EXPECT_THAT(answer->batches, ElementsAre(1));
+    EXPECT_EQ(answer->symptom, (Symptom {Outcome::nan, true}));
+    EXPECT_EQ(answer->nonZeroAfter, 1);
+    EXPECT_LE(answer->after[1] * answer->after[2], 8);
+    EXPECT_LT(answer->after[1], answer->after[2]) << "a wide matrix stays one";
+    EXPECT_THAT(answer->sentence, HasSubstr("still all NaN"));
+    EXPECT_LE(made.calls, 300);
+}
+
+TEST(Minimise, KeepsTheClassThatChoosesTheKernel)
+{
+    const auto specimen = oneLargeOne({512, 1408}, 400 * 1408 + 1000);
+    MadeSubject made(brokenByLargeOnes);
+    MinimiseRequest request;
+    request.calls = 40;
+    const auto answer = minimised(made, specimen, request);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    EXPECT_THAT(answer->after, ElementsAre(264, 352));
+    EXPECT_TRUE(answer->exhausted);
+    EXPECT_EQ(describe(answer->dispatch), "more columns than rows, both sides multiples of 8, no side below 257");
+}
+
+TEST(Minimise, ClassesFollowTheRulesOfTheKernels)
+{
+    EXPECT_TRUE(dispatchClass(512, 1408, false).has(264, 352));
+    EXPECT_FALSE(dispatchClass(512, 1408, false).has(256, 352));
+    EXPECT_FALSE(dispatchClass(512, 1408, false).has(264, 264));
+    EXPECT_FALSE(dispatchClass(512, 1408, false).has(264, 350));
+    EXPECT_FALSE(dispatchClass(512, 1408, false).has(352, 264));
+    EXPECT_TRUE(dispatchClass(512, 1408, true).has(3, 5));
+    EXPECT_TRUE(dispatchClass(300, 300, false).has(260, 260));
+    EXPECT_FALSE(dispatchClass(300, 300, false).has(260, 300));
+}
+
+TEST(Minimise, WithoutASymptomThereIsNothingToKeep)
+{
+    const auto cell = cellOf("dion-ns5", Precision::bf16);
+    const auto answer = minimised(*cell, waveSpecimen({6, 10}));
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().what, HasSubstr("the outcome is finite"));
+}
+
+TEST(Minimise, OfAReplayTheOutcomeStays)
+{
+    const auto cell = cellOf("deepspeed-gram", Precision::fp16);
+    const auto specimen = waveSpecimen({16, 28}, DType::float32, 5000);
+    const auto answer = minimised(*cell, specimen);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    EXPECT_EQ(answer->symptom.outcome, Outcome::zero);
+    Specimen small = specimenOf(answer->input, answer->epsilon);
+    Asker asker(*cell, small, {});
+    EXPECT_EQ(asker.ask()->worst, Outcome::zero);
+    EXPECT_LT(answer->nonZeroAfter, 16 * 28);
+}
+
+TEST(Minimise, WritesACaptureButNeverOverTheOriginal)
+{
+    const auto folder = PrivateFolder::make();
+    ASSERT_TRUE(folder);
+    const auto original = (folder->path() / "a.pt").string();
+    const auto link = (folder->path() / "link.pt").string();
+    const auto out = (folder->path() / "small.pt").string();
+    MinimiseAnswer answer;
+    answer.input = packed(DType::bfloat16, {1, 2, 3}, testing::waves(6));
+    answer.output = packed(DType::float32, {1, 2, 3}, testing::waves(6));
+    answer.epsilon = 1e-8;
+    ASSERT_TRUE(writeMinimised(answer, original, (folder->path() / "other.pt").string()));
+    std::filesystem::create_symlink(original, link);
+    EXPECT_THAT(writeMinimised(answer, link, original).error().what, HasSubstr("never written over"));
+    EXPECT_THAT(writeMinimised(answer, original, original).error().what, HasSubstr("never written over"));
+    ASSERT_TRUE(writeMinimised(answer, out, original));
+    const auto read = openSpecimen(out, std::nullopt);
+    ASSERT_TRUE(read) << sentence(read.error());
+    EXPECT_EQ(read->epsilon, 1e-8);
+    EXPECT_EQ(read->input.bytes, answer.input.bytes);
+    EXPECT_EQ(read->input.shape, answer.input.shape);
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "samples.h"
+
+namespace nanscope {
+namespace {
+
+using testing::cellOf;
+using ::testing::HasSubstr;
+using testing::MadeSubject;
+using testing::waveSpecimen;
+
+TEST(Repeat, ACellGivesTheSameBitsAndSaysWhatThatIsWorth)
+{
+    const auto cell = cellOf("gns-gram", Precision::fp16);
+    const auto specimen = waveSpecimen({6, 10});
+    Asker asker(*cell, specimen, {});
+    const auto answer = repeatBitwise(asker, 30);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->count.calls, 30);
+    EXPECT_EQ(answer->count.differ, 0);
+    EXPECT_EQ(answer->count.distinct, 1);
+    EXPECT_DOUBLE_EQ(*answer->count.bound(), 0.1);
+    EXPECT_THAT(answer->sentence, HasSubstr("not reproduced in this setting"));
+}
+
+TEST(Repeat, OneBitInOneCallIsCounted)
+{
+    int calls = 0;
+    MadeSubject made([&](std::vector<double> values, const MatrixShape&) {
+        if (++calls == 9) {
+            values[3] = std::nextafter(values[3], 10);
+        }
+        return values;
+    });
+    const auto specimen = waveSpecimen({6, 10});
+    Asker asker(made, specimen, {});
+    const auto answer = repeatBitwise(asker, 20);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->count.differ, 1);
+    EXPECT_EQ(answer->count.distinct, 2);
+    EXPECT_EQ(answer->count.bound(), std::nullopt);
+    EXPECT_THAT(answer->sentence, HasSubstr("1 of 20 calls differ"));
+}
+
+TEST(Repeat, CallsWithoutAnOutputAreNeitherSameNorOther)
+{
+    Burst burst;
+    burst.calls = {{"a", true}, {"", false}, {"b", false}, {"a", true}};
+    const auto count = countRepeats(burst, "a");
+    EXPECT_EQ(count.calls, 3);
+    EXPECT_EQ(count.failed, 1);
+    EXPECT_EQ(count.differ, 1);
+    EXPECT_EQ(count.nonFinite, 1);
+    EXPECT_EQ(count.distinct, 2);
+}
+
+TEST(Repeat, StopsWhenItIsCancelled)
+{
+    const auto cell = cellOf("gns-gram", Precision::fp16);
+    const auto specimen = waveSpecimen({6, 10});
+    JobContext job;
+    job.progress = [&](const Progress& progress) {
+        if (progress.done == 5) {
+            job.cancel.cancel();
+        }
+    };
+    Asker asker(*cell, specimen, job);
+    const auto answer = repeatBitwise(asker, 1000);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().kind, ErrorKind::cancelled);
+}
+
+TEST(Storm, ACellIsRefused)
+{
+    const auto cell = cellOf("gns-gram", Precision::fp16);
+    const auto specimen = waveSpecimen({6, 10});
+    Asker asker(*cell, specimen, {});
+    const auto answer = storm(asker, {}, {});
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().what, HasSubstr("would test Nanscope, not your kernel"));
+    EXPECT_THAT(checkInput(asker).error().what, HasSubstr("would test Nanscope, not your kernel"));
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "core/replay/formats.h"
+#include "samples.h"
+
+namespace nanscope {
+namespace {
+
+using testing::cellOf;
+using testing::MadeSubject;
+using testing::waveSpecimen;
+
+ScaleAnswer edgesOf(Subject& subject, const Specimen& specimen, const ScaleRequest& request = {})
+{
+    Asker asker(subject, specimen, {});
+    auto answer = bisectScale(asker, request);
+    EXPECT_TRUE(answer) << sentence(answer.error());
+    return answer.value_or(ScaleAnswer {});
+}
+
+const ScaleEdge* edge(const ScaleAnswer& answer, Outcome inside, Outcome outside, bool up)
+{
+    const auto found = std::ranges::find_if(
+        answer.edges, [&](const ScaleEdge& e) { return e.inside == inside && e.outside == outside && e.up == up; });
+    return found == answer.edges.end() ? nullptr : &*found;
+}
+
+double castNorm(const Specimen& specimen, double scale)
+{
+    double sum = 0;
+    for (const double value : specimen.values) {
+        const double rounded = roundTo(Precision::fp16, value * scale);
+        sum += rounded * rounded;
+    }
+    return std::sqrt(sum);
+}
+
+class ScaleOfFp16 : public ::testing::TestWithParam<DType>
+{ };
+
+// The closed forms: 65520 is where fp16 rounds to infinity, for the norm of the matrix and then for its largest
+// element.
+TEST_P(ScaleOfFp16, CastFirstIsSilentlyZeroFromItsNormAndNanFromItsLargestElement)
+{
+    const auto specimen = waveSpecimen({12, 20}, GetParam());
+    const auto cell = cellOf("dion-ns5", Precision::fp16);
+    const auto answer = edgesOf(*cell, specimen);
+    const auto* zero = edge(answer, Outcome::finite, Outcome::zero, true);
+    const auto* nan = edge(answer, Outcome::zero, Outcome::nan, true);
+    ASSERT_TRUE(zero != nullptr && nan != nullptr);
+    EXPECT_LT(castNorm(specimen, zero->lastInside), 65520);
+    EXPECT_GE(castNorm(specimen, zero->firstOutside), 65520);
+    EXPECT_LE(zero->width(), 1.01e-5);
+    EXPECT_NEAR(nan->absmax / 65520, 1, 1e-5);
+    EXPECT_LT(specimen.scans[0].absmax * nan->lastInside, 65520);
+    EXPECT_NEAR(nan->headroom(), std::log2(65520 / specimen.scans[0].absmax), 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfDumps, ScaleOfFp16, ::testing::Values(DType::float32, DType::bfloat16, DType::float16));
+
+TEST(Scale, Fp32IsSilentlyZeroWhereItsSquaresOverflow)
+{
+    const auto specimen = waveSpecimen({9, 30});
+    const auto cell = cellOf("torch-muon", Precision::fp32);
+    const auto answer = edgesOf(*cell, specimen);
+    const auto* zero = edge(answer, Outcome::finite, Outcome::zero, true);
+    ASSERT_NE(zero, nullptr);
+    EXPECT_NEAR(zero->frobenius / 1.8446744e19, 1, 1e-5);
+    EXPECT_NE(edge(answer, Outcome::finite, Outcome::degenerate, false), nullptr);
+}
+
+TEST(Scale, AnEdgeWithoutAClosedFormIsFoundWithinItsCalls)
+{
+    MadeSubject made([](std::vector<double> values, const MatrixShape&) {
+        const double largest = *std::ranges::max_element(values);
+        std::ranges::fill(values, largest > 12345.678 ? std::nan("") : 0.0);
+        return values;
+    });
+    const auto specimen = waveSpecimen({4, 6});
+    Asker asker(made, specimen, {});
+    ScaleRequest request;
+    request.roundedTo = DType::float32;
+    const auto answer = bisectScale(asker, request);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    ASSERT_EQ(answer->edges.size(), 1);
+    const auto& found = answer->edges.front();
+    const double truth = 12345.678 / *std::ranges::max_element(specimen.values);
+    EXPECT_GE(found.firstOutside, truth * (1 - 1e-6));
+    EXPECT_LE(found.lastInside, truth * (1 + 1e-6));
+    EXPECT_LT(found.width(), 2e-3);
+    EXPECT_LE(asker.log().calls, request.coarse + request.perEdge);
+}
+
+TEST(Scale, AMatrixOfZerosHasNoScale)
+{
+    const auto cell = cellOf("torch-muon", Precision::bf16);
+    const auto specimen = specimenOf(packed(DType::float32, {2, 3}, std::vector<double>(6, 0.0)), 1e-7);
+    Asker asker(*cell, specimen, {});
+    const auto answer = bisectScale(asker, {});
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().what, "matrix 0 is all zero: there is no scale to change");
+}
+
+TEST(Scale, TheFirstSoundMatrixOfABatchIsWatched)
+{
+    auto values = testing::waves(2 * 12);
+    std::fill_n(values.begin(), 12, 0.0);
+    const auto specimen = specimenOf(packed(DType::float32, {2, 3, 4}, values), 1e-7);
+    const auto cell = cellOf("torch-muon", Precision::bf16);
+    EXPECT_EQ(edgesOf(*cell, specimen).batch, 1);
+}
+
+TEST(Epsilon, OnesThatRoundToZeroInTheFormatAreNamed)
+{
+    const auto cell = cellOf("dion-ns5", Precision::fp16);
+    auto specimen = waveSpecimen({6, 10});
+    Asker asker(*cell, specimen, {});
+    const auto request = epsilonOf(*cell, specimen);
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->format, Precision::fp16);
+    const auto answer = varyEpsilon(asker, *request);
+    ASSERT_TRUE(answer);
+    ASSERT_EQ(answer->lines.size(), 8);
+    for (const auto& line : answer->lines) {
+        const bool vanishes = std::ranges::find(line.zeroIn, Precision::fp16) != line.zeroIn.end();
+        EXPECT_EQ(vanishes, line.epsilon < 2.98e-8) << line.epsilon;
+        EXPECT_EQ(line.own, line.epsilon == 1e-7);
+    }
+    EXPECT_EQ(answer->lines[5].change, 0.0);
+}
+
+TEST(Epsilon, ATinyInputIsDividedByEpsilonAloneOrByZero)
+{
+    const auto cell = cellOf("torch-muon", Precision::fp32);
+    const auto specimen = waveSpecimen({6, 10}, DType::float32, 1e-9);
+    Asker asker(*cell, specimen, {});
+    const auto answer = varyEpsilon(asker, *epsilonOf(*cell, specimen));
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->lines.front().outcome, Outcome::finite);
+    EXPECT_EQ(answer->lines.back().outcome, Outcome::degenerate);
+    EXPECT_GT(*answer->lines.front().change, 0.1);
+}
+
+} // namespace
+} // namespace nanscope
