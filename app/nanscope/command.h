@@ -53,6 +53,7 @@ std::unique_ptr<Command> makeExport(CLI::App& root);
 std::unique_ptr<Command> makeSql(CLI::App& root);
 std::unique_ptr<Command> makeDoctor(CLI::App& root);
 std::unique_ptr<Command> makeEnv(CLI::App& root);
+std::unique_ptr<Command> makeMeasure(CLI::App& root);
 std::unique_ptr<Command> makeServe(CLI::App& root);
 
 } // namespace nanscope

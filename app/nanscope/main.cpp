@@ -46,7 +46,7 @@ CommandList makeCommands(CLI::App& root)
 {
     CommandList commands;
     for (const auto make : {makeExplain, makeImport, makeList, makeInspect, makeDiff, makeSweep, makeAgree,
-             makeDiagnose, makeWhatIf, makeReport, makeExport, makeSql, makeDoctor, makeEnv, makeServe}) {
+             makeDiagnose, makeWhatIf, makeMeasure, makeReport, makeExport, makeSql, makeDoctor, makeEnv, makeServe}) {
         commands.push_back(make(root));
     }
     return commands;

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/App.hpp>
+
+#include "app/nanscope/terminal.h"
+#include "core/instruments/instruments.h"
+
+namespace nanscope {
+
+/// The options that say who is measured.
+struct SubjectOptions
+{
+    std::string variant;
+    std::string precision;
+    std::string lowering;
+    std::string device = "cpu";
+    std::optional<int> steps;
+    std::string impl;
+    std::string python = "python3";
+    double timeout = 60;
+
+    void add(CLI::App& options);
+};
+
+/// Who is measured, and the cell that says what is to be expected of it.
+struct MeasuredSubject
+{
+    std::unique_ptr<Subject> own; ///< a function; none: the cell itself is measured
+    std::unique_ptr<CellSubject> cell; ///< none: a function of which nobody said what it is
+    ImplChoice impl;
+
+    Subject& subject() { return own ? *own : static_cast<Subject&>(*cell); }
+};
+
+/// What will be run for --impl.
+Result<ImplChoice> implChoice(const SubjectOptions& options);
+
+/// Without --variant a cell is that of the sidecar, or the one variant that the captured output fits.
+Result<MeasuredSubject> openSubject(const SubjectOptions& options, const std::string& capture, Terminal& terminal);
+
+} // namespace nanscope
