@@ -3,130 +3,20 @@
 #include "core/diagnose/damage.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "core/diagnose/damagenames.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/element.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/tensorstream.h"
 
 namespace nanscope {
 
 namespace {
-
-struct Tally
-{
-    Tally(std::int64_t rows, std::int64_t cols)
-        : perRow(static_cast<std::size_t>(rows), 0)
-        , perCol(static_cast<std::size_t>(cols), 0)
-    { }
-
-    void add(std::int64_t row, std::int64_t col, Damage damage)
-    {
-        ++perRow[static_cast<std::size_t>(row)];
-        ++perCol[static_cast<std::size_t>(col)];
-        nan += damage == Damage::nan ? 1 : 0;
-        posInf += damage == Damage::posInf ? 1 : 0;
-        negInf += damage == Damage::negInf ? 1 : 0;
-    }
-
-    std::int64_t height() const { return std::ssize(perRow); }
-    std::int64_t width() const { return std::ssize(perCol); }
-    std::int64_t total() const { return nan + posInf + negInf; }
-
-    std::vector<std::int64_t> perRow;
-    std::vector<std::int64_t> perCol;
-    std::int64_t nan = 0;
-    std::int64_t posInf = 0;
-    std::int64_t negInf = 0;
-};
-
-struct Extent
-{
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    std::int64_t hit = 0; ///< how many lines in between hold damage
-
-    std::int64_t length() const { return end - begin; }
-};
-
-Extent extentOf(const std::vector<std::int64_t>& lines)
-{
-    Extent extent;
-    const auto damaged = [](std::int64_t count) { return count > 0; };
-    extent.begin = std::find_if(lines.begin(), lines.end(), damaged) - lines.begin();
-    extent.end = lines.rend() - std::find_if(lines.rbegin(), lines.rend(), damaged);
-    extent.hit = std::count_if(lines.begin(), lines.end(), damaged);
-    return extent;
-}
-
-std::string kinds(const Tally& t)
-{
-    std::vector<std::string_view> names;
-    if (t.nan > 0) {
-        names.emplace_back("NaN");
-    }
-    if (t.posInf > 0) {
-        names.emplace_back("+Inf");
-    }
-    if (t.negInf > 0) {
-        names.emplace_back("-Inf");
-    }
-    return fmt::format("{}", fmt::join(names, " or "));
-}
-
-std::string range(std::string_view what, const Extent& extent)
-{
-    if (extent.length() == 1) {
-        return fmt::format("{} {}", what, extent.begin);
-    }
-    return fmt::format("{}s {}-{}", what, extent.begin, extent.end - 1);
-}
-
-std::string patternName(const Tally& t, const Extent& rows, const Extent& cols, std::int64_t height, std::int64_t width)
-{
-    const auto total = t.total();
-    if (total == height * width) {
-        return "whole element";
-    }
-    if (total == 1) {
-        return "single element";
-    }
-    if (total == rows.hit * width) {
-        return "rows";
-    }
-    if (total == cols.hit * height) {
-        return "columns";
-    }
-    return total == rows.length() * cols.length() ? "rectangle" : "scattered";
-}
-
-std::string patternText(const DamagePattern& p, const Tally& t, const Extent& rows, const Extent& cols)
-{
-    const auto what = kinds(t);
-    if (p.name == "whole element") {
-        return fmt::format("every value is {}", what);
-    }
-    if (p.name == "single element") {
-        return fmt::format("[{}, {}] is {}", rows.begin, cols.begin, what);
-    }
-    if (p.name == "rectangle") {
-        return fmt::format("{} x {} are {}", range("row", rows), range("column", cols), what);
-    }
-    if (p.name == "rows" || p.name == "columns") {
-        const auto& lines = p.name == "rows" ? rows : cols;
-        const auto noun = p.name == "rows" ? "row" : "column";
-        if (lines.hit == lines.length()) {
-            return fmt::format("the whole of {} is {}", range(noun, lines), what);
-        }
-        return fmt::format("{} whole {}s within {}-{} are {}", lines.hit, noun, lines.begin, lines.end - 1, what);
-    }
-    return fmt::format("{} values within {} x {} are {}", p.count, range("row", rows), range("column", cols), what);
-}
 
 /// How often each bit pattern of a NaN occurs; of a stranger's million different ones, the first.
 class NanBits
@@ -158,35 +48,15 @@ private:
     std::map<std::uint64_t, std::int64_t> m_counts;
 };
 
-DamagePattern patternOf(const Tally& t)
-{
-    DamagePattern pattern;
-    pattern.count = t.total();
-    if (pattern.count == 0) {
-        pattern.name = "none";
-        pattern.text = "every value is finite";
-        return pattern;
-    }
-    const auto rows = extentOf(t.perRow);
-    const auto cols = extentOf(t.perCol);
-    pattern.rowBegin = rows.begin;
-    pattern.rowEnd = rows.end;
-    pattern.colBegin = cols.begin;
-    pattern.colEnd = cols.end;
-    pattern.name = patternName(t, rows, cols, t.height(), t.width());
-    pattern.text = patternText(pattern, t, rows, cols);
-    return pattern;
-}
+/// Meets every damaged value: row, column, kind and bits.
+using DamageSink = std::function<void(std::int64_t, std::int64_t, Damage, const std::byte*)>;
 
 /// Through one small buffer: the matrix may be larger than the memory.
-Result<DamagePattern> patternOf(TensorStream& stream, const Tensor& tensor, std::int64_t batch)
+Result<void> readDamage(TensorStream& stream, const Tensor& tensor, std::int64_t batch, const DamageSink& sink)
 {
-    const auto shape = tensor.matrices();
     const auto width = sizeOf(tensor.dtype());
-    Tally tally(shape.rows, shape.cols);
-    NanBits nans;
     std::vector<double> values;
-    const auto read = stream.matrix(batch, [&](const TensorBlock& block) {
+    return stream.matrix(batch, [&](const TensorBlock& block) {
         values.resize(block.elements());
         convert(tensor.dtype(), block.bits, block.elements(), values.data());
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -196,13 +66,25 @@ Result<DamagePattern> patternOf(TensorStream& stream, const Tensor& tensor, std:
             }
             const auto line = block.firstLine + static_cast<std::int64_t>(i) / block.positions;
             const auto position = block.firstPosition + static_cast<std::int64_t>(i) % block.positions;
-            stream.transposed() ? tally.add(position, line, damage) : tally.add(line, position, damage);
-            if (damage == Damage::nan) {
-                nans.add(block.bits + i * width, width);
-            }
+            const auto* bits = block.bits + i * width;
+            stream.transposed() ? sink(position, line, damage, bits) : sink(line, position, damage, bits);
         }
     });
-    return read.map([&] {
+}
+
+Result<DamagePattern> patternOf(TensorStream& stream, const Tensor& tensor, std::int64_t batch)
+{
+    const auto shape = tensor.matrices();
+    const auto width = sizeOf(tensor.dtype());
+    DamageTally tally(shape.rows, shape.cols);
+    NanBits nans;
+    const auto sink = [&](std::int64_t row, std::int64_t col, Damage damage, const std::byte* bits) {
+        tally.add(row, col, damage);
+        if (damage == Damage::nan) {
+            nans.add(bits, width);
+        }
+    };
+    return readDamage(stream, tensor, batch, sink).map([&] {
         auto pattern = patternOf(tally);
         pattern.batch = static_cast<int>(batch);
         pattern.nanBits = nans.mostFrequent();
@@ -210,11 +92,37 @@ Result<DamagePattern> patternOf(TensorStream& stream, const Tensor& tensor, std:
     });
 }
 
+/// Where one matrix of a batch alone is damaged, its neighbours speak for shape and epsilon.
+void nameTheOnlyOne(std::vector<DamagePattern>& patterns)
+{
+    const auto damaged = [](const DamagePattern& pattern) { return pattern.count > 0; };
+    if (patterns.size() > 1 && std::ranges::count_if(patterns, damaged) == 1) {
+        const auto others = patterns.size() - 1;
+        auto& only = *std::ranges::find_if(patterns, damaged);
+        only.text += others == 1 ? "; the other matrix of the batch is finite"
+                                 : fmt::format("; the other {} matrices of the batch are finite", others);
+    }
+}
+
+Result<TensorStream> openDamage(const CaptureFile& capture, const Tensor& tensor)
+{
+    if (!isReal(tensor.dtype())) {
+        return failure(
+            ErrorKind::unsupported, "the tensor holds complex numbers, which nothing replays", capture.capture.path);
+    }
+    return TensorStream::open(tensor);
+}
+
+const Tensor& damagedTensor(const CaptureFile& capture)
+{
+    return capture.output ? *capture.output : capture.input;
+}
+
 } // namespace
 
 DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols)
 {
-    Tally tally(rows, cols);
+    DamageTally tally(rows, cols);
     for (std::int64_t r = 0; r < rows; ++r) {
         for (std::int64_t c = 0; c < cols; ++c) {
             const auto damage = damageOf(output[static_cast<std::size_t>(r * cols + c)]);
@@ -228,12 +136,8 @@ DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, 
 
 Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)
 {
-    const auto& tensor = capture.output ? *capture.output : capture.input;
-    if (!isReal(tensor.dtype())) {
-        return failure(
-            ErrorKind::unsupported, "the tensor holds complex numbers, which nothing replays", capture.capture.path);
-    }
-    auto stream = TensorStream::open(tensor);
+    const auto& tensor = damagedTensor(capture);
+    auto stream = openDamage(capture, tensor);
     if (!stream) {
         return tl::make_unexpected(stream.error());
     }
@@ -245,7 +149,23 @@ Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)
         }
         patterns.push_back(std::move(*pattern));
     }
+    nameTheOnlyOne(patterns);
     return patterns;
+}
+
+Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines)
+{
+    const auto& tensor = damagedTensor(capture);
+    auto stream = openDamage(capture, tensor);
+    if (!stream) {
+        return tl::make_unexpected(stream.error());
+    }
+    const auto shape = tensor.matrices();
+    DamageTally tally(shape.rows, shape.cols);
+    const auto sink = [&](std::int64_t row, std::int64_t col, Damage damage, const std::byte* /*bits*/) {
+        tally.add(row, col, damage);
+    };
+    return readDamage(*stream, tensor, batch, sink).map([&] { return tally.blocks(mostLines); });
 }
 
 } // namespace nanscope

@@ -2,13 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "core/model/model.h"
+#include "core/replay/badblocks.h"
+#include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
 
 /// Shape of the damage of one matrix, in words and numbers; bit patterns are not filled in.
 DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols);
+
+/// Exactly which elements of a captured output are damaged, through one small buffer; none where they take more than so
+/// many different lines.
+Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines);
 
 } // namespace nanscope

@@ -72,7 +72,7 @@ TEST(DamagePattern, KindsAreToldApart)
     m.fill(0, rows, 0, cols, NAN);
     EXPECT_EQ(m.describe().text, "every value is NaN");
     m.at(0, 0) = -INFINITY;
-    EXPECT_EQ(m.describe().text, "every value is NaN or -Inf");
+    EXPECT_EQ(m.describe().text, "every value is NaN or -Inf; 95 NaN to 1 Inf");
 
     Matrix one;
     one.at(7, 11) = NAN;
