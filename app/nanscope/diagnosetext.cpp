@@ -9,6 +9,7 @@
 
 #include "app/nanscope/table.h"
 #include "app/nanscope/words.h"
+#include "core/report/endsliketext.h"
 #include "core/report/words.h"
 
 namespace nanscope {
@@ -69,6 +70,7 @@ std::string verdictText(const CaptureVerdict& verdict)
     text += fact("", verdict.summary);
     text += fact("variant", variantText(verdict.variant));
     text += damageText(verdict.damage);
+    text += verdict.endsLikeTried > 0 ? fact("spread", endsLikeText(verdict)) : "";
     text += bullets("for", verdict.speaksFor);
     text += bullets("against", verdict.speaksAgainst);
     text += bullets("not testable", verdict.notTestable);

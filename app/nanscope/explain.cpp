@@ -6,6 +6,7 @@
 
 #include "app/nanscope/command.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/endslike.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capturefile.h"
 #include "core/tensorfile/scantensor.h"
@@ -39,6 +40,7 @@ CaptureVerdict firstLook(const CaptureFile& file)
     if (auto patterns = damagePatterns(file); patterns && shown < patterns->size()) {
         verdict.damage = std::move((*patterns)[shown]);
     }
+    fillEndsLike(verdict, file);
     return verdict;
 }
 

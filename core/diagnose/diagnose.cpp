@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/damage.h"
+#include "core/diagnose/endslike.h"
 #include "core/diagnose/envelope.h"
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/findings.h"
@@ -132,6 +133,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
                 return tl::make_unexpected(done.error());
             }
             verdict.summary = "could not be judged: " + sentence(done.error());
+        }
+        if (const auto file = openCapture(capture->path)) {
+            fillEndsLike(verdict, *file);
         }
     }
     summarize(diagnosis);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/endslike.h"
 #include "core/diagnose/judge.h"
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/rules.h"
@@ -176,6 +177,7 @@ Result<CaptureVerdict> judgeOver(const CaptureVerdict& judged, const std::vector
     auto verdict = judged;
     verdict.role = roleBefore(judged);
     conclude(verdict, c, judge(c), *judged.weighed);
+    keepEndsLike(verdict, judged);
     return verdict;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/report/endsliketext.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
 #include "core/report/words.h"
@@ -192,6 +193,9 @@ std::string explainText(const Capture& capture, const CaptureVerdict& verdict, c
         + mapText(capture, output);
     if (!verdict.summary.empty()) {
         text += statement("verdict", printable(verdict.summary));
+    }
+    if (const auto places = endsLikeText(verdict); !places.empty()) {
+        text += statement("spread", places);
     }
     return text + statement("can say", reading.can) + statement("cannot", reading.cannot)
         + statement("next", nextText(capture, verdict));

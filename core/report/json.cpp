@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/report/endsliketext.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 
@@ -223,6 +224,19 @@ std::vector<std::string> linesOf(const std::vector<Experiment>& experiments)
     return lines;
 }
 
+Json endsLikeJson(const CaptureVerdict& verdict)
+{
+    if (verdict.endsLikeTried == 0) {
+        return nullptr;
+    }
+    auto places = Json::array();
+    for (const auto& place : verdict.endsLike) {
+        places.push_back({{"variant", place.variant}, {"iteration", place.iteration}, {"op", name(place.op)},
+            {"mirrored", place.mirrored}});
+    }
+    return {{"tried", verdict.endsLikeTried}, {"places", std::move(places)}, {"text", endsLikeText(verdict)}};
+}
+
 Json verdictJson(const CaptureVerdict& verdict)
 {
     return {{"capture", verdict.capture}, {"role", name(verdict.role)}, {"rank", orNull(verdict.rank)},
@@ -233,7 +247,8 @@ Json verdictJson(const CaptureVerdict& verdict)
         {"next", arrayOf(linesOf(verdict.next))}, {"experiments", experimentsJson(verdict.next)},
         {"id", verdict.captureId}, {"kind", verdict.kind}, {"marginal", verdict.marginal},
         {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
-        {"members", membersJson(verdict.members)}, {"weighed", weighedJson(verdict.weighed)}};
+        {"members", membersJson(verdict.members)}, {"weighed", weighedJson(verdict.weighed)},
+        {"ends_like", endsLikeJson(verdict)}};
 }
 
 Json findingJson(const Finding& finding)

@@ -306,6 +306,14 @@ void read(const Json& json, Observations& out)
     read(at(json, "tried"), out.tried);
 }
 
+void read(const Json& json, SpreadPlace& out)
+{
+    read(at(json, "variant"), out.variant);
+    read(at(json, "iteration"), out.iteration);
+    readName(at(json, "op"), out.op, OpName::rescale);
+    read(at(json, "mirrored"), out.mirrored);
+}
+
 void readStep(const Json& json, CaptureVerdict& out)
 {
     if (json.is_array() && json.size() == 2) {
@@ -336,6 +344,8 @@ void read(const Json& json, CaptureVerdict& out)
     read(at(json, "not_testable"), out.notTestable);
     readExperiments(json, out.next);
     read(at(json, "caused_by"), out.causedBy);
+    read(at(at(json, "ends_like"), "tried"), out.endsLikeTried);
+    read(at(at(json, "ends_like"), "places"), out.endsLike);
 }
 
 void read(const Json& json, Finding::Evidence& out)

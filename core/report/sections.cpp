@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/report/console.h"
+#include "core/report/endsliketext.h"
 #include "core/report/words.h"
 
 namespace nanscope::report {
@@ -194,7 +195,11 @@ Blocks outputFacts(const ReportFacts& facts)
     if (facts.capture == nullptr || !facts.capture->output) {
         return only(own("not recorded."));
     }
-    return only(own(tensorFacts(*facts.capture->output) + "; ") + damageFacts(facts) + own("."));
+    auto text = own(tensorFacts(*facts.capture->output) + "; ") + damageFacts(facts) + own(".");
+    if (const auto places = endsLikeText(*facts.verdict); !places.empty()) {
+        text = text + own(" Spread: ") + foreign(places) + own(".");
+    }
+    return only(std::move(text));
 }
 
 Blocks control(const ReportFacts& /*facts*/)

@@ -185,6 +185,20 @@ TEST_F(Judging, HeadlineCountsAndPlacesTheFirstBirth)
     EXPECT_EQ(diagnosed().headline, "2 captures, 2 births: rank 3, at step 7 and 1 more");
 }
 
+TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)
+{
+    add("a.pt", {waves()}, {Matrix(size, NAN)});
+    const auto verdict = diagnosed().captures[0];
+    ASSERT_EQ(verdict.role, Role::birth);
+    // Most places of every plausible variant, and never the last write.
+    EXPECT_GT(verdict.endsLikeTried, static_cast<int>(verdict.endsLike.size()));
+    EXPECT_GT(2 * static_cast<int>(verdict.endsLike.size()), verdict.endsLikeTried);
+    for (const auto& place : verdict.endsLike) {
+        EXPECT_THAT(verdict.variant.names, testing::Contains(place.variant));
+        EXPECT_FALSE(place.op == OpName::update && place.iteration == 5);
+    }
+}
+
 TEST_F(Judging, ARunWithoutABirthNamesItsUpstream)
 {
     auto input = waves();

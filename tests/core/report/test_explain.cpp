@@ -87,6 +87,16 @@ TEST(Explain, SaysWhatItIsWhatIsWrongAndWhatNext)
     }
 }
 
+TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)
+{
+    auto verdict = handmade::birthVerdict();
+    EXPECT_THAT(explainText(handmade::birthCapture(), verdict, nullptr), Not(HasSubstr("spread ")));
+    verdict.endsLike = {{"gns-gram", 5, OpName::update, false}};
+    verdict.endsLikeTried = 17;
+    const auto text = explainText(handmade::birthCapture(), verdict, nullptr);
+    EXPECT_THAT(text, HasSubstr("spread   Rectangle: only the last write or code after the iteration, 1 of 17\n"));
+}
+
 TEST(Explain, ReadsEachKindOfCaptureDifferently)
 {
     auto upstream = handmade::birthCapture();

@@ -223,6 +223,17 @@ TEST(Fields, OfADamagePattern)
     EXPECT_EQ(back.nanBits, verdict.damage.nanBits) << "all 64 bits of a double's NaN";
 }
 
+TEST(Fields, OfThePlacesADumpCanHaveBegunIn)
+{
+    auto verdict = handmade::birthVerdict();
+    EXPECT_EQ(returned(verdict).endsLikeTried, 0);
+    verdict.endsLike = {{"gns-gram", 5, OpName::update, false}, {"gns-gram", 3, OpName::rescale, true}};
+    verdict.endsLikeTried = 17;
+    const auto back = returned(verdict);
+    EXPECT_EQ(back.endsLike, verdict.endsLike);
+    EXPECT_EQ(back.endsLikeTried, 17);
+}
+
 TEST(Fields, OfEveryRoleAndBlame)
 {
     CaptureVerdict verdict;

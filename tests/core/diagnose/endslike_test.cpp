@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/endslike.h"
+#include "core/report/endsliketext.h"
+#include "tests/core/replay/framecapture.h"
+
+namespace nanscope {
+namespace {
+
+using testing::StartsWith;
+
+SpreadModel modelOf(std::string_view variant, std::int64_t rows, std::int64_t cols, bool mirrored)
+{
+    return {compileProgram(**findVariant(variant), {1, rows, cols}, {}).value(), mirrored};
+}
+
+/// Every tile there is in the result of a place, smaller than it in both directions.
+std::vector<Region> allTiles(const SpreadModel& model, std::size_t place)
+{
+    const auto& plan = model.program().buffers[static_cast<std::size_t>(model.program().code[place].out)];
+    const auto height = plan.transposed ? plan.cols : plan.rows;
+    const auto width = plan.transposed ? plan.rows : plan.cols;
+    std::vector<Region> tiles;
+    for (std::int64_t row = 0; row < height; ++row) {
+        for (std::int64_t rows = 1; rows <= height - row && rows < height; ++rows) {
+            for (std::int64_t col = 0; col < width; ++col) {
+                for (std::int64_t cols = 1; cols <= width - col && cols < width; ++cols) {
+                    tiles.push_back({row, col, rows, cols});
+                }
+            }
+        }
+    }
+    return tiles;
+}
+
+/// For each picture that any tile ends as, the places that can.
+std::vector<std::pair<BadBlocks, std::set<std::size_t>>> endsOf(const SpreadModel& model)
+{
+    std::vector<std::pair<BadBlocks, std::set<std::size_t>>> ends;
+    for (const auto place : placesIn(model.program())) {
+        for (const auto& tile : allTiles(model, place)) {
+            const auto end = model.end(place, tile);
+            auto known = std::ranges::find_if(ends, [&](const auto& entry) { return entry.first == end; });
+            if (known == ends.end()) {
+                known = ends.insert(ends.end(), {end, {}});
+            }
+            known->second.insert(place);
+        }
+    }
+    return ends;
+}
+
+void expectFoundAsByTryingAll(std::string_view variant, std::int64_t rows, std::int64_t cols, bool mirrored)
+{
+    const auto model = modelOf(variant, rows, cols, mirrored);
+    for (const auto& [end, places] : endsOf(model)) {
+        std::set<std::size_t> found;
+        for (const auto place : placesIn(model.program())) {
+            if (const auto tile = tileEndingLike(model, place, end)) {
+                found.insert(place);
+                EXPECT_EQ(model.end(place, *tile), end);
+            }
+        }
+        EXPECT_EQ(found, places) << variant << (mirrored ? " mirrored, " : ", ") << badElements(end) << " bad";
+    }
+}
+
+TEST(EndsLike, FindsWhatTryingEveryTileFinds)
+{
+    for (const bool mirrored : {false, true}) {
+        expectFoundAsByTryingAll("gns-gram", 5, 7, mirrored);
+        expectFoundAsByTryingAll("gns-gram", 7, 4, mirrored);
+        expectFoundAsByTryingAll("dion-polar-express", 6, 4, mirrored);
+        expectFoundAsByTryingAll("keller-jordan", 4, 4, mirrored);
+    }
+}
+
+class EndsLikeDump : public testing::Test
+{
+protected:
+    static constexpr std::int64_t rows = 320;
+    static constexpr std::int64_t cols = 704;
+
+    std::vector<double> output = std::vector<double>(rows * cols, 0.5);
+
+    void spoil(const Region& region, double value = NAN)
+    {
+        for (auto r = region.row; r < region.row + region.rows; ++r) {
+            for (auto c = region.col; c < region.col + region.cols; ++c) {
+                output[static_cast<std::size_t>(r * cols + c)] = value;
+            }
+        }
+    }
+
+    CaptureVerdict fill(const std::vector<std::string>& variants, bool tall = false)
+    {
+        const Shape shape = tall ? Shape {1, cols, rows} : Shape {1, rows, cols};
+        auto written = output;
+        for (std::int64_t i = 0; tall && i < rows * cols; ++i) {
+            written[static_cast<std::size_t>((i % cols) * rows + i / cols)] = output[static_cast<std::size_t>(i)];
+        }
+        const auto path =
+            writeFrameCapture(m_folder / "x.pt", shape, waveValues(static_cast<std::size_t>(rows * cols)), written);
+        const auto file = openCapture(path).value();
+        CaptureVerdict verdict;
+        verdict.damage = damagePatterns(file).value().front();
+        verdict.variant.names = variants;
+        fillEndsLike(verdict, file);
+        return verdict;
+    }
+
+    TemporaryFolder m_folder;
+};
+
+TEST_F(EndsLikeDump, ARectangleIsTheLastWriteAlone)
+{
+    spoil({64, 128, 64, 64});
+    const auto verdict = fill({"gns-gram"});
+    ASSERT_EQ(verdict.endsLike.size(), 1);
+    EXPECT_EQ(verdict.endsLike[0], (SpreadPlace {"gns-gram", 5, OpName::update, false}));
+    EXPECT_EQ(endsLikeText(verdict), "Rectangle: only the last write or code after the iteration, 1 of 17 places");
+    EXPECT_EQ(endsLikeText(fill({"gns-gram", "gns-standard"})),
+        "Rectangle: only the last write or code after the iteration, 2 of 32 places");
+}
+
+TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
+{
+    spoil({0, 0, rows, cols});
+    // Everything but the last Z, Q and write: Q is multiplied from the left here.
+    EXPECT_EQ(endsLikeText(fill({"deepspeed-gram"})),
+        "All NaN: 14 of 17 places can end like this; the picture excludes only the late ones");
+    EXPECT_EQ(endsLikeText(fill({"keller-jordan"})),
+        "All NaN: 13 of 15 places can end like this; the picture excludes only the late ones");
+    spoil({0, 0, 1, 1}, INFINITY);
+    EXPECT_THAT(endsLikeText(fill({"keller-jordan"})), StartsWith("Nothing finite: 13 of 15"));
+}
+
+TEST_F(EndsLikeDump, WholeRowsAreTheLastProductsOfQ)
+{
+    spoil({128, 0, 64, cols});
+    EXPECT_EQ(endsLikeText(fill({"gns-gram"})), "Rows: only q of steps 3-5; 3 of 17 places");
+    EXPECT_EQ(endsLikeText(fill({"deepspeed-gram"})), "Rows: only z of step 5, q of step 5; 2 of 17 places");
+    EXPECT_EQ(endsLikeText(fill({"keller-jordan"})), "Rows: only polynomial of step 5; 1 of 15 places");
+}
+
+TEST_F(EndsLikeDump, RowsDownToTheLastNeedAMirrorInZ)
+{
+    spoil({192, 0, rows - 192, cols});
+    const auto verdict = fill({"gns-gram"});
+    EXPECT_EQ(endsLikeText(verdict), "Rows: only z of step 5 (mirrored), q of steps 3-5; 4 of 17 places");
+    for (const auto& place : verdict.endsLike) {
+        EXPECT_EQ(place.mirrored, place.op == OpName::z);
+    }
+}
+
+TEST_F(EndsLikeDump, ATallMatrixIsMappedBack)
+{
+    spoil({128, 0, 64, cols});
+    const auto verdict = fill({"gns-gram"}, true);
+    EXPECT_EQ(verdict.damage.name, "columns");
+    EXPECT_EQ(endsLikeText(verdict), "Columns: only q of steps 3-5; 3 of 17 places");
+    // Whole rows of a tall matrix are no end of one tile.
+    output.assign(output.size(), 0.5);
+    spoil({0, 64, rows, 64});
+    EXPECT_THAT(endsLikeText(fill({"deepspeed-gram"}, true)), StartsWith("Rows: none of 17 places"));
+}
+
+TEST_F(EndsLikeDump, PatternsAreComparedExactly)
+{
+    spoil({128, 0, 64, cols});
+    output[static_cast<std::size_t>(150 * cols + 3)] = 0.5;
+    EXPECT_THAT(endsLikeText(fill({"deepspeed-gram"})), StartsWith("Scattered: none of 17 places"));
+}
+
+TEST_F(EndsLikeDump, FinerDamageThanATileHasNoPlace)
+{
+    for (std::int64_t r = 0; r < rows; r += 2) {
+        spoil({r, 40, 1, 8}, INFINITY);
+    }
+    const auto verdict = fill({"gns-gram"});
+    EXPECT_TRUE(verdict.endsLike.empty());
+    EXPECT_EQ(verdict.endsLikeTried, 17);
+    EXPECT_THAT(endsLikeText(verdict), StartsWith("Strided rectangle: none of 17 places"));
+}
+
+TEST_F(EndsLikeDump, OnlyDamageOfABirthIsAskedAbout)
+{
+    EXPECT_EQ(fill({"gns-gram"}).endsLikeTried, 0);
+    EXPECT_EQ(endsLikeText(CaptureVerdict {}), "");
+    spoil({64, 128, 64, 64});
+    auto verdict = fill({"gns-gram"});
+    verdict.endsLike.clear();
+    verdict.endsLikeTried = 0;
+    verdict.role = Role::downstream;
+    fillEndsLike(verdict, openCapture((m_folder / "x.pt").string()).value());
+    EXPECT_EQ(verdict.endsLikeTried, 0);
+}
+
+TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
+{
+    spoil({64, 128, 64, 64});
+    auto judged = fill({"gns-gram", "keller-jordan"});
+    judged.weighed.emplace();
+    judged.weighed->rows = rows;
+    judged.weighed->cols = cols;
+    CaptureVerdict verdict;
+    verdict.variant.names = {"keller-jordan"};
+    keepEndsLike(verdict, judged);
+    ASSERT_EQ(verdict.endsLike.size(), 1);
+    EXPECT_EQ(verdict.endsLike[0].variant, "keller-jordan");
+    EXPECT_EQ(verdict.endsLikeTried, 15);
+}
+
+TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)
+{
+    const std::vector<SpreadPlace> places {{"a", 1, OpName::z, false}, {"a", 2, OpName::z, false},
+        {"b", 2, OpName::z, true}, {"a", 4, OpName::z, false}, {"a", 5, OpName::z, true}, {"a", 3, OpName::q, true}};
+    EXPECT_EQ(placesText(places), "z of steps 1-2 and 4, z of step 5 (mirrored), q of step 3 (mirrored)");
+    EXPECT_EQ(placesText({}), "");
+}
+
+TEST(SymmetricKernels, AreKnownByTheirVariant)
+{
+    EXPECT_TRUE(hasSymmetricKernels(**findVariant("gns-gram")));
+    EXPECT_TRUE(hasSymmetricKernels(**findVariant("dion-ns5")));
+    EXPECT_FALSE(hasSymmetricKernels(**findVariant("keller-jordan")));
+    EXPECT_FALSE(hasSymmetricKernels(**findVariant("deepspeed-gram")));
+}
+
+} // namespace
+} // namespace nanscope
