@@ -46,6 +46,7 @@ std::unique_ptr<Command> makeInspect(CLI::App& root);
 std::unique_ptr<Command> makeDiff(CLI::App& root);
 std::unique_ptr<Command> makeSweep(CLI::App& root);
 std::unique_ptr<Command> makeAgree(CLI::App& root);
+std::unique_ptr<Command> makeSpread(CLI::App& root);
 std::unique_ptr<Command> makeDiagnose(CLI::App& root);
 std::unique_ptr<Command> makeWhatIf(CLI::App& root);
 std::unique_ptr<Command> makeReport(CLI::App& root);

@@ -17,7 +17,7 @@ TEST(Statuses, HelpAndVersionAreNoErrors)
     const auto help = run({"--help"});
     EXPECT_EQ(help.status, 0);
     for (const auto* command : {"explain", "import", "list", "inspect", "diff", "sweep", "diagnose", "report", "sql",
-             "export", "doctor", "env", "serve", "whatif"}) {
+             "export", "doctor", "env", "serve", "whatif", "spread"}) {
         EXPECT_THAT(help.out, HasSubstr(command));
     }
 }

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/command.h"
+#include "app/nanscope/spreadtext.h"
+#include "app/nanscope/words.h"
+#include "core/diagnose/damage.h"
+#include "core/diagnose/diagnose.h"
+#include "core/report/report.h"
+#include "core/tensorfile/capturefile.h"
+
+namespace nanscope {
+
+namespace {
+
+class Spread : public Command
+{
+public:
+    explicit Spread(CLI::App& root);
+    Result<int> run(Terminal& terminal) override;
+
+private:
+    Result<std::int64_t> batchOf(const CaptureFile& file) const;
+    Result<int> likeDump(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const;
+    Result<int> plant(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const;
+    Result<CellRequest> cell(const Variant& variant) const;
+    Result<PlantedFault> fault(const Variant& variant, const MatrixShape& shape) const;
+
+    std::string m_path;
+    std::string m_variants;
+    std::string m_precision;
+    std::string m_op;
+    int m_iteration = 0;
+    std::string m_tile;
+    std::string m_value = "nan";
+    std::optional<std::int64_t> m_batch;
+    bool m_mirrored = false;
+    bool m_likeDump = false;
+};
+
+Spread::Spread(CLI::App& root)
+    : Command(root, "spread", "What would have happened, had one tile of one op gone bad")
+{
+    options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
+    options().add_option("--variant", m_variants, "What is replayed; for --like-dump several, or all");
+    options().add_option("--precision", m_precision, "Number format; default: the variant's own");
+    options().add_option("--op", m_op, "Whose result goes bad: gram, polynomial, update, z, q, r, restart, ...");
+    options().add_option("--iteration", m_iteration, "Step of the op, from 1; 0 is everything before");
+    options().add_option("--tile", m_tile, "ROW,COL or ROW,COL,ROWS,COLS; 64x64 where no size is given");
+    options().add_option("--value", m_value, "nan, inf, -inf, zero, stale (what the memory held) or stale:NUMBER");
+    options().add_option("--batch", m_batch, "Matrix of the batch; default: the first damaged one");
+    options().add_flag("--mirrored", m_mirrored, "As kernels that compute one triangle and write it twice");
+    options().add_flag("--like-dump", m_likeDump, "List the places a bad tile of which ends like this capture");
+}
+
+Result<std::vector<std::int64_t>> numbersOf(const std::string& text)
+{
+    std::vector<std::int64_t> numbers;
+    for (const auto& part : listOf(text)) {
+        std::int64_t number = 0;
+        const auto read = std::from_chars(part.data(), part.data() + part.size(), number);
+        if (read.ec != std::errc() || read.ptr != part.data() + part.size() || number < 0) {
+            return failure(ErrorKind::usage, fmt::format("'{}' in --tile is not a whole number from 0 on", part));
+        }
+        numbers.push_back(number);
+    }
+    if (numbers.size() != 2 && numbers.size() != 4) {
+        return failure(ErrorKind::usage, "--tile is ROW,COL or ROW,COL,ROWS,COLS");
+    }
+    return numbers;
+}
+
+/// Rows and columns of the result a fault goes into; plantingPoint() refuses what is not there.
+std::array<std::int64_t, 2> sizeOfOp(const Program& program, const PlantedFault& fault)
+{
+    for (const auto& op : opsOf(program)) {
+        if (op.op == fault.op && op.iteration == fault.iteration) {
+            return {op.rows, op.cols};
+        }
+    }
+    return {1, 1};
+}
+
+Result<Region> tileOf(const std::string& text, const std::array<std::int64_t, 2>& size)
+{
+    return numbersOf(text).map([&](const std::vector<std::int64_t>& numbers) {
+        constexpr std::int64_t usual = 64;
+        Region tile {numbers[0], numbers[1], 0, 0};
+        tile.rows = numbers.size() == 4 ? numbers[2] : std::clamp<std::int64_t>(size[0] - tile.row, 1, usual);
+        tile.cols = numbers.size() == 4 ? numbers[3] : std::clamp<std::int64_t>(size[1] - tile.col, 1, usual);
+        return tile;
+    });
+}
+
+Result<std::int64_t> Spread::batchOf(const CaptureFile& file) const
+{
+    const auto batches = file.input.matrices().batch;
+    const auto batch = m_batch.value_or(shownBatch(file.capture));
+    if (batch < 0 || batch >= batches) {
+        return failure(
+            ErrorKind::usage, fmt::format("there is no matrix {}, the capture holds {}", batch, batches), m_path);
+    }
+    return batch;
+}
+
+Result<CellRequest> Spread::cell(const Variant& variant) const
+{
+    CellRequest request;
+    request.variant = variant.name;
+    request.precision = variant.precision;
+    request.lowering = variant.lowering;
+    if (m_precision.empty()) {
+        return request;
+    }
+    return precisionsOf({m_precision}).map([&](const std::vector<Precision>& given) {
+        request.precision = given.front();
+        return request;
+    });
+}
+
+Result<PlantedFault> Spread::fault(const Variant& variant, const MatrixShape& shape) const
+{
+    const auto op = parseOpName(m_op);
+    PlantedFault fault;
+    if (!op) {
+        return failure(ErrorKind::usage,
+            m_op.empty() ? std::string("--op and --iteration say whose result goes bad")
+                         : fmt::format("there is no op '{}'; the film strip and nanscope sweep name them", m_op));
+    }
+    if (!parseValue(m_value, fault)) {
+        return failure(ErrorKind::usage,
+            fmt::format("'{}' is no value to plant; use nan, inf, -inf, zero, stale or stale:NUMBER", m_value));
+    }
+    fault.op = *op;
+    fault.iteration = m_iteration;
+    fault.mirrored = m_mirrored;
+    const auto program = compileProgram(variant, shape, {});
+    if (!program) {
+        return tl::make_unexpected(program.error());
+    }
+    const auto tile = tileOf(m_tile, sizeOfOp(*program, fault));
+    if (!tile) {
+        return tl::make_unexpected(tile.error());
+    }
+    fault.region = *tile;
+    return plantingPoint(*program, fault).map([&](std::size_t) { return fault; });
+}
+
+Result<int> Spread::plant(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const
+{
+    if (m_variants.empty()) {
+        return failure(ErrorKind::usage, "--variant says what is replayed");
+    }
+    const auto variant = findVariant(m_variants);
+    if (!variant) {
+        return tl::make_unexpected(variant.error());
+    }
+    const auto request = cell(**variant);
+    const auto planted = fault(**variant, file.input.matrices());
+    if (!request || !planted) {
+        return tl::make_unexpected(!request ? request.error() : planted.error());
+    }
+    FilmRequest wanted {m_path, *request, batch, {}, *planted};
+    const auto film = spreadFilm(wanted, makeCoreDevice, terminal.job());
+    if (!film) {
+        return tl::make_unexpected(film.error());
+    }
+    if (terminal.json()) {
+        terminal.printJson(spreadJson(*film, *planted));
+    } else {
+        terminal.print(spreadText(*film, *planted));
+    }
+    return exitDone;
+}
+
+Result<int> Spread::likeDump(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const
+{
+    if (!file.output) {
+        return failure(ErrorKind::unsupported, "the capture holds no output to end like", m_path);
+    }
+    const auto names = variantsOf(listOf(m_variants));
+    auto patterns = damagePatterns(file);
+    const auto ends = names ? endingLike(file, batch, *names) : Result<EndsLike>(tl::make_unexpected(names.error()));
+    if (!patterns || !ends) {
+        return tl::make_unexpected(!patterns ? patterns.error() : ends.error());
+    }
+    const auto& damage = patterns->at(static_cast<std::size_t>(batch));
+    if (damage.count == 0) {
+        return failure(ErrorKind::unsupported, "its output is finite: no bad tile ends like this", m_path);
+    }
+    if (terminal.json()) {
+        terminal.printJson(likeDumpJson(file.capture, damage, *ends));
+    } else {
+        terminal.print(likeDumpText(file.capture, damage, *ends));
+    }
+    return exitDone;
+}
+
+Result<int> Spread::run(Terminal& terminal)
+{
+    auto file = openCapture(m_path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    if (auto scanned = scanCapture(*file); !scanned) {
+        return tl::make_unexpected(scanned.error());
+    }
+    const auto batch = batchOf(*file);
+    if (!batch) {
+        return tl::make_unexpected(batch.error());
+    }
+    return m_likeDump ? likeDump(*file, *batch, terminal) : plant(*file, *batch, terminal);
+}
+
+} // namespace
+
+std::unique_ptr<Command> makeSpread(CLI::App& root)
+{
+    return std::make_unique<Spread>(root);
+}
+
+} // namespace nanscope

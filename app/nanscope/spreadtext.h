@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/diagnose/endslike.h"
+#include "core/diagnose/spreadfilm.h"
+
+namespace nanscope {
+
+/// The film on a terminal: a line per op from the fault on, with a tile map where the damage has a shape.
+std::string spreadText(const SpreadFilm& film, const PlantedFault& fault);
+
+/// "nanscope.spread/1".
+nlohmann::ordered_json spreadJson(const SpreadFilm& film, const PlantedFault& fault);
+
+/// The places that can end like a capture, each with the line that plants one of its tiles.
+std::string likeDumpText(const Capture& capture, const DamagePattern& damage, const EndsLike& ends);
+nlohmann::ordered_json likeDumpJson(const Capture& capture, const DamagePattern& damage, const EndsLike& ends);
+
+} // namespace nanscope
