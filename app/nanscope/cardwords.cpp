@@ -22,7 +22,9 @@ void addCardOptions(CLI::App& options, CardWords& words)
 
 Result<DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words)
 {
-    DiagnoseOptions options {ran, {}, words.spikeRule};
+    DiagnoseOptions options;
+    options.ran = ran;
+    options.spikeRule = words.spikeRule;
     for (const auto& word : words.silence) {
         for (auto& id : listOf(word)) {
             if (auto known = oneOf("card", id, cards::cardIds()); !known) {

@@ -11,10 +11,12 @@
 #include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/diagnosetext.h"
+#include "app/nanscope/known.h"
 #include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/experiments.h"
+#include "core/diagnose/layers.h"
 #include "core/diagnose/rollback.h"
 #include "core/report/report.h"
 
@@ -34,6 +36,7 @@ public:
             ->allow_extra_args(false);
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
+        addKnownOptions(options(), m_known);
         options().add_option("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().add_option("--session", m_session, "Keep what was read and judged in this session");
         addColumnOption(options(), m_columns);
@@ -46,6 +49,7 @@ private:
     std::vector<std::string> m_ran;
     CardWords m_cards;
     ObservedWords m_observed;
+    KnownWords m_known;
     std::string m_failOn;
     std::string m_session;
     ColumnWords m_columns;
@@ -84,10 +88,15 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!said) {
         return tl::make_unexpected(said.error());
     }
-    const auto options = diagnoseOptions(m_ran, m_cards);
+    auto options = diagnoseOptions(m_ran, m_cards);
     if (!options) {
         return tl::make_unexpected(options.error());
     }
+    const auto known = readKnown(m_known);
+    if (!known) {
+        return tl::make_unexpected(known.error());
+    }
+    options->advisories = known->advisories;
     const auto columns = columnsFor({m_path}, m_columns, terminal);
     if (!columns) {
         return tl::make_unexpected(columns.error());
@@ -100,9 +109,14 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
+    auto& settings = source->run.settings;
+    settings.insert(settings.end(), known->environment.begin(), known->environment.end());
     auto diagnosis = diagnose(source->run, *options, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
+    }
+    if (known->parameters) {
+        nameLayers(*diagnosis, source->run, *known->parameters);
     }
     // Stored without what was observed, which is argued with afresh whenever it changes.
     store(*source, *diagnosis, terminal);

@@ -66,6 +66,9 @@ std::string verdictText(const CaptureVerdict& verdict)
     auto text = fmt::format("\n{}  {}\n", name(verdict.role), printable(verdict.capture));
     text +=
         fact("when", verdict.rank ? fmt::format("rank {}, {}", *verdict.rank, stepText(verdict)) : stepText(verdict));
+    if (!verdict.layer.empty()) {
+        text += fact("layer", verdict.layer);
+    }
     text += fact("verdict", fmt::format("{}: {}", blameText(verdict), strengthText(verdict)));
     text += fact("", verdict.summary);
     text += fact("variant", variantText(verdict.variant));
@@ -191,12 +194,40 @@ std::string rollbackText(const std::optional<Rollback>& rollback)
     return text;
 }
 
+std::string clustersText(const std::vector<Cluster>& clusters)
+{
+    constexpr std::size_t most = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, clusters.size()); ++i) {
+        text += fact(i == 0 ? "clusters" : "", clusters[i].text);
+    }
+    return clusters.size() > most ? text + fact("", fmt::format("and {} more", clusters.size() - most)) : text;
+}
+
+/// Published problems are told apart from evidence: a version that is affected says nothing of this call.
+std::string advisoriesText(const std::vector<AdvisoryMatch>& advisories)
+{
+    std::string text;
+    std::string open;
+    for (const auto& one : advisories) {
+        if (!one.certain) {
+            open += fact(open.empty() ? "cannot tell" : "",
+                fmt::format("{}: {} ({}); needs {}", one.id, one.title, one.matched, one.missing));
+            continue;
+        }
+        text += fact(name(one.status), fmt::format("{}: {}", one.id, one.title));
+        text += fact("", one.text);
+        text += fact("", fmt::format("matches {}; {} (as of {})", one.matched, one.link, one.dated));
+    }
+    return text.empty() && open.empty() ? text : "\nadvisories (no evidence)\n" + text + open;
+}
+
 } // namespace
 
 std::string diagnosisText(const Diagnosis& diagnosis)
 {
     constexpr std::size_t most = 10;
-    auto text = printable(diagnosis.headline) + "\n";
+    auto text = printable(diagnosis.headline) + "\n" + clustersText(diagnosis.clusters);
     std::size_t shown = 0;
     for (const auto& verdict : diagnosis.captures) {
         if (explained(verdict) && ++shown <= most) {
@@ -206,7 +237,8 @@ std::string diagnosisText(const Diagnosis& diagnosis)
     if (shown > most) {
         text += fmt::format("\nand {} more like these (--json has them all)\n", shown - most);
     }
-    return text + othersText(diagnosis) + findingsText(diagnosis.findings) + rollbackText(diagnosis.rollback);
+    return text + othersText(diagnosis) + findingsText(diagnosis.findings) + advisoriesText(diagnosis.advisories)
+        + rollbackText(diagnosis.rollback);
 }
 
 } // namespace nanscope

@@ -119,7 +119,7 @@ std::map<std::string, std::string> installed(const fs::path& prefix)
 bool concernsTraining(const std::string& package)
 {
     constexpr std::string_view starts[] = {"torch", "triton", "nvidia", "dion", "gram_newton", "quack", "flash_attn",
-        "deepspeed", "transformer_engine", "apex", "numpy", "cuda", "muon", "emerging"};
+        "deepspeed", "transformer_engine", "apex", "numpy", "cuda", "muon", "emerging", "flash_muon", "dmuon"};
     return std::any_of(std::begin(starts), std::end(starts), [&](auto start) { return package.starts_with(start); });
 }
 

@@ -10,11 +10,13 @@
 #include "app/nanscope/cardwords.h"
 #include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
+#include "app/nanscope/known.h"
 #include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/experiments.h"
+#include "core/diagnose/layers.h"
 #include "core/diagnose/rollback.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"
@@ -30,7 +32,7 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Result<ReportInput> gather(Source& source, Terminal& terminal) const;
+    Result<ReportInput> gather(Source& source, const Known& known, Terminal& terminal) const;
     Result<ReportOptions> reportOptions() const;
     Result<WrittenBundle> bundle(const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
     Result<std::vector<WrittenFile>> write(
@@ -42,6 +44,7 @@ private:
     std::vector<std::string> m_ran;
     CardWords m_cards;
     ObservedWords m_observed;
+    KnownWords m_known;
     std::vector<std::string> m_only;
     std::vector<std::string> m_without;
     std::vector<std::string> m_replace;
@@ -78,6 +81,7 @@ Report::Report(CLI::App& root)
         ->allow_extra_args(false);
     addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
+    addKnownOptions(options(), m_known);
     options()
         .add_option("--section", m_only, "Only these sections, such as claim,output; may be repeated")
         ->allow_extra_args(false);
@@ -165,6 +169,9 @@ std::string Report::commandLine() const
         add("--failed", {m_observed.failed});
     }
     add("--tried", m_observed.tried);
+    add("--env", m_known.environment.empty() ? std::vector<std::string> {} : std::vector {m_known.environment});
+    add("--advisories", m_known.advisories);
+    add("--params", m_known.parameters.empty() ? std::vector<std::string> {} : std::vector {m_known.parameters});
     add("--section", m_only);
     add("--no-section", m_without);
     // What is to be hidden must not come back as part of the command.
@@ -176,17 +183,26 @@ std::string Report::commandLine() const
         + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
-Result<ReportInput> Report::gather(Source& source, Terminal& terminal) const
+Result<ReportInput> Report::gather(Source& source, const Known& known, Terminal& terminal) const
 {
     const auto said = parseObserved(m_observed);
     const auto observed = said ? observedOf(source, *said) : said;
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
-    const auto options = diagnoseOptions(m_ran, m_cards);
-    auto diagnosis = options ? diagnose(source.run, *options, terminal.job()) : tl::make_unexpected(options.error());
+    auto options = diagnoseOptions(m_ran, m_cards);
+    if (!options) {
+        return tl::make_unexpected(options.error());
+    }
+    options->advisories = known.advisories;
+    auto& settings = source.run.settings;
+    settings.insert(settings.end(), known.environment.begin(), known.environment.end());
+    auto diagnosis = diagnose(source.run, *options, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
+    }
+    if (known.parameters) {
+        nameLayers(*diagnosis, source.run, *known.parameters);
     }
     std::vector<Cell> cells;
     if (source.session) {
@@ -297,6 +313,10 @@ Result<int> Report::run(Terminal& terminal)
     if (!outputs || !options) {
         return tl::make_unexpected(outputs ? options.error() : outputs.error());
     }
+    const auto known = readKnown(m_known);
+    if (!known) {
+        return tl::make_unexpected(known.error());
+    }
     const auto columns = columnsFor({m_path}, m_columns, terminal);
     if (!columns) {
         return tl::make_unexpected(columns.error());
@@ -306,7 +326,7 @@ Result<int> Report::run(Terminal& terminal)
         return tl::make_unexpected(source.error());
     }
     const auto status = source->status();
-    const auto input = gather(*source, terminal);
+    const auto input = gather(*source, *known, terminal);
     if (!input) {
         return tl::make_unexpected(input.error());
     }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/advisorymatch.h"
+#include "core/diagnose/clusters.h"
 #include "core/diagnose/damage.h"
 #include "core/diagnose/endslike.h"
 #include "core/diagnose/envelope.h"
@@ -14,6 +16,7 @@
 #include "core/diagnose/headline.h"
 #include "core/diagnose/judge.h"
 #include "core/diagnose/rollback.h"
+#include "core/diagnose/twins.h"
 
 namespace nanscope {
 
@@ -64,6 +67,11 @@ bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
     return judged && capture.part.empty() && capture.output && capture.output->scanned();
 }
 
+bool isBirth(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::birth;
+}
+
 void reportProgress(const JobContext& job, std::size_t done, std::size_t total, const std::string& capture)
 {
     Progress progress;
@@ -97,6 +105,7 @@ Diagnosis triageRun(const RunData& run)
     diagnosis.run = run.name;
     diagnosis.captures = triage(run);
     diagnosis.findings = earlyFindings(run);
+    diagnosis.clusters = clustersOf(run, diagnosis.captures);
     summarize(diagnosis);
     return diagnosis;
 }
@@ -113,6 +122,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     }
     auto diagnosis = triageRun(run);
     const auto device = makeEigenDevice();
+    Controls controls(run, *device, job.cancel);
     for (std::size_t i = 0; i < diagnosis.captures.size(); ++i) {
         auto& verdict = diagnosis.captures[i];
         reportProgress(job, i, diagnosis.captures.size(), verdict.capture);
@@ -128,7 +138,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             verdict.next = verdict.role == Role::upstream ? nextExperiments(verdict) : verdict.next;
             continue;
         }
-        if (auto done = judgeCapture(verdict, *capture, {run, *given, *device, job, i}); !done) {
+        if (auto done = judgeCapture(verdict, *capture, {run, *given, *device, controls, job, i}); !done) {
             if (done.error().kind == ErrorKind::cancelled) {
                 return tl::make_unexpected(done.error());
             }
@@ -137,8 +147,15 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         if (const auto file = openCapture(capture->path)) {
             fillEndsLike(verdict, *file);
         }
+        if (const auto twin = isBirth(verdict) ? twinOf(*capture, run) : std::nullopt) {
+            letTwinSpeak(verdict, *twin);
+        }
     }
+    blameRanks(diagnosis.captures, run);
+    diagnosis.clusters = clustersOf(run, diagnosis.captures);
     summarize(diagnosis);
+    diagnosis.advisories =
+        matchAdvisories(joinAdvisories(builtInAdvisories(), options.advisories), factsOf(run, diagnosis.captures));
     diagnosis.findings = findingsOf(run, diagnosis.captures, *cards);
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);
     if (diagnosis.captures.empty() && !(run.series.empty() && run.events.empty())) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnose/advisories.h"
 #include "core/model/model.h"
 #include "core/replay/replay.h"
 
@@ -21,6 +22,7 @@ struct DiagnoseOptions
     /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
     std::vector<std::string> ran;
     std::vector<std::string> silence {}; ///< ids of finding cards that are to keep quiet
+    std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::string spikeRule {}; ///< whose rule calls a loss a spike (cards/spikerules.h); empty for the default
 };
 

@@ -21,6 +21,7 @@ Result<Element> loadElement(const CaptureFile& capture, std::int64_t batch)
     Element element;
     element.batch = static_cast<int>(batch);
     element.shape = {1, shape.rows, shape.cols};
+    element.outputType = capture.output->dtype();
     element.input.resize(static_cast<std::size_t>(shape.elements()));
     element.output.resize(static_cast<std::size_t>(shape.elements()));
     if (auto done = capture.input.read(batch, std::span(element.input)); !done) {

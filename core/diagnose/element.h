@@ -17,6 +17,7 @@ struct Element
     MatrixShape shape; ///< batch is 1
     std::vector<double> input; ///< row-major
     std::vector<double> output;
+    DType outputType = DType::float32; ///< what the output was rounded to
     Scan inputScan;
     Scan outputScan;
 };

@@ -3,8 +3,11 @@
 #include "core/diagnose/evidence.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/logvote.h"
@@ -59,7 +62,12 @@ std::string oneOf(const std::vector<std::string>& names)
 void identificationLine(CaptureVerdict& v, const Case& c)
 {
     const auto& id = c.identification;
-    if (id.how == IdentifiedBy::fit && id.fit) {
+    if (id.how == IdentifiedBy::fit && !c.fit.compared && c.control) {
+        v.speaksFor.push_back({fmt::format("the output is too damaged to tell what ran, and a healthy call of the same "
+                                           "kind tells: {}",
+                                   c.control->source),
+            "control"});
+    } else if (id.how == IdentifiedBy::fit && id.fit) {
         const auto next = id.runnerUp
             ? fmt::format("; the next, {}, is {:.2g} % off", id.runnerUpName, 100 * *id.runnerUp)
             : std::string();
@@ -76,6 +84,22 @@ void identificationLine(CaptureVerdict& v, const Case& c)
         v.speaksAgainst.push_back(
             {"which function ran is not known: the output is too damaged to tell, so every variant stays plausible",
                 "output"});
+    }
+}
+
+void controlLine(CaptureVerdict& v, const Case& c)
+{
+    if (!c.control) {
+        return;
+    }
+    const auto& fit = c.control->fit;
+    const auto exact = fit.exact.empty() ? std::string() : ", bit for bit";
+    const auto text = fmt::format("{} is what {} gives, to {:.2g} %{}", c.control->source,
+        oneOf(fit.identification.names), 100 * fit.identification.fit.value_or(0), exact);
+    if (c.control->sameCall && v.blame == Blame::implementation) {
+        v.speaksFor.push_back({text + ": shape, epsilon and function are not to blame", "control"});
+    } else {
+        v.notTestable.push_back({text + ": the function works, which says nothing of this input", "control"});
     }
 }
 
@@ -154,11 +178,42 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
     return lines;
 }
 
+std::string silentRanks(const RunData& run, const CaptureVerdict& verdict)
+{
+    std::set<int> seen;
+    std::set<int> dumped;
+    for (const auto& series : run.series) {
+        if (series.rank) {
+            seen.insert(*series.rank);
+        }
+    }
+    for (const auto& event : run.events) {
+        if (event.rank) {
+            seen.insert(*event.rank);
+        }
+    }
+    for (const auto& capture : run.captures) {
+        if (capture.rank) {
+            dumped.insert(*capture.rank);
+        }
+    }
+    std::vector<int> silent;
+    std::ranges::set_difference(seen, dumped, std::back_inserter(silent));
+    if (silent.empty() || verdict.role == Role::healthy) {
+        return {};
+    }
+    return fmt::format("whether rank{} {} went wrong, too: no dump is no evidence, since a raise on one rank cuts the "
+                       "others off",
+        silent.size() == 1 ? "" : "s", fmt::join(silent, ", "));
+}
+
 void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& logs)
 {
     replayLines(verdict, c);
     identificationLine(verdict, c);
+    controlLine(verdict, c);
     damageLines(verdict, c.element->shape);
+    verdict.speaksFor.insert(verdict.speaksFor.end(), c.facts.begin(), c.facts.end());
     logLines(verdict, logs);
     if (c.element->inputScan.finite()) {
         verdict.speaksFor.push_back(

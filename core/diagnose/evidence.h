@@ -13,4 +13,7 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
 /// Writes the lines that speak for and against the verdict, and what a capture can never show.
 void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& logs);
 
+/// Which ranks wrote logs and no dump, and why that says nothing; empty where there are none.
+std::string silentRanks(const RunData& run, const CaptureVerdict& verdict);
+
 } // namespace nanscope

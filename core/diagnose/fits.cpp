@@ -4,20 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+
+#include "core/replay/formats.h"
 
 namespace nanscope {
 
 namespace {
 
-constexpr std::int64_t tileSide = 16;
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Sums of squares of one tile, over the positions where the captured output is finite.
-struct TileError
-{
-    double difference = 0;
-    double reference = 0;
-};
 
 bool comparable(double captured)
 {
@@ -36,25 +31,6 @@ double plainFit(const Element& element, const std::vector<double>& reference)
         }
     }
     return total > 0 ? std::sqrt(difference / total) : infinity;
-}
-
-std::vector<TileError> tileErrors(const Element& element, const std::vector<double>& reference)
-{
-    const auto across = (element.shape.cols + tileSide - 1) / tileSide;
-    const auto down = (element.shape.rows + tileSide - 1) / tileSide;
-    std::vector<TileError> tiles(static_cast<std::size_t>(across * down));
-    for (std::int64_t r = 0; r < element.shape.rows; ++r) {
-        for (std::int64_t c = 0; c < element.shape.cols; ++c) {
-            const auto i = static_cast<std::size_t>(r * element.shape.cols + c);
-            if (comparable(element.output[i])) {
-                auto& tile = tiles[static_cast<std::size_t>((r / tileSide) * across + c / tileSide)];
-                const double d = element.output[i] - reference[i];
-                tile.difference += d * d;
-                tile.reference += reference[i] * reference[i];
-            }
-        }
-    }
-    return tiles;
 }
 
 // Low-rank inputs fill the null space with amplified noise; along the directions that carry signal every rounding of
@@ -78,6 +54,34 @@ double signalFit(
         total += r * r;
     }
     return total > 0 ? std::sqrt(wrong / total) : infinity;
+}
+
+std::optional<Precision> formatOf(DType type)
+{
+    switch (type) {
+    case DType::bfloat16:
+        return Precision::bf16;
+    case DType::float16:
+        return Precision::fp16;
+    case DType::float32:
+        return Precision::fp32;
+    default:
+        return std::nullopt;
+    }
+}
+
+double exactShare(const Element& element, const std::vector<double>& reference)
+{
+    const auto format = formatOf(element.outputType);
+    std::int64_t same = 0;
+    std::int64_t compared = 0;
+    for (std::size_t i = 0; format && i < reference.size(); ++i) {
+        if (comparable(element.output[i])) {
+            ++compared;
+            same += roundTo(*format, reference[i]) == element.output[i] ? 1 : 0;
+        }
+    }
+    return compared > 0 ? static_cast<double>(same) / static_cast<double>(compared) : 0;
 }
 
 bool allFinite(const std::vector<double>& values)
@@ -108,24 +112,34 @@ Fits fitsOf(const Element& element, const std::vector<double>& reference, const 
     if (!allFinite(reference)) {
         return {};
     }
-    return {plainFit(element, reference), medianTile(tileErrors(element, reference)),
-        signalFit(element, reference, signal)};
+    return {plainFit(element, reference), medianTile(tileErrors(element, reference).tiles),
+        signalFit(element, reference, signal), exactShare(element, reference)};
 }
 
-double worstTile(const Element& element, const std::vector<double>& reference, std::int64_t& row, std::int64_t& col)
+double TileError::relative(double floor) const
 {
-    const auto across = (element.shape.cols + tileSide - 1) / tileSide;
-    const auto tiles = tileErrors(element, reference);
-    double worst = 0;
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-        const double error = tiles[i].reference > 0 ? std::sqrt(tiles[i].difference / tiles[i].reference) : 0;
-        if (error > worst) {
-            worst = error;
-            row = static_cast<std::int64_t>(i) / across * tileSide;
-            col = static_cast<std::int64_t>(i) % across * tileSide;
+    const double scale = std::max(reference, floor);
+    return scale > 0 ? std::sqrt(difference / scale) : 0;
+}
+
+TileErrors tileErrors(const Element& element, const std::vector<double>& reference)
+{
+    constexpr auto side = TileErrors::side;
+    TileErrors errors;
+    errors.across = (element.shape.cols + side - 1) / side;
+    errors.tiles.resize(static_cast<std::size_t>(errors.across * ((element.shape.rows + side - 1) / side)));
+    for (std::int64_t r = 0; r < element.shape.rows; ++r) {
+        for (std::int64_t c = 0; c < element.shape.cols; ++c) {
+            const auto i = static_cast<std::size_t>(r * element.shape.cols + c);
+            if (comparable(element.output[i])) {
+                auto& tile = errors.tiles[static_cast<std::size_t>((r / side) * errors.across + c / side)];
+                const double d = element.output[i] - reference[i];
+                tile.difference += d * d;
+                tile.reference += reference[i] * reference[i];
+            }
         }
     }
-    return worst;
+    return errors;
 }
 
 } // namespace nanscope

@@ -44,6 +44,9 @@ std::string headlineOf(const Diagnosis& d)
         return "no captures";
     }
     auto text = countText(t.captures, "capture") + ", " + countText(t.births, "birth");
+    if (!d.clusters.empty() && std::ssize(d.clusters) < t.births) {
+        text += " in " + countText(static_cast<int>(d.clusters.size()), "cluster");
+    }
     const auto first = std::find_if(d.captures.begin(), d.captures.end(),
         [](const CaptureVerdict& v) { return v.role == Role::birth || v.role == Role::upstream; });
     if (t.births == 0 && t.upstream > 0) {

@@ -26,10 +26,13 @@ constexpr double finiteShare = 0.05;
 // An epsilon this far below the norm moves the singular values by less than any fit can show.
 constexpr double negligibleEpsilon = 1e-5;
 constexpr int signalDirections = 8;
+// Nearly all of the bits by chance is not to be had; a library that adds in another order already loses one in ten.
+constexpr double exactEnough = 0.99;
 
 Fits better(const Fits& a, const Fits& b)
 {
-    return {std::min(a.plain, b.plain), std::min(a.typical, b.typical), std::min(a.signal, b.signal)};
+    return {std::min(a.plain, b.plain), std::min(a.typical, b.typical), std::min(a.signal, b.signal),
+        std::max(a.exact, b.exact)};
 }
 
 double best(const Fits& fits)
@@ -165,6 +168,17 @@ bool chooseBy(Measure measure, const VariantFits& fits, Identification& result)
     return true;
 }
 
+std::vector<std::string> exactOf(const VariantFits& fits)
+{
+    std::vector<std::string> names;
+    for (const auto& [variant, fit] : fits) {
+        if (fit.exact >= exactEnough) {
+            names.emplace_back(variant->name);
+        }
+    }
+    return names;
+}
+
 } // namespace
 
 Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, Device& device,
@@ -182,6 +196,7 @@ Result<ElementFit> identifyElement(const Element& element, std::optional<double>
     }
     const auto& fits = *compared;
     result.compared = true;
+    result.exact = exactOf(fits);
     auto& identification = result.identification;
     if (chooseBy(&Fits::plain, fits, identification)) {
         return result;

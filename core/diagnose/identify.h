@@ -17,6 +17,7 @@ struct ElementFit
     Identification identification;
     bool compared = false; ///< false: too little of the output is finite, or the input is zero or damaged
     bool localDamage = false; ///< most tiles fit, some do not
+    std::vector<std::string> exact {}; ///< variants whose own format gives nearly every finite value bit for bit
     bool signalOnly = false; ///< only the directions that carry signal fit: a low-rank input
 };
 

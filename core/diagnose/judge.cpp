@@ -12,9 +12,10 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/evidence.h"
 #include "core/diagnose/experiments.h"
-#include "core/diagnose/fits.h"
 #include "core/diagnose/identify.h"
+#include "core/diagnose/oddtiles.h"
 #include "core/diagnose/plausible.h"
+#include "core/diagnose/provenance.h"
 #include "core/diagnose/rules.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/capturefile.h"
@@ -72,6 +73,7 @@ public:
         : m_run(context.run)
         , m_given(context.given)
         , m_device(context.device)
+        , m_controls(context.controls)
         , m_job(context.job)
         , m_done(static_cast<std::int64_t>(context.done))
     { }
@@ -97,7 +99,7 @@ public:
                 return tl::make_unexpected(element.error());
             }
             auto pattern = (*patterns)[static_cast<std::size_t>(batch)];
-            if (auto judged = judgeElement(verdict, stored, *element, std::move(pattern), settled); !judged) {
+            if (auto judged = judgeElement(verdict, {stored, *file, *element}, std::move(pattern), settled); !judged) {
                 return judged;
             }
         }
@@ -122,9 +124,17 @@ private:
         return chosen;
     }
 
-    Result<void> judgeElement(
-        CaptureVerdict& verdict, const Capture& stored, const Element& element, DamagePattern pattern, bool& settled)
+    /// A matrix and where it comes from.
+    struct Matrix
     {
+        const Capture& stored;
+        const CaptureFile& file;
+        const Element& element;
+    };
+
+    Result<void> judgeElement(CaptureVerdict& verdict, const Matrix& matrix, DamagePattern pattern, bool& settled)
+    {
+        const auto& [stored, file, element] = matrix;
         Case c;
         c.element = &element;
         c.damage = std::move(pattern);
@@ -136,9 +146,19 @@ private:
         c.identification = std::move(fit->identification);
         c.fit.compared = fit->compared;
         c.fit.localDamage = fit->localDamage;
+        if (verdict.role != Role::healthy) {
+            auto control = controlOf(c, matrix);
+            if (!control) {
+                return tl::make_unexpected(control.error());
+            }
+            c.control = std::move(*control);
+        }
         choosePlausible(c, stored, m_given);
         if (auto done = measure(c, stored); !done) {
             return done;
+        }
+        if (element.outputScan.finite()) {
+            seekOrigin(c, matrix);
         }
         auto judgement = nanscope::judge(c);
         if (settled && !outranks(judgement, verdict)) {
@@ -147,6 +167,41 @@ private:
         settled = true;
         adopt(verdict, c, std::move(judgement));
         return {};
+    }
+
+    /// Another matrix of the call is looked at in any case: that it came out right acquits what both share.
+    Result<std::optional<Control>> controlOf(const Case& c, const Matrix& matrix)
+    {
+        auto control = m_controls.inSameCall(matrix.file, matrix.stored, matrix.element.batch);
+        if (!control || *control || c.fit.compared) {
+            return control;
+        }
+        return m_controls.inSameRun(matrix.stored);
+    }
+
+    /// Where values that should not be there come from.
+    static void seekOrigin(Case& c, const Matrix& matrix)
+    {
+        const auto& [stored, file, element] = matrix;
+        if (isCopyOfInput(element)) {
+            c.facts.push_back({"the output is the input, bit for bit", "bytes"});
+            return;
+        }
+        if (c.fit.worstTileError <= 0) {
+            return;
+        }
+        auto origin = recursInside(element, c.odd);
+        for (std::int64_t batch = 0; origin.empty() && batch < file.input.matrices().batch; ++batch) {
+            const auto other = batch == element.batch ? Result<Element>(Element {}) : loadElement(file, batch);
+            if (other && batch != element.batch) {
+                origin = recursIn(element, c.odd, other->output, fmt::format("the output of element {}", batch));
+            }
+        }
+        if (!origin.empty()) {
+            c.facts.push_back({fmt::format("the part that is wrong (rows {}-{} x columns {}-{}): {}", c.odd.rowBegin,
+                                   c.odd.rowEnd - 1, c.odd.colBegin, c.odd.colEnd - 1, origin),
+                "bytes"});
+        }
     }
 
     // Proof in one matrix of a batch outweighs an open question in another.
@@ -194,22 +249,22 @@ private:
 
     Result<void> measureWorstTile(Case& c, const Capture& stored)
     {
-        if (c.members.empty() || !c.fit.localDamage) {
+        const bool known = c.identification.how != IdentifiedBy::unknown && !c.identification.matchesNone;
+        if (!known || !c.fit.compared) {
             return {};
         }
-        const auto& member = c.members.front();
-        ReplayOptions options;
-        options.precision = member.precision;
-        options.rounding.lowering = member.variant->lowering;
-        options.epsilon = stored.epsilon;
-        options.keepOutput = true;
-        const auto replayed =
-            replay(*member.variant, c.element->shape, c.element->input, m_device, options, m_job.cancel);
-        if (!replayed) {
-            return tl::make_unexpected(replayed.error());
+        const auto odd = findOddTiles(*c.element, c.members, stored.epsilon, m_device, m_job.cancel);
+        if (!odd) {
+            return tl::make_unexpected(odd.error());
         }
-        c.fit.measured = member.variant->name;
-        c.fit.worstTileError = worstTile(*c.element, replayed->outputs[0], c.fit.worstRow, c.fit.worstCol);
+        c.fit.localDamage = odd->count > 0;
+        if (odd->count > 0) {
+            c.fit.measured = c.members.front().variant->name;
+            c.fit.worstTileError = odd->worstError;
+            c.fit.worstRow = odd->row;
+            c.fit.worstCol = odd->col;
+            c.odd = odd->box;
+        }
         return {};
     }
 
@@ -219,11 +274,15 @@ private:
         weighed.logs = logLinesOf(m_run, verdict);
         weighed.machine = hardwareError(m_run);
         conclude(verdict, c, std::move(judgement), std::move(weighed));
+        if (const auto others = silentRanks(m_run, verdict); !others.empty()) {
+            verdict.notTestable.push_back({others, "ranks"});
+        }
     }
 
     const RunData& m_run;
     const std::vector<Member>& m_given;
     Device& m_device;
+    Controls& m_controls;
     const JobContext& m_job;
     std::int64_t m_done;
 };

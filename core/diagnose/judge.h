@@ -24,6 +24,7 @@ struct JudgeContext
     const RunData& run;
     const std::vector<Member>& given; ///< what the user says ran
     Device& device;
+    Controls& controls;
     const JobContext& job;
     std::size_t done = 0; ///< captures judged before, for the progress
 };

@@ -65,6 +65,22 @@ void keepPublished(std::vector<std::string>& names)
     }
 }
 
+// That a call fits in the variant's own format does not say that it ran in it, unless the very bits do.
+void takeControl(Case& c)
+{
+    auto& id = c.identification;
+    id = c.control->fit.identification;
+    const auto& exact = c.control->fit.exact;
+    if (!exact.empty()) {
+        id.names = exact;
+    }
+    c.members = membersNamed(id.names);
+    keepPublished(id.names);
+    if (exact.empty()) {
+        addHalfPrecision(c.members, id);
+    }
+}
+
 } // namespace
 
 void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& given)
@@ -79,6 +95,8 @@ void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& 
     } else if (id.how == IdentifiedBy::fit) {
         c.members = membersNamed(id.names);
         keepPublished(id.names);
+    } else if (c.control && !c.fit.compared) {
+        takeControl(c);
     } else {
         id.how = IdentifiedBy::unknown;
         c.members = allMembers();

@@ -11,7 +11,8 @@
 namespace nanscope {
 
 /// Fills the members of P and says how they were found: the sidecar, else what the user says ran, else what fits, else
-/// every variant in its own format. Forms that nobody recommends stay among the members, not among the names.
+/// what a control fits, else every variant in its own format. Forms that nobody recommends stay among the members, not
+/// among the names.
 void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& given);
 
 /// Takes the word of the sidecar or the user for what ran, whatever fits best.

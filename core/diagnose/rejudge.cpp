@@ -3,6 +3,7 @@
 #include "core/diagnose/rejudge.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -166,6 +167,18 @@ Role roleBefore(const CaptureVerdict& judged)
     return promoted ? Role::healthy : judged.role;
 }
 
+// What was found in bytes, in other calls and in what ranks left holds whatever ran.
+bool holdsWhateverRan(const EvidenceLine& line)
+{
+    return line.source == "bytes" || line.source == "control" || line.source == "ranks";
+}
+
+void keepFacts(CaptureVerdict& verdict, const CaptureVerdict& judged)
+{
+    std::ranges::copy_if(judged.speaksFor, std::back_inserter(verdict.speaksFor), holdsWhateverRan);
+    std::ranges::copy_if(judged.notTestable, std::back_inserter(verdict.notTestable), holdsWhateverRan);
+}
+
 Result<CaptureVerdict> judgeOver(const CaptureVerdict& judged, const std::vector<Tick>& kept)
 {
     const auto element = elementOf(*judged.weighed);
@@ -178,6 +191,7 @@ Result<CaptureVerdict> judgeOver(const CaptureVerdict& judged, const std::vector
     verdict.role = roleBefore(judged);
     conclude(verdict, c, judge(c), *judged.weighed);
     keepEndsLike(verdict, judged);
+    keepFacts(verdict, judged);
     return verdict;
 }
 

@@ -199,6 +199,11 @@ Judgement allFinite(const Case& c)
     return j;
 }
 
+bool isCorrupt(const OutputFit& fit, double typical)
+{
+    return fit.localDamage && fit.worstTileError > corruptTile && fit.worstTileError > corruptRatio * typical;
+}
+
 Judgement unknownFunction(const Case& c)
 {
     Judgement j;
@@ -283,7 +288,7 @@ Judgement judgeFinite(const Case& c)
         return unknownFunction(c);
     }
     const double typical = c.identification.fit.value_or(0);
-    if (c.fit.localDamage && c.fit.worstTileError > corruptTile && c.fit.worstTileError > corruptRatio * typical) {
+    if (isCorrupt(c.fit, typical)) {
         j.blame = Blame::implementation;
         j.kind = "finite corruption";
         j.summary = fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is {:.0f} % off: "

@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "core/diagnose/controls.h"
 #include "core/diagnose/element.h"
 #include "core/diagnose/envelope.h"
+#include "core/diagnose/oddtiles.h"
 #include "core/model/model.h"
 
 namespace nanscope {
@@ -17,7 +19,10 @@ struct Case
     const Element* element = nullptr;
     DamagePattern damage;
     Identification identification;
-    OutputFit fit; ///< its worst tile is that of the best-fitting member
+    OutputFit fit; ///< its worst tile is that which no replay of any member gives
+    std::optional<Control> control; ///< a call that went well and fits a variant
+    OddBox odd; ///< of a finite output, around the tiles that no replay gives
+    std::vector<EvidenceLine> facts; ///< found in the bytes: they hold whatever ran
     std::vector<Member> members;
     std::vector<MemberResult> results; ///< one per member
 };

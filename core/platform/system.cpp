@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/platform/platform.h"
+#include "core/platform/userconfig.h"
 
 #include <algorithm>
 #include <array>
@@ -107,6 +108,14 @@ std::filesystem::path userDataFolder()
         return std::filesystem::path(data) / "nanscope";
     }
     return homeFolder() / ".local" / "share" / "nanscope";
+}
+
+std::filesystem::path userConfigFolder()
+{
+    if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config == '/') {
+        return std::filesystem::path(config) / "nanscope";
+    }
+    return homeFolder() / ".config" / "nanscope";
 }
 
 bool isNetworkFileSystem(const std::filesystem::path& path)

@@ -151,9 +151,23 @@ Blocks against(const ReportFacts& facts)
     return {std::move(list)};
 }
 
-Blocks advisories(const ReportFacts& /*facts*/)
+Blocks advisories(const ReportFacts& facts)
 {
-    return {Paragraph {own("not looked up.")}};
+    const auto& known = facts.input.diagnosis.advisories;
+    if (known.empty()) {
+        return {Paragraph {own("none of those that come with Nanscope matches what is known of this run.")}};
+    }
+    ItemList list;
+    for (const auto& one : known) {
+        auto text = foreign(fmt::format("{}: {}. {}", one.id, one.title, one.certain ? one.text : std::string()));
+        text = text
+            + foreign(one.certain ? fmt::format(" Matches {}", one.matched)
+                                  : fmt::format("Matches {}; cannot tell without {}", one.matched, one.missing))
+            + own(fmt::format(" (as of {}): ", one.dated)) + code(one.link);
+        list.items.push_back(
+            {one.certain ? std::string(name(one.status)) : std::string("cannot tell"), std::move(text)});
+    }
+    return {Paragraph {own("No evidence: that a version is affected says nothing of this call.")}, std::move(list)};
 }
 
 /// Poisoned ones and the one to go back to say it; the others are in the JSON.
@@ -182,6 +196,13 @@ Blocks impact(const ReportFacts& facts)
     const auto unknown = diagnosis.rollback ? "Parameters touched" : "Parameters touched, checkpoints";
     Blocks blocks {
         Paragraph {own(counts) + lossNotFinite(facts.input.run) + own(fmt::format(" {}: {}.", unknown, notRecorded))}};
+    ItemList clusters;
+    for (const auto& cluster : diagnosis.clusters) {
+        clusters.items.push_back({"cluster", foreign(cluster.text)});
+    }
+    if (!clusters.items.empty()) {
+        blocks.emplace_back(std::move(clusters));
+    }
     if (diagnosis.rollback) {
         blocks.emplace_back(checkpointItems(*diagnosis.rollback));
     }

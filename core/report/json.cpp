@@ -248,7 +248,28 @@ Json verdictJson(const CaptureVerdict& verdict)
         {"id", verdict.captureId}, {"kind", verdict.kind}, {"marginal", verdict.marginal},
         {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
         {"members", membersJson(verdict.members)}, {"weighed", weighedJson(verdict.weighed)},
-        {"ends_like", endsLikeJson(verdict)}};
+        {"ends_like", endsLikeJson(verdict)}, {"layer", orNull(verdict.layer)},
+        {"layer_candidates", arrayOf(verdict.layerCandidates)}};
+}
+
+Json clustersJson(const std::vector<Cluster>& clusters)
+{
+    auto array = Json::array();
+    for (const auto& cluster : clusters) {
+        array.push_back({{"text", cluster.text}, {"captures", arrayOf(cluster.captures)}});
+    }
+    return array;
+}
+
+Json advisoriesJson(const std::vector<AdvisoryMatch>& advisories)
+{
+    auto array = Json::array();
+    for (const auto& one : advisories) {
+        array.push_back({{"id", one.id}, {"status", name(one.status)}, {"certain", one.certain}, {"title", one.title},
+            {"text", one.text}, {"link", one.link}, {"matched", one.matched}, {"missing", orNull(one.missing)},
+            {"dated", one.dated}});
+    }
+    return array;
 }
 
 Json findingJson(const Finding& finding)
@@ -333,9 +354,10 @@ Json toJson(const Diagnosis& diagnosis)
         {"triage",
             {{"captures", triage.captures}, {"births", triage.births}, {"upstream", triage.upstream},
                 {"downstream", triage.downstream}, {"padding", triage.padding}}},
-        {"captures", std::move(captures)}, {"findings", std::move(findings)}, {"advisories", Json::array()},
-        {"rollback", rollbackJson(diagnosis.rollback)}, {"run", diagnosis.run}, {"headline", diagnosis.headline},
-        {"observed", toJson(diagnosis.observed)}, {"rules", diagnosisRules}};
+        {"captures", std::move(captures)}, {"findings", std::move(findings)},
+        {"advisories", advisoriesJson(diagnosis.advisories)}, {"rollback", rollbackJson(diagnosis.rollback)},
+        {"run", diagnosis.run}, {"headline", diagnosis.headline}, {"observed", toJson(diagnosis.observed)},
+        {"rules", diagnosisRules}, {"clusters", clustersJson(diagnosis.clusters)}};
 }
 
 Json toJson(const Observations& observed)

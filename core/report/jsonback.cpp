@@ -346,6 +346,27 @@ void read(const Json& json, CaptureVerdict& out)
     read(at(json, "caused_by"), out.causedBy);
     read(at(at(json, "ends_like"), "tried"), out.endsLikeTried);
     read(at(at(json, "ends_like"), "places"), out.endsLike);
+    read(at(json, "layer"), out.layer);
+    read(at(json, "layer_candidates"), out.layerCandidates);
+}
+
+void read(const Json& json, Cluster& out)
+{
+    read(at(json, "text"), out.text);
+    read(at(json, "captures"), out.captures);
+}
+
+void read(const Json& json, AdvisoryMatch& out)
+{
+    read(at(json, "id"), out.id);
+    readName(at(json, "status"), out.status, AdvisoryStatus::fixed);
+    read(at(json, "certain"), out.certain);
+    read(at(json, "title"), out.title);
+    read(at(json, "text"), out.text);
+    read(at(json, "link"), out.link);
+    read(at(json, "matched"), out.matched);
+    read(at(json, "missing"), out.missing);
+    read(at(json, "dated"), out.dated);
 }
 
 void read(const Json& json, Finding::Evidence& out)
@@ -464,7 +485,9 @@ Result<Diagnosis> diagnosisFromJson(const std::string& text)
     read(at(json, "triage"), diagnosis.triage);
     read(at(json, "headline"), diagnosis.headline);
     read(at(json, "captures"), diagnosis.captures);
+    read(at(json, "clusters"), diagnosis.clusters);
     read(at(json, "findings"), diagnosis.findings);
+    read(at(json, "advisories"), diagnosis.advisories);
     if (at(json, "rollback").is_object()) {
         read(at(json, "rollback"), diagnosis.rollback.emplace());
     }

@@ -155,7 +155,9 @@ Blocks call(const ReportFacts& facts)
     const auto output = capture.output
         ? fmt::format("{} {}", shapeText(capture.output->shape), shortName(capture.output->dtype))
         : std::string(notRecorded);
-    return only(own("variant: ") + foreign(variantText(facts.verdict->variant))
+    const auto& layer = facts.verdict->layer;
+    auto named = layer.empty() ? Phrase {} : own("layer: ") + foreign(layer) + own("; ");
+    return only(std::move(named) + own("variant: ") + foreign(variantText(facts.verdict->variant))
         + own(fmt::format("; epsilon {}; input {} {}, output {}. Function, "
                           "coefficients as called, restarts, stream, compiled, autotune choice: {}.",
             capture.epsilon ? numberText(*capture.epsilon) : notRecorded, shapeText(capture.input.shape),

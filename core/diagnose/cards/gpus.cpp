@@ -133,13 +133,46 @@ std::optional<Capability> capabilityOf(std::string_view gpuName)
     return found == entries.end() ? std::nullopt : std::optional(found->capability);
 }
 
+namespace {
+
+/// In the answer of `nanscope env` a card goes by its place on the bus: "gpu.0000:41:00.0".
+bool isOnBus(const Setting& setting)
+{
+    constexpr std::string_view group = "gpu.";
+    return setting.name.starts_with(group) && std::count(setting.name.begin(), setting.name.end(), ':') == 2;
+}
+
+std::optional<Capability> capabilityIn(const Setting& setting)
+{
+    if (isCapability(setting)) {
+        return parseCapability(setting.value);
+    }
+    // Behind the name stands the card's own number.
+    if (isOnBus(setting)) {
+        return capabilityOf(setting.value.substr(0, setting.value.find(',')));
+    }
+    return isName(setting) || keyOf(setting) == "gpu" ? capabilityOf(setting.value) : std::nullopt;
+}
+
+} // namespace
+
+std::vector<Capability> gpusOf(const RunData& run)
+{
+    std::vector<Capability> all;
+    for (const auto& setting : run.settings) {
+        const auto capability = capabilityIn(setting);
+        if (capability && std::find(all.begin(), all.end(), *capability) == all.end()) {
+            all.push_back(*capability);
+        }
+    }
+    return all;
+}
+
 std::optional<Gpu> leastGpu(const RunData& run)
 {
     std::optional<Gpu> least;
     for (const auto& setting : run.settings) {
-        const auto capability = isCapability(setting)    ? parseCapability(setting.value)
-            : isName(setting) || keyOf(setting) == "gpu" ? capabilityOf(setting.value)
-                                                         : std::nullopt;
+        const auto capability = capabilityIn(setting);
         if (capability && (!least || *capability < least->capability)) {
             least = Gpu {*capability, &setting};
         }

@@ -73,6 +73,8 @@ struct Gpu
 std::optional<Capability> capabilityOf(std::string_view gpuName);
 /// The least capable GPU that the settings name.
 std::optional<Gpu> leastGpu(const RunData& run);
+/// Every capability that the settings name or know a card of.
+std::vector<Capability> gpusOf(const RunData& run);
 /// True if a GPU is named, whether or not it is known.
 bool namesGpu(const RunData& run);
 

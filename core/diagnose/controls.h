@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that went well tell which function ran where the damaged output cannot: other matrices of the same call, and
+// healthy captures of the same kind.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/diagnose/identify.h"
+#include "core/model/model.h"
+#include "core/tensorfile/capturefile.h"
+
+namespace nanscope {
+
+struct Control
+{
+    ElementFit fit;
+    std::string source; ///< "element 0 of this call", or the file name of the healthy capture
+    bool sameCall = false;
+};
+
+/// Finds the control of a capture and identifies it, once for all that ask for it.
+class Controls
+{
+public:
+    Controls(const RunData& run, Device& device, const CancelToken& cancel)
+        : m_run(run)
+        , m_device(device)
+        , m_cancel(cancel)
+    { }
+
+    /// Another matrix of the same call that is finite in and out.
+    Result<std::optional<Control>> inSameCall(const CaptureFile& file, const Capture& stored, std::int64_t damaged);
+
+    /// A healthy capture of the same shape, formats and epsilon: of the same process, or of another rank. The same
+    /// rank in another process is another attempt, which may have run something else.
+    Result<std::optional<Control>> inSameRun(const Capture& stored);
+
+private:
+    using Key = std::pair<std::string, std::int64_t>; ///< path and element
+
+    Result<std::optional<Control>> identified(const CaptureFile& file, const Capture& stored, std::int64_t batch);
+
+    const RunData& m_run;
+    Device& m_device;
+    const CancelToken& m_cancel;
+    std::map<Key, ElementFit> m_known;
+};
+
+/// Could the healthy one have run the same function as the other?
+bool isControlOf(const Capture& healthy, const Capture& damaged);
+
+/// The first matrix that is finite in and out, and not zero; none where there is none but `except`.
+std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except);
+
+} // namespace nanscope

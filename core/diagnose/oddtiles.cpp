@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/oddtiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/diagnose/fits.h"
+#include "core/diagnose/provenance.h"
+
+namespace nanscope {
+
+namespace {
+
+// A missing mirror half measures 14 %, rounding of the worst published variant 2 %.
+constexpr double oddError = 0.08;
+// Where the typical tile is off by more, the function may be another one altogether.
+constexpr double typicalAtMost = 0.05;
+constexpr double overTypical = 10;
+constexpr double overSpread = 4;
+// Values that recur bit for bit are no rounding, so they need not stand out as far.
+constexpr double overTypicalIfRecurring = 2;
+constexpr std::size_t mostRecurring = 64;
+// Zeros where no replay has any are memory that was cleared and never written, however noisy the input makes the rest.
+constexpr double zerosOfTile = 0.25;
+constexpr int zerosAtLeast = 32;
+constexpr double zerosReplayed = 0.02;
+// A tile that should hold less than this share of the average energy is judged as if it held that much.
+constexpr double energyFloor = 0.01;
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+std::vector<double> errorsAgainst(const Element& element, const std::vector<double>& reference)
+{
+    const auto errors = tileErrors(element, reference);
+    double energy = 0;
+    for (const auto& tile : errors.tiles) {
+        energy += tile.reference;
+    }
+    const double floor = energyFloor * energy / static_cast<double>(errors.tiles.size());
+    std::vector<double> relative;
+    for (const auto& tile : errors.tiles) {
+        relative.push_back(tile.relative(floor));
+    }
+    return relative;
+}
+
+std::vector<int> zerosOf(const std::vector<double>& values, const MatrixShape& shape, std::int64_t across)
+{
+    constexpr auto side = TileErrors::side;
+    std::vector<int> zeros(static_cast<std::size_t>(across * ((shape.rows + side - 1) / side)), 0);
+    for (std::int64_t i = 0; i < shape.elements(); ++i) {
+        const auto tile = i / shape.cols / side * across + i % shape.cols / side;
+        zeros[static_cast<std::size_t>(tile)] += values[static_cast<std::size_t>(i)] == 0 ? 1 : 0;
+    }
+    return zeros;
+}
+
+bool allFinite(const std::vector<double>& values)
+{
+    return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+/// The replays of all members, held against the output tile by tile.
+class Search
+{
+public:
+    Search(const Element& element, std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+        : m_element(element)
+        , m_epsilon(epsilon)
+        , m_device(device)
+        , m_cancel(cancel)
+    {
+        m_grid.across = (element.shape.cols + TileErrors::side - 1) / TileErrors::side;
+        m_zeros = zerosOf(element.output, element.shape, m_grid.across);
+    }
+
+    Result<OddTiles> run(const std::vector<Member>& members)
+    {
+        auto first = replayed(members.front(), envelopeOf(members.front()).front());
+        if (!first) {
+            return tl::make_unexpected(first.error());
+        }
+        if (!allFinite(*first)) {
+            return OddTiles {};
+        }
+        m_nearest = errorsAgainst(m_element, *first);
+        m_spread.assign(m_nearest.size(), 0);
+        m_replayZeros = zerosOf(*first, m_element.shape, m_grid.across);
+        for (const auto& member : members) {
+            if (oddOnes().empty()) {
+                break;
+            }
+            if (auto done = narrow(member); !done) {
+                return tl::make_unexpected(done.error());
+            }
+        }
+        return summary();
+    }
+
+private:
+    Result<std::vector<double>> replayed(const Member& member, const Rounding& rounding)
+    {
+        ReplayOptions options;
+        options.precision = member.precision;
+        options.rounding = rounding;
+        options.epsilon = m_epsilon;
+        options.keepOutput = true;
+        return replay(*member.variant, m_element.shape, m_element.input, m_device, options, m_cancel)
+            .map([](Replay done) { return std::move(done.outputs[0]); });
+    }
+
+    Result<void> narrow(const Member& member)
+    {
+        std::vector<double> plain;
+        for (const auto& rounding : envelopeOf(member)) {
+            auto output = replayed(member, rounding);
+            if (!output) {
+                return tl::make_unexpected(output.error());
+            }
+            if (!allFinite(*output)) {
+                continue;
+            }
+            const auto errors = errorsAgainst(m_element, *output);
+            std::ranges::transform(
+                m_nearest, errors, m_nearest.begin(), [](double a, double b) { return std::min(a, b); });
+            std::ranges::transform(m_replayZeros, zerosOf(*output, m_element.shape, m_grid.across),
+                m_replayZeros.begin(), [](int a, int b) { return std::max(a, b); });
+            if (plain.empty()) {
+                plain = std::move(*output);
+            } else {
+                widen(plain, *output);
+            }
+        }
+        return {};
+    }
+
+    void widen(const std::vector<double>& plain, const std::vector<double>& other)
+    {
+        Element asCaptured;
+        asCaptured.shape = m_element.shape;
+        asCaptured.output = other;
+        const auto apart = errorsAgainst(asCaptured, plain);
+        std::ranges::transform(m_spread, apart, m_spread.begin(), [](double a, double b) { return std::max(a, b); });
+    }
+
+    std::vector<std::size_t> oddOnes() const
+    {
+        const double typical = median(m_nearest);
+        std::vector<std::size_t> odd;
+        std::size_t looked = 0;
+        for (std::size_t i = 0; i < m_nearest.size(); ++i) {
+            const bool mayRecur = m_nearest[i] > std::max(oddError, overTypicalIfRecurring * typical);
+            if (standsOut(i, typical) || isCleared(i)
+                || (mayRecur && ++looked <= mostRecurring && !recursInside(m_element, boxOf(i)).empty())) {
+                odd.push_back(i);
+            }
+        }
+        return odd;
+    }
+
+    bool standsOut(std::size_t tile, double typical) const
+    {
+        return typical <= typicalAtMost
+            && m_nearest[tile] > std::max({oddError, overTypical * typical, overSpread * m_spread[tile]});
+    }
+
+    bool isCleared(std::size_t tile) const
+    {
+        const auto box = boxOf(tile);
+        const auto size = static_cast<double>((box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin));
+        return m_zeros[tile] >= zerosAtLeast && m_zeros[tile] >= zerosOfTile * size
+            && m_replayZeros[tile] <= zerosReplayed * size;
+    }
+
+    OddBox boxOf(std::size_t tile) const
+    {
+        const auto row = m_grid.rowOf(tile);
+        const auto col = m_grid.colOf(tile);
+        return {row, std::min(row + TileErrors::side, m_element.shape.rows), col,
+            std::min(col + TileErrors::side, m_element.shape.cols)};
+    }
+
+    OddTiles summary() const
+    {
+        OddTiles found;
+        found.box = {m_element.shape.rows, 0, m_element.shape.cols, 0};
+        for (const auto i : oddOnes()) {
+            ++found.count;
+            const auto tile = boxOf(i);
+            auto& box = found.box;
+            box = {std::min(box.rowBegin, tile.rowBegin), std::max(box.rowEnd, tile.rowEnd),
+                std::min(box.colBegin, tile.colBegin), std::max(box.colEnd, tile.colEnd)};
+            if (m_nearest[i] > found.worstError) {
+                found.worstError = m_nearest[i];
+                found.row = tile.rowBegin;
+                found.col = tile.colBegin;
+                found.spread = m_spread[i];
+            }
+        }
+        return found;
+    }
+
+    const Element& m_element;
+    std::optional<double> m_epsilon;
+    Device& m_device;
+    const CancelToken& m_cancel;
+    std::vector<double> m_nearest; ///< per tile, the error against the replay that comes closest
+    std::vector<double> m_spread;
+    TileErrors m_grid; ///< only where its tiles lie
+    std::vector<int> m_zeros; ///< of the captured output, per tile
+    std::vector<int> m_replayZeros; ///< the most that a replay has
+};
+
+} // namespace
+
+Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
+    Device& device, const CancelToken& cancel)
+{
+    return members.empty() ? Result<OddTiles>(OddTiles {}) : Search(element, epsilon, device, cancel).run(members);
+}
+
+} // namespace nanscope

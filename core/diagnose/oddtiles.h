@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finite, and wrong: places of an output that no rounding of any plausible variant gives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/diagnose/element.h"
+#include "core/diagnose/envelope.h"
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// A box of rows and columns; ends are exclusive.
+struct OddBox
+{
+    std::int64_t rowBegin = 0;
+    std::int64_t rowEnd = 0;
+    std::int64_t colBegin = 0;
+    std::int64_t colEnd = 0;
+};
+
+struct OddTiles
+{
+    std::size_t count = 0;
+    double worstError = 0; ///< relative, against the replay that comes closest there
+    std::int64_t row = 0; ///< where the worst of them starts
+    std::int64_t col = 0;
+    double spread = 0; ///< by how much the replays themselves differ there
+    OddBox box; ///< around all of them
+};
+
+/// Replays every member, under its whole envelope where the first replay finds a tile suspicious. A tile is odd if it
+/// is off from each of them, by far more than the typical tile and than they differ among themselves.
+Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
+    Device& device, const CancelToken& cancel);
+
+} // namespace nanscope

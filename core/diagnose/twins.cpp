@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/twins.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/tensorfile/capturefile.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::string_view sameInput = "same input";
+constexpr int rankWrongAtLeast = 2;
+
+bool sameCounts(const Scan& a, const Scan& b)
+{
+    return a.count == b.count && a.zero == b.zero && a.subnormal == b.subnormal && a.absmax == b.absmax
+        && a.minNonzero == b.minNonzero && a.sumSquares == b.sumSquares && a.finite() && b.finite();
+}
+
+bool sameBits(const Capture& a, const Capture& b)
+{
+    const auto first = openCapture(a.path);
+    const auto second = openCapture(b.path);
+    if (!first || !second) {
+        return false;
+    }
+    for (std::int64_t batch = 0; batch < first->input.matrices().batch; ++batch) {
+        const auto one = first->input.readBits(batch);
+        const auto other = second->input.readBits(batch);
+        if (!one || !other || *one != *other) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::string rankText(const std::optional<int>& rank)
+{
+    return rank ? fmt::format("rank {}", *rank) : std::string("another rank");
+}
+
+const Capture* captureOf(const RunData& run, const CaptureVerdict& verdict)
+{
+    const auto found = std::ranges::find_if(run.captures,
+        [&](const Capture& capture) { return capture.file == verdict.capture && capture.id == verdict.captureId; });
+    return found == run.captures.end() ? nullptr : &*found;
+}
+
+bool hasTwinElsewhere(const CaptureVerdict& verdict)
+{
+    return std::ranges::any_of(verdict.speaksFor, [](const EvidenceLine& line) { return line.source == sameInput; })
+        && verdict.blame == Blame::implementation;
+}
+
+} // namespace
+
+bool maybeTwins(const Capture& damaged, const Capture& clean)
+{
+    if (!damaged.output || !clean.output || damaged.path == clean.path || !clean.part.empty()) {
+        return false;
+    }
+    const bool alike = damaged.input.shape == clean.input.shape && damaged.input.dtype == clean.input.dtype
+        && damaged.epsilon == clean.epsilon && clean.output->scanned() && clean.output->total().finite();
+    const bool zero = std::ranges::all_of(damaged.input.batches, [](const Scan& scan) { return scan.allZero(); });
+    return alike && !zero && std::ranges::equal(damaged.input.batches, clean.input.batches, sameCounts);
+}
+
+std::optional<Twin> twinOf(const Capture& damaged, const RunData& run)
+{
+    std::optional<Twin> found;
+    for (const auto& other : run.captures) {
+        const bool sameRank = other.rank == damaged.rank;
+        const bool sameProcess = sameRank && damaged.pid && other.pid == damaged.pid;
+        const bool elsewhere = !sameRank && other.rank && damaged.rank;
+        if (!(sameProcess || elsewhere) || (found && !sameProcess) || !maybeTwins(damaged, other)) {
+            continue;
+        }
+        if (sameBits(damaged, other)) {
+            found = Twin {&other, sameProcess};
+        }
+    }
+    return found;
+}
+
+void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin)
+{
+    const auto whose = twin.sameProcess ? std::string("the same process") : rankText(twin.clean->rank);
+    verdict.speaksFor.insert(verdict.speaksFor.begin(),
+        EvidenceLine {fmt::format("{} was given the same bits and its output is finite ({}): the numbers did not do it",
+                          whose, twin.clean->file),
+            std::string(sameInput)});
+    verdict.question.clear();
+    verdict.marginal = false;
+    // Other variants to tick would change nothing.
+    verdict.weighed.reset();
+    if (twin.sameProcess) {
+        verdict.blame = Blame::nondeterministic;
+        verdict.kind = "the same input, another output";
+        verdict.summary = fmt::format("the same process gave a finite output for the very same input, and this one for "
+                                      "it, too: {}",
+            verdict.damage.text);
+        return;
+    }
+    verdict.blame = Blame::implementation;
+    verdict.kind = "kernel, launch order, aliasing, communication or machine";
+    verdict.summary = fmt::format("{} gave a finite output for the very same input, so the numbers did not do it: {}",
+        whose, verdict.damage.text);
+}
+
+void blameRanks(std::vector<CaptureVerdict>& verdicts, const RunData& run)
+{
+    std::map<int, std::vector<CaptureVerdict*>> wrong;
+    for (auto& verdict : verdicts) {
+        if (verdict.rank && hasTwinElsewhere(verdict)) {
+            wrong[*verdict.rank].push_back(&verdict);
+        }
+    }
+    for (auto& [rank, of] : wrong) {
+        const auto* first = captureOf(run, *of.front());
+        const bool twice = std::ranges::any_of(of, [&](const CaptureVerdict* one) {
+            const auto* capture = captureOf(run, *one);
+            return capture != nullptr && first != nullptr && capture->identity != first->identity;
+        });
+        // Where each rank is wrong in turn, it is what they share.
+        if (!twice || wrong.size() > 1 || std::ssize(of) < rankWrongAtLeast) {
+            continue;
+        }
+        for (auto* verdict : of) {
+            verdict->blame = Blame::machine;
+            verdict->kind = fmt::format("rank {} was wrong {} times where another was right", rank, of.size());
+        }
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that were given the same bits. Where one of them came out finite, the numbers did not do the other.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// A finite output for the very input of a damaged one.
+struct Twin
+{
+    const Capture* clean = nullptr;
+    bool sameProcess = false; ///< else of another rank
+};
+
+/// Could these two have been given the same bits? By formats and the counts of their scans alone.
+bool maybeTwins(const Capture& damaged, const Capture& clean);
+
+/// Compares the bits of those that could be one. A capture of the same rank and another process is none: that attempt
+/// may have run something else.
+std::optional<Twin> twinOf(const Capture& damaged, const RunData& run);
+
+/// What a twin makes of the verdict on the damaged one: `nondeterministic` within one process; across ranks a line, and
+/// the question which of kernel, launch order or machine it was.
+void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin);
+
+/// A rank that was wrong twice where another was right is the machine.
+void blameRanks(std::vector<CaptureVerdict>& verdicts, const RunData& run);
+
+} // namespace nanscope

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "core/diagnose/oddtiles.h"
+#include "core/diagnose/provenance.h"
+#include "core/replay/formats.h"
+#include "core/tensorfile/scantensor.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 96;
+constexpr std::int64_t cols = 160;
+
+std::vector<double> gaussian(unsigned seed)
+{
+    std::mt19937 generator(seed);
+    std::normal_distribution<double> normal;
+    std::vector<double> values(rows * cols);
+    for (auto& x : values) {
+        x = roundTo(Precision::bf16, normal(generator));
+    }
+    return values;
+}
+
+Member memberOf(std::string_view name)
+{
+    const auto* variant = *findVariant(name);
+    return {variant, variant->precision};
+}
+
+Element healthyElement(std::string_view name, std::vector<double> input)
+{
+    const auto member = memberOf(name);
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = member.precision;
+    options.rounding.lowering = member.variant->lowering;
+    options.keepOutput = true;
+    Element element;
+    element.shape = {1, rows, cols};
+    element.output = replay(*member.variant, element.shape, input, *device, options)->outputs[0];
+    element.input = std::move(input);
+    element.inputScan.count = rows * cols;
+    element.outputScan.count = rows * cols;
+    return element;
+}
+
+OddTiles oddIn(const Element& element, const std::vector<std::string>& names)
+{
+    std::vector<Member> members;
+    for (const auto& name : names) {
+        members.push_back(memberOf(name));
+    }
+    const auto device = makeEigenDevice(1);
+    const auto found = findOddTiles(element, members, {}, *device, {});
+    EXPECT_TRUE(found);
+    return found.value_or(OddTiles {});
+}
+
+void fill(Element& element, const OddBox& box, const std::function<double(std::int64_t, std::int64_t)>& value)
+{
+    for (auto r = box.rowBegin; r < box.rowEnd; ++r) {
+        for (auto c = box.colBegin; c < box.colEnd; ++c) {
+            element.output[static_cast<std::size_t>(r * cols + c)] = value(r, c);
+        }
+    }
+}
+
+constexpr OddBox tile {32, 48, 64, 80};
+
+TEST(OddTiles, AHealthyOutputHasNone)
+{
+    for (const auto* name : {"gns-gram", "keller-jordan", "dion-polar-express"}) {
+        EXPECT_EQ(oddIn(healthyElement(name, gaussian(1)), {name}).count, 0U) << name;
+    }
+}
+
+TEST(OddTiles, OneSmallTileOfALargeOutputIsFound)
+{
+    auto element = healthyElement("gns-gram", gaussian(2));
+    fill(element, tile, [](auto, auto) { return 0.0; });
+    const auto odd = oddIn(element, {"gns-gram", "gns-standard"});
+    EXPECT_EQ(odd.count, 1U);
+    EXPECT_EQ(odd.row, 32);
+    EXPECT_EQ(odd.col, 64);
+    EXPECT_NEAR(odd.worstError, 1, 0.05);
+    EXPECT_LT(odd.spread, 0.05);
+}
+
+TEST(OddTiles, WhatAnyPlausibleVariantGivesIsNotOdd)
+{
+    const auto element = healthyElement("keller-jordan", gaussian(3));
+    EXPECT_EQ(oddIn(element, {"gns-gram", "keller-jordan"}).count, 0U);
+}
+
+TEST(OddTiles, AnotherFunctionIsNotCalledCorrupt)
+{
+    const auto element = healthyElement("keller-jordan", gaussian(4));
+    EXPECT_EQ(oddIn(element, {"gns-gram"}).count, 0U);
+}
+
+TEST(OddTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
+{
+    std::vector<double> input(rows * cols);
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+        input[static_cast<std::size_t>(i)] = roundTo(Precision::bf16,
+            std::sin(0.3 * static_cast<double>(i / cols)) * std::cos(0.7 * static_cast<double>(i % cols)));
+    }
+    const auto element = healthyElement("dion-polar-express", input);
+    EXPECT_EQ(oddIn(element, {"dion-polar-express"}).count, 0U);
+}
+
+TEST(Provenance, TellsWhereValuesRecurFrom)
+{
+    auto element = healthyElement("gns-gram", gaussian(5));
+    EXPECT_EQ(recursInside(element, tile), "");
+    auto cleared = element;
+    fill(cleared, tile, [](auto, auto) { return 0.0; });
+    EXPECT_THAT(recursInside(cleared, tile), HasSubstr("zero"));
+    auto copied = element;
+    fill(copied, tile, [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * cols + c)]; });
+    EXPECT_EQ(recursInside(copied, tile), "it holds the input, bit for bit");
+    auto twice = element;
+    fill(twice, tile,
+        [&](auto r, auto c) { return element.output[static_cast<std::size_t>((r + 16) * cols + c - 32)]; });
+    EXPECT_EQ(recursInside(twice, tile), "it is also at [48, 32] of the same output, bit for bit");
+}
+
+TEST(Provenance, AnotherMatrixIsRecognised)
+{
+    auto element = healthyElement("gns-gram", gaussian(6));
+    const auto other = healthyElement("gns-gram", gaussian(7)).output;
+    EXPECT_EQ(recursIn(element, tile, other, "the output of element 1"), "");
+    fill(element, tile, [&](auto r, auto c) { return other[static_cast<std::size_t>(r * cols + c)]; });
+    EXPECT_EQ(
+        recursIn(element, tile, other, "the output of element 1"), "it holds the output of element 1, bit for bit");
+}
+
+TEST(Provenance, AConstantIsNoCopy)
+{
+    auto element = healthyElement("gns-gram", gaussian(8));
+    fill(element, tile, [](auto, auto) { return 0.5; });
+    auto other = element;
+    EXPECT_EQ(recursIn(element, tile, other.output, "it"), "");
+}
+
+TEST(Provenance, AnOutputThatIsItsInputIsACopy)
+{
+    auto element = healthyElement("gns-gram", gaussian(9));
+    EXPECT_FALSE(isCopyOfInput(element));
+    element.output = element.input;
+    EXPECT_TRUE(isCopyOfInput(element));
+}
+
+} // namespace
+} // namespace nanscope

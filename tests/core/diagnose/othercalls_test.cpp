@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// What other calls of a run say of a damaged one: controls that tell the function, twins that were given the same bits.
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "core/diagnose/controls.h"
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/element.h"
+#include "core/diagnose/twins.h"
+#include "core/replay/formats.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 16;
+constexpr std::int64_t cols = 24;
+constexpr std::size_t size = rows * cols;
+
+using Matrix = std::vector<double>;
+
+Matrix waves(double phase = 0)
+{
+    Matrix values(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto x = static_cast<double>(i);
+        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x));
+    }
+    return values;
+}
+
+/// Beyond what fp16 holds: whoever casts first ends all NaN.
+Matrix large()
+{
+    auto values = waves();
+    values[0] = 70000;
+    return values;
+}
+
+Matrix allNan()
+{
+    return Matrix(size, NAN);
+}
+
+Matrix outputOf(std::string_view variantName, const Matrix& input)
+{
+    const auto& variant = **findVariant(variantName);
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = variant.precision;
+    options.rounding.lowering = variant.lowering;
+    options.epsilon = 1e-8;
+    options.keepOutput = true;
+    auto output = replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    for (auto& value : output) {
+        value = static_cast<float>(value);
+    }
+    return output;
+}
+
+TensorToWrite floats(const std::vector<Matrix>& batches)
+{
+    TensorToWrite tensor;
+    tensor.shape = {static_cast<std::int64_t>(batches.size()), rows, cols};
+    for (const auto& batch : batches) {
+        for (const double x : batch) {
+            const auto value = static_cast<float>(x);
+            std::byte bytes[sizeof value];
+            std::memcpy(bytes, &value, sizeof value);
+            tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
+        }
+    }
+    return tensor;
+}
+
+class OtherCalls : public testing::Test
+{
+protected:
+    void add(int rank, int pid, const std::vector<Matrix>& input, const std::vector<Matrix>& output)
+    {
+        const auto path = m_folder
+            / fmt::format("dion_nan_capture_rank{}_shape{}x16x24_pid{}_{}.pt", rank, input.size(), pid,
+                1000 + m_run.captures.size());
+        ASSERT_TRUE(writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        auto file = openCapture(path);
+        ASSERT_TRUE(file && scanCapture(*file));
+        file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
+        m_run.captures.push_back(file->capture);
+    }
+
+    /// The verdict on the capture that was added as the n-th.
+    CaptureVerdict verdictOn(std::int64_t n)
+    {
+        const auto diagnosis = diagnose(m_run);
+        EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
+        for (const auto& verdict : diagnosis->captures) {
+            if (verdict.captureId == n) {
+                return verdict;
+            }
+        }
+        ADD_FAILURE() << "no verdict";
+        return {};
+    }
+
+    TemporaryFolder m_folder;
+    RunData m_run;
+};
+
+TEST_F(OtherCalls, WithoutAControlAnAllNanOutputOfALargeInputIsAQuestion)
+{
+    add(0, 7, {large()}, {allNan()});
+    EXPECT_EQ(verdictOn(1).blame, Blame::undecided);
+    EXPECT_EQ(verdictOn(1).variant.how, IdentifiedBy::unknown);
+}
+
+TEST_F(OtherCalls, AnotherMatrixOfTheCallTellsWhatRan)
+{
+    add(0, 7, {waves(1), large()}, {outputOf("gns-gram", waves(1)), allNan()});
+    const auto v = verdictOn(1);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.variant.how, IdentifiedBy::fit);
+    EXPECT_THAT(v.variant.names, Contains("gns-gram"));
+    EXPECT_THAT(
+        v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("element 0 of this call is what gns-gram"))));
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("not to blame"))));
+}
+
+TEST_F(OtherCalls, AHealthyCaptureOfTheSameKindTellsWhatRan)
+{
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::source, "control")));
+}
+
+TEST_F(OtherCalls, AControlThatCastsFirstExplainsTheOverflow)
+{
+    add(0, 7, {waves(1)}, {outputOf("deepspeed-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::numerics) << v.summary << v.question;
+    EXPECT_EQ(v.kind, "overflow in the cast");
+}
+
+TEST_F(OtherCalls, AControlThatOnlyFitsLeavesTheFormatOpen)
+{
+    auto output = outputOf("keller-jordan", waves(1));
+    for (auto& value : output) {
+        value = static_cast<float>(value * 1.001);
+    }
+    add(0, 7, {waves(1)}, {output});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+}
+
+TEST_F(OtherCalls, AnotherAttemptIsNoControl)
+{
+    add(0, 6, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::undecided);
+}
+
+TEST_F(OtherCalls, ACorruptMatrixIsNoControl)
+{
+    auto half = outputOf("gns-gram", waves(1));
+    std::fill(half.begin(), half.begin() + size / 3, 0.25);
+    add(0, 7, {waves(1), large()}, {half, allNan()});
+    EXPECT_EQ(verdictOn(1).variant.how, IdentifiedBy::unknown);
+}
+
+TEST_F(OtherCalls, TheSameProcessGivingBothIsNondeterministic)
+{
+    add(0, 7, {large()}, {outputOf("gns-gram", large())});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::nondeterministic) << v.summary;
+    EXPECT_EQ(v.speaksFor.front().source, "same input");
+}
+
+TEST_F(OtherCalls, AnotherRankWithTheSameBitsAcquitsTheNumbers)
+{
+    add(1, 8, {large()}, {outputOf("gns-gram", large())});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_THAT(v.kind, HasSubstr("or machine"));
+    EXPECT_THAT(v.summary, HasSubstr("rank 1 gave a finite output for the very same input"));
+}
+
+TEST_F(OtherCalls, ARankThatWasWrongTwiceIsTheMachine)
+{
+    auto other = large();
+    other[1] = -66000;
+    add(1, 8, {large()}, {outputOf("gns-gram", large())});
+    add(0, 7, {large()}, {allNan()});
+    add(1, 8, {other}, {outputOf("gns-gram", other)});
+    add(0, 7, {other}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::machine);
+    EXPECT_EQ(verdictOn(4).blame, Blame::machine);
+    EXPECT_THAT(verdictOn(4).kind, HasSubstr("rank 0 was wrong 2 times"));
+}
+
+TEST_F(OtherCalls, ABitOfDifferenceMakesNoTwin)
+{
+    auto near = large();
+    std::swap(near[3], near[4]);
+    add(1, 8, {near}, {outputOf("gns-gram", near)});
+    add(0, 7, {large()}, {allNan()});
+    EXPECT_TRUE(maybeTwins(m_run.captures[1], m_run.captures[0])) << "their counts are the same";
+    EXPECT_FALSE(twinOf(m_run.captures[1], m_run));
+}
+
+TEST_F(OtherCalls, RanksWithoutADumpAreNoEvidence)
+{
+    add(0, 7, {waves()}, {allNan()});
+    Series series;
+    series.rank = 3;
+    m_run.series.push_back(series);
+    EXPECT_THAT(verdictOn(1).notTestable, Contains(Field(&EvidenceLine::text, HasSubstr("whether rank 3 went wrong"))));
+    m_run.series.clear();
+    EXPECT_THAT(verdictOn(1).notTestable, Not(Contains(Field(&EvidenceLine::source, "ranks"))));
+}
+
+} // namespace
+} // namespace nanscope

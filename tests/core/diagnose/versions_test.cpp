@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "core/diagnose/versions.h"
+
+namespace nanscope {
+namespace {
+
+Version versionOf(std::string_view text)
+{
+    const auto version = parseVersion(text);
+    EXPECT_TRUE(version) << text;
+    return version.value_or(Version {});
+}
+
+TEST(Versions, StandInTheOrderOfPep440)
+{
+    const std::vector<std::string_view> inOrder {"0.3.10", "0.3.11", "0.4", "1.0.dev1", "1.0a1.dev2", "1.0a1", "1.0a2",
+        "1.0b1", "1.0rc1", "1.0", "1.0.post1.dev1", "1.0.post1", "1.0.1", "1.10", "2.9.1+cu130", "2.11.0", "1!0.1"};
+    for (std::size_t i = 1; i < inOrder.size(); ++i) {
+        EXPECT_LT(versionOf(inOrder[i - 1]), versionOf(inOrder[i])) << inOrder[i - 1] << " and " << inOrder[i];
+    }
+}
+
+TEST(Versions, SeveralSpellingsAreOneVersion)
+{
+    EXPECT_EQ(versionOf("2.11.0"), versionOf("2.11"));
+    EXPECT_EQ(versionOf("2.11.0+cu130"), versionOf("v2.11.0"));
+    EXPECT_EQ(versionOf("1.0-RC.1"), versionOf("1.0c1"));
+    EXPECT_EQ(versionOf("1.0-1"), versionOf("1.0.post1"));
+    EXPECT_EQ(versionOf("1.0dev"), versionOf("1.0.dev0"));
+}
+
+TEST(Versions, OtherTextsAreNone)
+{
+    for (const auto* text : {"", "main", "0.4.x", "1..2", "1.2 beta of mine", "99999999999999999999.1", "60d8808"}) {
+        EXPECT_FALSE(parseVersion(text)) << text;
+    }
+}
+
+TEST(VersionRange, HoldsOnlyWhereEveryPartDoes)
+{
+    const auto range = VersionRange::parse(">=0.3.11,<=0.6.4");
+    ASSERT_TRUE(range);
+    for (const auto* inside : {"0.3.11", "0.4.1", "0.6.4", "0.6.4+local"}) {
+        EXPECT_TRUE(range->contains(versionOf(inside))) << inside;
+    }
+    for (const auto* outside : {"0.3.10", "0.6.5", "1.0", "0.6.4.post1", "0.3.11rc1"}) {
+        EXPECT_FALSE(range->contains(versionOf(outside))) << outside;
+    }
+    EXPECT_TRUE(VersionRange::parse("== 0.3.11")->contains(versionOf("0.3.11.0")));
+    EXPECT_FALSE(VersionRange::parse(">0.3")->contains(versionOf("0.3")));
+}
+
+TEST(VersionRange, RefusesWhatIsNone)
+{
+    for (const auto* text : {"", "0.3", "~=0.3", ">=", ">=0.3,", ">=0.3,,<1", "=>1"}) {
+        EXPECT_FALSE(VersionRange::parse(text)) << text;
+    }
+}
+
+TEST(PackageName, IsComparedAsRegistriesDo)
+{
+    EXPECT_EQ(packageName("Gram_Newton.Schulz"), "gram-newton-schulz");
+    EXPECT_EQ(packageName("quack__kernels"), "quack-kernels");
+}
+
+} // namespace
+} // namespace nanscope
