@@ -22,149 +22,43 @@ import json
 import random
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "reference"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from newton_schulz import (  # noqa: E402
-    OWN_DTYPE,
-    POLAR_EXPRESS,
-    VARIANTS,
-    Arithmetic,
-    Step,
-    polar_express_unprotected_5,
-    with_safety,
+import cases  # noqa: E402
+from cases import (  # noqa: E402
+    EPSILON,
+    FORMAT_NAMES,
+    INF,
+    NAN,
+    RUNNING,
+    Case,
+    Made,
+    Other,
+    draw_case,
+    draw_input,
+    generator,
+    one_matrix,
+    tile_of,
+    with_tile,
+    words,
 )
+from finitefaults import FINITE_FAULTS  # noqa: E402
+from newton_schulz import POLAR_EXPRESS, VARIANTS, Arithmetic, Step, polar_express_unprotected_5, with_safety  # noqa: E402
+from runfaults import RUN_FAULTS  # noqa: E402
 
-EPSILON = torch.tensor(1e-8).item()
 CLOCK_MS = 1795000000000
-NAN, INF = float("nan"), float("inf")
-SPECTRA = ("gaussian", "log3", "log7", "rank16", "rank1")
-SHAPES = ((1, 96, 160), (1, 160, 96), (1, 64, 64), (1, 128, 288), (3, 64, 96), (160, 96), (48, 200))
-FORMAT_NAMES = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
 
-# What people run; the two unprotected forms of newton_schulz blow up by themselves and are faults of their own below.
-RUNNING = [name for name in VARIANTS if not name.startswith(("polar-express-unprotected", "gram-no"))]
-
-# Schedules that Nanscope does not know: Emerging-Optimizers "cans", the 8 + 2 hybrid, Polar Express as in its paper.
-CANS: list[Step] = [
-    (8.4703, -25.1081, 18.6293),
-    (4.1828, -3.1087, 0.5806),
-    (3.9619, -2.9541, 0.5630),
-    (3.2866, -2.4647, 0.5074),
-    (2.2737, -1.6447, 0.4162),
-]
-HYBRID: list[Step] = [(3.4445, -4.7750, 2.0315)] * 8 + [(2.0, -1.5, 0.5)] * 2
-PAPER: list[Step] = with_safety(POLAR_EXPRESS[:7], 1.01) + POLAR_EXPRESS[7:]
-
-
-@dataclass
-class Case:
-    """One call: what goes in, what runs, and the dice."""
-
-    rng: random.Random
-    spectrum: str
-    x: Tensor
-    variant: str
-    dtype: torch.dtype
-
-    def run(self, hook: Callable[[str, int, Tensor], Tensor] | None = None) -> Tensor:
-        """The output as a dump holds it: in the input's dtype."""
-        return VARIANTS[self.variant](self.x, EPSILON, dtype=self.dtype, hook=hook).to(self.x.dtype).contiguous()
-
-    def ops(self) -> list[tuple[str, int]]:
-        """Every place inside the iteration where a tile can go bad, in order."""
-        seen: list[tuple[str, int]] = []
-
-        def note(op: str, iteration: int, value: Tensor) -> Tensor:
-            if op not in ("input", "norm", "output"):
-                seen.append((op, iteration))
-            return value
-
-        self.run(note)
-        return seen
-
-    def run_with(self, place: tuple[str, int], change: Callable[[Tensor], Tensor]) -> Tensor:
-        return self.run(lambda op, iteration, value: change(value) if (op, iteration) == place else value)
-
-
-@dataclass
-class Made:
-    """A finished fault. `variant` and `format` where they are not the case's own."""
-
-    x: Tensor
-    output: Tensor
-    variant: str | None = None
-    format: str | None = None
-    detail: str = ""
-
-
-def generator(rng: random.Random) -> torch.Generator:
-    return torch.Generator().manual_seed(rng.getrandbits(40))
-
-
-def matrix(rng: random.Random, spectrum: str, rows: int, cols: int) -> Tensor:
-    """(rows, cols) fp64 with the named spectrum, largest singular value about 1."""
-    dice = generator(rng)
-    x = torch.randn(rows, cols, dtype=torch.float64, generator=dice)
-    if spectrum == "gaussian":
-        return x / (rows**0.5 + cols**0.5)
-    u, _, vh = torch.linalg.svd(x, full_matrices=False)
-    count = min(rows, cols)
-    values = {
-        "log3": torch.logspace(0, -3, count),
-        "log7": torch.logspace(0, -7, count),
-        "rank16": torch.where(torch.arange(count) < 16, 1.0, 0.0),
-        "rank1": torch.where(torch.arange(count) < 1, 1.0, 0.0),
-    }[spectrum]
-    return (u * values.double()) @ vh
-
-
-def draw_input(rng: random.Random, spectrum: str, shape: tuple[int, ...], dtype: torch.dtype, scale: float) -> Tensor:
-    *batch, rows, cols = shape
-    count = batch[0] if batch else 1
-    x = torch.stack([matrix(rng, spectrum, rows, cols) for _ in range(count)])
-    return (scale * x).to(dtype).reshape(shape)
-
-
-def draw_case(rng: random.Random) -> Case:
-    spectrum = rng.choice(SPECTRA)
-    dtype = rng.choice([torch.bfloat16] * 6 + [torch.float32] * 2 + [torch.float16])
-    x = draw_input(rng, spectrum, rng.choice(SHAPES), dtype, 10 ** rng.uniform(-3, 0.5))
-    variant = rng.choice(RUNNING)
-    own = OWN_DTYPE[variant]
-    compute = rng.choice([own, own, own, torch.float32, torch.bfloat16, torch.float16])
-    return Case(rng, spectrum, x, variant, compute)
-
-
-def tile_of(rng: random.Random, value: Tensor) -> tuple[slice, slice]:
-    """An aligned tile, at most half of each side."""
-    sides = []
-    for size in value.shape[-2:]:
-        edge = min(rng.choice((8, 16, 32, 64)), max(size // 2, 1))
-        start = edge * rng.randrange(max(size // edge, 1))
-        sides.append(slice(start, start + edge))
-    return sides[0], sides[1]
-
-
-def one_matrix(rng: random.Random, value: Tensor) -> Tensor:
-    """A view of one element of the batch."""
-    return value[rng.randrange(value.shape[0])] if value.ndim == 3 else value
-
-
-def with_tile(rng: random.Random, value: Tensor, fill: float) -> Tensor:
-    changed = value.clone()
-    rows, cols = tile_of(rng, value)
-    one_matrix(rng, changed)[rows, cols] = fill
-    return changed
-
-
-def words(place: tuple[str, int]) -> str:
-    return f"{place[0]} of step {place[1]}"
+# Schedules that nobody published, and so none that Nanscope knows.
+UNKNOWN: dict[str, list[Step]] = {
+    "own quintic": [(3.0, -3.2, 1.2)] * 6,
+    "own mixture": [(3.9, -6.0, 2.6)] * 3 + [(2.4, -2.2, 0.8)] * 2,
+    "own slow": [(2.6, -2.5, 0.9)] * 5,
+}
 
 
 def nan_tile_inside(case: Case) -> Made | None:
@@ -286,20 +180,13 @@ def copied_input(case: Case) -> Made | None:
 
 def foreign(case: Case) -> tuple[Tensor, str]:
     """A healthy output of a function Nanscope does not know."""
-    name, steps, dtype = case.rng.choice(
-        (
-            ("cans", CANS, torch.float32),
-            ("hybrid", HYBRID, torch.float32),
-            ("hybrid", HYBRID, torch.bfloat16),
-            ("polar-express-8-protected", PAPER, torch.float32),
-        )
-    )
-    ar = Arithmetic(dtype)
-    x = case.x.to(dtype)
+    name = case.rng.choice(list(UNKNOWN))
+    ar = Arithmetic(case.rng.choice((torch.float32, torch.bfloat16)))
+    x = case.x.to(ar.dtype)
     tall = x.shape[-2] > x.shape[-1]
     x = x.mT if tall else x
     x = ar.divide(x, ar.scale(1.01, ar.norm(x)))
-    for a, b, c in steps:
+    for a, b, c in UNKNOWN[name]:
         gram = ar.mm(x, x.mT)
         x = ar.addmm(x, ar.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
     return (x.mT if tall else x).to(case.x.dtype).contiguous(), name
@@ -339,7 +226,7 @@ FAULTS: dict[str, tuple[str, Callable[[Case], Made | None], bool, bool]] = {
     "copy of the input": ("undecided", copied_input, False, True),
     "unknown variant, healthy": ("undecided", unknown_healthy, False, True),
     "nothing": ("undecided", healthy, False, True),
-}
+} | FINITE_FAULTS | RUN_FAULTS
 
 
 def blows_up_somewhere(x: Tensor) -> bool:
@@ -356,7 +243,9 @@ def acceptable(truth: str, always_undecided: bool, case: Case, made: Made) -> li
         finite = made.output.isfinite()
         mute = not finite.all() and not finite.flatten(-2).any(dim=-1).all()
         nothing_to_see = bool(finite.all()) or (mute and case.spectrum == "rank1")
-        always_undecided = always_undecided or nothing_to_see or blows_up_somewhere(made.x)
+        zero_canary = bool((made.x.flatten(-2).any(dim=-1) < made.output.flatten(-2).any(dim=-1)).any())
+        decided = made.settled or zero_canary
+        always_undecided = not decided and (always_undecided or nothing_to_see or blows_up_somewhere(made.x))
     if always_undecided and "undecided" not in verdicts:
         verdicts.append("undecided")
     return verdicts
@@ -377,20 +266,34 @@ def draw(seed: int, index: int) -> tuple[str, Case, Made]:
     raise RuntimeError(f"no case of '{fault}' in 1000 draws")
 
 
-def write(out: Path, index: int, upstream: bool, made: Made) -> str:
-    shape = "x".join(str(size) for size in made.x.shape)
-    time = CLOCK_MS + 40 * index + (0 if upstream else 10_000_000)
-    name = f"dion_nan_capture_rank0_shape{shape}_pid5150_{time}.pt"
+def save(folder: Path, other: Other, time: int) -> str:
+    shape = "x".join(str(size) for size in other.x.shape)
+    name = f"dion_nan_capture_rank{other.rank}_shape{shape}_pid{other.pid}_{time}.pt"
     payload = {
-        "input": made.x.contiguous(),
-        "output": made.output,
-        "rank": 0,
-        "shape": tuple(made.x.shape),
-        "dtype": str(made.x.dtype),
+        "input": other.x.contiguous(),
+        "output": other.output,
+        "rank": other.rank,
+        "shape": tuple(other.x.shape),
+        "dtype": str(other.x.dtype),
         "epsilon": EPSILON,
     }
-    torch.save(payload, out / name)
+    torch.save(payload, folder / name)
     return name
+
+
+def write(out: Path, index: int, upstream: bool, made: Made) -> str:
+    """Path of the dump below `out`: in a folder of its own where more belongs to its run."""
+    time = CLOCK_MS + 40 * index + (0 if upstream else 10_000_000)
+    if not made.others and not made.log:
+        return save(out, Other(made.x, made.output), time)
+    folder = out / f"run{index}"
+    folder.mkdir()
+    for place, other in enumerate(made.others):
+        save(folder, other, time - 20 + place)
+    name = save(folder, Other(made.x, made.output), time)
+    if made.log:
+        (folder / "train.log").write_text(made.log)
+    return f"{folder.name}/{name}"
 
 
 def main() -> None:
@@ -398,7 +301,10 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=len(FAULTS) * 19)
+    parser.add_argument("--variants", help="what cases may run, separated by commas; default: all")
     options = parser.parse_args()
+    if options.variants:
+        cases.choices[:] = [name for name in options.variants.split(",") if name in RUNNING]
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
     if any(options.out.iterdir()):
