@@ -329,7 +329,9 @@ void TorchDevice::reduceRows(const Instruction& in)
     const auto& x = buffer(in.a);
     const auto wide = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     const double order = in.code == Code::rowNorms ? 2 : 1;
-    vector(in) = at::linalg_vector_norm(x, order, at::IntArrayRef {-1}, true, wide);
+    const std::int64_t along = in.transposeA ? -2 : -1;
+    const auto sums = at::linalg_vector_norm(x, order, at::IntArrayRef(&along, 1), true, wide);
+    vector(in) = in.transposeA ? sums.mT().contiguous() : sums;
     roundInPlace(vector(in), in.round, m_roundScratch);
 }
 
@@ -344,6 +346,9 @@ void TorchDevice::invert(const Instruction& in)
         vector(in) = at::div(at::full_like(clamped, in.alpha), clamped);
     }
     roundInPlace(vector(in), in.round, m_roundScratch);
+    if (in.normUlps != 0) {
+        vector(in) = moveUlps(vector(in), in.round, in.normUlps);
+    }
 }
 
 void TorchDevice::scaleLines(const Instruction& in)

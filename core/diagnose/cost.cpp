@@ -16,10 +16,10 @@ JudgingCost judgingCost(const MatrixShape& shape)
     constexpr double replaysPerVariant = 10;
     const auto matrixBytes = shape.rows * shape.cols * static_cast<std::int64_t>(sizeof(double));
     JudgingCost cost;
-    for (const auto& variant : variants()) {
+    for (const auto* variant : knownVariants()) {
         CompileOptions options;
         options.precision = Precision::fp64;
-        if (const auto program = compileProgram(variant, {1, shape.rows, shape.cols}, options)) {
+        if (const auto program = compileProgram(*variant, {1, shape.rows, shape.cols}, options)) {
             cost.operations += replaysPerVariant * program->gemmFlops();
             cost.bytes = std::max(cost.bytes, program->workspaceBytes(sizeof(double)));
         }

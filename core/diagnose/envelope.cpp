@@ -10,6 +10,7 @@
 
 #include "core/replay/outcome.h"
 #include "core/replay/roundings.h"
+#include "core/replay/work.h"
 
 namespace nanscope {
 
@@ -93,6 +94,21 @@ void gather(MemberResult& result, const Replay& replayed, const Member& member, 
 std::vector<Rounding> envelopeOf(const Member& member)
 {
     return envelopeOf(member.variant->lowering);
+}
+
+std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon)
+{
+    // Of magnitudes, those before the cast of a normalise-first variant are left out.
+    std::string all(member.variant->castOrder == CastOrder::normalizeFirst ? "normalized first\n" : "cast first\n");
+    for (const auto& rounding : envelopeOf(member)) {
+        CompileOptions options;
+        options.precision = member.precision;
+        options.rounding = rounding;
+        options.epsilon = epsilon;
+        const auto program = compileProgram(*member.variant, element.shape, options);
+        all += program ? workOf(*program) : member.variant->name;
+    }
+    return all;
 }
 
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,

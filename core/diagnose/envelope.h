@@ -23,6 +23,9 @@ struct Member
 /// fp32, one ulp on the norm either way, one on the input, and the iteration taken on the other side.
 std::vector<Rounding> envelopeOf(const Member& member);
 
+/// All that the replays of a member on this matrix depend on: members of equal work end alike, bit for bit.
+std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon);
+
 /// Replays one matrix under the whole envelope and compares each end with the dump's damage.
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
     Device& device, const CancelToken& cancel);

@@ -3,6 +3,7 @@
 #include "core/diagnose/judge.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -220,15 +221,23 @@ private:
             addHalfPrecision(c.members, c.identification);
         }
         std::vector<Member> kept;
+        std::map<std::string, MemberResult> done; // projects copy from one another: equal work is replayed once
         for (const auto& member : c.members) {
-            report(*member.variant, member.precision, stored);
-            auto result = replayMember(member, element, stored.epsilon, m_device, m_job.cancel);
-            if (!result) {
-                return tl::make_unexpected(result.error());
+            const auto work = workOf(member, element, stored.epsilon);
+            auto same = done.find(work);
+            if (same == done.end()) {
+                report(*member.variant, member.precision, stored);
+                auto result = replayMember(member, element, stored.epsilon, m_device, m_job.cancel);
+                if (!result) {
+                    return tl::make_unexpected(result.error());
+                }
+                same = done.emplace(work, std::move(*result)).first;
             }
-            if (counts(*result, c.identification)) {
+            auto result = same->second;
+            result.variant = member.variant->name;
+            if (counts(result, c.identification)) {
                 kept.push_back(member);
-                c.results.push_back(std::move(*result));
+                c.results.push_back(std::move(result));
             }
         }
         c.members = std::move(kept);

@@ -24,8 +24,8 @@ std::vector<Member> membersNamed(const std::vector<std::string>& names)
 std::vector<Member> allMembers()
 {
     std::vector<Member> members;
-    for (const auto& variant : variants()) {
-        members.push_back({&variant, variant.precision});
+    for (const auto* variant : knownVariants()) {
+        members.push_back({variant, variant->precision});
     }
     return members;
 }

@@ -27,7 +27,8 @@ constexpr int mostDirections = 32;
 
 bool setsIterate(OpName op)
 {
-    return op == OpName::normalize || op == OpName::cast || op == OpName::restart || op == OpName::update;
+    return op == OpName::normalize || op == OpName::cast || op == OpName::restart || op == OpName::update
+        || op == OpName::equalize || op == OpName::aolScale;
 }
 
 bool lookedAt(OpName op)
@@ -86,7 +87,9 @@ public:
     {
         const auto& program = m_side.run().program();
         const auto& shape = program.shape;
-        m_directions = leadingDirections(input, shape.rows, shape.cols, signalShare, mostDirections);
+        if (!turnsDirections(program)) {
+            m_directions = leadingDirections(input, shape.rows, shape.cols, signalShare, mostDirections);
+        }
         const double norm = frobeniusOf(input);
         for (const auto& direction : m_directions) {
             m_deep.shares.push_back(direction.sigma / norm);

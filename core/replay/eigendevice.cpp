@@ -183,13 +183,15 @@ private:
 
     void norm(const Instruction& in, std::int64_t element)
     {
-        // Squares and their sum overflow and underflow where T does; the summation itself is exact enough to
-        // stand for any order torch may use.
+        // Squares and their sum overflow and underflow where T does, unless the variant asks for fp64; the summation
+        // itself is exact enough to stand for any order torch may use.
+        const bool exact = in.round == Precision::fp64;
         double sum = 0;
         for (const T x : matrix(in.a, element)) {
-            sum += static_cast<double>(x * x);
+            sum += exact ? static_cast<double>(x) * static_cast<double>(x) : static_cast<double>(x * x);
         }
-        scalar(in, element) = static_cast<T>(roundTo(in.round, static_cast<double>(std::sqrt(static_cast<T>(sum)))));
+        const double root = exact ? std::sqrt(sum) : static_cast<double>(std::sqrt(static_cast<T>(sum)));
+        scalar(in, element) = static_cast<T>(roundTo(in.round, root));
     }
 
     void denominator(const Instruction& in, std::int64_t element)
@@ -278,15 +280,15 @@ private:
     {
         const auto a = matrix(in.a, element);
         const auto out = vector(in, element);
-        const auto cols = a.size() / out.size();
-        for (std::size_t i = 0; i < out.size(); ++i) {
-            double sum = 0;
-            for (const T x : a.subspan(i * cols, cols)) {
-                sum += f(x);
-            }
-            const T total = static_cast<T>(sum);
-            out[i] = in.code == Code::rowNorms ? std::sqrt(total) : total;
+        const auto cols = static_cast<std::size_t>(m_plans[static_cast<std::size_t>(in.a)].cols);
+        std::vector<double> sums(out.size());
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            sums[in.transposeA ? i % cols : i / cols] += f(a[i]);
         }
+        std::transform(sums.begin(), sums.end(), out.begin(), [&](double sum) {
+            const T total = static_cast<T>(sum);
+            return in.code == Code::rowNorms ? std::sqrt(total) : total;
+        });
         round(in.round, out);
     }
 
@@ -300,6 +302,11 @@ private:
             x = in.code == Code::rsqrt ? 1 / std::sqrt(clamped) : factor / clamped;
         }
         round(in.round, vector(in, element));
+        if (in.normUlps != 0) {
+            for (T& x : vector(in, element)) {
+                x = static_cast<T>(stepUlps(in.round, static_cast<double>(x), in.normUlps));
+            }
+        }
     }
 
     void scaleLines(const Instruction& in, std::int64_t element)

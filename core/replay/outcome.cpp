@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "core/replay/spectrum.h"
 
@@ -17,6 +18,18 @@ constexpr double degenerateFactor = 2;
 constexpr int directionsLookedAt = 8;
 
 using Range = std::array<double, 2>;
+
+// What a rescale multiplied the result of the last step by.
+double rescaleFactor(const Replay& replay, std::size_t element)
+{
+    const auto found =
+        std::find_if(replay.ops.begin(), replay.ops.end(), [](const OpTrace& op) { return op.op == OpName::rescale; });
+    if (found == replay.ops.end() || found == replay.ops.begin()) {
+        return 1;
+    }
+    const double before = std::prev(found)->batches[element].sumSquares;
+    return before > 0 ? std::sqrt(found->batches[element].sumSquares / before) : 1;
+}
 
 bool degenerate(const std::vector<SingularDirection>& directions, std::span<const double> output, std::int64_t cols,
     const Range& range)
@@ -82,6 +95,12 @@ Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const doub
     return degenerate(directions, values, cols, range) ? Outcome::degenerate : Outcome::finite;
 }
 
+bool turnsDirections(const Program& program)
+{
+    return std::any_of(program.code.begin(), program.code.end(),
+        [](const Instruction& in) { return in.label == OpName::equalize || in.label == OpName::aolScale; });
+}
+
 std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions)
 {
     return judgeOutcomes(replay, directions, outputRange(replay.program.steps));
@@ -90,10 +109,13 @@ std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::
 std::vector<Outcome> judgeOutcomes(
     const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions, const Range& range)
 {
+    const bool turned = turnsDirections(replay.program);
     std::vector<Outcome> outcomes;
     for (std::size_t i = 0; i < directions.size(); ++i) {
+        const double factor = rescaleFactor(replay, i);
         outcomes.push_back(judgeOutcome(replay.ops.front().batches[i], replay.ops.back().batches[i], replay.outputs[i],
-            replay.program.shape.cols, directions[i], range));
+            replay.program.shape.cols, turned ? std::vector<SingularDirection>() : directions[i],
+            {range[0] * factor, range[1] * factor}));
     }
     return outcomes;
 }

@@ -16,6 +16,9 @@ namespace nanscope {
 /// cell of a capture.
 std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, std::span<const double> input);
 
+/// Rows are scaled one by one before the first step, which turns the directions of the input: none is followed then.
+bool turnsDirections(const Program& program);
+
 /// How each element of the batch ended; the replay kept its outputs.
 std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions);
 

@@ -67,7 +67,11 @@ std::vector<Coefficients> stepsOf(const Variant& variant, std::optional<int> cou
 {
     auto steps = variant.steps;
     if (count) {
+        const auto own = steps.size();
         steps.resize(static_cast<std::size_t>(*count), variant.steps.back());
+        for (auto i = own; i < steps.size() && variant.beyond == Beyond::cycle; ++i) {
+            steps[i] = variant.steps[i % own];
+        }
     }
     // The schedule to its last digit where the factor is its own.
     const bool changed = safety && *safety != variant.safetyFactor;
@@ -105,7 +109,7 @@ std::array<double, 2> outputRange(std::span<const Coefficients> steps)
     double high = -low;
     for (int i = 0; i <= samples; ++i) {
         const double sigma = std::pow(10.0, -2.0 * i / samples);
-        const double out = applySchedule(steps, sigma);
+        const double out = std::abs(applySchedule(steps, sigma));
         low = std::min(low, out);
         high = std::max(high, out);
     }

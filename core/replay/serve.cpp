@@ -62,6 +62,9 @@ public:
         if (verb == "hello") {
             return hello(id);
         }
+        if (const auto known = addDefinitions(request); !known) {
+            return refuse(id, sentence(known.error()));
+        }
         if (verb == "sweep") {
             return add(id, sweepFromJson(request));
         }

@@ -32,13 +32,14 @@ namespace nanscope {
 ///        {"id":7,"deep":{..a cell as above, with its deep gauges..}}
 ///        {"id":6,"cliff":{"batch":0,"batches":1,"scale":1,"safety":1.05,"limits":[..],"replays":[{REPLAY}..]}}
 ///        {"id":2,"done":true} or {"id":2,"error":"one sentence"} or {"id":2,"cancelled":true}
-/// Every cell of a sweep is also stored in the session when one is named, with its tile maps; one that is missing is
-/// made, unless "run" says whose it must be (hashText() of Session::root(); for a sweep and for deep gauges). Requests
-/// run one after the other on a thread of their own while lines go on being read; films, frames and cliffs, which
-/// somebody looks at, run before sweeps that wait, in their order, and interrupt nothing. End of input means finish
-/// what runs (a cancel is implied) and return. Returns the process's exit status. Left-out lists keep SweepRequest's
-/// defaults. A line that is not a request is answered {"error":".."}, with its id where it has one, and the service
-/// goes on.
+/// Any request may bring "definitions":[{VARIANT}..], variants of the caller's own in the schema of docs/variants.md,
+/// which are known by their names from then on; another variant under a name that is taken is refused. Every cell of a
+/// sweep is also stored in the session when one is named, with its tile maps; one that is missing is made, unless "run"
+/// says whose it must be (hashText() of Session::root(); for a sweep and for deep gauges). Requests run one after the
+/// other on a thread of their own while lines go on being read; films, frames and cliffs, which somebody looks at, run
+/// before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
+/// implied) and return. Returns the process's exit status. Left-out lists keep SweepRequest's defaults. A line that is
+/// not a request is answered {"error":".."}, with its id where it has one, and the service goes on.
 ///
 /// Deep gauges (deep.h says what they are, what they cost and from which cost on they are refused; their progress
 /// counts ops) run before sweeps that wait, too. Where a session is named they are kept with the cell of this

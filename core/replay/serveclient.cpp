@@ -220,6 +220,7 @@ Result<void> ServiceClient::perform(Json order, Job job)
 {
     job.id = ++m_lastId;
     order["id"] = job.id;
+    writeDefinitions(order);
     if (auto sent = send(order, Clock::now() + cancelPatience); !sent) {
         return sent;
     }

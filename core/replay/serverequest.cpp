@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/replay/plantjson.h"
+#include "core/replay/variantjson.h"
 
 namespace nanscope {
 
@@ -215,6 +216,30 @@ Json keptToJson(const KeptIn& kept)
 }
 
 } // namespace
+
+Result<void> addDefinitions(const Json& request)
+{
+    const auto found = request.find("definitions");
+    if (found == request.end() || found->is_null()) {
+        return {};
+    }
+    if (!found->is_array()) {
+        return usage("\"definitions\" is not a list of variants");
+    }
+    for (const auto& item : *found) {
+        if (auto added = variantFromJson(item).and_then(addVariant); !added) {
+            return added;
+        }
+    }
+    return {};
+}
+
+void writeDefinitions(Json& request)
+{
+    for (const auto* variant : addedVariants()) {
+        request["definitions"].push_back(variantToJson(*variant));
+    }
+}
 
 Result<SweepOrder> sweepFromJson(const Json& request)
 {

@@ -3,159 +3,102 @@
 #include "core/replay/variant.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <deque>
+#include <mutex>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/replay/nearest.h"
+#include "core/replay/published.h"
 
 namespace nanscope {
 
 namespace {
 
-using Schedule = std::vector<Coefficients>;
+constexpr std::size_t maxNameBytes = 64;
+constexpr std::size_t maxTextBytes = 300;
+// More than anybody compares; each is replayed wherever an output is identified.
+constexpr std::size_t maxAdded = 64;
 
-// Keller Jordan's quintic, tuned for slope at zero rather than for convergence to one.
-const Schedule jordan(5, Coefficients {3.4445, -4.7750, 2.0315});
-
-// YouJiacheng's five steps.
-const Schedule you {
-    {4.0848, -6.8946, 2.9270},
-    {3.9505, -6.3029, 2.6377},
-    {3.7418, -5.5913, 2.3037},
-    {2.8769, -3.1427, 1.2046},
-    {2.8366, -3.0525, 1.2012},
-};
-
-// Polar Express for singular values down to 1e-3, without any safety factor.
-const Schedule polarExpress {
-    {8.28721201814563, -23.595886519098837, 17.300387312530933},
-    {4.107059111542203, -2.9478499167379106, 0.5448431082926601},
-    {3.9486908534822946, -2.908902115962949, 0.5518191394370137},
-    {3.3184196573706015, -2.488488024314874, 0.51004894012372},
-    {2.300652019954817, -1.6689039845747493, 0.4188073119525673},
-    {1.891301407787398, -1.2679958271945868, 0.37680408948524835},
-    {1.8750014808534479, -1.2500016453999487, 0.3750001645474248},
-    {1.875, -1.25, 0.375},
-};
-
-// Polar Express with safety factor 2e-2 and cushion 2.
-const Schedule polarExpressSafe {
-    {8.156554524902461, -22.48329292557795, 15.878769915207462},
-    {4.042929935166739, -2.808917465908714, 0.5000178451051316},
-    {3.8916678022926607, -2.772484153217685, 0.5060648178503393},
-    {3.285753657755655, -2.3681294933425376, 0.46449024233003106},
-    {2.3465413258596377, -1.7097828382687081, 0.42323551169305323},
-};
-
-Schedule firstFive()
+/// What the user added. A deque: what findVariant() gave away stays where it is.
+struct Catalogue
 {
-    return {polarExpress.begin(), polarExpress.begin() + 5};
-}
+    std::mutex mutex;
+    std::deque<Variant> added;
+};
 
-Variant gramNewtonSchulz()
+Catalogue& catalogue()
 {
-    Variant v;
-    v.name = "gns-gram";
-    v.title = "Gram Newton-Schulz, restart after two steps";
-    v.source = "Dao-AILab/gram-newton-schulz v0.1.5 f08f25e, gram_newton_schulz/";
-    v.safetyFactor = 1.05;
-    v.steps = withSafetyFactor(firstFive(), v.safetyFactor);
-    v.castOrder = CastOrder::normalizeFirst;
-    v.precision = Precision::fp16;
-    v.lowering = Lowering::fused;
-    v.epsilon = 1e-7;
-    v.ignoresCallerEpsilon = true;
-    v.form = Form::gram;
-    v.restarts = {2};
-    v.squareUsesStandard = true;
-    v.family = "gns";
-    return v;
+    static Catalogue all;
+    return all;
 }
 
 std::vector<Variant> makeVariants()
 {
-    std::vector<Variant> all;
-
-    Variant kj;
-    kj.name = "keller-jordan";
-    kj.title = "Muon as first published";
-    kj.source = "KellerJordan/Muon 857d1ad, muon.py";
-    kj.steps = jordan;
-    kj.ignoresCallerEpsilon = true;
-    kj.form = Form::standardScaled;
-    kj.family = "jordan";
-    all.push_back(kj);
-
-    Variant torchMuon = kj;
-    torchMuon.name = "torch-muon";
-    torchMuon.title = "torch.optim.Muon";
-    torchMuon.source = "pytorch/pytorch 098e03f, torch/optim/_muon.py";
-    torchMuon.form = Form::standard;
-    torchMuon.lowering = Lowering::fused;
-    torchMuon.ignoresCallerEpsilon = false;
-    torchMuon.epsilonRule = EpsilonRule::clamp;
-    all.push_back(torchMuon);
-
-    Variant dion;
-    dion.name = "dion-ns5";
-    dion.title = "dion zeropower_via_newtonschulz5 and newton_schulz_triton";
-    dion.source = "microsoft/dion 0a059a4, dion/newton_schulz_triton.py";
-    dion.steps = you;
-    dion.family = "you";
-    all.push_back(dion);
-
-    Variant express;
-    express.name = "dion-polar-express";
-    express.title = "dion polar_express (its default)";
-    express.source = "microsoft/dion 0a059a4, dion/polar_express.py";
-    express.steps = polarExpressSafe;
-    express.safetyFactor = 1.02;
-    express.epsilon = 1e-6;
-    express.normFactor = 1.02;
-    express.tall = TallRule::multiplyRight;
-    express.family = "polar-express";
-    all.push_back(express);
-
-    Variant gnsStandard = gramNewtonSchulz();
-    gnsStandard.name = "gns-standard";
-    gnsStandard.title = "gram-newton-schulz, standard loop";
-    gnsStandard.form = Form::standard;
-    gnsStandard.restarts.clear();
-    all.push_back(gnsStandard);
-
-    all.push_back(gramNewtonSchulz());
-
-    Variant deepspeed;
-    deepspeed.name = "deepspeed-gram";
-    deepspeed.title = "DeepSpeed zeropower_via_gram_newtonschulz, before its cast was moved";
-    deepspeed.source = "deepspeedai/DeepSpeed 15e3bf4, before PR 8533";
-    deepspeed.steps = jordan;
-    deepspeed.precision = Precision::fp16;
-    deepspeed.ignoresCallerEpsilon = true;
-    deepspeed.form = Form::gramFromLeft;
-    deepspeed.restarts = {2};
-    deepspeed.squareUsesStandard = true;
-    deepspeed.family = "jordan";
-    all.push_back(deepspeed);
-
-    Variant naiveGram = gramNewtonSchulz();
-    naiveGram.name = "gram-no-restart";
-    naiveGram.title = "Gram Newton-Schulz without a restart";
-    naiveGram.restarts.clear();
-    naiveGram.published = false;
-    all.push_back(naiveGram);
-
-    Variant unprotected;
-    unprotected.name = "polar-express-unprotected";
-    unprotected.title = "Polar Express, five steps without safety factor";
-    unprotected.source = "NoahAmsel/PolarExpress 7f0fb57, polar_express/basic.py";
-    unprotected.steps = firstFive();
-    unprotected.ignoresCallerEpsilon = true;
-    unprotected.form = Form::standardScaled;
-    unprotected.family = "polar-express";
-    unprotected.published = false;
-    all.push_back(unprotected);
+    auto all = published::firstVariants();
+    for (auto&& more : {published::projectVariants(), published::emergingVariants()}) {
+        all.insert(all.end(), more.begin(), more.end());
+    }
     return all;
+}
+
+bool builtIn(std::string_view name)
+{
+    const auto all = variants();
+    return std::any_of(all.begin(), all.end(), [&](const Variant& v) { return v.name == name; });
+}
+
+// A name stands in lists with commas, before colons and in paths.
+bool usableName(std::string_view name)
+{
+    const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; };
+    return !name.empty() && name.size() <= maxNameBytes && name != "all"
+        && std::isalnum(static_cast<unsigned char>(name.front())) != 0 && std::all_of(name.begin(), name.end(), plain);
+}
+
+std::string problemOfSteps(const Variant& v)
+{
+    if (v.steps.empty() || v.steps.size() > maxSteps) {
+        return fmt::format("it has {} steps; give 1 to {}", v.steps.size(), maxSteps);
+    }
+    for (std::size_t i = 0; i < v.steps.size(); ++i) {
+        for (const double c : v.steps[i]) {
+            if (!std::isfinite(c)) {
+                return fmt::format("step {} has a coefficient that is not a finite number", i + 1);
+            }
+        }
+    }
+    const auto size = static_cast<int>(v.steps.size());
+    const auto outside = [size](int step) { return step < 1 || step >= size; };
+    if (std::any_of(v.restarts.begin(), v.restarts.end(), outside)) {
+        return fmt::format("a restart is before one of the steps 1 to {}, counted from 0", size - 1);
+    }
+    return {};
+}
+
+std::string problemOfNumbers(const Variant& v)
+{
+    if (!(v.epsilon >= 0) || !std::isfinite(v.epsilon)) {
+        return "its epsilon is not a finite number from 0 on";
+    }
+    for (const auto& [value, what] :
+        {std::pair {v.normFactor, "norm factor"}, std::pair {v.safetyFactor, "safety factor"}}) {
+        if (!(value > 0) || !std::isfinite(value)) {
+            return fmt::format("its {} is not a positive number", what);
+        }
+    }
+    const bool gram = v.form == Form::gram || v.form == Form::gramFromLeft;
+    if (!gram && !v.restarts.empty()) {
+        return "only the gram forms have restarts";
+    }
+    if (gram && v.normalization == Normalization::aol) {
+        return "AOL scaling is for the standard forms";
+    }
+    return {};
 }
 
 } // namespace
@@ -166,19 +109,91 @@ std::span<const Variant> variants()
     return all;
 }
 
+std::vector<const Variant*> addedVariants()
+{
+    auto& known = catalogue();
+    const std::lock_guard lock(known.mutex);
+    std::vector<const Variant*> all;
+    for (const auto& variant : known.added) {
+        all.push_back(&variant);
+    }
+    return all;
+}
+
+std::vector<const Variant*> knownVariants()
+{
+    std::vector<const Variant*> all;
+    for (const auto& variant : variants()) {
+        all.push_back(&variant);
+    }
+    const auto added = addedVariants();
+    all.insert(all.end(), added.begin(), added.end());
+    return all;
+}
+
+Result<void> checkVariant(const Variant& variant)
+{
+    if (!usableName(variant.name)) {
+        return failure(ErrorKind::usage,
+            fmt::format(
+                "a variant's name is 1 to {} letters, digits, '-', '_' and '.', begins with a letter or digit and "
+                "is not 'all'",
+                maxNameBytes));
+    }
+    for (const auto* text : {&variant.title, &variant.source, &variant.family}) {
+        if (text->size() > maxTextBytes) {
+            return failure(ErrorKind::usage,
+                fmt::format("the variant '{}' has a text of more than {} bytes", variant.name, maxTextBytes));
+        }
+    }
+    auto problem = problemOfSteps(variant);
+    if (problem.empty()) {
+        problem = problemOfNumbers(variant);
+    }
+    return problem.empty()
+        ? Result<void>()
+        : failure(ErrorKind::usage, fmt::format("the variant '{}' cannot be run: {}", variant.name, problem));
+}
+
+Result<void> addVariant(Variant variant)
+{
+    if (auto usable = checkVariant(variant); !usable) {
+        return usable;
+    }
+    if (builtIn(variant.name)) {
+        return failure(ErrorKind::usage,
+            fmt::format("'{}' is a variant that Nanscope has itself; give yours another name", variant.name));
+    }
+    auto& known = catalogue();
+    const std::lock_guard lock(known.mutex);
+    const auto same =
+        std::find_if(known.added.begin(), known.added.end(), [&](const Variant& v) { return v.name == variant.name; });
+    if (same != known.added.end()) {
+        return *same == variant
+            ? Result<void>()
+            : failure(ErrorKind::usage, fmt::format("there are two different variants '{}'; rename one", variant.name));
+    }
+    if (known.added.size() == maxAdded) {
+        return failure(ErrorKind::usage, fmt::format("no more than {} variants can be added", maxAdded));
+    }
+    known.added.push_back(std::move(variant));
+    return {};
+}
+
 Result<const Variant*> findVariant(std::string_view name)
 {
-    const auto all = variants();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Variant& v) { return v.name == name; });
+    const auto all = knownVariants();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Variant* v) { return v->name == name; });
     if (found != all.end()) {
-        return &*found;
+        return *found;
     }
     std::vector<std::string_view> names;
-    for (const auto& variant : all) {
-        names.push_back(variant.name);
+    for (const auto* variant : all) {
+        names.push_back(variant->name);
     }
     return failure(ErrorKind::usage,
-        fmt::format("there is no variant '{}'; the nearest are {}", name, fmt::join(nearest(name, names, 3), ", ")));
+        fmt::format("there is no variant '{}'; the nearest are {}, and --variant-file names your own", name,
+            fmt::join(nearest(name, names, 3), ", ")));
 }
 
 } // namespace nanscope

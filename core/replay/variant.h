@@ -63,6 +63,9 @@ enum class TallRule {
     multiplyRight, ///< A = X^T X and X = a X + X B
 };
 
+/// The most steps that are run.
+constexpr int maxSteps = 100;
+
 /// One published way of running the iteration, as data.
 struct Variant
 {

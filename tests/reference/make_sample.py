@@ -231,7 +231,7 @@ def expected(log: Log, dumps: list[Dump]) -> dict[str, object]:
             "step": [birth.step, birth.step + 1],
             "step_source": "console",
             "verdict": "implementation",
-            "variant": {"how": "fit", "names": ["gns-gram", "gns-standard"]},
+            "variant": {"how": "fit", "names": ["gns-gram", "gns-gram-0.1.6", "gns-standard", "gns-standard-0.1.6"]},
             "damage": {
                 "name": "rectangle",
                 "batch": 0,

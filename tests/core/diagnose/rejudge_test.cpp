@@ -178,7 +178,7 @@ TEST(RejudgingTheSample, EverySubsetIsWhatANewDiagnosisSays)
     ASSERT_TRUE(run);
     const auto judged = storedAndRead(diagnose(*run)->captures.front());
     const auto all = namesOf(ticksOf(judged));
-    EXPECT_EQ(all, (Names {"gns-gram", "gns-standard"}));
+    EXPECT_EQ(all, (Names {"gns-gram", "gns-gram-0.1.6", "gns-standard", "gns-standard-0.1.6"}));
     for (const auto& ticked : subsets(all)) {
         const auto expected = ticked == all ? judged : diagnose(*run, {ticked})->captures.front();
         EXPECT_EQ(textOf(rejudged(judged, ticked)), textOf(expected)) << testing::PrintToString(ticked);

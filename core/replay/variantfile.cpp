@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "core/replay/variantjson.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A list of variants with lists of steps; what lies deeper is no schema of ours and would only take memory.
+constexpr int deepest = 5;
+
+tl::unexpected<Error> usage(std::string what)
+{
+    return failure(ErrorKind::usage, std::move(what));
+}
+
+Result<Json> parsed(std::string_view text)
+{
+    bool tooDeep = false;
+    const auto shallow = [&tooDeep](int depth, Json::parse_event_t, Json&) {
+        tooDeep = tooDeep || depth > deepest;
+        return depth <= deepest;
+    };
+    try {
+        auto json = Json::parse(text, shallow);
+        if (tooDeep) {
+            return usage("the file of variants nests deeper than variants do; see docs/variants.md");
+        }
+        return json;
+    } catch (const Json::parse_error& error) {
+        return usage(fmt::format("the file of variants is not JSON at byte {}", error.byte));
+    } catch (const Json::out_of_range&) {
+        return usage("the file of variants has a number beyond what fp64 can hold");
+    }
+}
+
+Result<std::string> contents(const std::filesystem::path& path)
+{
+    std::error_code error;
+    const auto size = std::filesystem::is_directory(path, error) ? 0 : std::filesystem::file_size(path, error);
+    if (error || std::filesystem::is_directory(path, error)) {
+        return failure(ErrorKind::io, "the file of variants cannot be read", path.string());
+    }
+    if (size > maxVariantFileBytes) {
+        return failure(ErrorKind::refused,
+            fmt::format(
+                "a file of variants has at most {} KiB, this one has {}", maxVariantFileBytes >> 10, size >> 10),
+            path.string());
+    }
+    std::ifstream file(path, std::ios::binary);
+    std::string text {std::istreambuf_iterator<char>(file), {}};
+    if (!file.good() && !file.eof()) {
+        return failure(ErrorKind::io, "the file of variants cannot be read", path.string());
+    }
+    return text;
+}
+
+} // namespace
+
+Result<std::vector<Variant>> variantsFromText(std::string_view text)
+{
+    const auto json = parsed(text);
+    if (!json) {
+        return tl::make_unexpected(json.error());
+    }
+    std::vector<Variant> all;
+    const auto list = json->is_array() ? *json : Json::array({*json});
+    for (const auto& item : list) {
+        auto variant = variantFromJson(item);
+        if (!variant) {
+            return tl::make_unexpected(variant.error());
+        }
+        all.push_back(std::move(*variant));
+    }
+    if (all.empty()) {
+        return usage("the file of variants holds none; see docs/variants.md");
+    }
+    return all;
+}
+
+Result<std::vector<std::string>> addVariantFile(const std::filesystem::path& path)
+{
+    const auto text = contents(path);
+    if (!text) {
+        return tl::make_unexpected(text.error());
+    }
+    const auto inFile = [&path](Error error) {
+        error.path = path.string();
+        return error;
+    };
+    auto read = variantsFromText(*text);
+    if (!read) {
+        return tl::make_unexpected(inFile(read.error()));
+    }
+    std::vector<std::string> names;
+    for (auto& variant : *read) {
+        names.push_back(variant.name);
+        if (auto added = addVariant(std::move(variant)); !added) {
+            return tl::make_unexpected(inFile(added.error()));
+        }
+    }
+    return names;
+}
+
+} // namespace nanscope

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "core/replay/replay.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope {
+
+/// One file of tests/reference/data/replay or data/variants: an input and what torch made of it.
+struct Vectors
+{
+    TensorFile file;
+    MatrixShape shape;
+    std::vector<double> input;
+    double epsilon = 0;
+
+    bool has(const std::string& key) const { return file.root.find(key) != nullptr; }
+
+    std::vector<double> read(const std::string& key) const
+    {
+        const auto* value = file.root.find(key);
+        EXPECT_NE(value, nullptr) << key;
+        std::vector<double> all;
+        const auto& tensor = *value->tensor();
+        for (std::int64_t i = 0; i < shape.batch; ++i) {
+            std::vector<double> one(static_cast<std::size_t>(shape.elements()));
+            EXPECT_TRUE(tensor.read(i, std::span(one))) << key;
+            all.insert(all.end(), one.begin(), one.end());
+        }
+        return all;
+    }
+};
+
+inline Vectors loadVectors(const std::string& name)
+{
+    Vectors v;
+    auto file = openTensorFile(NANSCOPE_TEST_DATA "/" + name + ".pt");
+    EXPECT_TRUE(file) << sentence(file.error());
+    v.file = *file;
+    v.shape = v.file.root.find("input")->tensor()->matrices();
+    v.input = v.read("input");
+    v.epsilon = std::get<double>(v.file.root.find("epsilon")->value);
+    return v;
+}
+
+inline std::vector<double> joined(const Replay& replayed)
+{
+    std::vector<double> all;
+    for (const auto& output : replayed.outputs) {
+        all.insert(all.end(), output.begin(), output.end());
+    }
+    return all;
+}
+
+} // namespace nanscope
