@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
+#include "core/replay/variantjson.h"
 
 namespace nanscope {
 
@@ -14,6 +15,25 @@ Command::Command(CLI::App& root, const std::string& name, const std::string& des
     m_app->add_flag("--json", m_json, "Answer in JSON");
     m_app->add_option("--progress", m_progress, "auto (a line on a terminal), jsonl or none")->capture_default_str();
     m_app->add_option("--log-level", m_level, "error, warning, info or debug")->capture_default_str();
+}
+
+void Command::addVariantFileOption()
+{
+    m_app
+        ->add_option("--variant-file", m_variantFiles,
+            "JSON with variants of your own, known by their names from here on (docs/variants.md); may be repeated")
+        ->option_text("FILE.json")
+        ->allow_extra_args(false);
+}
+
+Result<void> Command::readVariantFiles() const
+{
+    for (const auto& file : m_variantFiles) {
+        if (const auto added = addVariantFile(file); !added) {
+            return tl::make_unexpected(added.error());
+        }
+    }
+    return {};
 }
 
 Result<TerminalOptions> Command::terminalOptions() const

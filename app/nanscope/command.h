@@ -23,18 +23,24 @@ public:
     const CLI::App& app() const { return *m_app; }
     Result<TerminalOptions> terminalOptions() const;
 
+    /// Makes the variants of --variant-file known, before run().
+    Result<void> readVariantFiles() const;
+
     /// The exit status, or the one error that made an answer impossible.
     virtual Result<int> run(Terminal& terminal) = 0;
 
 protected:
     Command(CLI::App& root, const std::string& name, const std::string& description);
     CLI::App& options() { return *m_app; }
+    void addVariantFileOption();
+    const std::vector<std::string>& variantFiles() const { return m_variantFiles; }
 
 private:
     CLI::App* m_app;
     bool m_json = false;
     std::string m_progress = "auto";
     std::string m_level = "warning";
+    std::vector<std::string> m_variantFiles;
 };
 
 using CommandList = std::vector<std::unique_ptr<Command>>;

@@ -34,6 +34,7 @@ public:
         options()
             .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
             ->allow_extra_args(false);
+        addVariantFileOption();
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
         addKnownOptions(options(), m_known);

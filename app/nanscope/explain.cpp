@@ -22,6 +22,7 @@ public:
         : Command(root, "explain", "What one capture is, what is wrong in it and what to do next")
     {
         options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
+        addVariantFileOption();
     }
 
     Result<int> run(Terminal& terminal) override;

@@ -96,6 +96,9 @@ int runCommand(Command& command)
     if (!options) {
         return fail(options.error());
     }
+    if (const auto known = command.readVariantFiles(); !known) {
+        return fail(known.error());
+    }
     Terminal terminal(*options, interruptToken());
     auto status = command.run(terminal);
     if (!status) {

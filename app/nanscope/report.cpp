@@ -79,6 +79,7 @@ Report::Report(CLI::App& root)
     options()
         .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
         ->allow_extra_args(false);
+    addVariantFileOption();
     addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
     addKnownOptions(options(), m_known);
@@ -163,6 +164,7 @@ std::string Report::commandLine() const
     add("-o", m_outputs);
     add("--bundle", m_bundle.empty() ? std::vector<std::string> {} : std::vector {m_bundle});
     add("--ran", m_ran);
+    add("--variant-file", variantFiles());
     add("--spike-rule", m_cards.spikeRule.empty() ? std::vector<std::string> {} : std::vector {m_cards.spikeRule});
     add("--silence", m_cards.silence);
     if (!m_observed.failed.empty()) {

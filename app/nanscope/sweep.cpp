@@ -58,6 +58,7 @@ Sweep::Sweep(CLI::App& root)
     options().add_option("--epsilon", m_epsilon, "Instead of the captured one");
     options().add_option("--steps", m_steps, "Iterations, 1 to 100");
     options().add_option("--gauges", m_gauges, "\"deep\": per step distance to fp64, smallest eigenvalue and more");
+    addVariantFileOption();
     options().add_option("--session", m_session, "Keep the cells in this session");
 }
 

@@ -93,8 +93,8 @@ Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& name
 std::vector<std::string> allVariants()
 {
     std::vector<std::string> names;
-    for (const auto& variant : variants()) {
-        names.emplace_back(variant.name);
+    for (const auto* variant : knownVariants()) {
+        names.push_back(variant->name);
     }
     return names;
 }
