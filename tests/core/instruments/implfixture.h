@@ -27,7 +27,7 @@ class ImplTest : public ::testing::Test
 protected:
     std::string write(const std::string& text)
     {
-        const auto path = (m_folder->path() / "kernels.py").string();
+        auto path = (m_folder->path() / "kernels.py").string();
         std::ofstream(path) << text;
         return path;
     }

@@ -13,7 +13,6 @@ namespace nanscope {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using testing::waveSpecimen;
 
 // What it does is told by the number in its first element, so that one function can do all of it, one after the other.
