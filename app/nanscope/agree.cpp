@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 #include "app/nanscope/worker.h"
 #include "core/platform/childprocess.h"
 

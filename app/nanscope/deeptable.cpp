@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/report/counted.h"
 #include "core/report/words.h"

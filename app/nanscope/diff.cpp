@@ -11,7 +11,7 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/rundiff.h"
 #include "app/nanscope/source.h"
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 #include "core/tensorfile/comparetensors.h"

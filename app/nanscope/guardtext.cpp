@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 #include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/guardwords.h"

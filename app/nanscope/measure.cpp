@@ -7,32 +7,14 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/measuresubject.h"
-#include "app/nanscope/measuretext.h"
-#include "app/nanscope/words.h"
+#include "core/instruments/answers.h"
+#include "core/instruments/measuretext.h"
 
 namespace nanscope {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// In the order of the names in measureInstruments.
-enum class Instrument { scale, epsilon, repeat, storm, input, spectrum, minimise };
-const std::vector<std::string_view> instrumentNames {
-    "scale", "epsilon", "repeat", "storm", "input", "spectrum", "minimise"};
-
-/// The same answer for a person and for a program.
-struct Told
-{
-    std::string text;
-    Json json;
-};
-
-template <class Answer>
-Result<Told> told(const Result<Answer>& answer)
-{
-    return answer ? Result<Told>(Told {measureText(*answer), toJson(*answer)}) : tl::make_unexpected(answer.error());
-}
 
 class Measure : public Command
 {
@@ -44,22 +26,12 @@ private:
     Result<void> check();
     Result<int> show(Terminal& terminal) const;
     Result<int> measured(MeasuredSubject& subject, Terminal& terminal);
-    Result<Specimen> specimen(const MeasuredSubject& subject) const;
-    Result<Told> ask(Asker& asker, MeasuredSubject& subject) const;
-    Result<Told> askScale(Asker& asker) const;
-    Result<Told> askEpsilon(Asker& asker, const MeasuredSubject& subject) const;
-    Result<Told> askMinimise(Asker& asker) const;
+    Result<void> write(const MeasureAnswer& answer) const;
 
     std::string m_name;
-    Instrument m_instrument = Instrument::scale;
-    std::string m_path;
+    MeasureRequest m_request;
     SubjectOptions m_subject;
-    std::optional<std::int64_t> m_batch;
-    std::optional<double> m_epsilon;
-    std::optional<int> m_calls;
-    int m_tries = 1;
     std::string m_roundTo;
-    std::optional<DType> m_type;
     std::string m_out;
     bool m_show = false;
 };
@@ -70,12 +42,13 @@ Measure::Measure(CLI::App& root)
     options()
         .add_option("instrument", m_name, "scale, epsilon, repeat, storm, input, spectrum or minimise")
         ->required();
-    options().add_option("capture", m_path, "A capture")->required();
+    options().add_option("capture", m_request.capture, "A capture")->required();
     m_subject.add(options());
-    options().add_option("--batch", m_batch, "One matrix of the capture; default: all, or the first that is sound");
-    options().add_option("--epsilon", m_epsilon, "Instead of the captured one");
-    options().add_option("-n,--calls", m_calls, "repeat, storm: calls (100); minimise: calls at most (300)");
-    options().add_option("--tries", m_tries, "minimise: calls of each candidate")->capture_default_str();
+    options().add_option(
+        "--batch", m_request.batch, "One matrix of the capture; default: all, or the first that is sound");
+    options().add_option("--epsilon", m_request.epsilon, "Instead of the captured one");
+    options().add_option("-n,--calls", m_request.calls, "repeat, storm: calls (100); minimise: calls at most (300)");
+    options().add_option("--tries", m_request.tries, "minimise: calls of each candidate")->capture_default_str();
     options().add_option("--round-to", m_roundTo,
         "scale: type the scaled input is rounded to; default: none for a replay, the capture's own for a function");
     options().add_option("-o,--output", m_out, "minimise: the capture that is written");
@@ -84,28 +57,28 @@ Measure::Measure(CLI::App& root)
 
 Result<void> Measure::check()
 {
-    const auto instrument = oneOf("instrument", m_name, instrumentNames);
+    const auto instrument = findInstrument(m_name);
     if (!instrument) {
         return tl::make_unexpected(instrument.error());
     }
-    m_instrument = static_cast<Instrument>(*instrument);
-    if (m_calls && (*m_calls < 1 || *m_calls > 1000000)) {
+    m_request.instrument = *instrument;
+    if (m_request.calls && (*m_request.calls < 1 || *m_request.calls > 1000000)) {
         return failure(ErrorKind::usage, "--calls takes 1 to 1000000");
     }
-    if (m_tries < 1) {
+    if (m_request.tries < 1) {
         return failure(ErrorKind::usage, "--tries takes 1 or more");
     }
-    if (m_epsilon && !(std::isfinite(*m_epsilon) && *m_epsilon >= 0)) {
+    if (m_request.epsilon && !(std::isfinite(*m_request.epsilon) && *m_request.epsilon >= 0)) {
         return failure(ErrorKind::usage, "--epsilon takes a finite number of at least 0");
     }
     if (!m_roundTo.empty()) {
-        m_type = parseDType(m_roundTo);
-        if (!m_type || !isPackable(*m_type)) {
+        m_request.roundTo = parseDType(m_roundTo);
+        if (!m_request.roundTo || !isPackable(*m_request.roundTo)) {
             return failure(
                 ErrorKind::usage, fmt::format("--round-to takes fp64, fp32, fp16 or bf16, not '{}'", m_roundTo));
         }
     }
-    if ((m_instrument == Instrument::minimise) == m_out.empty() && !m_show) {
+    if ((m_request.instrument == Instrument::minimise) == m_out.empty() && !m_show) {
         return failure(ErrorKind::usage,
             m_out.empty() ? "minimise writes a capture: name it with -o FILE"
                           : "-o is an option of `nanscope measure minimise`");
@@ -123,93 +96,33 @@ Result<int> Measure::show(Terminal& terminal) const
     return exitDone;
 }
 
-/// What is of one matrix is replayed of one alone; a function is always given the whole batch it was given then.
-Result<Specimen> Measure::specimen(const MeasuredSubject& subject) const
+Result<void> Measure::write(const MeasureAnswer& answer) const
 {
-    auto whole = openSpecimen(m_path, m_batch, m_epsilon);
-    const bool single = m_instrument == Instrument::scale || m_instrument == Instrument::spectrum;
-    if (!whole || !single || subject.own || m_batch || whole->input.matrices().batch == 1) {
-        return whole;
-    }
-    return openSpecimen(m_path, static_cast<std::int64_t>(whole->watched), m_epsilon);
-}
-
-Result<Told> Measure::askScale(Asker& asker) const
-{
-    ScaleRequest request;
-    request.roundedTo = m_type;
-    if (!request.roundedTo && asker.facts().own) {
-        request.roundedTo = asker.specimen().input.dtype;
-    }
-    return told(bisectScale(asker, request));
-}
-
-Result<Told> Measure::askEpsilon(Asker& asker, const MeasuredSubject& subject) const
-{
-    if (subject.own) {
-        return told(varyEpsilon(asker, {asker.specimen().epsilon, false, std::nullopt}));
-    }
-    const auto request = epsilonOf(*subject.cell, asker.specimen());
-    return request ? told(varyEpsilon(asker, *request)) : tl::make_unexpected(request.error());
-}
-
-Result<Told> Measure::askMinimise(Asker& asker) const
-{
-    MinimiseRequest request;
-    request.calls = m_calls.value_or(request.calls);
-    request.tries = m_tries;
-    const auto answer = minimise(asker, request);
-    if (answer) {
-        if (auto written = writeMinimised(*answer, m_out, m_path); !written) {
-            return tl::make_unexpected(written.error());
-        }
-    }
-    return told(answer);
-}
-
-Result<Told> Measure::ask(Asker& asker, MeasuredSubject& subject) const
-{
-    StormRequest stormy;
-    stormy.calls = m_calls.value_or(stormy.calls);
-    switch (m_instrument) {
-    case Instrument::scale:
-        return askScale(asker);
-    case Instrument::epsilon:
-        return askEpsilon(asker, subject);
-    case Instrument::repeat:
-        return told(repeatBitwise(asker, m_calls.value_or(100)));
-    case Instrument::storm:
-        return told(storm(asker, subject.impl, stormy));
-    case Instrument::input:
-        return told(checkInput(asker));
-    case Instrument::spectrum:
-        return told(checkSpectrum(asker, subject.cell.get()));
-    case Instrument::minimise:
-        break;
-    }
-    return askMinimise(asker);
+    const auto* smallest = std::get_if<MinimiseAnswer>(&answer);
+    return smallest == nullptr ? Result<void>() : writeMinimised(*smallest, m_out, m_request.capture);
 }
 
 Result<int> Measure::measured(MeasuredSubject& subject, Terminal& terminal)
 {
-    const auto under = specimen(subject);
+    const auto under = specimenFor(m_request, subject);
     if (!under) {
         return tl::make_unexpected(under.error());
     }
     Asker asker(subject.subject(), *under, terminal.job());
-    auto answer = ask(asker, subject);
-    if (!answer) {
+    const auto answer = measure(m_request, asker, subject);
+    const auto written = answer ? write(*answer) : tl::make_unexpected(answer.error());
+    if (!written) {
         for (const auto& complaint : asker.log().complaints) {
             terminal.say(LogLevel::warning, complaint);
         }
-        return tl::make_unexpected(answer.error());
+        return tl::make_unexpected(written.error());
     }
     if (terminal.json()) {
-        auto json = measureJson(m_name, asker, std::move(answer->json));
+        auto json = measureJson(m_request.instrument, asker, *answer);
         json["command"] = subject.own ? Json(harnessCommand(subject.impl)) : Json(nullptr);
         terminal.printJson(json);
     } else {
-        terminal.print(measureHead(m_name, asker) + answer->text + measureFoot(asker.log()));
+        terminal.print(measureText(m_request.instrument, asker, *answer));
     }
     const auto& log = asker.log();
     return log.failed == 0 ? exitDone : log.failed < log.calls ? exitRejected : exitNothing;
@@ -223,7 +136,7 @@ Result<int> Measure::run(Terminal& terminal)
     if (m_show) {
         return show(terminal);
     }
-    auto subject = openSubject(m_subject, m_path, terminal);
+    auto subject = openSubject(m_subject, m_request.capture, terminal);
     if (!subject) {
         return tl::make_unexpected(subject.error());
     }

@@ -84,37 +84,24 @@ Result<CellChoice> cellChoice(const SubjectOptions& options, std::string variant
     return choice;
 }
 
-Result<std::unique_ptr<CellSubject>> openCell(const SubjectOptions& options, std::string variant)
-{
-    return cellChoice(options, std::move(variant)).and_then([](const CellChoice& choice) {
-        return CellSubject::make(choice, makeCoreDevice);
-    });
-}
-
 Result<MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& terminal)
 {
-    MeasuredSubject result;
-    auto choice = implChoice(options);
-    if (!choice) {
-        return tl::make_unexpected(choice.error());
+    const auto impl = implChoice(options);
+    if (!impl) {
+        return tl::make_unexpected(impl.error());
     }
-    result.impl = std::move(*choice);
+    std::optional<CellChoice> expected;
     if (!options.variant.empty()) {
-        auto cell = openCell(options, options.variant);
+        auto cell = cellChoice(options, options.variant);
         if (!cell) {
             return tl::make_unexpected(cell.error());
         }
-        result.cell = std::move(*cell);
+        expected = std::move(*cell);
     }
     if (!terminal.json()) {
-        terminal.say(LogLevel::warning, "Runs " + harnessCommand(result.impl) + " (--show prints that program)");
+        terminal.say(LogLevel::warning, "Runs " + harnessCommand(*impl) + " (--show prints that program)");
     }
-    auto function = ImplSubject::make(result.impl, terminal.cancelToken());
-    if (!function) {
-        return tl::make_unexpected(function.error());
-    }
-    result.own = std::move(*function);
-    return result;
+    return measuredFunction(*impl, expected, terminal.cancelToken());
 }
 
 } // namespace
@@ -152,13 +139,8 @@ Result<MeasuredSubject> openSubject(const SubjectOptions& options, const std::st
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
-    auto cell = openCell(options, *variant);
-    if (!cell) {
-        return tl::make_unexpected(cell.error());
-    }
-    MeasuredSubject result;
-    result.cell = std::move(*cell);
-    return result;
+    const auto cell = cellChoice(options, *variant);
+    return cell ? measuredCell(*cell, makeCoreDevice) : tl::make_unexpected(cell.error());
 }
 
 } // namespace nanscope

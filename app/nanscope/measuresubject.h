@@ -24,16 +24,6 @@ struct SubjectOptions
     void add(CLI::App& options);
 };
 
-/// Who is measured, and the cell that says what is to be expected of it.
-struct MeasuredSubject
-{
-    std::unique_ptr<Subject> own; ///< a function; none: the cell itself is measured
-    std::unique_ptr<CellSubject> cell; ///< none: a function of which nobody said what it is
-    ImplChoice impl;
-
-    Subject& subject() { return own ? *own : static_cast<Subject&>(*cell); }
-};
-
 /// What will be run for --impl.
 Result<ImplChoice> implChoice(const SubjectOptions& options);
 

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/report/report.h"
 #include "core/report/words.h"

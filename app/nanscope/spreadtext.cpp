@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/replay/plantjson.h"
 #include "core/report/endsliketext.h"

@@ -4,7 +4,7 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 #include "core/session/session.h"
 
 namespace nanscope {

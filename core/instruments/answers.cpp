@@ -144,12 +144,13 @@ Json toJson(const MinimiseAnswer& answer)
         {"exhausted", answer.exhausted}, {"sentence", answer.sentence}};
 }
 
-Json measureJson(const std::string& instrument, const Asker& asker, Json answer)
+Json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer& answer)
 {
     const auto& log = asker.log();
-    return {{"schema", "nanscope.measure/1"}, {"instrument", instrument}, {"capture", asker.specimen().file},
+    auto own = std::visit([](const auto& each) { return toJson(each); }, answer);
+    return {{"schema", "nanscope.measure/1"}, {"instrument", name(instrument)}, {"capture", asker.specimen().file},
         {"subject", subjectJson(asker.facts(), asker.specimen())}, {"calls", log.calls}, {"failed", log.failed},
-        {"seconds", jsonNumber(log.seconds)}, {"complaints", log.complaints}, {"answer", std::move(answer)}};
+        {"seconds", jsonNumber(log.seconds)}, {"complaints", log.complaints}, {"answer", std::move(own)}};
 }
 
 } // namespace nanscope

@@ -4,13 +4,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/instruments/epsilon.h"
-#include "core/instruments/inputcheck.h"
-#include "core/instruments/minimise.h"
-#include "core/instruments/repeat.h"
-#include "core/instruments/scale.h"
-#include "core/instruments/spectrumcheck.h"
-#include "core/instruments/storm.h"
+#include "core/instruments/measure.h"
 
 namespace nanscope {
 
@@ -23,6 +17,6 @@ nlohmann::ordered_json toJson(const SpectrumAnswer& answer);
 nlohmann::ordered_json toJson(const MinimiseAnswer& answer);
 
 /// The whole answer of `nanscope measure`, with its schema.
-nlohmann::ordered_json measureJson(const std::string& instrument, const Asker& asker, nlohmann::ordered_json answer);
+nlohmann::ordered_json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer& answer);
 
 } // namespace nanscope

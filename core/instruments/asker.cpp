@@ -122,7 +122,7 @@ void Asker::judge(Judged& judged, const Matrices& input) const
     judged.scans = scansOf(judged.values, shape, judged.reply.output->dtype);
     const std::vector<SingularDirection> none;
     for (std::size_t i = 0; i < given.size(); ++i) {
-        const auto& along = i < m_directions.size() ? m_directions[i] : none;
+        const auto& along = !m_facts.turnsDirections && i < m_directions.size() ? m_directions[i] : none;
         const auto values = matrixOf(std::span<const double>(judged.values), shape, i);
         judged.outcomes.push_back(
             judgeOutcome(given[i], judged.scans[i], values, shape.cols, along, m_facts.outputRange));

@@ -36,6 +36,7 @@ SubjectFacts CellSubject::facts() const
     facts.lowering = name(m_lowering);
     facts.format = m_precision;
     facts.outputRange = outputRange(stepsOf(m_variant, m_choice.steps, std::nullopt));
+    facts.turnsDirections = turnsDirections(m_variant);
     facts.environment = m_device->environment();
     return facts;
 }
@@ -83,6 +84,11 @@ Result<Burst> CellSubject::burst(const Question& question, const BurstOptions& o
         job.progress(progress);
     }
     return burst;
+}
+
+bool turnsDirections(const Variant& variant)
+{
+    return variant.equalizeRows || variant.rescaleOutput || variant.normalization == Normalization::aol;
 }
 
 std::array<double, 2> anyOutputRange()

@@ -51,6 +51,9 @@ private:
     std::unique_ptr<Device> m_device;
 };
 
+/// As SubjectFacts has it.
+bool turnsDirections(const Variant& variant);
+
 /// Smallest and largest output of what is published.
 std::array<double, 2> anyOutputRange();
 

@@ -25,6 +25,7 @@ void readRange(SubjectFacts& facts, const std::string& claimed)
     const auto variant = claimed.empty() ? Result<const Variant*>(nullptr) : findVariant(claimed);
     facts.rangeAssumed = !variant || *variant == nullptr;
     facts.outputRange = facts.rangeAssumed ? anyOutputRange() : outputRange((*variant)->steps);
+    facts.turnsDirections = !facts.rangeAssumed && turnsDirections(**variant);
 }
 
 SubjectFacts factsFrom(const Json& greeting, const ImplChoice& choice)

@@ -7,13 +7,5 @@
 #pragma once
 
 #include "core/instruments/answers.h"
-#include "core/instruments/asker.h"
-#include "core/instruments/cellsubject.h"
-#include "core/instruments/epsilon.h"
-#include "core/instruments/implsubject.h"
-#include "core/instruments/inputcheck.h"
-#include "core/instruments/minimise.h"
-#include "core/instruments/repeat.h"
-#include "core/instruments/scale.h"
-#include "core/instruments/spectrumcheck.h"
-#include "core/instruments/storm.h"
+#include "core/instruments/measure.h"
+#include "core/instruments/measuretext.h"

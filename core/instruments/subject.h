@@ -26,6 +26,8 @@ struct SubjectFacts
     int gpus = 0; ///< a function could be asked on so many
     std::optional<Precision> format; ///< of a cell
     std::array<double, 2> outputRange {}; ///< of what a singular value becomes, when all is well
+    /// Scales rows one by one, or the result: no direction of the input is followed, and nothing is degenerate.
+    bool turnsDirections = false;
     bool rangeAssumed = false; ///< that of all published variants, since nobody said which it is
     Environment environment;
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/table.h"
+#include "core/report/table.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/measuretext.h"
+#include "core/instruments/measuretext.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/nanscope/table.h"
-#include "app/nanscope/words.h"
 #include "core/report/counted.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 
 namespace nanscope {
@@ -85,9 +84,7 @@ std::string stageTable(const SpectrumStage& stage)
     return table.text(2);
 }
 
-} // namespace
-
-std::string measureHead(const std::string& instrument, const Asker& asker)
+std::string headText(Instrument instrument, const Asker& asker)
 {
     const auto& facts = asker.facts();
     const auto& specimen = asker.specimen();
@@ -95,10 +92,12 @@ std::string measureHead(const std::string& instrument, const Asker& asker)
                           facts.environment.engine, facts.environment.device)
                                 : fmt::format("{} in {}, {}, {} on {}", facts.name, facts.precision, facts.lowering,
                                     facts.environment.engine, facts.environment.device);
-    auto text = fmt::format("{} of {}  {} {}, epsilon {}\n", capitalised(instrument), printable(specimen.file),
-        shapeText(specimen.input.shape), shortName(specimen.input.dtype), epsilonText(specimen.epsilon));
+    auto text = fmt::format("{} of {}  {} {}, epsilon {}\n", capitalised(std::string(name(instrument))),
+        printable(specimen.file), shapeText(specimen.input.shape), shortName(specimen.input.dtype),
+        epsilonText(specimen.epsilon));
     text += fmt::format("  {}\n", printable(whom));
-    const bool judges = instrument == "scale" || instrument == "epsilon" || instrument == "minimise";
+    const bool judges =
+        instrument == Instrument::scale || instrument == Instrument::epsilon || instrument == Instrument::minimise;
     if (facts.rangeAssumed && judges) {
         text +=
             fmt::format("  degenerate: outside of what published schedules make, {:.2g} to {:.2g}, by more than 2x; "
@@ -108,7 +107,7 @@ std::string measureHead(const std::string& instrument, const Asker& asker)
     return text + "\n";
 }
 
-std::string measureText(const ScaleAnswer& answer)
+std::string answerText(const ScaleAnswer& answer)
 {
     auto text = fmt::format("  matrix {}: absmax {}, norm {}; scales {:.3g} to {:.3g}, {}\n\n", answer.batch,
         edgeNumber(answer.absmax), edgeNumber(answer.frobenius), answer.lowest, answer.highest,
@@ -127,7 +126,7 @@ std::string measureText(const ScaleAnswer& answer)
     return text + table.text(2);
 }
 
-std::string measureText(const EpsilonAnswer& answer)
+std::string answerText(const EpsilonAnswer& answer)
 {
     std::string text;
     if (answer.ignoresCaller) {
@@ -149,12 +148,12 @@ std::string measureText(const EpsilonAnswer& answer)
     return text + table.text(2);
 }
 
-std::string measureText(const RepeatAnswer& answer)
+std::string answerText(const RepeatAnswer& answer)
 {
     return fmt::format("  {}\n  first outcome: {}\n", capitalised(answer.sentence), outcomeText(answer.outcome));
 }
 
-std::string measureText(const StormAnswer& answer)
+std::string answerText(const StormAnswer& answer)
 {
     Table table({{"leg"}, {"differ", Align::right}, {"of", Align::right}, {"not finite", Align::right},
         {"no output", Align::right}, {"outputs", Align::right}, {""}});
@@ -170,12 +169,12 @@ std::string measureText(const StormAnswer& answer)
     return table.text(2) + fmt::format("\n  {}\n", capitalised(answer.sentence));
 }
 
-std::string measureText(const InputAnswer& answer)
+std::string answerText(const InputAnswer& answer)
 {
     return fmt::format("  {}\n", capitalised(answer.sentence));
 }
 
-std::string measureText(const SpectrumAnswer& answer)
+std::string answerText(const SpectrumAnswer& answer)
 {
     auto text = fmt::format("  matrix {}: norm {}, {}\n", answer.batch, numberText(answer.frobenius),
         answer.exact ? "all singular values" : "its leading singular values (Lanczos); the others are not looked at");
@@ -196,14 +195,14 @@ std::string measureText(const SpectrumAnswer& answer)
     return text + fmt::format("\n  {}\n", capitalised(answer.sentence));
 }
 
-std::string measureText(const MinimiseAnswer& answer)
+std::string answerText(const MinimiseAnswer& answer)
 {
     return fmt::format("  {}\n  shape {}, was {}; matrices of the capture that are left: {}\n  kept of its shape: {}\n",
         capitalised(answer.sentence), shapeText(answer.after), shapeText(answer.before),
         fmt::join(answer.batches, ", "), describe(answer.dispatch));
 }
 
-std::string measureFoot(const MeasureLog& log)
+std::string footText(const MeasureLog& log)
 {
     std::string text;
     for (const auto& complaint : log.complaints) {
@@ -211,6 +210,14 @@ std::string measureFoot(const MeasureLog& log)
     }
     const auto failed = log.failed > 0 ? fmt::format(", {} without an output", countText(log.failed)) : std::string();
     return fmt::format("{}\n{}{}\n", text.empty() ? "" : "\n" + text, counted(log.calls, "call"), failed);
+}
+
+} // namespace
+
+std::string measureText(Instrument instrument, const Asker& asker, const MeasureAnswer& answer)
+{
+    return headText(instrument, asker) + std::visit([](const auto& each) { return answerText(each); }, answer)
+        + footText(asker.log());
 }
 
 } // namespace nanscope

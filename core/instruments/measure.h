@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// One instrument on one capture, chosen by name: what the command line and the window have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "core/instruments/asker.h"
+#include "core/instruments/cellsubject.h"
+#include "core/instruments/epsilon.h"
+#include "core/instruments/implsubject.h"
+#include "core/instruments/inputcheck.h"
+#include "core/instruments/minimise.h"
+#include "core/instruments/repeat.h"
+#include "core/instruments/scale.h"
+#include "core/instruments/spectrumcheck.h"
+#include "core/instruments/storm.h"
+
+namespace nanscope {
+
+enum class Instrument { scale, epsilon, repeat, storm, input, spectrum, minimise };
+
+inline constexpr Instrument everyInstrument[] = {Instrument::scale, Instrument::epsilon, Instrument::repeat,
+    Instrument::storm, Instrument::input, Instrument::spectrum, Instrument::minimise};
+
+std::string_view name(Instrument instrument);
+
+/// Fails with all names for any other.
+Result<Instrument> findInstrument(std::string_view name);
+
+/// Who is measured, and the cell that says what is to be expected of it.
+struct MeasuredSubject
+{
+    std::unique_ptr<Subject> own; ///< a function; none: the cell itself is measured
+    std::unique_ptr<CellSubject> cell; ///< none: a function of which nobody said what it is
+    ImplChoice impl;
+
+    Subject& subject() { return own ? *own : static_cast<Subject&>(*cell); }
+};
+
+/// A replay of this cell.
+Result<MeasuredSubject> measuredCell(const CellChoice& choice, const DeviceFactory& devices);
+
+/// A function; where `impl` says which variant it claims to be, `expected` is that cell.
+Result<MeasuredSubject> measuredFunction(
+    const ImplChoice& impl, const std::optional<CellChoice>& expected, const CancelToken& cancel);
+
+struct MeasureRequest
+{
+    Instrument instrument = Instrument::scale;
+    std::string capture; ///< path
+    std::optional<std::int64_t> batch; ///< one matrix; none: all, or the first that is sound
+    std::optional<double> epsilon; ///< instead of the captured one
+    std::optional<int> calls; ///< repeat, storm: of each leg; minimise: at most
+    int tries = 1; ///< minimise: calls of each candidate
+    std::optional<DType> roundTo; ///< scale: none is nothing for a replay, the capture's own for a function
+};
+
+using MeasureAnswer =
+    std::variant<ScaleAnswer, EpsilonAnswer, RepeatAnswer, StormAnswer, InputAnswer, SpectrumAnswer, MinimiseAnswer>;
+
+/// What is put under the instrument. What is of one matrix is replayed of one alone; a function is always given the
+/// whole batch it was given then.
+Result<Specimen> specimenFor(const MeasureRequest& request, const MeasuredSubject& subject);
+
+Result<MeasureAnswer> measure(const MeasureRequest& request, Asker& asker, MeasuredSubject& subject);
+
+} // namespace nanscope
