@@ -272,7 +272,9 @@ Result<Variant> variantFromJson(const Json& json)
     if (!variant) {
         return variant;
     }
-    for (const auto& [key, value] : json.items()) {
+    for (const auto& item : json.items()) {
+        const std::string& key = item.key();
+        const auto& value = item.value();
         const auto field =
             std::find_if(fields().begin(), fields().end(), [&](const Field& one) { return one.key == key; });
         if (field == fields().end() && key != "base") {
