@@ -21,6 +21,7 @@
 #include "ui/panes/findingspane.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
+#include "ui/panes/instrumentspane.h"
 #include "ui/panes/reportpane.h"
 #include "ui/panes/rollbackpane.h"
 #include "ui/panes/sweeppane.h"
@@ -61,6 +62,8 @@ QWidget* PaneArea::buildCentre()
     m_panes.tensors->setTitle({});
     m_panes.cliff = new CliffPane;
     m_panes.cliff->setTitle({});
+    m_panes.instruments = new InstrumentsPane;
+    m_panes.instruments->setTitle({});
     m_panes.findings = new FindingsPane;
     m_panes.findings->setTitle({});
     m_panes.rollback = new RollbackPane;
@@ -75,6 +78,7 @@ QWidget* PaneArea::buildCentre()
     m_tabs->addTab(films, tr("Film strip"));
     m_tabs->addTab(m_panes.tensors, tr("Input and output"));
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
+    m_tabs->addTab(m_panes.instruments, tr("Instruments"));
     m_tabs->addTab(m_panes.findings, tr("Findings"));
     m_tabs->addTab(m_panes.rollback, tr("Rollback"));
     m_tabs->addTab(m_panes.whatIf, tr("What if"));
@@ -101,9 +105,11 @@ void PaneArea::setComparing(bool comparing)
 void PaneArea::shareCentre()
 {
     constexpr int roomForBoth = grid(240);
-    // A report begins with the verdict, and wants to be read; a what-if has a table and what it rests on.
+    // A report begins with the verdict, and wants to be read; a what-if has a table and what it rests on, a measurement
+    // settings and a text.
     const QWidget* shown = m_tabs->currentWidget();
-    const bool wanted = m_comparing || shown == m_panes.report || (shown == m_panes.whatIf && !m_logsOnly);
+    const bool wanted = m_comparing || shown == m_panes.report || shown == m_panes.instruments
+        || (shown == m_panes.whatIf && !m_logsOnly);
     m_panes.verdict->setVisible(!wanted || height() >= roomForBoth);
 }
 
@@ -142,6 +148,7 @@ void PaneArea::namePanes()
     m_named.push_back({QStringLiteral("film"), tr("Film strip"), m_panes.film});
     m_named.push_back({QStringLiteral("tensors"), tr("Input and output"), m_panes.tensors});
     m_named.push_back({QStringLiteral("cliff"), tr("Cliff"), m_panes.cliff});
+    m_named.push_back({QStringLiteral("instruments"), tr("Instruments"), m_panes.instruments});
     m_named.push_back({QStringLiteral("findings"), tr("Findings"), m_panes.findings});
     m_named.push_back({QStringLiteral("rollback"), tr("Rollback"), m_panes.rollback});
     m_named.push_back({QStringLiteral("whatif"), tr("What if"), m_panes.whatIf});

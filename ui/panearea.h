@@ -22,6 +22,7 @@ class FindingsPane;
 class FramePane;
 class GaugesPane;
 class HeatView;
+class InstrumentsPane;
 class ReportPane;
 class RollbackPane;
 class SweepPane;
@@ -43,6 +44,7 @@ struct Panes
     FindingsPane* findings = nullptr;
     RollbackPane* rollback = nullptr;
     WhatIfPane* whatIf = nullptr;
+    InstrumentsPane* instruments = nullptr;
     ReportPane* report = nullptr;
     FilmPane* beside = nullptr; ///< of a second cell, while two are compared
     FramePane* frame = nullptr;
@@ -68,7 +70,8 @@ public:
     explicit PaneArea(QWidget* parent = nullptr);
 
     const Panes& panes() const { return m_panes; }
-    /// A dock by its name, or verdict, film, tensors, cliff, findings, rollback, whatif, report; shown if it was behind
+    /// A dock by its name, or verdict, film, tensors, cliff, instruments, findings, rollback, whatif,
+    /// report; shown if it was behind
     /// a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.

@@ -13,6 +13,7 @@
 #include "ui/panes/cliffpane.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/findingspane.h"
+#include "ui/panes/instrumentspane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/theme.h"
@@ -194,7 +195,8 @@ void PaneArea::showPictureTabs(bool shown)
         return m_tabs->widget(tab) == pane || m_tabs->widget(tab)->isAncestorOf(pane);
     };
     const auto isPicture = [&](int tab) {
-        return holds(tab, m_panes.film) || holds(tab, m_panes.tensors) || holds(tab, m_panes.cliff);
+        return holds(tab, m_panes.film) || holds(tab, m_panes.tensors) || holds(tab, m_panes.cliff)
+            || holds(tab, m_panes.instruments);
     };
     if (!shown && isPicture(m_tabs->currentIndex())) {
         m_tabBefore = m_tabs->currentWidget();

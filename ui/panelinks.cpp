@@ -16,6 +16,7 @@
 #include "ui/panes/framemap.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"
+#include "ui/panes/instrumentspane.h"
 #include "ui/panes/reportpane.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
@@ -46,6 +47,7 @@ PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
     connectPanes();
     connectFilm();
     connectCliff();
+    connectInstruments();
     connectTimeline();
     connectReport();
     connectWorkspace();
@@ -103,6 +105,23 @@ void PaneLinks::connectCliff()
     connect(m_panes.cliff, &CliffPane::replayUnwanted, &m_workspace, &Workspace::dropCliff);
     connect(&m_workspace, &Workspace::cliffReady, m_panes.cliff, &CliffPane::setReplay);
     connect(&m_workspace, &Workspace::cliffFailed, m_panes.cliff, &CliffPane::setFailure);
+}
+
+void PaneLinks::connectInstruments()
+{
+    MeasureJob& job = m_workspace.instruments();
+    InstrumentsPane* pane = m_panes.instruments;
+    connect(pane, &InstrumentsPane::measureRequested, &job, &MeasureJob::start);
+    connect(pane, &InstrumentsPane::cancelRequested, &job, &MeasureJob::cancel);
+    connect(pane, &InstrumentsPane::copied, this, &PaneLinks::note);
+    connect(&job, &MeasureJob::started, pane, [pane] { pane->setRunning(true); });
+    connect(&job, &MeasureJob::progressed, pane, &InstrumentsPane::showProgress);
+    connect(&job, &MeasureJob::answered, pane, &InstrumentsPane::showResult);
+    connect(&job, &MeasureJob::failed, pane, &InstrumentsPane::showProblem);
+    connect(&job, &MeasureJob::cancelled, pane, [this, pane] {
+        pane->setRunning(false);
+        Q_EMIT note(tr("Measurement cancelled"));
+    });
 }
 
 void PaneLinks::connectTimeline()
@@ -219,12 +238,13 @@ void PaneLinks::fillDamage(bool shown)
 
 void PaneLinks::fillSweep()
 {
+    int identified = 0;
+    const QStringList names = m_workspace.variantsInOrder(identified);
+    m_panes.instruments->setCapture(m_workspace.capture(), names, identified);
     if (!m_workspace.capture()) {
         m_panes.sweep->setGrid({}, 0);
         return;
     }
-    int identified = 0;
-    const QStringList names = m_workspace.variantsInOrder(identified);
     m_panes.sweep->setGrid(names, identified);
     m_panes.sweep->setRunning(m_workspace.sweepingSelected());
     for (const Cell* cell : m_workspace.cells()) {

@@ -33,6 +33,7 @@ private:
     void connectPanes();
     void connectFilm();
     void connectCliff();
+    void connectInstruments();
     void connectTimeline();
     void connectReport();
     void connectWorkspace();

@@ -7,6 +7,7 @@
 
 #include "core/diagnose/answerfact.h"
 #include "ui/jobs/workspace.h"
+#include "ui/panes/advisorylines.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/findingspane.h"
 #include "ui/panes/rollbackpane.h"
@@ -55,6 +56,7 @@ void StoryLinks::fill()
     const LoadedRun& loaded = m_workspace.loaded();
     const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
     m_panes.findings->setFindings(loaded.known()->findings, newest);
+    m_panes.findings->advisories()->setAdvisories(loaded.known()->advisories);
     m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr, newest);
     if (std::exchange(m_opened, loaded.opened) != loaded.opened) {
         m_panes.whatIf->forgetAnswer();

@@ -89,6 +89,13 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "to one singular value, with the limit beyond which they send it to infinity; the dot is σ_max of the "
             "captured matrix, measured on the entry of the chosen step. Drag the scale or change the safety factor: "
             "each setting is replayed and stays as a mark, so that you see how much it takes to fail.")},
+    {"instruments",
+        QT_TRANSLATE_NOOP("nanscope::WhatsThis",
+            "One question about the selected capture, put to a replay or to a Python function of your own: how far its "
+            "scale is from the next failure, what other epsilons do, whether the same input gives the same bits, also "
+            "in a storm of poisoned memory, whether the input was changed, whether every singular value ends where "
+            "the schedule takes it, and the smallest input that still fails. Your function runs in a process of its "
+            "own, after you have seen the program that calls it.")},
     {"findings",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "What the logs tell besides the captures: spikes, skipped steps, a wrong precision, a full disk, and what "

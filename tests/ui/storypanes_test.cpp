@@ -13,6 +13,7 @@
 
 #include "ui/models/checkpointmodel.h"
 #include "ui/models/findingmodel.h"
+#include "ui/panes/advisorylines.h"
 #include "ui/panes/findingspane.h"
 #include "ui/panes/rollbackpane.h"
 #include "ui/text.h"
@@ -50,6 +51,17 @@ QStringList idsOf(const FindingModel& model)
         ids << model.index(row, FindingModel::id).data().toString();
     }
     return ids;
+}
+
+AdvisoryMatch advisoryOf(const std::string& title, bool certain, const std::string& link)
+{
+    AdvisoryMatch advisory;
+    advisory.title = title;
+    advisory.certain = certain;
+    advisory.link = link;
+    advisory.matched = "quack 0.4.1";
+    advisory.missing = "the GPU's architecture";
+    return advisory;
 }
 
 Rollback someAdvice()
@@ -100,6 +112,24 @@ TEST(FindingsPane, TheDetailHasEvidenceRuleAndAdviceAsText)
              "Rule: rule of P12"}) {
         EXPECT_TRUE(text.contains(QLatin1String(part))) << part << " in " << text.toStdString();
     }
+}
+
+TEST(FindingsPane, AdvisoriesStandApartWhatIsCertainFirst)
+{
+    FindingsPane pane;
+    AdvisoryLines& lines = *pane.advisories();
+    EXPECT_FALSE(lines.isVisibleTo(&pane));
+    lines.setAdvisories(
+        {advisoryOf("May <be>", false, "javascript:alert(1)"), advisoryOf("Is", true, "https://example.org/1")});
+    EXPECT_TRUE(lines.isVisibleTo(&pane));
+    const QString text = lines.text();
+    EXPECT_LT(text.indexOf(QStringLiteral("<b>Is</b>")), text.indexOf(QStringLiteral("<b>May &lt;be&gt;</b>")));
+    EXPECT_TRUE(text.contains(QStringLiteral("cannot tell without the GPU's architecture")));
+    EXPECT_TRUE(text.contains(QStringLiteral("https://example.org/1")));
+    EXPECT_FALSE(text.contains(QStringLiteral("javascript")));
+    EXPECT_EQ(pane.model()->rowCount(), 0);
+    lines.setAdvisories({});
+    EXPECT_FALSE(lines.isVisibleTo(&pane));
 }
 
 TEST(FindingsPane, ALinkNamesTheLine)

@@ -131,6 +131,7 @@ int Workspace::causeOf(const CaptureVerdict& verdict) const
 void Workspace::cancel()
 {
     m_deep.cancel();
+    m_measure.cancel();
     m_loader.cancel();
     m_service.cancel();
     m_film.cancelReplay();
@@ -150,7 +151,7 @@ bool Workspace::busy() const
 bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
-        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_advising;
+        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_advising;
 }
 
 ReportSubject Workspace::reportSubject() const

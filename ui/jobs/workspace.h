@@ -14,6 +14,7 @@
 #include "ui/jobs/cliffloader.h"
 #include "ui/jobs/deepjob.h"
 #include "ui/jobs/folderfollower.h"
+#include "ui/jobs/measurejob.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/jobs/reporter.h"
 #include "ui/jobs/runloader.h"
@@ -70,6 +71,9 @@ public:
 
     /// What other settings would have done to what is open.
     WhatIfJob& whatIf() { return m_whatIf; }
+
+    /// Instruments on one capture.
+    MeasureJob& instruments() { return m_measure; }
 
     bool hasRun() const { return m_loaded.run != nullptr; }
     const LoadedRun& loaded() const { return m_loaded; }
@@ -159,6 +163,7 @@ private:
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last
     WhatIfJob m_whatIf;
+    MeasureJob m_measure;
     Reporter m_reporter {[this] { return reportSubject(); }};
     JobTracker m_advice;
     bool m_advising = false;

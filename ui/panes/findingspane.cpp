@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include "ui/models/findingmodel.h"
+#include "ui/panes/advisorylines.h"
 #include "ui/panes/newestlabel.h"
 #include "ui/panes/rowtable.h"
 #include "ui/text.h"
@@ -81,6 +82,7 @@ FindingsPane::FindingsPane(QWidget* parent)
     , m_view(makeRowTable(this, m_model, tr("Findings")))
     , m_detail(new QTextBrowser(this))
     , m_newest(makeNewestLabel(this))
+    , m_advisories(new AdvisoryLines(this))
 {
     buildView();
     m_detail->setAccessibleName(tr("Evidence and advice of the selected finding"));
@@ -94,6 +96,7 @@ FindingsPane::FindingsPane(QWidget* parent)
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
     body()->addWidget(m_newest);
+    body()->addWidget(m_advisories);
     body()->addWidget(splitter, 1);
     connect(m_detail, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
         const Finding* finding = m_model->findingAt(m_view->currentIndex().row());

@@ -15,6 +15,7 @@ class QToolButton;
 
 namespace nanscope {
 
+class AdvisoryLines;
 class FindingModel;
 
 /// What the logs tell besides the captures: every card that fired with its evidence, and on demand those that are
@@ -34,6 +35,7 @@ public:
     QTextBrowser* detail() { return m_detail; }
     QToolButton* chip(FindingState state);
     QLabel* newestLabel() { return m_newest; }
+    AdvisoryLines* advisories() { return m_advisories; }
 
 Q_SIGNALS:
     /// Somebody wants to see the line that a finding rests on.
@@ -60,6 +62,7 @@ private:
     QTableView* m_view;
     QTextBrowser* m_detail;
     QLabel* m_newest;
+    AdvisoryLines* m_advisories;
     std::vector<Chip> m_chips;
 };
 

@@ -5,14 +5,13 @@
 #include <utility>
 
 #include <QComboBox>
-#include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QMessageBox>
 #include <QPushButton>
 #include <QSplitter>
 
 #include "core/report/words.h"
+#include "ui/followlink.h"
 #include "ui/panes/reportchoices.h"
 #include "ui/panes/reportview.h"
 #include "ui/text.h"
@@ -43,7 +42,7 @@ ReportPane::ReportPane(QWidget* parent)
     body()->addWidget(split, 1);
     body()->addWidget(buildButtons());
     connect(m_looks, &QComboBox::currentIndexChanged, this, &ReportPane::showPreview);
-    connect(m_view, &QTextBrowser::anchorClicked, this, &ReportPane::askToFollow);
+    connect(m_view, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) { askToFollow(link, this); });
     connect(m_choices, &ReportChoices::optionsChanged, this, [this] { Q_EMIT optionsChanged(m_choices->options()); });
     showMessage({});
 }
@@ -116,20 +115,6 @@ void ReportPane::showPreview()
     default:
         m_view->showRendered(std::vector<ReportFile> {{std::string(), m_preview->issue}});
     }
-}
-
-/// A report may hold links of a stranger's log.
-void ReportPane::askToFollow(const QUrl& link)
-{
-    if (link.scheme() != QStringLiteral("https") && link.scheme() != QStringLiteral("http")) {
-        return;
-    }
-    auto* question = new QMessageBox(QMessageBox::Question, tr("Follow the link?"),
-        tr("Open this page in the browser?"), QMessageBox::Open | QMessageBox::Cancel, this);
-    question->setInformativeText(link.toDisplayString().toHtmlEscaped());
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    connect(question, &QMessageBox::accepted, this, [link] { QDesktopServices::openUrl(link); });
-    question->open();
 }
 
 void ReportPane::showEvent(QShowEvent* event)

@@ -51,7 +51,6 @@ protected:
 private:
     QWidget* buildButtons();
     void showPreview();
-    void askToFollow(const QUrl& link);
 
     std::shared_ptr<const ReportPreview> m_preview;
     ReportView* m_view;

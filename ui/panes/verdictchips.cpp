@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QToolButton>
 
+#include "core/report/endsliketext.h"
 #include "ui/panes/verdictflow.h"
 #include "ui/theme.h"
 
@@ -31,6 +32,20 @@ QColor rimOf(VerdictList list)
 
 } // namespace
 
+std::vector<EvidenceLine> placeLines(const CaptureVerdict& verdict)
+{
+    std::vector<EvidenceLine> lines;
+    const auto add = [&lines](const QString& source, const std::string& text) {
+        if (!text.empty()) {
+            lines.push_back({text, source.toStdString()});
+        }
+    };
+    add(VerdictChips::tr("output"), verdict.damage.text);
+    add(VerdictChips::tr("layer"), verdict.layer);
+    add(VerdictChips::tr("can begin"), endsLikeText(verdict));
+    return lines;
+}
+
 VerdictChips::VerdictChips(QWidget* parent)
     : QWidget(parent)
 {
@@ -45,6 +60,7 @@ VerdictChips::VerdictChips(QWidget* parent)
     chips->setSizePolicy(policy);
     setSizePolicy(policy);
     layout->addWidget(chips, 1);
+    addChip(*flow, VerdictList::place, tr("What the damage looks like, which layer it is in and where it can begin"));
     addChip(*flow, VerdictList::speaksFor, tr("What speaks for this verdict"));
     addChip(*flow, VerdictList::speaksAgainst, tr("What speaks against it"));
     addChip(*flow, VerdictList::notTestable, tr("What this capture cannot show"));
@@ -78,6 +94,8 @@ void VerdictChips::setChip(VerdictList list, const QString& text, bool enabled)
 
 void VerdictChips::setCounts(const CaptureVerdict& verdict, int tried)
 {
+    const auto places = placeLines(verdict).size();
+    setChip(VerdictList::place, tr("damage %1").arg(places), places > 0);
     setChip(VerdictList::speaksFor, tr("for %1").arg(verdict.speaksFor.size()), !verdict.speaksFor.empty());
     setChip(
         VerdictList::speaksAgainst, tr("against %1").arg(verdict.speaksAgainst.size()), !verdict.speaksAgainst.empty());

@@ -13,9 +13,12 @@ class QToolButton;
 
 namespace nanscope {
 
-enum class VerdictList { none, speaksFor, speaksAgainst, notTestable, next };
+enum class VerdictList { none, place, speaksFor, speaksAgainst, notTestable, next };
 
-/// How much there is for, against, beyond and after a verdict: each count opens its list.
+/// Where the damage is and where it can come from, a line each: its source and the words. Empty where nothing is known.
+std::vector<EvidenceLine> placeLines(const CaptureVerdict& verdict);
+
+/// How much there is of, for, against, beyond and after a verdict: each count opens its list.
 class VerdictChips : public QWidget
 {
     Q_OBJECT

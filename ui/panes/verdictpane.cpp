@@ -258,8 +258,10 @@ QString VerdictPane::listHtml() const
     if (!m_verdict) {
         return {};
     }
-    const std::pair<List, const std::vector<EvidenceLine>*> lists[] = {{List::speaksFor, &m_verdict->speaksFor},
-        {List::speaksAgainst, &m_verdict->speaksAgainst}, {List::notTestable, &m_verdict->notTestable}};
+    const auto places = placeLines(*m_verdict);
+    const std::pair<List, const std::vector<EvidenceLine>*> lists[] = {{List::place, &places},
+        {List::speaksFor, &m_verdict->speaksFor}, {List::speaksAgainst, &m_verdict->speaksAgainst},
+        {List::notTestable, &m_verdict->notTestable}};
     for (const auto& [list, lines] : lists) {
         if (list == openList() && !lines->empty()) {
             return evidenceHtml(*lines);

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/jobs/measurejob.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "core/instruments/answers.h"
+#include "core/instruments/measuretext.h"
+#include "core/report/report.h"
+#include "ui/jobs/progressgate.h"
+#include "ui/text.h"
+
+namespace nanscope {
+
+namespace {
+
+Result<MeasuredSubject> subjectOf(const MeasureOrder& order, const CancelToken& cancel)
+{
+    if (!order.impl) {
+        return measuredCell(order.cell, makeCoreDevice);
+    }
+    return measuredFunction(*order.impl, order.cell.variant.empty() ? std::nullopt : std::optional(order.cell), cancel);
+}
+
+Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order, const JobContext& job)
+{
+    auto subject = subjectOf(order, job.cancel);
+    if (!subject) {
+        return tl::make_unexpected(subject.error());
+    }
+    const auto specimen = specimenFor(order.request, *subject);
+    if (!specimen) {
+        return tl::make_unexpected(specimen.error());
+    }
+    Asker asker(subject->subject(), *specimen, job);
+    const auto answer = measure(order.request, asker, *subject);
+    if (!answer) {
+        return tl::make_unexpected(answer.error());
+    }
+    const auto text = measureText(order.request.instrument, asker, *answer);
+    const auto json = jsonText(measureJson(order.request.instrument, asker, *answer));
+    return std::make_shared<const MeasureResult>(MeasureResult {order, *answer, qstr(text), qstr(json)});
+}
+
+} // namespace
+
+MeasureJob::MeasureJob(QObject* parent)
+    : QObject(parent)
+{
+    m_pool.setMaxThreadCount(1);
+}
+
+MeasureJob::~MeasureJob()
+{
+    m_cancel.cancel();
+    m_pool.waitForDone();
+}
+
+void MeasureJob::start(const MeasureOrder& order)
+{
+    m_cancel.cancel();
+    m_cancel = CancelToken();
+    m_busy = true;
+    const int number = m_jobs.begin();
+    JobContext job;
+    job.cancel = m_cancel;
+    job.progress = [this, number, gate = ProgressGate()](const Progress& progress) mutable {
+        if (gate.opensFor(progress)) {
+            QMetaObject::invokeMethod(
+                this,
+                [this, number, done = static_cast<int>(progress.done), total = static_cast<int>(progress.total)] {
+                    if (m_jobs.isCurrent(number)) {
+                        Q_EMIT progressed(done, total);
+                    }
+                },
+                Qt::QueuedConnection);
+        }
+    };
+    Q_EMIT started();
+    background(
+        m_pool, this, [order, job] { return measured(order, job); },
+        [this, number](const Answer& answer) { onDone(number, answer); });
+}
+
+void MeasureJob::cancel()
+{
+    if (std::exchange(m_busy, false)) {
+        m_cancel.cancel();
+        m_jobs.drop();
+        Q_EMIT cancelled();
+    }
+}
+
+void MeasureJob::onDone(int job, const Answer& answer)
+{
+    if (!m_jobs.isCurrent(job)) {
+        return;
+    }
+    m_busy = false;
+    if (answer) {
+        Q_EMIT answered(*answer);
+    } else {
+        Q_EMIT failed(qstr(sentence(answer.error())));
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <QObject>
+#include <QString>
+#include <QThreadPool>
+
+#include "core/instruments/measure.h"
+#include "ui/jobs/background.h"
+
+namespace nanscope {
+
+/// What is measured of whom: a replay, or a function of the user's.
+struct MeasureOrder
+{
+    MeasureRequest request;
+    CellChoice cell; ///< replayed, or what the function claims to be; an empty variant: not said
+    std::optional<ImplChoice> impl;
+};
+
+/// In the words of `nanscope measure`.
+struct MeasureResult
+{
+    MeasureOrder order;
+    MeasureAnswer answer;
+    QString text;
+    QString json;
+};
+
+/// Puts instruments to captures on a thread of its own, one at a time. Replays run on core's CPU device, a function in
+/// a child process, so that neither takes the window down.
+class MeasureJob : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit MeasureJob(QObject* parent = nullptr);
+    ~MeasureJob() override;
+
+    void start(const MeasureOrder& order);
+    /// Says cancelled() at once; what still runs ends unheard.
+    void cancel();
+    bool busy() const { return m_busy; }
+
+Q_SIGNALS:
+    void started();
+    void progressed(int done, int total);
+    void answered(std::shared_ptr<const nanscope::MeasureResult> result);
+    void failed(const QString& sentence);
+    void cancelled();
+
+private:
+    using Answer = Result<std::shared_ptr<const MeasureResult>>;
+    void onDone(int job, const Answer& answer);
+
+    JobTracker m_jobs;
+    CancelToken m_cancel;
+    bool m_busy = false;
+    QThreadPool m_pool; ///< last member: its thread ends before anything it uses
+};
+
+} // namespace nanscope

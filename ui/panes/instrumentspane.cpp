@@ -1,0 +1,372 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/instrumentspane.h"
+
+#include <utility>
+
+#include <QClipboard>
+#include <QComboBox>
+#include <QFileInfo>
+#include <QFontDatabase>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPlainTextEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QStandardPaths>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/panes/whatifparts.h"
+#include "ui/saving.h"
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int replaySubject = 0;
+constexpr int functionSubject = 1;
+
+QString titleOf(Instrument instrument)
+{
+    switch (instrument) {
+    case Instrument::scale:
+        return InstrumentsPane::tr("Scale");
+    case Instrument::epsilon:
+        return InstrumentsPane::tr("Epsilon");
+    case Instrument::repeat:
+        return InstrumentsPane::tr("Repeat");
+    case Instrument::storm:
+        return InstrumentsPane::tr("Storm");
+    case Instrument::input:
+        return InstrumentsPane::tr("Input check");
+    case Instrument::spectrum:
+        return InstrumentsPane::tr("Spectrum");
+    case Instrument::minimise:
+        return InstrumentsPane::tr("Minimise");
+    }
+    return {};
+}
+
+QString questionOf(Instrument instrument)
+{
+    switch (instrument) {
+    case Instrument::scale:
+        return InstrumentsPane::tr("How far is this input from the scales at which the result turns zero, degenerate, "
+                                   "Inf or NaN?");
+    case Instrument::epsilon:
+        return InstrumentsPane::tr("What would other epsilons have made of this input, and which of them round to 0?");
+    case Instrument::repeat:
+        return InstrumentsPane::tr("Does the same input give the same bits, call after call?");
+    case Instrument::storm:
+        return InstrumentsPane::tr("Does your function give the same bits when it is made hard for it: poisoned "
+                                   "memory, a producer directly before, several streams, fresh processes?");
+    case Instrument::input:
+        return InstrumentsPane::tr("Is the input untouched after the call, and is the output memory of its own?");
+    case Instrument::spectrum:
+        return InstrumentsPane::tr("Does every singular value end where the schedule takes it?");
+    case Instrument::minimise:
+        return InstrumentsPane::tr("What is the smallest input that still ends like this?");
+    }
+    return {};
+}
+
+int usualCalls(Instrument instrument)
+{
+    switch (instrument) {
+    case Instrument::repeat:
+    case Instrument::storm:
+        return 100;
+    case Instrument::minimise:
+        return 300;
+    default:
+        return 0;
+    }
+}
+
+/// Said where an answer about a replay could be taken for one about the code that ran.
+QString limitOf(Instrument instrument, bool own)
+{
+    const bool ofBits = instrument == Instrument::repeat || instrument == Instrument::input;
+    return !own && ofBits ? InstrumentsPane::tr("This tests Nanscope's replay, not your kernel.") : QString();
+}
+
+} // namespace
+
+InstrumentsPane::InstrumentsPane(QWidget* parent)
+    : PaneFrame(tr("Instruments"), parent)
+    , m_instrument(new QComboBox(this))
+    , m_subject(new QComboBox(this))
+    , m_variant(new QComboBox(this))
+    , m_precision(new QComboBox(this))
+    , m_function(new QLineEdit(this))
+    , m_python(new QLineEdit(this))
+    , m_calls(new QSpinBox(this))
+    , m_measure(new QPushButton(tr("Measure"), this))
+    , m_save(new QPushButton(tr("Save capture…"), this))
+    , m_progress(new QProgressBar(this))
+    , m_about(makeAnswerLabel(this))
+    , m_text(new QPlainTextEdit(this))
+{
+    buildHeader();
+    m_text->setReadOnly(true);
+    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_text->setFrameShape(QFrame::NoFrame);
+    m_text->setAccessibleName(tr("What the instrument found"));
+    body()->addWidget(buildSettings());
+    body()->addWidget(m_own = buildFunction());
+    body()->addWidget(m_about);
+    body()->addWidget(m_text, 1);
+    connect(m_instrument, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
+    connect(m_subject, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
+    connect(m_measure, &QPushButton::clicked, this, &InstrumentsPane::measureOrCancel);
+    connect(m_save, &QPushButton::clicked, this, &InstrumentsPane::saveSmallest);
+    setCapture(nullptr, {}, 0);
+}
+
+void InstrumentsPane::buildHeader()
+{
+    m_progress->setMaximumWidth(grid(30));
+    m_progress->setTextVisible(false);
+    m_progress->setAccessibleName(tr("Progress of the measurement"));
+    m_progress->hide();
+    m_save->setToolTip(tr("Write the smallest capture that was found to a file of its own"));
+    m_save->hide();
+    auto* copy = new QToolButton(this);
+    copy->setObjectName(QStringLiteral("quiet"));
+    copy->setText(tr("Copy ▾"));
+    copy->setToolTip(tr("Copy what was found, as text or as JSON"));
+    copy->setPopupMode(QToolButton::InstantPopup);
+    auto* menu = new QMenu(copy);
+    connect(menu->addAction(tr("Copy as &text")), &QAction::triggered, this, [this] {
+        QGuiApplication::clipboard()->setText(text());
+        Q_EMIT copied(tr("Copied the measurement as text"));
+    });
+    connect(menu->addAction(tr("Copy as &JSON")), &QAction::triggered, this, [this] {
+        QGuiApplication::clipboard()->setText(m_result ? m_result->json : QString());
+        Q_EMIT copied(tr("Copied the measurement as JSON"));
+    });
+    copy->setMenu(menu);
+    header()->addWidget(m_progress);
+    header()->addWidget(m_save);
+    header()->addWidget(copy);
+}
+
+QWidget* InstrumentsPane::buildSettings()
+{
+    auto [bar, row] = makeSettingsBar(this);
+    for (const Instrument one : everyInstrument) {
+        m_instrument->addItem(titleOf(one), static_cast<int>(one));
+        m_instrument->setItemData(m_instrument->count() - 1, questionOf(one), Qt::ToolTipRole);
+    }
+    m_subject->addItem(tr("Replay"), replaySubject);
+    m_subject->addItem(tr("Own function"), functionSubject);
+    m_precision->addItem(tr("its own"));
+    for (const Precision precision :
+        {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+        m_precision->addItem(qstr(name(precision)), static_cast<int>(precision));
+    }
+    m_calls->setRange(1, 1'000'000);
+    addSetting(*row, tr("&Instrument"), *m_instrument, tr("What is asked of this capture"));
+    addSetting(*row, tr("&of"), *m_subject,
+        tr("A replay on this machine's CPU, or a Python function of yours that takes the matrix and an epsilon"));
+    addSetting(*row, tr("&Variant"), *m_variant, tr("The variant that is replayed, or that the function claims to be"));
+    addSetting(*row, tr("&Precision"), *m_precision, tr("Number format of the replay"));
+    addSetting(*row, tr("&Calls"), *m_calls, tr("So many calls; 0 of n different says: fewer than 3/n, at 95 %"));
+    for (QLabel* label : bar->findChildren<QLabel*>()) {
+        if (label->buddy() == m_calls) {
+            m_callsLabel = label;
+        }
+    }
+    row->addWidget(m_measure);
+    row->addStretch();
+    return bar;
+}
+
+QWidget* InstrumentsPane::buildFunction()
+{
+    auto [bar, row] = makeSettingsBar(this);
+    m_function->setPlaceholderText(tr("python:module:function"));
+    m_function->setMinimumWidth(grid(50));
+    m_python->setText(QStandardPaths::findExecutable(QStringLiteral("python3")));
+    m_python->setMinimumWidth(grid(30));
+    addSetting(*row, tr("&Function"), *m_function,
+        tr("python:MODULE:FUNCTION or python:/path/file.py:FUNCTION; called as f(X, epsilon) in a process of its own"));
+    addSetting(*row, tr("P&ython"), *m_python, tr("The Python of the training, which has torch"));
+    row->addStretch();
+    return bar;
+}
+
+Instrument InstrumentsPane::instrument() const
+{
+    return static_cast<Instrument>(m_instrument->currentData().toInt());
+}
+
+bool InstrumentsPane::ownFunction() const
+{
+    return m_subject->currentData().toInt() == functionSubject;
+}
+
+void InstrumentsPane::showSettings()
+{
+    const bool own = ownFunction();
+    const int calls = usualCalls(instrument());
+    m_own->setVisible(own);
+    m_precision->setEnabled(!own);
+    m_calls->setVisible(calls > 0);
+    m_callsLabel->setVisible(calls > 0);
+    if (calls > 0) {
+        m_calls->setValue(calls);
+    }
+    QStringList about {questionOf(instrument()), limitOf(instrument(), own)};
+    about.removeAll(QString());
+    m_about->setText(
+        m_path.isEmpty() ? tr("Select a capture to put it under an instrument") : about.join(QLatin1Char(' ')));
+}
+
+void InstrumentsPane::setCapture(const Capture* capture, const QStringList& variants, int identified)
+{
+    const QString path = capture ? qstr(capture->path) : QString();
+    const QString chosen = m_variant->currentText();
+    m_variant->clear();
+    m_variant->addItem(tr("not said"));
+    m_variant->addItems(variants);
+    const bool same = path == m_path;
+    const int before = same ? m_variant->findText(chosen) : -1;
+    m_variant->setCurrentIndex(before > 0 ? before : identified > 0 ? 1 : 0);
+    if (!same) {
+        m_path = path;
+        m_result.reset();
+        m_text->clear();
+        m_save->hide();
+    }
+    m_measure->setEnabled(m_running || !m_path.isEmpty());
+    showSettings();
+}
+
+Result<MeasureOrder> InstrumentsPane::order() const
+{
+    MeasureOrder order;
+    order.request.instrument = instrument();
+    order.request.capture = m_path.toStdString();
+    if (usualCalls(instrument()) > 0) {
+        order.request.calls = m_calls->value();
+    }
+    if (m_variant->currentIndex() > 0) {
+        order.cell.variant = m_variant->currentText().toStdString();
+    }
+    if (!ownFunction()) {
+        if (order.cell.variant.empty()) {
+            return failure(ErrorKind::usage, tr("Choose the variant that is replayed").toStdString());
+        }
+        if (m_precision->currentIndex() > 0) {
+            order.cell.precision = static_cast<Precision>(m_precision->currentData().toInt());
+        }
+        return order;
+    }
+    auto target = implTarget(m_function->text().trimmed().toStdString());
+    if (!target) {
+        return tl::make_unexpected(target.error());
+    }
+    ImplChoice impl;
+    impl.target = *target;
+    impl.python = m_python->text().trimmed().toStdString();
+    impl.variant = order.cell.variant;
+    order.impl = impl;
+    return order;
+}
+
+void InstrumentsPane::measureOrCancel()
+{
+    if (m_running) {
+        Q_EMIT cancelRequested();
+        return;
+    }
+    const auto wanted = order();
+    if (!wanted) {
+        showProblem(sentenceCase(qstr(wanted.error().what)));
+    } else if (wanted->impl && !m_agreed.contains(qstr(harnessCommand(*wanted->impl)))) {
+        askToRun(*wanted);
+    } else {
+        Q_EMIT measureRequested(*wanted);
+    }
+}
+
+/// What is run is seen first: the command, and the whole program on demand.
+void InstrumentsPane::askToRun(const MeasureOrder& order)
+{
+    const QString command = qstr(harnessCommand(*order.impl));
+    auto* question = new QMessageBox(
+        QMessageBox::Question, tr("Run your function?"), tr("Run this program?"), QMessageBox::Cancel, this);
+    question->setInformativeText(command.toHtmlEscaped());
+    question->setDetailedText(qstr(std::string(harnessSource())));
+    question->addButton(tr("Run"), QMessageBox::AcceptRole);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    connect(question, &QMessageBox::accepted, this, [this, order, command] {
+        m_agreed.insert(command);
+        Q_EMIT measureRequested(order);
+    });
+    question->open();
+}
+
+void InstrumentsPane::setRunning(bool running)
+{
+    m_running = running;
+    m_measure->setText(running ? tr("Cancel") : tr("Measure"));
+    m_measure->setEnabled(running || !m_path.isEmpty());
+    m_progress->setRange(0, 0);
+    m_progress->setVisible(running);
+}
+
+void InstrumentsPane::showProgress(int done, int total)
+{
+    m_progress->setRange(0, total);
+    m_progress->setValue(done);
+}
+
+void InstrumentsPane::showResult(std::shared_ptr<const MeasureResult> result)
+{
+    setRunning(false);
+    // Another capture may have been selected meanwhile.
+    if (qstr(result->order.request.capture) != m_path) {
+        return;
+    }
+    m_result = std::move(result);
+    m_text->setPlainText(m_result->text);
+    m_save->setVisible(std::holds_alternative<MinimiseAnswer>(m_result->answer));
+}
+
+void InstrumentsPane::showProblem(const QString& sentence)
+{
+    setRunning(false);
+    m_result.reset();
+    m_save->hide();
+    m_text->setPlainText(sentence);
+}
+
+void InstrumentsPane::saveSmallest()
+{
+    const auto shown = m_result;
+    const auto stem = QFileInfo(m_path).completeBaseName();
+    askAndSave(*this,
+        {tr("Save the smallest capture"), fileStem({stem, tr("smallest")}), {tr("Capture (*.pt)")},
+            [shown](const QString& path) {
+                return writeMinimised(
+                    std::get<MinimiseAnswer>(shown->answer), path.toStdString(), shown->order.request.capture);
+            }});
+}
+
+QString InstrumentsPane::text() const
+{
+    return m_text->toPlainText();
+}
+
+} // namespace nanscope
