@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -50,10 +51,13 @@ std::string opText(OpName op, const Iterations& iterations)
     return text;
 }
 
+/// Of each variant, whose steps may be more or fewer than another's, one update and nothing else.
 bool onlyLastWrite(std::span<const SpreadPlace> places)
 {
+    std::map<std::string_view, int> iterations;
     return std::all_of(places.begin(), places.end(), [&](const SpreadPlace& place) {
-        return place.op == OpName::update && place.iteration == places.front().iteration;
+        const auto known = iterations.emplace(place.variant, place.iteration).first;
+        return place.op == OpName::update && known->second == place.iteration;
     });
 }
 

@@ -218,6 +218,18 @@ TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
     EXPECT_EQ(verdict.endsLikeTried, 15);
 }
 
+TEST(PlacesText, TheLastWriteIsThatOfEachVariant)
+{
+    CaptureVerdict verdict;
+    verdict.damage.name = "rectangle";
+    verdict.endsLike = {{"a", 5, OpName::update, false}, {"b", 8, OpName::update, false}};
+    verdict.endsLikeTried = 41;
+    EXPECT_THAT(
+        endsLikeText(verdict), StartsWith("Rectangle: only the last write or code after the iteration, 2 of 41"));
+    verdict.endsLike.push_back({"b", 7, OpName::update, false});
+    EXPECT_EQ(endsLikeText(verdict), "Rectangle: only update of steps 5 and 7-8; 3 of 41 places");
+}
+
 TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)
 {
     const std::vector<SpreadPlace> places {{"a", 1, OpName::z, false}, {"a", 2, OpName::z, false},
