@@ -73,6 +73,8 @@ def nan_tile_last_write(case: Case) -> Made | None:
 def nan_rows_last_q(case: Case) -> Made | None:
     """A tile of the last factor that multiplies X: whole rows (columns in a tall output)."""
     late = [place for place in case.ops() if place[0] in ("q", "polynomial")]
+    if not late:  # a cubic has no such factor of its own
+        return None
     return Made(case.x, case.run_with(late[-1], lambda v: with_tile(case.rng, v, NAN)), detail=words(late[-1]))
 
 

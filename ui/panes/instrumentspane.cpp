@@ -120,6 +120,7 @@ InstrumentsPane::InstrumentsPane(QWidget* parent)
     m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_text->setFrameShape(QFrame::NoFrame);
+    m_text->document()->setDocumentMargin(grid(3));
     m_text->setAccessibleName(tr("What the instrument found"));
     body()->addWidget(buildSettings());
     body()->addWidget(m_own = buildFunction());
@@ -134,6 +135,12 @@ InstrumentsPane::InstrumentsPane(QWidget* parent)
 
 void InstrumentsPane::buildHeader()
 {
+    for (const Instrument one : everyInstrument) {
+        m_instrument->addItem(titleOf(one), static_cast<int>(one));
+        m_instrument->setItemData(m_instrument->count() - 1, questionOf(one), Qt::ToolTipRole);
+    }
+    m_subject->addItem(tr("Replay"), replaySubject);
+    m_subject->addItem(tr("Own function"), functionSubject);
     m_progress->setMaximumWidth(grid(30));
     m_progress->setTextVisible(false);
     m_progress->setAccessibleName(tr("Progress of the measurement"));
@@ -155,6 +162,11 @@ void InstrumentsPane::buildHeader()
         Q_EMIT copied(tr("Copied the measurement as JSON"));
     });
     copy->setMenu(menu);
+    addSetting(*header(), tr("&Instrument"), *m_instrument, tr("What is asked of this capture"));
+    addSetting(*header(), tr("&of"), *m_subject,
+        tr("A replay on this machine's CPU, or a Python function of yours that takes the matrix and an epsilon"));
+    header()->addWidget(m_measure);
+    header()->addStretch();
     header()->addWidget(m_progress);
     header()->addWidget(m_save);
     header()->addWidget(copy);
@@ -163,21 +175,14 @@ void InstrumentsPane::buildHeader()
 QWidget* InstrumentsPane::buildSettings()
 {
     auto [bar, row] = makeSettingsBar(this);
-    for (const Instrument one : everyInstrument) {
-        m_instrument->addItem(titleOf(one), static_cast<int>(one));
-        m_instrument->setItemData(m_instrument->count() - 1, questionOf(one), Qt::ToolTipRole);
-    }
-    m_subject->addItem(tr("Replay"), replaySubject);
-    m_subject->addItem(tr("Own function"), functionSubject);
     m_precision->addItem(tr("its own"));
     for (const Precision precision :
         {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
         m_precision->addItem(qstr(name(precision)), static_cast<int>(precision));
     }
     m_calls->setRange(1, 1'000'000);
-    addSetting(*row, tr("&Instrument"), *m_instrument, tr("What is asked of this capture"));
-    addSetting(*row, tr("&of"), *m_subject,
-        tr("A replay on this machine's CPU, or a Python function of yours that takes the matrix and an epsilon"));
+    m_variant->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_variant->setMinimumContentsLength(20);
     addSetting(*row, tr("&Variant"), *m_variant, tr("The variant that is replayed, or that the function claims to be"));
     addSetting(*row, tr("&Precision"), *m_precision, tr("Number format of the replay"));
     addSetting(*row, tr("&Calls"), *m_calls, tr("So many calls; 0 of n different says: fewer than 3/n, at 95 %"));
@@ -186,7 +191,6 @@ QWidget* InstrumentsPane::buildSettings()
             m_callsLabel = label;
         }
     }
-    row->addWidget(m_measure);
     row->addStretch();
     return bar;
 }
