@@ -13,7 +13,12 @@ namespace {
 
 Result<void> addAdvisories(const std::filesystem::path& path, std::vector<Advisory>& out)
 {
-    return readAdvisories(path).map([&](std::vector<Advisory> more) { out = joinAdvisories(std::move(out), more); });
+    auto more = readAdvisories(path);
+    if (!more) {
+        return tl::make_unexpected(more.error());
+    }
+    out = joinAdvisories(std::move(out), std::move(*more));
+    return {};
 }
 
 Result<void> readEveryAdvisory(const KnownWords& words, std::vector<Advisory>& out)

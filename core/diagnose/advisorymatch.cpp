@@ -246,7 +246,7 @@ std::vector<AdvisoryMatch> matchAdvisories(std::span<const Advisory> advisories,
         matches.push_back({advisory.id, advisory.status, truth == Truth::yes, advisory.title, advisory.text,
             advisory.link, std::move(matched), factsThat(answers, Truth::unknown), advisory.dated});
     }
-    std::ranges::stable_partition(matches, &AdvisoryMatch::certain);
+    std::stable_partition(matches.begin(), matches.end(), [](const AdvisoryMatch& one) { return one.certain; });
     return matches;
 }
 
