@@ -191,8 +191,7 @@ Layer layerAt(const LayerPlace& place, const ParameterList& list)
         layer = {
             fmt::format("{}: {} {}{}", placeText(place), groupText(names), sizeText(place.shape), pick.text), names};
         if (pick.index) {
-            std::rotate(layer.candidates.begin(),
-                layer.candidates.begin() + static_cast<std::ptrdiff_t>(*pick.index),
+            std::rotate(layer.candidates.begin(), layer.candidates.begin() + static_cast<std::ptrdiff_t>(*pick.index),
                 layer.candidates.begin() + static_cast<std::ptrdiff_t>(*pick.index) + 1);
         }
     }
