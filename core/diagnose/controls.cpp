@@ -51,9 +51,9 @@ Result<std::optional<Control>> Controls::identified(const CaptureFile& file, con
         }
         known = m_known.emplace(key, std::move(*fit)).first;
     }
-    // A call that fits in places only went wrong itself.
+    // A call that fits in places only went wrong itself, and along a few directions alone other schedules fit as well.
     const auto& fit = known->second;
-    const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage;
+    const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly;
     return good ? std::optional(Control {fit, {}, false}) : std::nullopt;
 }
 
