@@ -4,15 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <mutex>
 
 #include <fmt/format.h>
+
+#include "core/replay/scheduleslack.h"
 
 namespace nanscope {
 
 namespace {
 
-// Margins without which "all replays are finite" is luck; user_view.md section 1, rule 2.
+// Margins without which "all replays are finite" is luck; user_view.md section 1, rule 2, and decision 0007.
 constexpr double slackNeeded = 1.0; // percent
+constexpr double partOfOwnSlack = 0.5; ///< of what the authors left a schedule, rounding may use up
+constexpr double roundingSteps = 0.6; ///< of the format: less slack than one rounding is none
 constexpr double absmaxQAllowed = 100;
 constexpr double headroomNeeded = 4; // binades
 
@@ -32,14 +38,28 @@ bool blowsUp(const MemberResult& m)
     return m.finite < m.roundings;
 }
 
+double slackNeededFor(const Variant& variant, const std::string& format)
+{
+    static std::mutex guard;
+    static std::map<std::string, double> known;
+    const std::scoped_lock lock(guard);
+    const auto found = known.try_emplace(variant.name, 0.0);
+    if (found.second) {
+        found.first->second = slackOfSchedule(variant.steps);
+    }
+    const double rounding = 100 * roundingSteps * epsilonOf(parsePrecision(format).value_or(variant.precision));
+    return std::max(rounding, std::min(slackNeeded, partOfOwnSlack * found.first->second));
+}
+
 // Without margin a finite replay is luck. Forms that nobody recommends never have any; they count once they fail.
 bool lacksMargin(const MemberResult& m)
 {
     const auto variant = findVariant(m.variant);
-    const bool published = variant && (*variant)->published;
-    const bool cliff = (m.slackPercent && *m.slackPercent <= slackNeeded) || (m.absmaxQ && *m.absmaxQ >= absmaxQAllowed)
-        || m.headroomBinades < headroomNeeded;
-    return published && cliff;
+    if (!variant || !(*variant)->published) {
+        return false;
+    }
+    const bool close = m.slackPercent && *m.slackPercent <= slackNeededFor(**variant, m.precision);
+    return close || (m.absmaxQ && *m.absmaxQ >= absmaxQAllowed) || m.headroomBinades < headroomNeeded;
 }
 
 bool couldFail(const MemberResult& m)
@@ -175,9 +195,23 @@ Judgement dependsOnVariant(const Case& c, Property concerned)
     return j;
 }
 
+// Numbers that run away take the whole matrix with them, or overflow here and there in the last step.
+bool couldBeOverflow(const Case& c)
+{
+    return c.damage.name == "whole element" || c.damage.name == "scattered" || c.damage.name == "single element";
+}
+
 Judgement marginalNumbers(const Case& c)
 {
     Judgement j;
+    if (!couldBeOverflow(c)) {
+        j.kind = "at the edge, and damaged in one place";
+        j.summary =
+            fmt::format("the replays stay finite, but without margin ({}), and numbers that run away do not end "
+                        "like this: {}",
+                totalsText(totalsOf(c.results)), c.damage.text);
+        return j;
+    }
     j.blame = Blame::numerics;
     j.marginal = true;
     j.kind = "at the edge of the format or of the schedule";

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/replay/scheduleslack.h"
 #include "core/replay/variant.h"
 
 namespace nanscope {
@@ -100,6 +101,17 @@ std::vector<double> divergenceLimits(std::span<const Coefficients> steps)
         limits.push_back(firstDivergence(rest, start));
     }
     return limits;
+}
+
+double slackOfSchedule(std::span<const Coefficients> steps)
+{
+    const auto limits = divergenceLimits(steps);
+    const auto maxima = theoreticalMaxima(steps);
+    double slack = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < limits.size(); ++k) {
+        slack = std::min(slack, 100 * (limits[k] / maxima[k] - 1));
+    }
+    return slack;
 }
 
 std::array<double, 2> outputRange(std::span<const Coefficients> steps)

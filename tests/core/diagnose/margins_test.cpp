@@ -63,6 +63,36 @@ TEST(Margins, FourBinadesOfHeadroomAreNeeded)
     EXPECT_EQ(s.judged().blame, Blame::implementation);
 }
 
+// polar-express was published with 1.09 % of slack, emerging-cans with 0.00055 %: half of it is margin enough, unless
+// that is less than one rounding of the format.
+TEST(Margins, AScheduleNeedsHalfOfWhatItsAuthorsLeftIt)
+{
+    Scene s;
+    s.member("polar-express").slackPercent = 0.56;
+    EXPECT_EQ(s.judged().blame, Blame::implementation);
+    s.c.results[0].slackPercent = 0.54;
+    EXPECT_NE(s.judged().blame, Blame::implementation);
+
+    Scene cans;
+    cans.member("emerging-cans").slackPercent = 0.0004;
+    EXPECT_EQ(cans.judged().blame, Blame::implementation);
+    cans.c.results[0].slackPercent = 0.0002;
+    EXPECT_NE(cans.judged().blame, Blame::implementation);
+    cans.c.results[0].slackPercent = 0.4;
+    cans.c.results[0].precision = "bf16";
+    EXPECT_NE(cans.judged().blame, Blame::implementation) << "less than a rounding of bf16";
+}
+
+TEST(Margins, NumbersDoNotDamageARectangle)
+{
+    Scene s;
+    s.member("gns-gram").slackPercent = 0.5;
+    EXPECT_EQ(s.judged().blame, Blame::numerics);
+    s.c.damage.name = "rectangle";
+    EXPECT_EQ(s.judged().blame, Blame::undecided);
+    EXPECT_THAT(s.judged().summary, HasSubstr("do not end like this"));
+}
+
 TEST(Margins, ALargeQIsACliffOfTheGramForm)
 {
     Scene s;

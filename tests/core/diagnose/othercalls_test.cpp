@@ -128,8 +128,7 @@ TEST_F(OtherCalls, AnotherMatrixOfTheCallTellsWhatRan)
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_EQ(v.variant.how, IdentifiedBy::fit);
     EXPECT_THAT(v.variant.names, Contains("gns-gram"));
-    EXPECT_THAT(
-        v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("element 0 of this call is what gns-"))));
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("element 0 of this call is what "))));
     EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("not to blame"))));
 }
 
