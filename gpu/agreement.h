@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/replay/agreement.h"
 #include "gpu/hashrange.h"
 
 namespace nanscope {

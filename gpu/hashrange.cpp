@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/hashrange.h"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #if defined(NANSCOPE_NCCL)

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 
-#include "core/replay/agreement.h"
+#include "core/model/result.h"
+#include "core/replay/replayhash.h"
 
 namespace nanscope {
 
