@@ -111,8 +111,9 @@ std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict)
             addRun(runs, member.variant, parsePrecision(member.precision));
         }
     }
-    for (std::size_t i = 0; runs.empty() && i < verdict.variant.names.size(); ++i) {
-        addRun(runs, verdict.variant.names[i], std::nullopt);
+    const auto& names = verdict.variant.names;
+    for (std::size_t i = 0; verdict.members.empty() && i < names.size(); ++i) {
+        addRun(runs, names[i], std::nullopt);
     }
     if (runs.empty()) {
         for (const auto& variant : variants()) {

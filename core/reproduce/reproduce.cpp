@@ -116,10 +116,9 @@ std::string_view whyThatStatus(const Material& from)
     if (from.options.synthetic && from.verdict.blame == Blame::numerics) {
         return "the twin does not show it. What mattered is not in the singular values: ask for the capture.";
     }
-    return "no variant that may have run ends like the dump. The numbers are not at fault then,\n"
-           "  but something on the way is: python repro.py --impl MODULE:FUNCTION calls your function on a machine "
-           "like "
-           "the one\n  that failed, and ends with 0 where a result is not finite.";
+    return "no variant that may have run ends like the dump: either something else ran, or the fault is not in\n"
+           "  the numbers. python repro.py --impl MODULE:FUNCTION calls your function on a machine like the one that "
+           "failed,\n  and ends with 0 where a result is not finite.";
 }
 
 std::string captureLine(const Material& from)
