@@ -15,10 +15,14 @@
 
 #include "core/platform/platform.h"
 #include "core/replay/variant.h"
+#include "core/report/boundedjson.h"
 
 namespace nanscope {
 
 namespace {
+
+constexpr int deepest = 8;
+constexpr std::size_t mostValues = 100'000;
 
 using Json = nlohmann::json;
 
@@ -312,7 +316,7 @@ bool NumberBound::holds(std::int64_t number) const
 Result<std::vector<Advisory>> parseAdvisories(std::string_view json)
 {
     std::vector<Advisory> advisories;
-    const auto reason = readFile(Json::parse(json, nullptr, false), advisories);
+    const auto reason = readFile(parseBounded(json, deepest, mostValues), advisories);
     if (!reason.empty()) {
         return failure(ErrorKind::format, "the advisories cannot be used: " + reason);
     }

@@ -2,9 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/controls.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "core/diagnose/twins.h"
+
 namespace nanscope {
+
+namespace {
+
+// Healthy calls of full rank fit what ran to 1 or 2 %; on the lab's rank-1 matrices a wrong schedule came to 5 %.
+constexpr double closeEnough = 0.025;
+
+// The same bits that ended otherwise: more than one function may have run, and no call tells which ran here.
+bool mayHaveTwin(const Capture& damaged, const RunData& run)
+{
+    return std::ranges::any_of(run.captures, [&](const Capture& other) {
+        return other.path != damaged.path && other.output && other.output->scanned() && other.output->total().finite()
+            && sameInputCounts(damaged, other);
+    });
+}
+
+} // namespace
 
 std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except)
 {
@@ -32,8 +52,11 @@ bool isControlOf(const Capture& healthy, const Capture& damaged)
         && healthy.output->dtype == damaged.output->dtype && healthy.epsilon == damaged.epsilon;
     const bool sameRank = healthy.rank == damaged.rank;
     const bool sameProcess = healthy.pid && healthy.pid == damaged.pid;
-    return alike && (sameRank ? sameProcess : healthy.rank && damaged.rank) && healthy.output->total().finite()
-        && healthyElement(healthy, {});
+    // Another rank may have loaded other code; only sidecars tell.
+    const bool bothSay = healthy.variant && damaged.variant;
+    const bool sameCode = bothSay ? healthy.variant == damaged.variant : sameRank;
+    return alike && sameCode && (sameRank ? sameProcess : healthy.rank && damaged.rank)
+        && healthy.output->total().finite() && healthyElement(healthy, {});
 }
 
 Result<std::optional<Control>> Controls::identified(const CaptureFile& file, const Capture& stored, std::int64_t batch)
@@ -53,7 +76,8 @@ Result<std::optional<Control>> Controls::identified(const CaptureFile& file, con
     }
     // A call that fits in places only went wrong itself, and along a few directions alone other schedules fit as well.
     const auto& fit = known->second;
-    const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly;
+    const bool close = !fit.exact.empty() || fit.identification.fit.value_or(1) <= closeEnough;
+    const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly && close;
     return good ? std::optional(Control {fit, {}, false}) : std::nullopt;
 }
 
@@ -74,6 +98,9 @@ Result<std::optional<Control>> Controls::inSameCall(
 
 Result<std::optional<Control>> Controls::inSameRun(const Capture& stored)
 {
+    if (mayHaveTwin(stored, m_run)) {
+        return std::nullopt;
+    }
     constexpr int most = 3;
     int tried = 0;
     for (const auto& other : m_run.captures) {

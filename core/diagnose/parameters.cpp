@@ -13,6 +13,7 @@
 
 #include "core/diagnose/natural.h"
 #include "core/platform/platform.h"
+#include "core/report/boundedjson.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {
@@ -25,6 +26,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t mostParameters = 200'000;
 constexpr std::uint64_t largestText = std::uint64_t {64} << 20;
 constexpr std::size_t longestName = 300;
+constexpr int deepest = 4; // {name: [512, 1408]}, and the index of sharded safetensors
 
 bool usable(std::string_view name)
 {
@@ -181,7 +183,7 @@ Result<std::string> readText(const std::filesystem::path& path)
 
 Result<ParameterList> parseParameters(std::string_view text)
 {
-    const auto json = Json::parse(text, nullptr, false);
+    const auto json = parseBounded(text, deepest, 16 * mostParameters);
     return checked(json.is_object() ? fromJson(json) : fromLines(text));
 }
 

@@ -51,6 +51,13 @@ const Capture* captureOf(const RunData& run, const CaptureVerdict& verdict)
     return found == run.captures.end() ? nullptr : &*found;
 }
 
+// Whether both ran the same function is not recorded; where it matters, the twin proves nothing.
+bool numbersCould(const CaptureVerdict& verdict)
+{
+    return std::ranges::any_of(verdict.members,
+        [](const MemberResult& member) { return member.reproducing > 0 || member.finite < member.roundings; });
+}
+
 bool hasTwinElsewhere(const CaptureVerdict& verdict)
 {
     return std::ranges::any_of(verdict.speaksFor, [](const EvidenceLine& line) { return line.source == sameInput; })
@@ -59,15 +66,22 @@ bool hasTwinElsewhere(const CaptureVerdict& verdict)
 
 } // namespace
 
+bool sameInputCounts(const Capture& a, const Capture& b)
+{
+    const bool zero = std::ranges::all_of(a.input.batches, [](const Scan& scan) { return scan.allZero(); });
+    return !zero && a.input.shape == b.input.shape && a.input.dtype == b.input.dtype
+        && std::ranges::equal(a.input.batches, b.input.batches, sameCounts);
+}
+
 bool maybeTwins(const Capture& damaged, const Capture& clean)
 {
     if (!damaged.output || !clean.output || damaged.path == clean.path || !clean.part.empty()) {
         return false;
     }
-    const bool alike = damaged.input.shape == clean.input.shape && damaged.input.dtype == clean.input.dtype
-        && damaged.epsilon == clean.epsilon && clean.output->scanned() && clean.output->total().finite();
-    const bool zero = std::ranges::all_of(damaged.input.batches, [](const Scan& scan) { return scan.allZero(); });
-    return alike && !zero && std::ranges::equal(damaged.input.batches, clean.input.batches, sameCounts);
+    const bool sameCode = damaged.output->dtype == clean.output->dtype && damaged.variant == clean.variant;
+    const bool alike =
+        sameCode && damaged.epsilon == clean.epsilon && clean.output->scanned() && clean.output->total().finite();
+    return alike && sameInputCounts(damaged, clean);
 }
 
 std::optional<Twin> twinOf(const Capture& damaged, const RunData& run)
@@ -90,6 +104,13 @@ std::optional<Twin> twinOf(const Capture& damaged, const RunData& run)
 void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin)
 {
     const auto whose = twin.sameProcess ? std::string("the same process") : rankText(twin.clean->rank);
+    if (numbersCould(verdict)) {
+        verdict.notTestable.push_back({fmt::format("{} was given the same bits and its output is finite ({}): if the "
+                                                   "same function ran in the same format, the numbers did not do it",
+                                           whose, twin.clean->file),
+            std::string(sameInput)});
+        return;
+    }
     verdict.speaksFor.insert(verdict.speaksFor.begin(),
         EvidenceLine {fmt::format("{} was given the same bits and its output is finite ({}): the numbers did not do it",
                           whose, twin.clean->file),
@@ -124,7 +145,8 @@ void blameRanks(std::vector<CaptureVerdict>& verdicts, const RunData& run)
         const auto* first = captureOf(run, *of.front());
         const bool twice = std::ranges::any_of(of, [&](const CaptureVerdict* one) {
             const auto* capture = captureOf(run, *one);
-            return capture != nullptr && first != nullptr && capture->identity != first->identity;
+            return capture != nullptr && first != nullptr && capture->identity != first->identity
+                && capture->pid == first->pid;
         });
         // Where each rank is wrong in turn, it is what they share.
         if (!twice || wrong.size() > 1 || std::ssize(of) < rankWrongAtLeast) {

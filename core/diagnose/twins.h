@@ -19,6 +19,7 @@ struct Twin
 };
 
 /// Could these two have been given the same bits? By formats and the counts of their scans alone.
+bool sameInputCounts(const Capture& a, const Capture& b);
 bool maybeTwins(const Capture& damaged, const Capture& clean);
 
 /// Compares the bits of those that could be one. A capture of the same rank and another process is none: that attempt

@@ -162,11 +162,13 @@ void InstrumentsPane::buildHeader()
         Q_EMIT copied(tr("Copied the measurement as JSON"));
     });
     copy->setMenu(menu);
-    addSetting(*header(), tr("&Instrument"), *m_instrument, tr("What is asked of this capture"));
-    addSetting(*header(), tr("&of"), *m_subject,
+    auto [bar, row] = makeSettingsBar(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    addSetting(*row, tr("&Instrument"), *m_instrument, tr("What is asked of this capture"));
+    addSetting(*row, tr("&of"), *m_subject,
         tr("A replay on this machine's CPU, or a Python function of yours that takes the matrix and an epsilon"));
-    header()->addWidget(m_measure);
-    header()->addStretch();
+    row->addWidget(m_measure);
+    header()->insertWidget(0, bar);
     header()->addWidget(m_progress);
     header()->addWidget(m_save);
     header()->addWidget(copy);

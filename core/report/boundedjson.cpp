@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/boundedjson.h"
+
+#include <nlohmann/json.hpp>
+
+namespace nanscope {
+
+nlohmann::ordered_json parseBounded(std::string_view text, int deepest, std::size_t most)
+{
+    using Json = nlohmann::ordered_json;
+    bool beyond = false;
+    std::size_t count = 0;
+    const auto keep = [&](int depth, Json::parse_event_t event, Json&) {
+        const bool begins = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start
+            || event == Json::parse_event_t::value;
+        count += begins ? 1 : 0;
+        beyond = beyond || depth > deepest || count > most;
+        return !beyond;
+    };
+    auto json = Json::parse(text, keep, false);
+    return beyond ? Json(Json::value_t::discarded) : json;
+}
+
+} // namespace nanscope
