@@ -130,7 +130,7 @@ Pick pickOf(const LayerPlace& place, std::span<const std::string> names, bool or
 {
     const auto count = static_cast<std::int64_t>(names.size());
     if (count == 1) {
-        return {0, {}};
+        return {0, ", the only one of this shape in the list"};
     }
     if (!place.stacked || !place.rank) {
         return {{}, "; which one its place does not tell"};

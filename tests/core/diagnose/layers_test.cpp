@@ -76,7 +76,8 @@ TEST(Layers, AShapeOfItsOwnIsOneParameterOnEveryRank)
     auto place = placeOf(2, 0, {1, 50304, 512});
     place.stacked = false;
     const auto layer = layerAt(place, blocksOf(6));
-    EXPECT_EQ(layer.text, "rank 2, the whole tensor: `embed.weight` [50304,512]");
+    EXPECT_EQ(
+        layer.text, "rank 2, the whole tensor: `embed.weight` [50304,512], the only one of this shape in the list");
     EXPECT_THAT(layer.candidates, ElementsAre("embed.weight"));
 }
 
