@@ -20,6 +20,8 @@ using Clock = ChildProcess::Clock;
 
 constexpr auto look = 50ms; ///< a cancel is seen at least this often
 constexpr std::size_t mostText = 400;
+// A busy machine takes minutes to import torch, which is no fault of a call.
+constexpr double leastStart = 300; ///< seconds
 
 std::string lastLine(const std::string& text)
 {
@@ -99,7 +101,7 @@ Result<std::unique_ptr<ImplSubject::Child>> ImplSubject::Child::start(
         return tl::make_unexpected(process.error());
     }
     child->m_process = std::move(*process);
-    auto greeting = child->read(choice.timeout, cancel);
+    auto greeting = child->read(std::max(choice.timeout, leastStart), "it was not ready", cancel);
     if (!greeting) {
         return tl::make_unexpected(greeting.error());
     }
@@ -119,7 +121,7 @@ ImplSubject::Child::Answer ImplSubject::Child::gone(const std::string& how)
     return {nullptr, said.empty() ? how : fmt::format("{}; its last words: {}", how, said)};
 }
 
-Result<ImplSubject::Child::Answer> ImplSubject::Child::read(double seconds, const CancelToken& cancel)
+Result<ImplSubject::Child::Answer> ImplSubject::Child::read(double seconds, const char* late, const CancelToken& cancel)
 {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(secondsOf(seconds));
     for (std::string line;;) {
@@ -140,9 +142,7 @@ Result<ImplSubject::Child::Answer> ImplSubject::Child::read(double seconds, cons
         }
         if (Clock::now() >= until) {
             m_process->kill();
-            return gone(fmt::format(
-                "the function did not return within {:g} s and was killed (--timeout; a first call may compile)",
-                seconds));
+            return gone(fmt::format("{} within {:g} s and was killed (--timeout)", late, seconds));
         }
     }
 }
@@ -155,7 +155,7 @@ Result<ImplSubject::Child::Answer> ImplSubject::Child::ask(
         !sent) {
         return gone("the function's process " + named(m_process->end(Clock::now() + 1s)));
     }
-    return read(seconds, cancel);
+    return read(seconds, "the function did not return", cancel);
 }
 
 Result<void> ImplSubject::Child::hand(const Question& question, Json& request)

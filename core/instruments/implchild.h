@@ -43,7 +43,7 @@ private:
     { }
     std::string path(const char* name) const { return (m_folder.path() / name).string(); }
     Answer gone(const std::string& how);
-    Result<Answer> read(double seconds, const CancelToken& cancel);
+    Result<Answer> read(double seconds, const char* late, const CancelToken& cancel);
 
     PrivateFolder m_folder;
     std::optional<ChildProcess> m_process;

@@ -126,12 +126,11 @@ TEST_F(WrongFunctions, WhatItPrintsReadsAndForksDoesNotDisturb)
 
 TEST_F(WrongFunctions, OneThatNeverReturnsIsKilledWithItsGroup)
 {
-    const auto subject = open(write(behaviours) + ":f", 1);
+    const auto subject = open(write(behaviours) + ":f", 5);
     ASSERT_NE(subject, nullptr);
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(complaint(*subject, 7),
-        "the function did not return within 1 s and was killed (--timeout; a first call may compile)");
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+    EXPECT_EQ(complaint(*subject, 7), "the function did not return within 5 s and was killed (--timeout)");
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
     expectGood(*subject);
 }
 
