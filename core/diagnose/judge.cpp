@@ -139,7 +139,9 @@ private:
         Case c;
         c.element = &element;
         c.damage = std::move(pattern);
-        const auto watch = [&](const Variant& variant, Precision precision) { report(variant, precision, stored); };
+        const auto watch = [&](const Variant& variant, Precision precision) {
+            report(variant, precision, matrix.stored);
+        };
         auto fit = identifyElement(element, stored.epsilon, m_device, m_job.cancel, watch);
         if (!fit) {
             return tl::make_unexpected(fit.error());

@@ -89,7 +89,7 @@ protected:
     /// Makes the bundle and says where.
     std::string bundleOf(const std::string& source, std::vector<std::string> more = {})
     {
-        const auto folder = m_folder / "bundle";
+        auto folder = m_folder / "bundle";
         std::vector<std::string> arguments {"report", source, "--bundle", folder};
         arguments.insert(arguments.end(), more.begin(), more.end());
         const auto done = run(arguments);

@@ -111,8 +111,9 @@ TEST(OddTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
 {
     std::vector<double> input(rows * cols);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-        input[static_cast<std::size_t>(i)] = roundTo(Precision::bf16,
-            std::sin(0.3 * static_cast<double>(i / cols)) * std::cos(0.7 * static_cast<double>(i % cols)));
+        const auto row = i / cols;
+        input[static_cast<std::size_t>(i)] = roundTo(
+            Precision::bf16, std::sin(0.3 * static_cast<double>(row)) * std::cos(0.7 * static_cast<double>(i % cols)));
     }
     const auto element = healthyElement("dion-polar-express", input);
     EXPECT_EQ(oddIn(element, {"dion-polar-express"}).count, 0U);
