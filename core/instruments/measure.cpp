@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/replay/nearest.h"
+
 namespace nanscope {
 
 namespace {
@@ -63,7 +65,8 @@ Result<Instrument> findInstrument(std::string_view name)
         }
     }
     return failure(ErrorKind::usage,
-        fmt::format("there is no instrument '{}'; there are {}", name, fmt::join(instrumentNames, ", ")));
+        fmt::format("there is no instrument '{}'; the nearest are {}", name,
+            fmt::join(nearest(name, {instrumentNames.begin(), instrumentNames.end()}, 3), ", ")));
 }
 
 Result<MeasuredSubject> measuredCell(const CellChoice& choice, const DeviceFactory& devices)

@@ -31,7 +31,7 @@ inline constexpr Instrument everyInstrument[] = {Instrument::scale, Instrument::
 
 std::string_view name(Instrument instrument);
 
-/// Fails with all names for any other.
+/// Fails with the nearest names for any other.
 Result<Instrument> findInstrument(std::string_view name);
 
 /// Who is measured, and the cell that says what is to be expected of it.

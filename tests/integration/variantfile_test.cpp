@@ -24,7 +24,8 @@ TEST(VariantFile, SweepsReplayItsVariantsByName)
         "--precision", "fp64", "--json"});
     ASSERT_EQ(done.status, 0) << done.err;
     std::vector<std::string> names;
-    for (const auto& cell : done.json()["cells"]) {
+    const auto answer = done.json();
+    for (const auto& cell : answer["cells"]) {
         names.push_back(cell["variant"]);
         EXPECT_EQ(cell["gauges"].size(), cell["variant"] == "mine" ? 5U : 2U);
     }

@@ -27,7 +27,7 @@ TEST(Measure, InstrumentsAreKnownByTheirNames)
     const auto unknown = findInstrument("sclae");
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().kind, ErrorKind::usage);
-    EXPECT_THAT(unknown.error().what, ::testing::HasSubstr("scale, epsilon"));
+    EXPECT_THAT(unknown.error().what, ::testing::HasSubstr("the nearest are scale"));
 }
 
 TEST(Measure, TheAnswerIsThatOfTheInstrument)
