@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
-#include "core/report/table.h"
 #include "app/nanscope/worker.h"
 #include "core/platform/childprocess.h"
+#include "core/report/table.h"
 
 namespace nanscope {
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "core/report/table.h"
 #include "app/nanscope/words.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 
 namespace nanscope {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/report/endsliketext.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 
 namespace nanscope {

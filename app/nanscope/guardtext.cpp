@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "core/report/table.h"
 #include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/guardwords.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 
 namespace nanscope {

@@ -8,8 +8,8 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/shardfacts.h"
 #include "app/nanscope/stitching.h"
-#include "core/report/table.h"
 #include "core/report/report.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 #include "core/tensorfile/capturefile.h"
 

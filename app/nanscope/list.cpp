@@ -7,9 +7,9 @@
 #include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
-#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/report/report.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 
 namespace nanscope {

@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/report/report.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 
 namespace nanscope {

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/replay/plantjson.h"
 #include "core/report/endsliketext.h"
 #include "core/report/report.h"
+#include "core/report/table.h"
 #include "core/report/tiletext.h"
 #include "core/report/words.h"
 

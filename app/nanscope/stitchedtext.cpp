@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/stitchedanswer.h"
-#include "core/report/table.h"
 #include "app/nanscope/words.h"
 #include "core/report/counted.h"
+#include "core/report/table.h"
 #include "core/report/words.h"
 #include "core/shards/shardlayout.h"
 
