@@ -56,13 +56,13 @@ bool haveTorch()
     return std::system(command.c_str()) == 0;
 }
 
-/// Entries beyond fp16: a function that casts first ends all NaN, on any machine.
-void writeTooLarge(const std::string& path)
+/// Entries of about `size`, and an output that is all NaN.
+void writeDump(const std::string& path, float size)
 {
     constexpr std::int64_t rows = 24;
     constexpr std::int64_t cols = 40;
     std::mt19937 random(7);
-    std::normal_distribution<float> normal(0, 1e5F);
+    std::normal_distribution<float> normal(0, size);
     std::vector<float> input(rows * cols);
     std::generate(input.begin(), input.end(), [&] { return normal(random); });
     const std::vector<float> output(rows * cols, std::nanf(""));
@@ -74,6 +74,12 @@ void writeTooLarge(const std::string& path)
         {{"input", tensor("input", input)}, {"output", tensor("output", output)}, {"rank", std::int64_t {0}},
             {"epsilon", 1e-8}});
     ASSERT_TRUE(done) << (done ? "" : nanscope::sentence(done.error()));
+}
+
+/// Entries beyond fp16: a function that casts first ends all NaN, on any machine.
+void writeTooLarge(const std::string& path)
+{
+    writeDump(path, 1e5F);
 }
 
 class Reproducer : public ::testing::Test
@@ -136,6 +142,34 @@ TEST_F(Reproducer, ATwinShowsTheSameAndSharesNoNumber)
                                           "assert not (a == t).any()\n";
     const auto twin = runPython(folder, "twin.py " + nanscope::shellQuoted(dump));
     EXPECT_EQ(twin.status, 0) << twin.text;
+}
+
+TEST_F(Reproducer, TakesANormInFp64WhereTheVariantDoes)
+{
+    // Beyond and below what has a square in fp32; what is compared with shares no code with Nanscope.
+    const std::string compare =
+        "import json, sys, runpy, torch\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "from project_variants import PROJECTS\n"
+        "own = runpy.run_path('repro.py')\n"
+        "x = torch.load('capture_min.pt', weights_only=True)['input']\n"
+        "for form, kind in (('fp32', torch.float32), ('fp64', torch.float64)):\n"
+        "    y, first = own['run_program'](form, own['PROGRAMS']['emerging-double-norm', form], x)\n"
+        "    twin = PROJECTS['emerging-double-norm'](x, dtype=kind)\n"
+        "    far = float((y.double() - twin.double()).norm() / twin.double().norm())\n"
+        "    assert first is None and far < 1e-5, (form, first, far)\n";
+    for (const float size : {1e25F, 1e-25F}) {
+        const auto dump = m_folder / "dump.pt";
+        writeDump(dump, size);
+        const auto folder = bundleOf(dump, {"--ran", "emerging-double-norm", "--with-capture"});
+        std::ofstream(folder + "/compare.py") << compare;
+        const auto reference = fs::path(NANSCOPE_TEST_DATA).parent_path().string();
+        const auto compared = runPython(folder, "compare.py " + nanscope::shellQuoted(reference));
+        EXPECT_EQ(compared.status, 0) << size << ": " << compared.text;
+        const auto ended = runPython(folder, "repro.py");
+        EXPECT_EQ(ended.status, 1) << ended.text;
+        EXPECT_THAT(ended.text, Not(HasSubstr("not as expected"))) << size;
+    }
 }
 
 TEST_F(Reproducer, AFaultOfAKernelIsNotInTheNumbers)
