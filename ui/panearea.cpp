@@ -75,8 +75,8 @@ QWidget* PaneArea::buildCentre()
     m_tabs = new QTabWidget;
     m_tabs->setDocumentMode(true);
     m_tabs->tabBar()->setAccessibleName(tr("Pictures"));
-    m_tabs->addTab(films, tr("Film strip"));
-    m_tabs->addTab(m_panes.tensors, tr("Input and output"));
+    m_tabs->addTab(films, tr("Film"));
+    m_tabs->addTab(m_panes.tensors, tr("Tensors"));
     m_tabs->addTab(m_panes.cliff, tr("Cliff"));
     m_tabs->addTab(m_panes.instruments, tr("Instruments"));
     m_tabs->addTab(m_panes.findings, tr("Findings"));

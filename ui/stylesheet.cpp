@@ -43,7 +43,7 @@ QMainWindow::separator { background: @window; width: 8px; height: 8px; }
 QMainWindow::separator:hover { background: @line; }
 QTabWidget::pane { background: @surface; border: 1px solid @line; border-radius: 6px; top: -1px; }
 QTabBar { qproperty-drawBase: 0; }
-QTabBar::tab { background: transparent; color: @muted; padding: 5px 12px; border: none;
+QTabBar::tab { background: transparent; color: @muted; padding: 5px 10px; border: none;
   border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
 QTabBar::tab:hover { color: @text; }
@@ -71,7 +71,7 @@ QTableView, QTreeView, QTextBrowser, QPlainTextEdit { border: 1px solid transpar
 QTableView:focus, QTreeView:focus, QTextBrowser:focus, QPlainTextEdit:focus { border: 1px solid @accent; }
 QPushButton:focus, QToolBar QToolButton:focus, QToolButton#quiet:focus { border-color: @accent; }
 QPushButton#primary:focus, QToolBar QToolButton#primary:focus { border-color: @text; }
-QToolButton#chip { background: transparent; border: 1px solid @line; border-radius: 11px; padding: 2px 10px;
+QToolButton#chip { background: transparent; border: 1px solid @line; border-radius: 11px; padding: 2px 8px;
   min-height: 16px; }
 QToolButton#chip:hover { border-color: @muted; }
 QToolButton#chip:focus { border-color: @accent; }

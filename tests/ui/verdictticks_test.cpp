@@ -10,6 +10,7 @@
 #include <QSpinBox>
 #include <QTest>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include <gtest/gtest.h>
 
@@ -88,12 +89,12 @@ protected:
 
 } // namespace
 
-TEST_F(Ticks, EveryMemberIsATickWithFormatAndFit)
+TEST_F(Ticks, EveryMemberIsATickWithFitUnderOneFormat)
 {
     EXPECT_EQ(m_pane.ticked(),
         (QStringList {QStringLiteral("gns-gram"), QStringLiteral("deepspeed-gram"), QStringLiteral("gns-standard")}));
     ASSERT_NE(box("gns-gram"), nullptr);
-    EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram  fp16 · 0.35 %"));
+    EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram · 0.35 %"));
     EXPECT_TRUE(box("deepspeed-gram")->suspect());
     EXPECT_FALSE(box("gns-gram")->suspect());
     EXPECT_TRUE(box("deepspeed-gram")->toolTip().contains(QStringLiteral("first bad at cast")));
@@ -115,6 +116,48 @@ TEST_F(Ticks, UntickingJudgesAgainAtOnce)
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_EQ(m_pane.headline(), QStringLiteral("Undecided: depends on which function ran"));
     EXPECT_EQ(changed.last().first().toStringList(), QStringList()) << "all of them";
+}
+
+TEST_F(Ticks, MembersOfSeveralFormatsEachNameTheirs)
+{
+    auto verdict = openVerdict();
+    verdict.members[2].precision = "bf16";
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    ASSERT_NE(box("gns-gram"), nullptr);
+    EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram  fp16 · 0.35 %"));
+}
+
+TEST(VerdictPaneLayout, PartsNeverLieOverEachOther)
+{
+    QWidget centre;
+    auto* layout = new QVBoxLayout(&centre);
+    auto* pane = new VerdictPane;
+    auto* below = new QWidget;
+    below->setMinimumHeight(260);
+    layout->addWidget(pane);
+    layout->addWidget(below, 1);
+    auto verdict = openVerdict();
+    for (int word = 0; word < 20; ++word) {
+        verdict.summary += " stays finite";
+    }
+    verdict.speaksFor = verdict.notTestable = {{"a line", "replay"}, {"another", "replay"}};
+    pane->showVerdict(test::makeRun()->captures[2], verdict);
+    for (const QSize size : {QSize(600, 560), QSize(480, 640), QSize(700, 520)}) {
+        centre.resize(size);
+        centre.show();
+        QApplication::processEvents();
+        int bottom = 0;
+        for (int i = 0; i < pane->layout()->count(); ++i) {
+            const QWidget* part = pane->layout()->itemAt(i)->widget();
+            if (part->isVisibleTo(pane)) {
+                EXPECT_GE(part->y(), bottom) << part->metaObject()->className() << " at " << size.width();
+                EXPECT_GE(part->height(), part->heightForWidth(part->width()))
+                    << part->metaObject()->className() << " at " << size.width();
+                bottom = part->geometry().bottom();
+            }
+        }
+        EXPECT_LE(bottom, pane->height());
+    }
 }
 
 TEST_F(Ticks, TheClickedTickKeepsTheFocus)

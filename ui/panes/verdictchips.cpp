@@ -54,7 +54,7 @@ VerdictChips::VerdictChips(QWidget* parent)
     layout->setSpacing(grid(2));
     auto* chips = new QWidget(this);
     auto* flow = new VerdictFlow(chips);
-    flow->setSpacing(grid(2));
+    flow->setSpacing(grid(1) + 2);
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     policy.setHeightForWidth(true);
     chips->setSizePolicy(policy);
@@ -65,7 +65,7 @@ VerdictChips::VerdictChips(QWidget* parent)
     addChip(*flow, VerdictList::speaksAgainst, tr("What speaks against it"));
     addChip(*flow, VerdictList::notTestable, tr("What this capture cannot show"));
     addChip(*flow, VerdictList::next, tr("Experiments that would tell most"));
-    auto* copy = new QPushButton(tr("Copy as issue text"), this);
+    auto* copy = new QPushButton(tr("Copy for issue"), this);
     copy->setToolTip(tr("Put the report into the clipboard, ready for an issue (Ctrl+Shift+C)"));
     layout->addWidget(copy, 0, Qt::AlignTop);
     connect(copy, &QPushButton::clicked, this, &VerdictChips::copyRequested);
@@ -101,7 +101,7 @@ void VerdictChips::setCounts(const CaptureVerdict& verdict, int tried)
         VerdictList::speaksAgainst, tr("against %1").arg(verdict.speaksAgainst.size()), !verdict.speaksAgainst.empty());
     setChip(
         VerdictList::notTestable, tr("not testable %1").arg(verdict.notTestable.size()), !verdict.notTestable.empty());
-    const QString next = tr("what to try next %1").arg(verdict.next.size());
+    const QString next = tr("try next %1").arg(verdict.next.size());
     setChip(VerdictList::next, tried > 0 ? tr("%1, %2 tried").arg(next).arg(tried) : next, !verdict.next.empty());
     setVisible(std::ranges::any_of(m_chips, [](const Chip& chip) { return chip.button->isEnabled(); }));
 }
@@ -117,7 +117,7 @@ void VerdictChips::style()
 {
     for (const auto& [list, button] : m_chips) {
         const QString sheet = QStringLiteral("QToolButton#chip:enabled { border-color: %1; } "
-                                             "QToolButton#chip:focus { border: 2px solid %1; padding: 1px 9px; }")
+                                             "QToolButton#chip:focus { border: 2px solid %1; padding: 1px 7px; }")
                                   .arg(rimOf(list).name());
         if (button->styleSheet() != sheet) {
             button->setStyleSheet(sheet);

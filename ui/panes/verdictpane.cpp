@@ -135,7 +135,7 @@ QWidget* VerdictPane::buildHeader()
     m_mark = new MarkLabel(row);
     m_headline = wrappedLabel(row, "headline");
     QFont large = font();
-    large.setPointSizeF(large.pointSizeF() * 1.35);
+    large.setPointSizeF(large.pointSizeF() * 1.2);
     large.setBold(true);
     m_headline->setFont(large);
     m_headline->setMinimumSize(grid(40), QFontMetrics(large).height());
@@ -306,6 +306,14 @@ void VerdictPane::fitList()
     }
 }
 
+// Wrapped text and chips take the height that this width gives them. A layout would sooner lay them over each other
+// than make its neighbours smaller, unless the pane insists.
+void VerdictPane::keepHeight()
+{
+    const int most = parentWidget() ? 2 * parentWidget()->height() / 3 : QWIDGETSIZE_MAX;
+    setMinimumHeight(std::min(layout()->totalMinimumHeightForWidth(width()), most));
+}
+
 void VerdictPane::setRan(const QStringList& variants, const QStringList& ticked)
 {
     m_ticks->setVariants(variants, ticked);
@@ -334,6 +342,14 @@ void VerdictPane::changeEvent(QEvent* event)
     QFrame::changeEvent(event);
 }
 
+bool VerdictPane::event(QEvent* event)
+{
+    if (event->type() == QEvent::LayoutRequest) {
+        keepHeight();
+    }
+    return QFrame::event(event);
+}
+
 void VerdictPane::resizeEvent(QResizeEvent* event)
 {
     QFrame::resizeEvent(event);
@@ -341,6 +357,7 @@ void VerdictPane::resizeEvent(QResizeEvent* event)
         fillList();
     }
     fitList();
+    keepHeight();
 }
 
 } // namespace nanscope

@@ -68,6 +68,7 @@ Q_SIGNALS:
     void observedChanged(const nanscope::Observations& observed);
 
 protected:
+    bool event(QEvent* event) override;
     void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
@@ -81,6 +82,7 @@ private:
     void showChips();
     void fillList();
     void fitList();
+    void keepHeight();
     QString listHtml() const;
 
     MarkLabel* m_mark = nullptr;

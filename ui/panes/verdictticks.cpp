@@ -20,9 +20,18 @@ namespace nanscope {
 
 namespace {
 
-QString tickText(const Tick& tick)
+/// The format that all of them are in; empty where they differ.
+std::string commonPrecision(const std::vector<Tick>& ticks)
 {
-    const QString text = QStringLiteral("%1  %2").arg(qstr(tick.variant), qstr(tick.precision));
+    const bool one = !ticks.empty()
+        && std::ranges::all_of(ticks, [&](const Tick& tick) { return tick.precision == ticks.front().precision; });
+    return one ? ticks.front().precision : std::string();
+}
+
+QString tickText(const Tick& tick, bool withPrecision)
+{
+    const QString name = qstr(tick.variant);
+    const QString text = withPrecision ? QStringLiteral("%1  %2").arg(name, qstr(tick.precision)) : name;
     return tick.fit ? VerdictTicks::tr("%1 · %2 %").arg(text, roundNumber(100 * *tick.fit, 2)) : text;
 }
 
@@ -80,8 +89,8 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     auto* inner = new QWidget;
     m_flow = new VerdictFlow(inner);
     m_flow->setSpacing(grid(1) + 2);
-    auto* label = new QLabel(tr("Plausible"), inner);
-    label->setObjectName(QStringLiteral("muted"));
+    m_label = new QLabel(inner);
+    m_label->setObjectName(QStringLiteral("muted"));
     m_all = quietButton(inner, tr("All again"));
     m_all->setToolTip(tr("Tick every variant that was replayed"));
     m_more = quietButton(inner, QString());
@@ -89,7 +98,7 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_more->setPopupMode(QToolButton::InstantPopup);
     m_menu = new QMenu(m_more);
     m_more->setMenu(m_menu);
-    m_flow->addWidget(label);
+    m_flow->addWidget(m_label);
     m_flow->addWidget(m_all);
     m_flow->addWidget(m_more);
     setWidget(inner);
@@ -139,8 +148,10 @@ void VerdictTicks::build(const CaptureVerdict& judged)
         m_boxes.push_back(box);
         box->show();
     }
+    const std::string common = commonPrecision(ticks);
+    m_label->setText(common.empty() ? tr("Plausible") : tr("Plausible in %1").arg(qstr(common)));
     for (std::size_t i = 0; i < ticks.size(); ++i) {
-        m_boxes[i]->setText(tickText(ticks[i]));
+        m_boxes[i]->setText(tickText(ticks[i], common.empty()));
         m_boxes[i]->setToolTip(nanscope::toolTip(judged, ticks[i]));
         m_boxes[i]->setEnabled(!m_sidecar || ticks.size() > 1);
         m_boxes[i]->setSuspect(endsLikeTheDump(judged, ticks[i]));
@@ -203,7 +214,7 @@ QStringList VerdictTicks::ticked() const
 void VerdictTicks::updateButtons()
 {
     const bool any = !m_boxes.empty();
-    m_flow->itemAt(0)->widget()->setVisible(any);
+    m_label->setVisible(any);
     m_all->setVisible(any && ticked().size() < m_names.size());
     m_more->setText(any ? tr("More… ▾") : tr("What ran? ▾"));
     m_more->setVisible(!m_sidecar);

@@ -9,6 +9,7 @@
 
 #include "core/model/model.h"
 
+class QLabel;
 class QMenu;
 class QToolButton;
 
@@ -51,6 +52,7 @@ private:
     void fit();
 
     VerdictFlow* m_flow;
+    QLabel* m_label;
     std::vector<VerdictBox*> m_boxes;
     QToolButton* m_all;
     QToolButton* m_more;
