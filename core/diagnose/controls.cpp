@@ -6,23 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/twins.h"
-
 namespace nanscope {
 
 namespace {
 
 // Healthy calls of full rank fit what ran to 1 or 2 %; on the lab's rank-1 matrices a wrong schedule came to 5 %.
 constexpr double closeEnough = 0.025;
-
-// The same bits that ended otherwise: more than one function may have run, and no call tells which ran here.
-bool mayHaveTwin(const Capture& damaged, const RunData& run)
-{
-    return std::ranges::any_of(run.captures, [&](const Capture& other) {
-        return other.path != damaged.path && other.output && other.output->scanned() && other.output->total().finite()
-            && sameInputCounts(damaged, other);
-    });
-}
 
 } // namespace
 
@@ -98,26 +87,22 @@ Result<std::optional<Control>> Controls::inSameCall(
 
 Result<std::optional<Control>> Controls::inSameRun(const Capture& stored)
 {
-    if (mayHaveTwin(stored, m_run)) {
+    // The same bits that ended otherwise: more than one function may have run, and no call tells which ran here.
+    if (!m_captures.cleanWithInputOf(stored).empty()) {
         return std::nullopt;
     }
-    constexpr int most = 3;
-    int tried = 0;
-    for (const auto& other : m_run.captures) {
-        if (tried == most || !isControlOf(other, stored)) {
-            continue;
-        }
-        const auto file = openCapture(other.path);
+    constexpr std::size_t most = 3;
+    for (const auto* other : m_captures.controlsOf(stored, most)) {
+        const auto file = openCapture(other->path);
         if (!file) {
             continue;
         }
-        ++tried;
-        auto control = identified(*file, other, *healthyElement(other, {}));
+        auto control = identified(*file, *other, *healthyElement(*other, {}));
         if (!control) {
             return control;
         }
         if (*control) {
-            (*control)->source = other.file;
+            (*control)->source = other->file;
             return control;
         }
     }

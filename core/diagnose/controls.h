@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "core/diagnose/captureindex.h"
 #include "core/diagnose/identify.h"
 #include "core/model/model.h"
 #include "core/tensorfile/capturefile.h"
@@ -27,8 +28,8 @@ struct Control
 class Controls
 {
 public:
-    Controls(const RunData& run, Device& device, const CancelToken& cancel)
-        : m_run(run)
+    Controls(const CaptureIndex& captures, Device& device, const CancelToken& cancel)
+        : m_captures(captures)
         , m_device(device)
         , m_cancel(cancel)
     { }
@@ -45,7 +46,7 @@ private:
 
     Result<std::optional<Control>> identified(const CaptureFile& file, const Capture& stored, std::int64_t batch);
 
-    const RunData& m_run;
+    const CaptureIndex& m_captures;
     Device& m_device;
     const CancelToken& m_cancel;
     std::map<Key, ElementFit> m_known;

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/advisorymatch.h"
+#include "core/diagnose/captureindex.h"
 #include "core/diagnose/clusters.h"
 #include "core/diagnose/damage.h"
-#include "core/diagnose/endslike.h"
 #include "core/diagnose/envelope.h"
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/findings.h"
@@ -52,13 +52,6 @@ Result<std::vector<Member>> parseAllRan(const DiagnoseOptions& options)
         members.push_back(*member);
     }
     return members;
-}
-
-const Capture* captureNamed(const RunData& run, const CaptureVerdict& verdict)
-{
-    const auto found = std::find_if(run.captures.begin(), run.captures.end(),
-        [&](const Capture& c) { return c.file == verdict.capture && c.id == verdict.captureId; });
-    return found == run.captures.end() ? nullptr : &*found;
 }
 
 bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
@@ -122,14 +115,16 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     }
     auto diagnosis = triageRun(run);
     const auto device = makeEigenDevice();
-    Controls controls(run, *device, job.cancel);
+    const CaptureIndex captures(run);
+    Controls controls(captures, *device, job.cancel);
+    const auto words = wordsOf(run);
     for (std::size_t i = 0; i < diagnosis.captures.size(); ++i) {
         auto& verdict = diagnosis.captures[i];
         reportProgress(job, i, diagnosis.captures.size(), verdict.capture);
         if (job.cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
         }
-        const auto* capture = captureNamed(run, verdict);
+        const auto* capture = captures.of(verdict);
         if (capture == nullptr) {
             continue;
         }
@@ -138,20 +133,18 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             verdict.next = verdict.role == Role::upstream ? nextExperiments(verdict) : verdict.next;
             continue;
         }
-        if (auto done = judgeCapture(verdict, *capture, {run, *given, *device, controls, job, i}); !done) {
+        if (auto done = judgeCapture(verdict, *capture, {run, words, captures, *given, *device, controls, job, i});
+            !done) {
             if (done.error().kind == ErrorKind::cancelled) {
                 return tl::make_unexpected(done.error());
             }
             verdict.summary = "could not be judged: " + sentence(done.error());
         }
-        if (const auto file = openCapture(capture->path)) {
-            fillEndsLike(verdict, *file);
-        }
-        if (const auto twin = isBirth(verdict) ? twinOf(*capture, run) : std::nullopt) {
+        if (const auto twin = isBirth(verdict) ? twinOf(*capture, captures) : std::nullopt) {
             letTwinSpeak(verdict, *twin);
         }
     }
-    blameRanks(diagnosis.captures, run);
+    blameRanks(diagnosis.captures, captures);
     diagnosis.clusters = clustersOf(run, diagnosis.captures);
     summarize(diagnosis);
     diagnosis.advisories =

@@ -178,7 +178,7 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
     return lines;
 }
 
-std::string silentRanks(const RunData& run, const CaptureVerdict& verdict)
+std::string silentRanks(const RunData& run)
 {
     std::set<int> seen;
     std::set<int> dumped;
@@ -199,7 +199,7 @@ std::string silentRanks(const RunData& run, const CaptureVerdict& verdict)
     }
     std::vector<int> silent;
     std::ranges::set_difference(seen, dumped, std::back_inserter(silent));
-    if (silent.empty() || verdict.role == Role::healthy) {
+    if (silent.empty()) {
         return {};
     }
     return fmt::format("whether rank{} {} went wrong, too: no dump is no evidence, since a raise on one rank cuts the "

@@ -14,6 +14,6 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
 void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& logs);
 
 /// Which ranks wrote logs and no dump, and why that says nothing; empty where there are none.
-std::string silentRanks(const RunData& run, const CaptureVerdict& verdict);
+std::string silentRanks(const RunData& run);
 
 } // namespace nanscope

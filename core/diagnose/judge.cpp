@@ -11,6 +11,7 @@
 #include "core/diagnose/cost.h"
 #include "core/diagnose/damage.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/endslike.h"
 #include "core/diagnose/evidence.h"
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/identify.h"
@@ -72,6 +73,8 @@ class Judge
 public:
     explicit Judge(const JudgeContext& context)
         : m_run(context.run)
+        , m_words(context.words)
+        , m_captures(context.captures)
         , m_given(context.given)
         , m_device(context.device)
         , m_controls(context.controls)
@@ -91,6 +94,7 @@ public:
         }
         if (auto affordable = checkJudgingCost(file->input.matrices(), physicalMemory() / 2); !affordable) {
             showDamage(verdict, *patterns);
+            fillEndsLike(verdict, *file);
             return affordable;
         }
         bool settled = false;
@@ -104,6 +108,7 @@ public:
                 return judged;
             }
         }
+        fillEndsLike(verdict, *file);
         return {};
     }
 
@@ -283,14 +288,16 @@ private:
     {
         auto weighed = weighedIn(c);
         weighed.logs = logLinesOf(m_run, verdict);
-        weighed.machine = hardwareError(m_run);
+        weighed.machine = m_words.machine;
         conclude(verdict, c, std::move(judgement), std::move(weighed));
-        if (const auto others = silentRanks(m_run, verdict); !others.empty()) {
-            verdict.notTestable.push_back({others, "ranks"});
+        if (!m_words.silentRanks.empty() && verdict.role != Role::healthy) {
+            verdict.notTestable.push_back({m_words.silentRanks, "ranks"});
         }
     }
 
     const RunData& m_run;
+    const RunWords& m_words;
+    const CaptureIndex& m_captures;
     const std::vector<Member>& m_given;
     Device& m_device;
     Controls& m_controls;
@@ -299,6 +306,11 @@ private:
 };
 
 } // namespace
+
+RunWords wordsOf(const RunData& run)
+{
+    return {silentRanks(run), hardwareError(run)};
+}
 
 Weighed weighedIn(const Case& c)
 {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "core/diagnose/captureindex.h"
 #include "core/diagnose/envelope.h"
 #include "core/diagnose/rules.h"
 #include "core/model/model.h"
@@ -18,10 +21,20 @@ Weighed weighedIn(const Case& c);
 /// are kept.
 void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weighed weighed);
 
+/// What the logs say of every capture of a run alike.
+struct RunWords
+{
+    std::string silentRanks; ///< which ranks left no dump, and why that says nothing; empty where none
+    std::optional<EvidenceLine> machine; ///< a hardware error
+};
+RunWords wordsOf(const RunData& run);
+
 /// What stays the same over the captures of a run.
 struct JudgeContext
 {
     const RunData& run;
+    const RunWords& words;
+    const CaptureIndex& captures;
     const std::vector<Member>& given; ///< what the user says ran
     Device& device;
     Controls& controls;
@@ -29,8 +42,8 @@ struct JudgeContext
     std::size_t done = 0; ///< captures judged before, for the progress
 };
 
-/// Replays a capture that triage could not settle and fills in its verdict. A batch is settled by its first damaged
-/// matrix, unless another one proves more.
+/// Replays a capture that triage could not settle and fills in its verdict, with the places its damage may have come
+/// from. A batch is settled by its first damaged matrix, unless another one proves more.
 Result<void> judgeCapture(CaptureVerdict& verdict, const Capture& stored, const JudgeContext& context);
 
 } // namespace nanscope

@@ -44,13 +44,6 @@ std::string rankText(const std::optional<int>& rank)
     return rank ? fmt::format("rank {}", *rank) : std::string("another rank");
 }
 
-const Capture* captureOf(const RunData& run, const CaptureVerdict& verdict)
-{
-    const auto found = std::ranges::find_if(run.captures,
-        [&](const Capture& capture) { return capture.file == verdict.capture && capture.id == verdict.captureId; });
-    return found == run.captures.end() ? nullptr : &*found;
-}
-
 // Whether both ran the same function is not recorded; where it matters, the twin proves nothing.
 bool numbersCould(const CaptureVerdict& verdict)
 {
@@ -84,18 +77,21 @@ bool maybeTwins(const Capture& damaged, const Capture& clean)
     return alike && sameInputCounts(damaged, clean);
 }
 
-std::optional<Twin> twinOf(const Capture& damaged, const RunData& run)
+std::optional<Twin> twinOf(const Capture& damaged, const CaptureIndex& captures)
 {
     std::optional<Twin> found;
-    for (const auto& other : run.captures) {
-        const bool sameRank = other.rank == damaged.rank;
-        const bool sameProcess = sameRank && damaged.pid && other.pid == damaged.pid;
-        const bool elsewhere = !sameRank && other.rank && damaged.rank;
-        if (!(sameProcess || elsewhere) || (found && !sameProcess) || !maybeTwins(damaged, other)) {
+    for (const auto* other : captures.cleanWithInputOf(damaged)) {
+        const bool sameRank = other->rank == damaged.rank;
+        const bool sameProcess = sameRank && damaged.pid && other->pid == damaged.pid;
+        const bool elsewhere = !sameRank && other->rank && damaged.rank;
+        if (!(sameProcess || elsewhere) || (found && !sameProcess) || !maybeTwins(damaged, *other)) {
             continue;
         }
-        if (sameBits(damaged, other)) {
-            found = Twin {&other, sameProcess};
+        if (sameBits(damaged, *other)) {
+            found = Twin {other, sameProcess};
+        }
+        if (found && found->sameProcess) {
+            break;
         }
     }
     return found;
@@ -133,7 +129,7 @@ void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin)
         whose, verdict.damage.text);
 }
 
-void blameRanks(std::vector<CaptureVerdict>& verdicts, const RunData& run)
+void blameRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures)
 {
     std::map<int, std::vector<CaptureVerdict*>> wrong;
     for (auto& verdict : verdicts) {
@@ -142,9 +138,9 @@ void blameRanks(std::vector<CaptureVerdict>& verdicts, const RunData& run)
         }
     }
     for (auto& [rank, of] : wrong) {
-        const auto* first = captureOf(run, *of.front());
+        const auto* first = captures.of(*of.front());
         const bool twice = std::ranges::any_of(of, [&](const CaptureVerdict* one) {
-            const auto* capture = captureOf(run, *one);
+            const auto* capture = captures.of(*one);
             return capture != nullptr && first != nullptr && capture->identity != first->identity
                 && capture->pid == first->pid;
         });

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/diagnose/captureindex.h"
 #include "core/model/model.h"
 
 namespace nanscope {
@@ -24,13 +25,13 @@ bool maybeTwins(const Capture& damaged, const Capture& clean);
 
 /// Compares the bits of those that could be one. A capture of the same rank and another process is none: that attempt
 /// may have run something else.
-std::optional<Twin> twinOf(const Capture& damaged, const RunData& run);
+std::optional<Twin> twinOf(const Capture& damaged, const CaptureIndex& captures);
 
 /// What a twin makes of the verdict on the damaged one: `nondeterministic` within one process; across ranks a line, and
 /// the question which of kernel, launch order or machine it was.
 void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin);
 
 /// A rank that was wrong twice where another was right is the machine.
-void blameRanks(std::vector<CaptureVerdict>& verdicts, const RunData& run);
+void blameRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures);
 
 } // namespace nanscope

@@ -112,6 +112,20 @@ TEST_F(Judging, AHardwareErrorInTheLogTurnsTheKernelsFaultIntoTheMachines)
     EXPECT_EQ(diagnosis.findings.front().id, "machine");
 }
 
+TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
+{
+    addUnwritten("x.pt");
+    ASSERT_GT(diagnosed().captures[0].endsLikeTried, 0);
+    // The file is another one by now.
+    auto tall = floats({waves()});
+    tall.shape = {1, cols, rows};
+    const auto output = floats({Matrix(size, NAN)});
+    ASSERT_TRUE(writePt(m_folder / "x.pt", {{"input", tall}, {"output", output}, {"epsilon", 1e-8}}));
+    const auto v = diagnosed().captures[0];
+    EXPECT_THAT(v.summary, HasSubstr("could not be judged"));
+    EXPECT_EQ(v.endsLikeTried, 0);
+}
+
 TEST_F(Judging, AHardwareErrorDoesNotTurnNumbersIntoTheMachine)
 {
     auto input = waves();

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finds captures of a run by what judging one of them asks for. Made once, it keeps a run of thousands of dumps from
+// being gone through for each of them; a few bytes are kept per capture, of the tensors nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+class CaptureIndex
+{
+public:
+    /// `run` has to outlive it.
+    explicit CaptureIndex(const RunData& run);
+
+    /// What a verdict is about; nullptr where the run has no such capture.
+    const Capture* of(const CaptureVerdict& verdict) const;
+
+    /// Captures with a finite output whose inputs have the same counts, in the order of the run. The bits may differ.
+    std::vector<const Capture*> cleanWithInputOf(const Capture& damaged) const;
+
+    /// The first that went well and may have run the same function, in the order of the run; isControlOf() says which.
+    std::vector<const Capture*> controlsOf(const Capture& damaged, std::size_t most) const;
+
+    /// Dumps of the same process and shape that were written before, the nearest first. Only times out of file names
+    /// count: those of the files are of whoever copied them.
+    std::vector<const Capture*> before(const Capture& capture, std::size_t most) const;
+
+private:
+    using Group = std::vector<const Capture*>;
+
+    void addClean(const Capture& capture);
+
+    std::map<std::pair<std::string, std::int64_t>, const Capture*> m_byName;
+    std::unordered_map<std::size_t, Group> m_cleanByInput; ///< by a hash of the counts
+    std::map<std::string, Group> m_controls; ///< by kind and process, and by kind and variant
+    std::map<std::string, Group> m_byProcess; ///< by rank, process and shape, in the order of their times
+};
+
+} // namespace nanscope
