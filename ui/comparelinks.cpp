@@ -13,6 +13,7 @@
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framemap.h"
 #include "ui/panes/framepane.h"
+#include "ui/plantlinks.h"
 #include "ui/plots/filmstrip.h"
 
 namespace nanscope {
@@ -73,6 +74,7 @@ void CompareLinks::connectSecond()
     connect(pane, &FilmPane::cellWanted, this, &CompareLinks::chooseCell);
     connect(pane, &FilmPane::swapWanted, this, &CompareLinks::swap);
     connect(pane, &FilmPane::modeChanged, this, [&film, pane](FilmMode mode) { film.setMode(mode, pane->other()); });
+    new PlantLinks(*pane, film, this);
     connect(&film, &CellFilm::changed, this, &CompareLinks::onSecondFilm);
     connect(&film, &CellFilm::missing, this, &CompareLinks::onSecondMissing);
     connect(map, &FrameMap::detailWanted, &film, &CellFilm::requestDetail);

@@ -22,6 +22,7 @@
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/verdictpane.h"
+#include "ui/plantlinks.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -80,6 +81,7 @@ void PaneLinks::connectFilm()
         [this](FilmMode mode) { m_workspace.setFilmMode(mode, m_panes.film->other()); });
     connect(m_panes.film, &FilmPane::otherWanted, this, &PaneLinks::chooseOther);
     CellFilm& film = m_workspace.film();
+    new PlantLinks(*m_panes.film, film, this);
     FrameMap* map = m_panes.frame->map();
     connect(map, &FrameMap::detailWanted, &film, &CellFilm::requestDetail);
     connect(map, &FrameMap::detailDropped, &film, &CellFilm::dropDetail);

@@ -94,8 +94,20 @@ void CellFilm::setMode(FilmMode mode, const CellRequest& other)
     }
 }
 
+void CellFilm::setPlant(const std::optional<PlantedFault>& plant)
+{
+    if (m_subject.plant != plant) {
+        m_subject.plant = plant;
+        Q_EMIT plantChanged();
+        load();
+    }
+}
+
 void CellFilm::clear(const QString& why)
 {
+    if (std::exchange(m_subject.plant, std::nullopt)) {
+        Q_EMIT plantChanged();
+    }
     m_subject.request.reset();
     m_subject.cell.reset();
     m_film.reset();
@@ -126,6 +138,8 @@ void CellFilm::exchange(CellFilm& other)
     std::swap(m_film, other.m_film);
     std::swap(m_why, other.m_why);
     std::swap(m_replaying, other.m_replaying);
+    Q_EMIT plantChanged();
+    Q_EMIT other.plantChanged();
     resume(otherLoading);
     other.resume(loading);
 }
@@ -157,7 +171,8 @@ void CellFilm::load()
     if (!m_subject.request) {
         return;
     }
-    if (m_subject.mode == FilmMode::values && m_subject.cell && !m_place.session.empty()) {
+    const bool stored = m_subject.mode == FilmMode::values && !m_subject.plant;
+    if (stored && m_subject.cell && !m_place.session.empty()) {
         m_stored.load(m_place.session, *m_subject.cell, m_subject.batch);
     } else {
         requestReplay();
@@ -167,7 +182,8 @@ void CellFilm::load()
 FilmRequest CellFilm::filmRequest() const
 {
     const CellRequest& cell = *m_subject.request;
-    return {m_capture.string(), cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other)};
+    return {
+        m_capture.string(), cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other), m_subject.plant};
 }
 
 void CellFilm::publish(Film film)
@@ -192,14 +208,17 @@ QString CellFilm::replayingSentence() const
         return tr("Waiting for the sweep to end, then replaying…");
     }
     const QString cell = tr("%1 in %2").arg(qstr(m_subject.request->variant), qstr(name(m_subject.request->precision)));
-    return m_subject.mode == FilmMode::values ? tr("Replaying %1…").arg(cell)
-                                              : tr("Replaying %1 for the difference…").arg(cell);
+    if (m_subject.mode != FilmMode::values) {
+        return tr("Replaying %1 for the difference…").arg(cell);
+    }
+    return m_subject.plant ? tr("Replaying %1 with the fault…").arg(cell) : tr("Replaying %1…").arg(cell);
 }
 
 void CellFilm::requestReplay()
 {
     if (!m_service.available()) {
-        explain(m_subject.mode == FilmMode::values
+        explain(m_subject.plant ? tr("A planted fault takes a replay, and there is no program to replay with")
+                : m_subject.mode == FilmMode::values
                 ? tr("There are no pictures of this cell, and no program to replay it with")
                 : tr("A difference takes a replay, and there is no program to replay with"));
         return;
@@ -218,11 +237,13 @@ void CellFilm::cancelReplay()
 
 void CellFilm::onReplayed(const ReplayedFilm& film)
 {
-    Cell cell = m_subject.cell.value_or(film.cell);
+    // How the stored cell ended says nothing of a replay with a fault.
+    const bool judged = m_subject.cell && !m_subject.plant;
+    Cell cell = judged ? *m_subject.cell : film.cell;
     cell.environment = film.cell.environment;
     cell.native = film.cell.native;
     Film made = makeFilm(cell, film.ops, 0, m_subject.mode);
-    made.judged = m_subject.cell.has_value();
+    made.judged = judged;
     made.batch = static_cast<int>(film.batch);
     made.batches = static_cast<int>(film.batches);
     for (FilmFrame& frame : made.frames) {

@@ -36,6 +36,9 @@ public:
     void showBatch(int batch);
     /// A difference is replayed when asked for; `other` is what FilmMode::againstCell holds the cell against.
     void setMode(FilmMode mode, const CellRequest& other = {});
+    /// Of whatever cell is shown: replayed with this fault, or without one. Another capture has none.
+    void setPlant(const std::optional<PlantedFault>& plant);
+    const std::optional<PlantedFault>& plant() const { return m_subject.plant; }
     /// No cell; `why` is said in place of a film.
     void clear(const QString& why = {});
     /// More is known of this cell now; no new film for that.
@@ -68,6 +71,7 @@ public:
 Q_SIGNALS:
     void changed(std::shared_ptr<const nanscope::Film> film);
     void missing(const QString& sentence);
+    void plantChanged();
     void progressed(const nanscope::Progress& progress);
     void detailReady(std::shared_ptr<const nanscope::ReplayedFrame> frame);
     void detailMissing(const QString& sentence);
@@ -81,6 +85,7 @@ private:
         int batch = 0;
         FilmMode mode = FilmMode::values;
         CellRequest other;
+        std::optional<PlantedFault> plant;
     };
 
     void load();

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 
 #include "ui/copying.h"
+#include "ui/panes/plantdialog.h"
 #include "ui/plots/filmstrip.h"
 #include "ui/plots/heatlegend.h"
 #include "ui/text.h"
@@ -39,6 +40,7 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     , m_slider(new QSlider(Qt::Horizontal, this))
     , m_letter(new QLabel(this))
     , m_mode(new QComboBox(this))
+    , m_plant(new QPushButton(this))
     , m_batch(new QSpinBox(this))
     , m_batchLabel(new QLabel(tr("matrix"), this))
 {
@@ -47,7 +49,7 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     m_mode->addItem(tr("Difference to the captured output"), static_cast<int>(FilmMode::againstOutput));
     m_mode->addItem(tr("Difference to another cell…"), askForCell);
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_mode->setMinimumContentsLength(26);
+    m_mode->setMinimumContentsLength(18);
     m_letter->setObjectName(QStringLiteral("paneTitle"));
     header()->insertWidget(0, m_letter);
     setLetter({});
@@ -56,6 +58,8 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
         tr("A difference is replayed when you ask for it; equal values are zero, and what is not finite on "
            "one side only stays so"));
     header()->addWidget(m_mode);
+    header()->addWidget(m_plant);
+    showPlant({});
     m_batch->setAccessibleName(tr("Matrix of the batch"));
     m_batchLabel->setBuddy(m_batch);
     header()->addWidget(m_batchLabel);
@@ -74,6 +78,14 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     connect(m_slider, &QSlider::valueChanged, m_strip, &FilmStrip::setCurrent);
     connect(m_mode, &QComboBox::currentIndexChanged, this, &FilmPane::onMode);
     connect(m_batch, &QSpinBox::valueChanged, this, [this](int number) { Q_EMIT batchRequested(number - 1); });
+    connect(m_strip, &FilmStrip::plantRequested, this, &FilmPane::plantWanted);
+    connect(m_plant, &QPushButton::clicked, this, [this] {
+        if (m_planted) {
+            Q_EMIT plantUnwanted();
+        } else {
+            Q_EMIT plantWanted();
+        }
+    });
     makeCopyable(*m_strip,
         {tr("Film strip"), [this] { return m_strip->table(); }, [this] { return m_strip->picture(); },
             [this] { return caption(); }});
@@ -96,6 +108,7 @@ void FilmPane::setFilm(std::shared_ptr<const Film> film)
         m_slider->setRange(0, std::max(0, frames - 1));
         m_slider->setEnabled(frames > 1);
     }
+    m_plant->setEnabled(m_planted || (film && !film->request.capture.empty()));
     const bool several = film && film->batches > 1;
     {
         const QSignalBlocker quietly(m_batch);
@@ -174,6 +187,16 @@ void FilmPane::setOther(const CellRequest& other)
     onMode();
 }
 
+void FilmPane::showPlant(const std::optional<PlantedFault>& plant)
+{
+    m_planted = plant.has_value();
+    m_plant->setText(m_planted ? tr("Remove fault") : tr("Plant fault…"));
+    m_plant->setToolTip(m_planted
+            ? tr("Replay without %1").arg(plantText(*plant))
+            : tr("What if this had gone bad? Replays with one tile of one op replaced, to see how it spreads (F)"));
+    m_plant->setEnabled(m_planted || (m_strip->film() && !m_strip->film()->request.capture.empty()));
+}
+
 void FilmPane::forgetOther()
 {
     const int at = m_mode->findData(static_cast<int>(FilmMode::againstCell));
@@ -206,11 +229,22 @@ void FilmPane::showMessage(const QString& message)
     m_strip->setMessage(message);
 }
 
+/// Where both sides are not finite in the same way their difference is 0.
+QString FilmPane::endNote(const Scan& difference)
+{
+    const auto elsewhere = difference.nonFinite();
+    return elsewhere == 0 ? tr(" · ends like the dump: the same elements are not finite")
+                          : tr(" · does not end like the dump: %1 elements differ").arg(countLabel(elsewhere));
+}
+
 QString FilmPane::differenceNote(const Film& film) const
 {
     QString note;
     if (film.mode == FilmMode::againstCell) {
         note += tr(" minus %1").arg(cellName(film.request.against.cell));
+    }
+    if (film.mode == FilmMode::againstOutput && film.request.plant) {
+        return note + endNote(film.frames.back().picture->scan);
     }
     if (const auto& last = film.frames.back().distance) {
         note += tr(" · relative difference at the end %1").arg(roundNumber(*last));
@@ -229,7 +263,8 @@ void FilmPane::updateNote()
         setNote({});
         return;
     }
-    QString note = cellLabel(film->cell);
+    const auto& plant = film->request.plant;
+    QString note = plant ? tr("%1 · %2").arg(plantText(*plant), cellLabel(film->cell)) : cellLabel(film->cell);
     if (film->mode != FilmMode::values) {
         note += differenceNote(*film);
     } else if (film->birth >= 0) {

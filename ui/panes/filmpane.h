@@ -10,6 +10,7 @@
 
 class QComboBox;
 class QLabel;
+class QPushButton;
 class QSlider;
 class QSpinBox;
 
@@ -42,12 +43,16 @@ public:
     void forgetOther();
     const CellRequest& other() const { return m_other; }
 
+    /// The fault that is in the replay, whether or not there is a film of it.
+    void showPlant(const std::optional<PlantedFault>& plant);
+
     /// Keeps the op where the step has it.
     void goToIteration(int iteration);
 
     FilmStrip* strip() { return m_strip; }
     QSlider* slider() { return m_slider; }
     QComboBox* modeBox() { return m_mode; }
+    QPushButton* plantButton() { return m_plant; }
 
 Q_SIGNALS:
     void frameChanged(int frame);
@@ -57,6 +62,9 @@ Q_SIGNALS:
     /// The user wants to say which.
     void otherWanted();
     void cellWanted();
+    /// The user wants to say what goes bad, or that nothing does.
+    void plantWanted();
+    void plantUnwanted();
     void swapWanted();
 
 private:
@@ -65,12 +73,15 @@ private:
     void updateNote();
     void offerOther(const CellRequest& other);
     PictureCaption caption() const;
+    static QString endNote(const Scan& difference);
     QString differenceNote(const Film& film) const;
 
     FilmStrip* m_strip;
     QSlider* m_slider;
     QLabel* m_letter;
     QComboBox* m_mode;
+    QPushButton* m_plant;
+    bool m_planted = false;
     QSpinBox* m_batch;
     CellRequest m_other;
     int m_lastMode = 0; ///< index in the box

@@ -76,7 +76,8 @@ void FilmStrip::setFilm(std::shared_ptr<const Film> film)
     m_ownScales = m_film ? scalesOf(*m_film) : FilmScales {};
     m_shared.reset();
     const int frames = m_film ? static_cast<int>(m_film->frames.size()) : 0;
-    m_current = frames == 0 ? -1 : m_film->firstNonFinite >= 0 ? m_film->firstNonFinite : frames - 1;
+    const int first = m_film && m_film->firstNonFinite >= 0 ? m_film->firstNonFinite : plantedFrame();
+    m_current = first >= 0 ? first : frames - 1;
     placeFrames();
     updateGeometry();
     updateAccessibleText();
@@ -99,6 +100,17 @@ LogScale FilmStrip::scaleOfFrame(int frame) const
     const FilmScales& scales = m_shared ? *m_shared : m_ownScales;
     const auto found = scales.find(groupOf(m_film->frames[static_cast<std::size_t>(frame)]));
     return found == scales.end() ? LogScale {} : found->second;
+}
+
+std::optional<QPointF> FilmStrip::cursor() const
+{
+    return m_view->hasCursor() ? std::optional(m_view->cursor()) : std::nullopt;
+}
+
+int FilmStrip::plantedFrame() const
+{
+    const bool planted = m_film && m_film->request.plant;
+    return planted ? frameOf(*m_film, m_film->request.plant->iteration, m_film->request.plant->op) : -1;
 }
 
 void FilmStrip::setMessage(const QString& message)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <QImage>
+#include <QPointF>
 #include <QWidget>
 
 #include "ui/keys.h"
@@ -49,6 +50,11 @@ public:
     /// Without cursor and marks of the current frame.
     Picture picture() const;
 
+    /// Of the large view, in parts of the matrix.
+    std::optional<QPointF> cursor() const;
+    /// Into which a fault was planted; -1 for none.
+    int plantedFrame() const;
+
     /// In widget coordinates; empty for a frame that is not there.
     QRect frameRect(int frame) const;
 
@@ -60,6 +66,8 @@ public:
 Q_SIGNALS:
     void currentChanged(int frame);
     void filmChanged();
+    /// What if this frame had gone bad?
+    void plantRequested();
     /// Enter or a double click: look at this frame in the large view.
     void activated(int frame);
 
@@ -84,6 +92,7 @@ private:
     void drawFrame(QPainter& painter, int frame, const QImage& image) const;
     void drawLabels(QPainter& painter) const;
     void drawCursor(QPainter& painter, int frame) const;
+    void drawPlanted(QPainter& painter) const;
     void drawCurrent(QPainter& painter) const;
     void updateAccessibleText();
 

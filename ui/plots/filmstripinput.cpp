@@ -38,6 +38,7 @@ std::vector<KeyHint> FilmStrip::keyHints() const
         {{Qt::Key_Up, Qt::Key_Down}, tr("the op before or after"), {}},
         {{Qt::Key_Home, Qt::Key_End}, tr("first and last frame"), {}},
         {{Qt::Key_B}, tr("the birth: where values first went non-finite"), {}},
+        {{Qt::Key_F}, tr("plant a fault: what if this frame had gone bad?"), {}},
         {{Qt::Key_Return, Qt::Key_Enter}, tr("look at the frame in the large view"), {}},
         {{Qt::Key_Backspace, Qt::SHIFT | Qt::Key_Backspace}, tr("previous and next part of the large view"), {}},
         {{}, tr("select a frame, look at it in the large view"), tr("click, double click")}};
@@ -66,6 +67,9 @@ void FilmStrip::keyPressEvent(QKeyEvent* event)
         return setCurrent(static_cast<int>(m_film->frames.size()) - 1);
     case Qt::Key_B:
         return go(m_film->birth);
+    case Qt::Key_F:
+        Q_EMIT plantRequested();
+        return;
     case Qt::Key_Backspace:
         event->modifiers().testFlag(Qt::ShiftModifier) ? m_view->goForward() : m_view->goBack();
         return;

@@ -113,6 +113,23 @@ void FilmStrip::drawFrame(QPainter& painter, int frame, const QImage& image) con
     }
 }
 
+/// An arrow from above, which reads in the smallest frame and beside the frame of a birth.
+void FilmStrip::drawPlanted(QPainter& painter) const
+{
+    const int planted = plantedFrame();
+    if (planted < 0) {
+        return;
+    }
+    const QRect rect = frameRect(planted);
+    const QPointF tip(rect.center().x() + 0.5, rect.top() - 2);
+    const qreal size = grid(1) + 2;
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setPen(QPen(theme().surface, 1));
+    painter.setBrush(theme().accent);
+    painter.drawPolygon(QPolygonF({tip, tip + QPointF(-size, -size * 1.4), tip + QPointF(size, -size * 1.4)}));
+    painter.setRenderHint(QPainter::Antialiasing, false);
+}
+
 void FilmStrip::drawCurrent(QPainter& painter) const
 {
     if (m_current >= 0) {
@@ -133,6 +150,7 @@ Picture FilmStrip::picture() const
                 for (int frame = 0; frame < static_cast<int>(m_film->frames.size()); ++frame) {
                     drawFrame(canvas.painter(), frame, rendered(frame, 2));
                 }
+                drawPlanted(canvas.painter());
             }};
 }
 
@@ -182,6 +200,7 @@ void FilmStrip::paintEvent(QPaintEvent* /*event*/)
         drawCursor(painter, frame);
     }
     drawCurrent(painter);
+    drawPlanted(painter);
 }
 
 } // namespace nanscope

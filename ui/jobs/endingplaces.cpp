@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/jobs/endingplaces.h"
+
+namespace nanscope {
+
+namespace {
+
+Result<EndsLike> endingsOf(const std::filesystem::path& path, int batch, const std::string& variant)
+{
+    return openCapture(path).and_then(
+        [&](const CaptureFile& file) { return file.output ? endingLike(file, batch, {variant}) : Result<EndsLike>(); });
+}
+
+} // namespace
+
+EndingPlaces::EndingPlaces(QObject* parent)
+    : QObject(parent)
+{
+    m_pool.setMaxThreadCount(1);
+}
+
+EndingPlaces::~EndingPlaces()
+{
+    m_pool.clear();
+    m_pool.waitForDone();
+}
+
+void EndingPlaces::find(const std::filesystem::path& capture, int batch, const std::string& variant)
+{
+    m_pool.clear();
+    m_busy = true;
+    background(
+        m_pool, this, [capture, batch, variant] { return endingsOf(capture, batch, variant); },
+        [this, job = m_jobs.begin()](const Result<EndsLike>& endings) {
+            if (!m_jobs.isCurrent(job)) {
+                return;
+            }
+            m_busy = false;
+            if (endings) {
+                Q_EMIT found(*endings);
+            }
+        });
+}
+
+} // namespace nanscope

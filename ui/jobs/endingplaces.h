@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include <QObject>
+#include <QThreadPool>
+
+#include "core/diagnose/endslike.h"
+#include "ui/jobs/background.h"
+
+namespace nanscope {
+
+/// Which places of a variant a tile can have gone bad in, given how one matrix of a capture ended. Looked for on a
+/// thread of its own; only the newest question is answered, and where a capture cannot be read there is no answer.
+class EndingPlaces : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit EndingPlaces(QObject* parent = nullptr);
+    ~EndingPlaces() override;
+
+    void find(const std::filesystem::path& capture, int batch, const std::string& variant);
+    bool busy() const { return m_busy; }
+
+Q_SIGNALS:
+    void found(const nanscope::EndsLike& endings);
+
+private:
+    JobTracker m_jobs;
+    bool m_busy = false;
+    QThreadPool m_pool;
+};
+
+} // namespace nanscope
