@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/platform/shellword.h"
+#include "core/report/reportfiles.h"
 #include "core/report/sections.h"
 #include "core/report/words.h"
 
@@ -120,6 +121,28 @@ Paragraph rateText(const Observations& observed)
         observed.rate->failures == 1 ? "" : "s", hoursText(observed.rate->hours)))};
 }
 
+constexpr auto statuses = "0 reproduced, 1 not reproduced, 2 cannot run";
+
+Blocks byReproducer(const Reproducer& beside)
+{
+    return {Paragraph {own(fmt::format("With torch alone and no GPU: repro.py, beside this report. It ends with {}. "
+                                       "Expected is {}. {} ",
+                           statuses, beside.expectedStatus, beside.why))
+                + code("capture_min.pt") + own(": " + beside.capture)},
+        CodeBlock {"sh",
+            {"python repro.py                          # the published numbers on this CPU, beside what is expected",
+                "python repro.py --impl MODULE:FUNCTION   # your f(X, epsilon) on the same input, 1,000 times"}}};
+}
+
+Paragraph noReproducer(const Reproducer* beside, const std::string& run)
+{
+    if (beside != nullptr && !beside->readme.empty()) {
+        return {foreign(beside->readme)};
+    }
+    return {own("With torch alone: repro.py, which ") + code(fmt::format("nanscope report {} --bundle report.zip", run))
+        + own(fmt::format(" writes beside the report. It ends with {}.", statuses))};
+}
+
 } // namespace
 
 Blocks experiments(const ReportFacts& facts)
@@ -223,9 +246,15 @@ Blocks reproduce(const ReportFacts& facts)
     if (auto expected = expectation(*facts.verdict); !expected.empty()) {
         lines.push_back(std::move(expected));
     }
-    return {Paragraph {own("needs the capture (identity ") + code(orNotRecorded(facts.capture->identity))
-                + own("); no GPU and no torch:")},
-        CodeBlock {"sh", std::move(lines)}};
+    const bool here = facts.reproducer != nullptr && !facts.reproducer->files.empty();
+    auto blocks = here ? byReproducer(*facts.reproducer) : Blocks {};
+    blocks.emplace_back(Paragraph {own("With Nanscope and the capture (identity ")
+        + code(orNotRecorded(facts.capture->identity)) + own("); no GPU and no torch:")});
+    blocks.emplace_back(CodeBlock {"sh", std::move(lines)});
+    if (!here) {
+        blocks.emplace_back(noReproducer(facts.reproducer, run));
+    }
+    return blocks;
 }
 
 Blocks ask(const ReportFacts& facts)

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "core/report/document.h"
 #include "core/report/redaction.h"
-#include "core/report/report.h"
+#include "core/report/reportfiles.h"
 
 namespace nanscope {
 
@@ -37,6 +38,24 @@ Json runJson(const RunData& run)
 {
     return {{"name", run.name}, {"root", run.root}, {"captures", run.captures.size()}, {"series", run.series.size()},
         {"events", run.events.size()}, {"rejected", run.rejected.size()}};
+}
+
+/// What repro.py beside the report does; null where none is there.
+Json reproducerJson(const Reproducer* beside)
+{
+    if (beside == nullptr || beside->readme.empty()) {
+        return nullptr;
+    }
+    if (beside->files.empty()) {
+        return {{"run", nullptr}, {"why", beside->readme}};
+    }
+    auto files = Json::array();
+    for (const auto& file : beside->files) {
+        files.push_back(file.name);
+    }
+    return {{"run", "python repro.py"}, {"needs", Json::array({"torch"})}, {"expected_status", beside->expectedStatus},
+        {"statuses", {{"0", "reproduced"}, {"1", "not reproduced"}, {"2", "cannot run"}}}, {"why", beside->why},
+        {"capture", beside->capture}, {"files", std::move(files)}};
 }
 
 } // namespace
@@ -82,6 +101,11 @@ std::string jsonText(const Json& json, int indent)
 
 std::string jsonReport(const ReportInput& input, const ReportOptions& options)
 {
+    return report::jsonText(input, options, nullptr);
+}
+
+std::string report::jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
+{
     Json report {{"schema", "nanscope.report/1"}, {"nanscope", NANSCOPE_VERSION}, {"command_line", input.commandLine},
         {"run", runJson(input.run)}, {"diagnosis", toJson(input.diagnosis)}, {"cells", each(input.cells)},
         {"captures", each(input.run.captures)}};
@@ -89,9 +113,10 @@ std::string jsonReport(const ReportInput& input, const ReportOptions& options)
     report["events"] = each(input.run.events);
     report["rejected"] = each(input.run.rejected);
     report["redacted"] = options.redact;
+    report["reproducer"] = reproducerJson(beside);
     auto redactor = redactorFor(input, options);
     redactStrings(report, redactor);
-    return jsonText(report, 2) + "\n";
+    return nanscope::jsonText(report, 2) + "\n";
 }
 
 } // namespace nanscope

@@ -25,17 +25,18 @@ struct BundleParts
 {
     std::vector<ReportFile> texts; ///< those of the report, then those of the reproducer
     std::size_t reportTexts = 0;
+    Reproducer reproducer; ///< what of it is there
     bool reproducerFits = true;
     std::string captureName;
     std::vector<std::byte> capture;
     BundledCapture state = BundledCapture::notAsked;
 };
 
-std::vector<ReportFile> textsOf(const ReportInput& input, const ReportOptions& options)
+std::vector<ReportFile> textsOf(const ReportInput& input, const ReportOptions& options, const Reproducer& beside)
 {
-    auto files = reportFiles(input, options, ReportFormat::markdown, "report.md");
+    auto files = reportFiles(input, options, ReportFormat::markdown, "report.md", &beside);
     const auto add = [&](ReportFormat format, const char* name) {
-        files.push_back(std::move(reportFiles(input, options, format, name).front()));
+        files.push_back(std::move(reportFiles(input, options, format, name, &beside).front()));
     };
     add(ReportFormat::html, "report.html");
     // JSON is always whole: who leaves a section out does not want it back here.
@@ -115,8 +116,7 @@ std::string readme(const BundleParts& parts, const BundleOptions& options)
     for (std::size_t i = 0; i < parts.reportTexts; ++i) {
         text += fmt::format("{}\n  {}\n", parts.texts[i].name, purpose(parts.texts[i].name));
     }
-    text += parts.reproducerFits ? options.reproducer.readme
-                                 : "repro.py is not here: with it the bundle would be larger than an issue takes.\n";
+    text += parts.reproducer.readme;
     text += (text.ends_with('\n') ? "" : "\n") + captureLine(parts) + "\n";
     text += options.report.redact
         ? "Host names, user names, home folders, addresses and keys were replaced in every text file by rules, which\n"
@@ -142,20 +142,27 @@ std::size_t zippedSize(const std::vector<DeflatedBytes>& files)
     return size;
 }
 
-/// Its files are whole only together.
-std::size_t addReproducer(
-    BundleParts& parts, std::vector<DeflatedBytes>& files, const BundleOptions& options, std::size_t room)
+std::vector<DeflatedBytes> addTexts(BundleParts& parts, const ReportInput& input, const ReportOptions& options)
 {
-    auto more = deflatedAll(options.reproducer.files);
-    const auto size = zippedSize(more);
-    parts.reproducerFits = size <= room;
-    if (!parts.reproducerFits) {
-        return 0;
+    parts.texts = textsOf(input, options, parts.reproducer);
+    parts.reportTexts = parts.texts.size();
+    const auto& more = parts.reproducer.files;
+    parts.texts.insert(parts.texts.end(), more.begin(), more.end());
+    return deflatedAll(parts.texts);
+}
+
+/// The files of a reproducer are whole only together: where they do not fit, the report is one without.
+std::vector<DeflatedBytes> addFittingTexts(
+    BundleParts& parts, const ReportInput& input, const BundleOptions& options, std::size_t room)
+{
+    parts.reproducer = options.reproducer;
+    auto files = addTexts(parts, input, options.report);
+    if (parts.reproducer.files.empty() || zippedSize(files) <= room) {
+        return files;
     }
-    const auto& texts = options.reproducer.files;
-    parts.texts.insert(parts.texts.end(), texts.begin(), texts.end());
-    std::move(more.begin(), more.end(), std::back_inserter(files));
-    return size;
+    parts.reproducerFits = false;
+    parts.reproducer = {{}, "repro.py is not here: with it the bundle would be larger than an issue takes.\n"};
+    return addTexts(parts, input, options.report);
 }
 
 Result<void> writeZip(const fs::path& path, const BundleParts& parts, const std::vector<DeflatedBytes>& files)
@@ -203,16 +210,13 @@ Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input
 {
     const auto fail = [&path](const Error& error) { return failure(ErrorKind::internal, error.what, path.string()); };
     BundleParts parts;
-    parts.texts = textsOf(input, options.report);
-    parts.reportTexts = parts.texts.size();
-    auto files = deflatedAll(parts.texts);
     constexpr std::size_t readmeRoom = 16384; // and the headers of a capture
-    auto size = zippedSize(files) + readmeRoom;
+    auto files = addFittingTexts(parts, input, options, options.limit - std::min(options.limit, readmeRoom));
+    const auto size = zippedSize(files) + readmeRoom;
     if (size > options.limit) {
         return failure(ErrorKind::internal, "The report alone is larger than an issue takes as a file; write report.md",
             path.string());
     }
-    size += addReproducer(parts, files, options, options.limit - size);
     addCapture(parts, input, options, options.limit - size);
     parts.texts.insert(parts.texts.begin(), {"README.txt", readme(parts, options)});
     if (path.extension() != ".zip") {

@@ -136,9 +136,9 @@ Phrase operator+(Phrase left, const Phrase& right)
     return left;
 }
 
-Document documentOf(const ReportInput& input, const ReportOptions& options)
+Document documentOf(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
-    const ReportFacts facts {input, options, mainVerdict(input), mainCapture(input)};
+    const ReportFacts facts {input, options, mainVerdict(input), mainCapture(input), beside};
     auto redactor = redactorFor(input, options);
     Document document {titleOf(facts), input.run.name, {}, {}};
     clean(document.title, redactor);

@@ -10,6 +10,10 @@
 #include "core/report/report.h"
 #include "core/report/svg.h"
 
+namespace nanscope {
+struct Reproducer;
+}
+
 namespace nanscope::report {
 
 /// Whose words these are. `own` is ours and safe; everything else may come from a log, a file name or a session of a
@@ -92,9 +96,11 @@ struct Document
 };
 
 /// Every foreign word in it is redacted as the options say, without control characters and valid UTF-8.
-Document documentOf(const ReportInput& input, const ReportOptions& options);
+/// `beside`: the reproducer that lies in the same folder, or null.
+Document documentOf(const ReportInput& input, const ReportOptions& options, const Reproducer* beside = nullptr);
 
 std::string toMarkdown(const Document& document, const std::string& imageStem);
 std::string toHtml(const Document& document);
+std::string jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside);
 
 } // namespace nanscope::report

@@ -5,22 +5,24 @@
 #include <span>
 
 #include "core/platform/platform.h"
+#include "core/report/document.h"
 
 namespace nanscope {
 
 namespace {
 
-std::string textOf(ReportFormat format, const ReportInput& input, const ReportOptions& options)
+std::string textOf(
+    ReportFormat format, const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
     switch (format) {
     case ReportFormat::html:
-        return htmlReport(input, options);
+        return report::toHtml(report::documentOf(input, options, beside));
     case ReportFormat::json:
-        return jsonReport(input, options);
+        return report::jsonText(input, options, beside);
     case ReportFormat::markdown:
         break;
     }
-    return markdownReport(input, options);
+    return report::toMarkdown(report::documentOf(input, options, beside), options.imageStem);
 }
 
 } // namespace
@@ -37,12 +39,12 @@ std::optional<ReportFormat> reportFormatOf(const std::filesystem::path& path)
     return ending == ".json" ? std::optional(ReportFormat::json) : std::nullopt;
 }
 
-std::vector<ReportFile> reportFiles(
-    const ReportInput& input, ReportOptions options, ReportFormat format, const std::string& name)
+std::vector<ReportFile> reportFiles(const ReportInput& input, ReportOptions options, ReportFormat format,
+    const std::string& name, const Reproducer* beside)
 {
     const bool pictures = format == ReportFormat::markdown && options.figures;
     options.imageStem = pictures ? std::filesystem::path(name).stem().string() : std::string {};
-    std::vector<ReportFile> files {{name, textOf(format, input, options)}};
+    std::vector<ReportFile> files {{name, textOf(format, input, options, beside)}};
     if (pictures) {
         for (auto& image : reportImages(input, options)) {
             files.push_back({std::move(image.file), std::move(image.svg)});

@@ -24,9 +24,20 @@ struct ReportFile
     std::string bytes;
 };
 
-/// The report as it is saved under `name`, and behind it the pictures it links to.
-std::vector<ReportFile> reportFiles(
-    const ReportInput& input, ReportOptions options, ReportFormat format, const std::string& name);
+/// Files that show the failed call again; core/reproduce makes them.
+struct Reproducer
+{
+    std::vector<ReportFile> files {}; ///< repro.py first; empty where there is none
+    std::string readme {}; ///< what README.txt says of them, or why there are none
+    int expectedStatus = 1; ///< of python repro.py: 0 reproduced, 1 not reproduced
+    std::string why {}; ///< it is expected to end so
+    std::string capture {}; ///< what the tensors are that it reads
+};
+
+/// The report as it is saved under `name`, and behind it the pictures it links to. `beside` lies in the same folder;
+/// without one the report says how to get it.
+std::vector<ReportFile> reportFiles(const ReportInput& input, ReportOptions options, ReportFormat format,
+    const std::string& name, const Reproducer* beside = nullptr);
 
 struct WrittenFile
 {
@@ -40,13 +51,6 @@ Result<std::vector<WrittenFile>> writeReport(
 
 /// What an issue takes as a file.
 constexpr std::size_t maxBundleBytes = 25'000'000;
-
-/// Files that show the failed call again; core/reproduce makes them.
-struct Reproducer
-{
-    std::vector<ReportFile> files {};
-    std::string readme; ///< what README.txt says of them, or why there are none
-};
 
 struct BundleOptions
 {

@@ -18,6 +18,7 @@ struct ReportFacts
     const ReportOptions& options;
     const CaptureVerdict* verdict = nullptr;
     const Capture* capture = nullptr;
+    const Reproducer* reproducer = nullptr; ///< in the same folder
 };
 
 using Blocks = std::vector<Block>;

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/reproduce/expectation.h"
+#include "core/reproduce/material.h"
 #include "core/reproduce/pythonprogram.h"
-#include "core/reproduce/reducedcapture.h"
+#include "core/reproduce/readme.h"
 #include "core/reproduce/reprotext.h"
 #include "core/reproduce/sha256.h"
 
@@ -23,23 +23,6 @@ using Json = nlohmann::ordered_json;
 // Sums in another order move relF by some percent; a wrong coefficient moves it by far more.
 constexpr double relativeRoom = 0.25;
 constexpr double absoluteRoom = 1e-5;
-constexpr std::string_view captureName = "capture_min.pt";
-
-/// Everything the files are written from.
-struct Material
-{
-    const CaptureVerdict& verdict;
-    const ReproducerOptions& options;
-    ReducedCapture capture;
-    std::vector<ExpectedNumbers> numbers;
-    std::string captureHash;
-
-    bool reproducedByNumbers() const
-    {
-        return std::any_of(numbers.begin(), numbers.end(),
-            [](const ExpectedNumbers& row) { return row.precision == row.own && row.likeDump; });
-    }
-};
 
 Json dumpJson(const ReducedCapture& capture)
 {
@@ -105,44 +88,6 @@ std::string reproText(const std::vector<ExpectedNumbers>& rows)
     return text.replace(text.find(programsMark), programsMark.size(), programsText(rows));
 }
 
-/// Lines of a README, which are indented by two.
-std::string_view whyThatStatus(const Material& from)
-{
-    if (from.reproducedByNumbers()) {
-        return from.verdict.blame == Blame::upstream
-            ? "the input was not finite already, and every variant passes that on."
-            : "a variant that may have run ends like the dump, on any machine.";
-    }
-    if (from.options.synthetic && from.verdict.blame == Blame::numerics) {
-        return "the twin does not show it. What mattered is not in the singular values: ask for the capture.";
-    }
-    return "no variant that may have run ends like the dump: either something else ran, or the fault is not in\n"
-           "  the numbers. python repro.py --impl MODULE:FUNCTION calls your function on a machine like the one that "
-           "failed,\n  and ends with 0 where a result is not finite.";
-}
-
-std::string captureLine(const Material& from)
-{
-    if (from.options.synthetic) {
-        return fmt::format("A synthetic twin of the captured input: the same singular values, size and format, with "
-                           "random directions\n  (seed {}). None of the captured numbers is in it.",
-            from.options.seed);
-    }
-    return fmt::format("Input and output of {} of the {} captured {}, bit for bit. They may be private, and nothing in "
-                       "them is redacted.",
-        from.capture.elements.size(), from.capture.captured, from.capture.captured == 1 ? "matrix" : "matrices");
-}
-
-std::string readmeLines(const Material& from)
-{
-    return fmt::format(
-        "repro.py\n  Runs the call again: python repro.py needs torch and no GPU. It ends with 0 where "
-        "the damage is reproduced,\n  1 where it is not, 2 where it cannot run.\n  Expected is {}: {}\n"
-        "expected.json\n  What each variant that may have run is expected to give, and the sha256 of {}.\n"
-        "{}\n  {}\n",
-        from.reproducedByNumbers() ? 0 : 1, whyThatStatus(from), captureName, captureName, captureLine(from));
-}
-
 bool holdsAny(const std::string& text, const std::vector<Redaction>& hidden)
 {
     return std::any_of(hidden.begin(), hidden.end(), [&text](const Redaction& redaction) {
@@ -157,8 +102,9 @@ Result<Reproducer> written(Material material)
         return tl::make_unexpected(bytes.error());
     }
     material.captureHash = sha256(*bytes);
-    Reproducer result {
-        {{"repro.py", reproText(material.numbers)}, {"expected.json", expectedText(material)}}, readmeLines(material)};
+    Reproducer result {{{"repro.py", reproText(material.numbers)}, {"expected.json", expectedText(material)}},
+        readmeLines(material), material.reproducedByNumbers() ? 0 : 1, whyThatStatus(material),
+        captureSentence(material)};
     for (const auto& file : result.files) {
         if (holdsAny(file.bytes, material.options.hidden)) {
             return failure(ErrorKind::refused, "a text that is to be hidden occurs in it");

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 #include "core/report/reportfiles.h"
@@ -184,6 +185,44 @@ TEST_F(Bundle, HoldsTheReproducerWholeOrNotAtAll)
     EXPECT_FALSE(files.contains("repro.py"));
     EXPECT_FALSE(files.contains("capture_min.pt"));
     EXPECT_THAT(files.at("README.txt"), HasSubstr("repro.py is not here: with it the bundle would be larger"));
+    EXPECT_THAT(files.at("report.md"), HasSubstr("repro.py is not here: with it the bundle would be larger"));
+    EXPECT_THAT(files.at("report.md"), Not(HasSubstr("python repro.py")));
+}
+
+TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
+{
+    BundleOptions options;
+    options.reproducer = {{{"repro.py", "print()\n"}, {"expected.json", "{}"}, {"capture_min.pt", "T"}},
+        "repro.py\n  Runs it.\n", 0, "A variant ends like the dump.", "A twin of it."};
+    const auto files = zipOf(options);
+    for (const auto* name : {"report.md", "report.html"}) {
+        const auto& text = files.at(name);
+        EXPECT_THAT(text, HasSubstr("ends with 0 reproduced, 1 not reproduced, 2 cannot run")) << name;
+        EXPECT_THAT(text, HasSubstr("Expected is 0. A variant ends like the dump.")) << name;
+        EXPECT_THAT(text, HasSubstr("With torch alone")) << name;
+        EXPECT_THAT(text, HasSubstr("python repro.py --impl MODULE:FUNCTION")) << name;
+        EXPECT_THAT(text, HasSubstr("A twin of it.")) << name;
+    }
+    const auto json = nlohmann::json::parse(files.at("report.json"))["reproducer"];
+    EXPECT_EQ(json["run"], "python repro.py");
+    EXPECT_EQ(json["needs"], nlohmann::json::array({"torch"}));
+    EXPECT_EQ(json["expected_status"], 0);
+    EXPECT_EQ(json["statuses"]["2"], "cannot run");
+    EXPECT_EQ(json["files"], nlohmann::json::array({"repro.py", "expected.json", "capture_min.pt"}));
+}
+
+TEST_F(Bundle, AReportAloneSaysHowToGetTheReproducer)
+{
+    EXPECT_THAT(markdownReport(m_input), HasSubstr("--bundle report.zip"));
+    EXPECT_THAT(markdownReport(m_input), Not(HasSubstr("python repro.py")));
+    EXPECT_EQ(nlohmann::json::parse(jsonReport(m_input))["reproducer"], nullptr);
+    BundleOptions options;
+    options.reproducer = {{}, "There is no repro.py: the capture is a part."};
+    const auto files = zipOf(options);
+    EXPECT_THAT(files.at("report.md"), HasSubstr("There is no repro.py: the capture is a part."));
+    const auto json = nlohmann::json::parse(files.at("report.json"))["reproducer"];
+    EXPECT_EQ(json["run"], nullptr);
+    EXPECT_EQ(json["why"], "There is no repro.py: the capture is a part.");
 }
 
 TEST_F(Bundle, LeavesOutTheJsonWhereSectionsAreLeftOut)
