@@ -33,9 +33,37 @@ std::string firstText(const Cell& cell)
     return cell.firstNonFinite ? nonFiniteText(*cell.firstNonFinite) : "-";
 }
 
+std::vector<std::string> rowOf(const Cell& cell)
+{
+    return {cell.variant, std::string(name(cell.precision)), cell.native ? "native" : "emulated",
+        std::string(name(cell.lowering)), cell.device, cell.error.empty() ? std::string(name(cell.outcome)) : "failed",
+        firstText(cell), percent(slackPercent(cell)), distanceText(cell), durationText(cell.seconds)};
+}
+
+/// "python:/long/way/mine.py:f" without the folders: they would push everything else off the terminal.
+std::string functionName(const std::string& whole)
+{
+    const auto slash = whole.rfind('/');
+    return slash == std::string::npos ? whole : "python:" + whole.substr(slash + 1);
+}
+
+std::vector<std::string> rowOf(const FunctionCell& function)
+{
+    constexpr std::size_t mostReason = 160;
+    auto row = rowOf(function.cell);
+    row[0] = functionName(function.cell.variant);
+    row[1] = "own";
+    row[3] = "-";
+    row[6] = clipped(row[6], mostReason);
+    if (function.distance) {
+        row[8] = fmt::format("{:.2g} ({})", *function.distance, function.nearest);
+    }
+    return row;
+}
+
 } // namespace
 
-std::string cellTable(std::span<const Cell> cells, bool nameCaptures)
+std::string cellTable(std::span<const Cell> cells, bool nameCaptures, std::span<const FunctionCell> functions)
 {
     constexpr auto right = Table::Align::right;
     std::vector<Table::Column> columns {{"variant"}, {"precision"}, {"arithmetic"}, {"lowering"}, {"device"},
@@ -45,12 +73,16 @@ std::string cellTable(std::span<const Cell> cells, bool nameCaptures)
     }
     Table table(columns);
     for (const auto& cell : cells) {
-        std::vector<std::string> row {cell.variant, std::string(name(cell.precision)),
-            cell.native ? "native" : "emulated", std::string(name(cell.lowering)), cell.device,
-            cell.error.empty() ? std::string(name(cell.outcome)) : "failed", firstText(cell),
-            percent(slackPercent(cell)), distanceText(cell), durationText(cell.seconds)};
+        auto row = rowOf(cell);
         if (nameCaptures) {
             row.insert(row.begin(), cell.capture);
+        }
+        table.add(std::move(row));
+    }
+    for (const auto& function : functions) {
+        auto row = rowOf(function);
+        if (nameCaptures) {
+            row.insert(row.begin(), function.cell.capture);
         }
         table.add(std::move(row));
     }

@@ -5,11 +5,13 @@
 #include <span>
 #include <string>
 
+#include "core/instruments/functioncell.h"
 #include "core/model/model.h"
 
 namespace nanscope {
 
-/// One line per cell: variant, precision, outcome and the first non-finite value.
-std::string cellTable(std::span<const Cell> cells, bool nameCaptures);
+/// One line per cell: variant, precision, outcome and the first non-finite value; then one per call of a
+/// function.
+std::string cellTable(std::span<const Cell> cells, bool nameCaptures, std::span<const FunctionCell> functions = {});
 
 } // namespace nanscope

@@ -33,7 +33,6 @@ private:
     SubjectOptions m_subject;
     std::string m_roundTo;
     std::string m_out;
-    bool m_show = false;
 };
 
 Measure::Measure(CLI::App& root)
@@ -52,7 +51,6 @@ Measure::Measure(CLI::App& root)
     options().add_option("--round-to", m_roundTo,
         "scale: type the scaled input is rounded to; default: none for a replay, the capture's own for a function");
     options().add_option("-o,--output", m_out, "minimise: the capture that is written");
-    options().add_flag("--show", m_show, "Print the program that calls the function, and run nothing");
 }
 
 Result<void> Measure::check()
@@ -78,7 +76,7 @@ Result<void> Measure::check()
                 ErrorKind::usage, fmt::format("--round-to takes fp64, fp32, fp16 or bf16, not '{}'", m_roundTo));
         }
     }
-    if ((m_request.instrument == Instrument::minimise) == m_out.empty() && !m_show) {
+    if ((m_request.instrument == Instrument::minimise) == m_out.empty() && !m_subject.function.show) {
         return failure(ErrorKind::usage,
             m_out.empty() ? "minimise writes a capture: name it with -o FILE"
                           : "-o is an option of `nanscope measure minimise`");
@@ -92,7 +90,7 @@ Result<int> Measure::show(Terminal& terminal) const
     if (!choice) {
         return tl::make_unexpected(choice.error());
     }
-    terminal.print(fmt::format("# {}\n{}", harnessCommand(*choice), harnessSource()));
+    printProgram(*choice, terminal);
     return exitDone;
 }
 
@@ -133,7 +131,7 @@ Result<int> Measure::run(Terminal& terminal)
     if (auto good = check(); !good) {
         return tl::make_unexpected(good.error());
     }
-    if (m_show) {
+    if (m_subject.function.show) {
         return show(terminal);
     }
     auto subject = openSubject(m_subject, m_request.capture, terminal);

@@ -2,10 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/measuresubject.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <sstream>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,26 +11,7 @@
 
 namespace nanscope {
 
-namespace fs = std::filesystem;
-
 namespace {
-
-/// As a shell looks for a program; a name with a slash is taken as it is.
-fs::path programPath(const std::string& name)
-{
-    const char* folders = std::getenv("PATH");
-    if (name.find('/') != std::string::npos || folders == nullptr) {
-        return name;
-    }
-    std::istringstream stream(folders);
-    for (std::string folder; std::getline(stream, folder, ':');) {
-        std::error_code error;
-        if (fs::is_regular_file(fs::path(folder) / name, error)) {
-            return fs::path(folder) / name;
-        }
-    }
-    return name;
-}
 
 Result<std::string> chosenVariant(const SubjectOptions& options, const std::string& path, Terminal& terminal)
 {
@@ -65,7 +42,7 @@ Result<CellChoice> cellChoice(const SubjectOptions& options, std::string variant
 {
     CellChoice choice;
     choice.variant = std::move(variant);
-    choice.device = options.impl.empty() ? options.device : "cpu";
+    choice.device = options.function.empty() ? options.device : "cpu";
     choice.steps = options.steps;
     if (!options.precision.empty()) {
         const auto precisions = precisionsOf({options.precision});
@@ -98,9 +75,7 @@ Result<MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& te
         }
         expected = std::move(*cell);
     }
-    if (!terminal.json()) {
-        terminal.say(LogLevel::warning, "Runs " + harnessCommand(*impl) + " (--show prints that program)");
-    }
+    sayWhatRuns(*impl, terminal);
     return measuredFunction(*impl, expected, terminal.cancelToken());
 }
 
@@ -113,26 +88,17 @@ void SubjectOptions::add(CLI::App& options)
     options.add_option("--lowering", lowering, "eager or fused; default: the variant's own");
     options.add_option("--device", device, "cpu; of a function any that its torch knows")->capture_default_str();
     options.add_option("--steps", steps, "Iterations of the replay, 1 to 100");
-    options.add_option("--impl", impl, "Your own function: python:MODULE:FUNCTION, called as f(X, epsilon)");
-    options.add_option("--python", python, "The Python it runs in")->capture_default_str();
-    options.add_option("--timeout", timeout, "Seconds that one call may take")->capture_default_str();
+    function.add(options);
 }
 
 Result<ImplChoice> implChoice(const SubjectOptions& options)
 {
-    auto target = implTarget(options.impl);
-    if (!target) {
-        return tl::make_unexpected(target.error());
-    }
-    if (!(options.timeout > 0)) {
-        return failure(ErrorKind::usage, "--timeout takes a positive number of seconds");
-    }
-    return ImplChoice {*target, programPath(options.python), options.device, options.timeout, options.variant};
+    return options.function.choice(options.device, options.variant);
 }
 
 Result<MeasuredSubject> openSubject(const SubjectOptions& options, const std::string& capture, Terminal& terminal)
 {
-    if (!options.impl.empty()) {
+    if (!options.function.empty()) {
         return openFunction(options, terminal);
     }
     const auto variant = chosenVariant(options, capture, terminal);

@@ -4,6 +4,7 @@
 
 #include <CLI/App.hpp>
 
+#include "app/nanscope/functionoptions.h"
 #include "app/nanscope/terminal.h"
 #include "core/instruments/instruments.h"
 
@@ -17,9 +18,7 @@ struct SubjectOptions
     std::string lowering;
     std::string device = "cpu";
     std::optional<int> steps;
-    std::string impl;
-    std::string python = "python3";
-    double timeout = 60;
+    FunctionOptions function;
 
     void add(CLI::App& options);
 };

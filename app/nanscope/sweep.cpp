@@ -30,6 +30,8 @@ public:
 
 private:
     Result<SweepRequest> request() const;
+    Result<int> show(Terminal& terminal) const;
+    Result<std::optional<SweptFunction>> openFunction(const Source& source, Terminal& terminal) const;
 
     std::string m_path;
     std::string m_session;
@@ -41,6 +43,7 @@ private:
     std::optional<double> m_epsilon;
     std::optional<int> m_steps;
     std::string m_gauges;
+    FunctionOptions m_function;
 };
 
 Sweep::Sweep(CLI::App& root)
@@ -58,6 +61,7 @@ Sweep::Sweep(CLI::App& root)
     options().add_option("--epsilon", m_epsilon, "Instead of the captured one");
     options().add_option("--steps", m_steps, "Iterations, 1 to 100");
     options().add_option("--gauges", m_gauges, "\"deep\": per step distance to fp64, smallest eigenvalue and more");
+    m_function.add(options());
     addVariantFileOption();
     options().add_option("--session", m_session, "Keep the cells in this session");
 }
@@ -98,20 +102,29 @@ Result<SweepRequest> Sweep::request() const
     return request;
 }
 
-std::string tables(const std::vector<const Capture*>& captures, const std::vector<Cell>& cells)
+template <class Row, class Name>
+std::vector<Row> rowsOf(const std::vector<Row>& all, const std::string& capture, Name captureOf)
+{
+    std::vector<Row> rows;
+    std::copy_if(
+        all.begin(), all.end(), std::back_inserter(rows), [&](const Row& row) { return captureOf(row) == capture; });
+    return rows;
+}
+
+std::string tables(const std::vector<const Capture*>& captures, const Sweeper& sweeper)
 {
     std::string text;
     for (const auto* capture : captures) {
-        std::vector<Cell> own;
-        std::copy_if(cells.begin(), cells.end(), std::back_inserter(own),
-            [capture](const Cell& cell) { return cell.capture == capture->file; });
-        if (own.empty()) {
+        const auto cells = rowsOf(sweeper.cells(), capture->file, [](const Cell& cell) { return cell.capture; });
+        const auto calls =
+            rowsOf(sweeper.functionRows(), capture->file, [](const FunctionCell& call) { return call.cell.capture; });
+        if (cells.empty() && calls.empty()) {
             continue;
         }
         text += fmt::format("{}{}  {} {}, epsilon {}\n", text.empty() ? "" : "\n", printable(capture->file),
             shapeText(capture->input.shape), shortName(capture->input.dtype),
             capture->epsilon ? fmt::format("{:.3g}", *capture->epsilon) : "not recorded");
-        text += cellTable(own, false);
+        text += cellTable(cells, false, calls);
     }
     return text;
 }
@@ -147,11 +160,55 @@ std::string footer(const std::vector<Cell>& cells)
     return text;
 }
 
+nlohmann::ordered_json answerJson(const Sweeper& sweeper)
+{
+    auto json = sweepJson(sweeper.cells());
+    for (const auto& call : sweeper.functionRows()) {
+        json["cells"].push_back(toJson(call));
+    }
+    return json;
+}
+
+std::string answerText(const std::vector<const Capture*>& captures, const Sweeper& sweeper)
+{
+    return tables(captures, sweeper) + deepTables(sweeper.cells()) + footer(sweeper.cells())
+        + functionFooter(sweeper.functionRows());
+}
+
+Result<int> Sweep::show(Terminal& terminal) const
+{
+    const auto choice = m_function.choice(split(m_devices).front(), {});
+    if (!choice) {
+        return tl::make_unexpected(choice.error());
+    }
+    printProgram(*choice, terminal);
+    return exitDone;
+}
+
+/// What a function did once on one machine is no fact of the run: a session is asked for replays.
+Result<std::optional<SweptFunction>> Sweep::openFunction(const Source& source, Terminal& terminal) const
+{
+    if (m_function.empty()) {
+        return std::nullopt;
+    }
+    auto function = SweptFunction::open(m_function, split(m_devices), terminal);
+    if (!function) {
+        return tl::make_unexpected(function.error());
+    }
+    if (source.session && source.writable) {
+        terminal.say(LogLevel::warning, "The session keeps the replays, not what the function gives");
+    }
+    return std::optional(std::move(*function));
+}
+
 Result<int> Sweep::run(Terminal& terminal)
 {
     auto wanted = request();
     if (!wanted) {
         return tl::make_unexpected(wanted.error());
+    }
+    if (m_function.show) {
+        return show(terminal);
     }
     auto devices = openDevices(wanted->devices, terminal);
     if (!devices) {
@@ -168,16 +225,20 @@ Result<int> Sweep::run(Terminal& terminal)
     if (!captures) {
         return tl::make_unexpected(captures.error());
     }
-    Sweeper sweeper(std::move(*wanted), std::move(*devices), *source, terminal);
+    auto function = openFunction(*source, terminal);
+    if (!function) {
+        return tl::make_unexpected(function.error());
+    }
+    Sweeper sweeper(std::move(*wanted), std::move(*devices), std::move(*function), *source, terminal);
     const auto done = sweeper.run(*captures);
     if (!done && done.error().kind != ErrorKind::cancelled) {
         return tl::make_unexpected(done.error());
     }
     // What was computed before a cancel is as true as the rest; the exit status says that it is not all.
     if (terminal.json()) {
-        terminal.printJson(sweepJson(sweeper.cells()));
+        terminal.printJson(answerJson(sweeper));
     } else {
-        terminal.print(tables(*captures, sweeper.cells()) + deepTables(sweeper.cells()) + footer(sweeper.cells()));
+        terminal.print(answerText(*captures, sweeper));
     }
     if (!done) {
         return tl::make_unexpected(done.error());

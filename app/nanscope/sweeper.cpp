@@ -13,9 +13,11 @@
 
 namespace nanscope {
 
-Sweeper::Sweeper(SweepRequest request, SweepDevices devices, Source& source, Terminal& terminal)
+Sweeper::Sweeper(SweepRequest request, SweepDevices devices, std::optional<SweptFunction> function, Source& source,
+    Terminal& terminal)
     : m_request(std::move(request))
     , m_devices(std::move(devices))
+    , m_function(std::move(function))
     , m_source(source)
     , m_terminal(terminal)
 { }
@@ -38,7 +40,21 @@ Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
     return {};
 }
 
+std::vector<FunctionCell> Sweeper::functionRows() const
+{
+    return m_function ? m_function->rows() : std::vector<FunctionCell>();
+}
+
 Result<void> Sweeper::runCapture(const Capture& capture)
+{
+    const auto before = static_cast<std::ptrdiff_t>(m_cells.size());
+    if (auto done = replayCapture(capture); !done || !m_function) {
+        return done;
+    }
+    return m_function->run(m_request, capture, {m_cells.begin() + before, m_cells.end()});
+}
+
+Result<void> Sweeper::replayCapture(const Capture& capture)
 {
     m_request.captures = {capture.path};
     sayMemory(capture);

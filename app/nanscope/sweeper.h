@@ -6,26 +6,30 @@
 #include <vector>
 
 #include "app/nanscope/source.h"
+#include "app/nanscope/sweepfunction.h"
 #include "app/nanscope/terminal.h"
 #include "app/nanscope/worker.h"
 
 namespace nanscope {
 
 /// Runs one capture after the other, each with the variants that may have made it: here what core's device replays,
-/// then in the worker the rest.
+/// then in the worker the rest, then the user's own function where there is one.
 class Sweeper
 {
 public:
-    Sweeper(SweepRequest request, SweepDevices devices, Source& source, Terminal& terminal);
+    Sweeper(SweepRequest request, SweepDevices devices, std::optional<SweptFunction> function, Source& source,
+        Terminal& terminal);
 
     Result<void> run(const std::vector<const Capture*>& captures);
 
     const std::vector<Cell>& cells() const { return m_cells; }
+    std::vector<FunctionCell> functionRows() const;
     /// False where cells that were asked for are not to be had; the reason was said.
-    bool complete() const { return m_devices.complete; }
+    bool complete() const { return m_devices.complete && (!m_function || m_function->complete()); }
 
 private:
     Result<void> runCapture(const Capture& capture);
+    Result<void> replayCapture(const Capture& capture);
     Result<void> runInWorker();
     JobContext job();
     void sayMemory(const Capture& capture);
@@ -34,6 +38,7 @@ private:
 
     SweepRequest m_request;
     SweepDevices m_devices;
+    std::optional<SweptFunction> m_function;
     Source& m_source;
     Terminal& m_terminal;
     Progress m_last {"sweep", "sweep", 0, 0, "cells", {}};

@@ -92,6 +92,13 @@ JobContext Terminal::job()
 void Terminal::cellDone(const Progress& progress, const Cell& cell)
 {
     if (m_options.progressJsonl) {
+        cellDone(progress, toJson(cell));
+    }
+}
+
+void Terminal::cellDone(const Progress& progress, const nlohmann::ordered_json& cell)
+{
+    if (m_options.progressJsonl) {
         showJson(progress, &cell);
     }
 }
@@ -126,14 +133,14 @@ std::optional<double> Terminal::secondsLeft(const Progress& progress) const
     return std::round(spent.count() * left * 10) / 10;
 }
 
-void Terminal::showJson(const Progress& progress, const Cell* cell)
+void Terminal::showJson(const Progress& progress, const nlohmann::ordered_json* cell)
 {
     auto line = toJson(progress);
     if (const auto left = secondsLeft(progress)) {
         line["eta_s"] = *left;
     }
     if (cell != nullptr) {
-        line["cell"] = toJson(*cell);
+        line["cell"] = *cell;
     }
     writeTo(stderr, jsonText(line) + "\n");
     std::fflush(stderr);

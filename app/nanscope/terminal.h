@@ -61,13 +61,14 @@ public:
     void progress(const Progress& progress);
     /// For programs that follow a sweep: the cell itself. A person sees the progress line move on.
     void cellDone(const Progress& progress, const Cell& cell);
+    void cellDone(const Progress& progress, const nlohmann::ordered_json& cell);
 
     /// False if stdout took less than what was printed: the disk is full, or the reader went away.
     bool flushed();
 
 private:
     void showLine(const Progress& progress);
-    void showJson(const Progress& progress, const Cell* cell);
+    void showJson(const Progress& progress, const nlohmann::ordered_json* cell);
     void clearLine();
     std::optional<double> secondsLeft(const Progress& progress) const;
 

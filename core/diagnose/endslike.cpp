@@ -154,12 +154,10 @@ private:
 std::vector<const Variant*> named(const std::vector<std::string>& names)
 {
     std::vector<const Variant*> chosen;
-    for (const auto& variant : variants()) {
-        const bool wanted = std::ranges::find(names, variant.name) != names.end();
-        if (names.empty() ? variant.published : wanted) {
-            chosen.push_back(&variant);
-        }
-    }
+    std::ranges::copy_if(knownVariants(), std::back_inserter(chosen), [&](const Variant* variant) {
+        const bool wanted = std::ranges::find(names, variant->name) != names.end();
+        return names.empty() ? variant->published : wanted;
+    });
     return chosen;
 }
 
@@ -169,7 +167,10 @@ bool hasSymmetricKernels(const Variant& variant)
 {
     constexpr std::array<std::string_view, 7> prefixes {
         "gns-", "gram-no-restart", "dion-", "modded-nanogpt", "emerging-", "turbo-muon", "flash-muon"};
-    return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return variant.name.starts_with(prefix); });
+    const auto builtIn = variants();
+    const bool own = std::ranges::find(builtIn, variant.name, &Variant::name) == builtIn.end();
+    return own
+        || std::ranges::any_of(prefixes, [&](std::string_view prefix) { return variant.name.starts_with(prefix); });
 }
 
 std::optional<Region> tileEndingLike(const SpreadModel& model, std::size_t place, const BadBlocks& damage)

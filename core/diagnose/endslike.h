@@ -15,7 +15,8 @@
 
 namespace nanscope {
 
-/// True for variants whose source has kernels that compute one triangle of a symmetric product and write it twice.
+/// True for variants whose source has kernels that compute one triangle of a symmetric product and write it twice. What
+/// a user's own variant is computed by nobody knows, so that it may.
 bool hasSymmetricKernels(const Variant& variant);
 
 /// The most different lines that a spread has; damage with more was not left by one tile.
@@ -46,7 +47,8 @@ EndsLike placesEndingLike(const BadBlocks& damage, std::span<const Variant* cons
 Result<EndsLike> endingLike(const CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants);
 
 /// Fills in CaptureVerdict::endsLike for the damaged matrix of a birth, from the variants it names, or all published
-/// ones where it names none. Reads the output, replays nothing; leaves the verdict alone where it cannot be read.
+/// and the user's own where it names none. Reads the output, replays nothing; leaves the verdict alone where it cannot
+/// be read.
 void fillEndsLike(CaptureVerdict& verdict, const CaptureFile& capture);
 
 /// Takes over those of a verdict that was judged with more variants.

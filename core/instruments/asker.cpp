@@ -108,6 +108,12 @@ Asker::Asker(Subject& subject, const Specimen& specimen, JobContext job)
     , m_directions(specimen.directions)
 { }
 
+void Asker::setExpected(const std::array<double, 2>& outputRange, bool turnsDirections)
+{
+    m_facts.outputRange = outputRange;
+    m_facts.turnsDirections = turnsDirections;
+}
+
 void Asker::setPhase(const std::string& job, std::int64_t total, const std::string& unit)
 {
     m_progress = {"measure", job, 0, total, unit, {}};

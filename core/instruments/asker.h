@@ -69,6 +69,8 @@ public:
 
     /// Directions of inputs that are not the specimen's; nothing is degenerate along none.
     void setDirections(std::vector<std::vector<SingularDirection>> directions) { m_directions = std::move(directions); }
+    /// What a good output is, where more is known than the subject says of itself.
+    void setExpected(const std::array<double, 2>& outputRange, bool turnsDirections);
     /// A replay beside the calls that somebody asked a cell for.
     void note(const Replay& replay);
     void setPhase(const std::string& job, std::int64_t total, const std::string& unit);

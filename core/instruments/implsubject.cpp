@@ -3,6 +3,7 @@
 #include "core/instruments/implsubject.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -46,9 +47,10 @@ SubjectFacts factsFrom(const Json& greeting, const ImplChoice& choice)
 
 void readChange(const Json& answer, Reply& reply)
 {
-    reply.inputChanged = static_cast<std::int64_t>(numberIn(answer, "changed"));
+    constexpr double most = 1e15; // an answer is a stranger's, and a conversion of 1e300 is undefined
+    reply.inputChanged = static_cast<std::int64_t>(std::clamp(numberIn(answer, "changed"), 0.0, most));
     if (reply.inputChanged > 0) {
-        reply.firstChanged = static_cast<std::int64_t>(numberIn(answer, "first"));
+        reply.firstChanged = static_cast<std::int64_t>(std::clamp(numberIn(answer, "first"), 0.0, most));
     }
     reply.sharesStorage = flagIn(answer, "shared");
 }
@@ -129,6 +131,22 @@ Result<void> ImplSubject::renew(const CancelToken& cancel)
     return {};
 }
 
+/// A module that no longer loads may take minutes to say so, every time.
+Result<void> ImplSubject::ensureAlive(const CancelToken& cancel)
+{
+    if (m_lost) {
+        return tl::make_unexpected(*m_lost);
+    }
+    if (m_child && m_child->alive()) {
+        return {};
+    }
+    auto started = renew(cancel);
+    if (!started && started.error().kind != ErrorKind::cancelled) {
+        m_lost = started.error();
+    }
+    return started;
+}
+
 SubjectFacts ImplSubject::facts() const
 {
     return m_facts;
@@ -136,21 +154,21 @@ SubjectFacts ImplSubject::facts() const
 
 Result<Reply> ImplSubject::call(const Question& question, const CancelToken& cancel)
 {
-    if (!m_child->alive()) {
-        if (auto started = renew(cancel); !started) {
-            return tl::make_unexpected(started.error());
-        }
+    if (auto alive = ensureAlive(cancel); !alive) {
+        return tl::make_unexpected(alive.error());
     }
     Json request {{"do", "call"}};
     if (auto handed = m_child->hand(question, request); !handed) {
         return tl::make_unexpected(handed.error());
     }
+    const auto asked = std::chrono::steady_clock::now();
     auto answer = m_child->ask(request, m_choice.timeout, cancel);
     if (!answer) {
         return tl::make_unexpected(answer.error());
     }
     Reply reply;
     if (!flagIn(answer->json, "ok")) {
+        reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
         reply.complaint = answer->json.is_null() ? answer->complaint : textIn(answer->json, "error");
         return reply;
     }
@@ -169,10 +187,8 @@ Result<Reply> ImplSubject::call(const Question& question, const CancelToken& can
 
 Result<Burst> ImplSubject::burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel)
 {
-    if (!m_child->alive()) {
-        if (auto started = renew(cancel); !started) {
-            return tl::make_unexpected(started.error());
-        }
+    if (auto alive = ensureAlive(cancel); !alive) {
+        return tl::make_unexpected(alive.error());
     }
     auto request = burstRequest(options);
     if (auto handed = m_child->hand(question, request); !handed) {

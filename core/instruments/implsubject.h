@@ -48,11 +48,13 @@ public:
 private:
     class Child;
     explicit ImplSubject(ImplChoice choice);
+    Result<void> ensureAlive(const CancelToken& cancel);
     Result<Burst> burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel);
 
     ImplChoice m_choice;
     SubjectFacts m_facts;
     std::unique_ptr<Child> m_child;
+    std::optional<Error> m_lost; ///< it died and could not be started again, which is not tried twice
     double m_slowest = 0; ///< seconds of the slowest call so far
 };
 

@@ -83,11 +83,15 @@ struct ChildProcess::State
 
     bool left()
     {
-        int raw = 0;
-        const auto found = status ? 0 : ::waitpid(child.pid, &raw, WNOHANG);
-        // Where this process was told to ignore its children, the system takes them away unasked.
-        if (found == child.pid || (found < 0 && errno == ECHILD)) {
-            status = raw;
+        siginfo_t seen {};
+        const int found =
+            status ? -1 : ::waitid(P_PID, static_cast<id_t>(child.pid), &seen, WEXITED | WNOHANG | WNOWAIT);
+        if (found == 0 && seen.si_pid == child.pid) {
+            // What it left running goes with it, as long as its number is still its own.
+            killNow();
+        } else if (found < 0 && !status && errno == ECHILD) {
+            // Where this process was told to ignore its children, the system takes them away unasked.
+            status = 0;
         }
         return status.has_value();
     }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""Calls your function for `nanscope measure --impl`, in the Python that you name.
+"""Calls your function for `nanscope measure --impl` and `nanscope sweep --impl`, in the Python that you name.
 
     python nanscope_impl.py TARGET DEVICE
 
@@ -35,6 +35,20 @@ def only_here():
     """A process that the function forked, and that comes back from it, must not answer a second time."""
     if os.getpid() != OWN:
         os._exit(0)
+
+
+def leave_with(parent):
+    """Whoever asked may be killed while a function that never returns is under way: nobody else would end it."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    leave()
+
+
+def leave():
+    # What the function left running goes with this process; only where the group is its own.
+    if os.getpgrp() == OWN:
+        os.killpg(OWN, signal.SIGKILL)
+    os._exit(0)
 
 
 class Complaint(Exception):
@@ -426,6 +440,7 @@ def main():
     target, device = sys.argv[1:3]
     sys.path[0] = os.getcwd()
     requests, answers = private_streams()
+    threading.Thread(target=leave_with, args=(os.getppid(),), daemon=True).start()
     greeting, engine, caller = hello(target, device)
 
     def send(answer):
@@ -437,9 +452,7 @@ def main():
     if engine is not None:
         for line in requests:
             send(answer_to(line, engine, caller))
-    # What the function left running goes with this process; only where the group is its own.
-    if os.getpgrp() == OWN:
-        os.killpg(OWN, signal.SIGKILL)
+    leave()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <regex>
+
 #include <gmock/gmock.h>
 
 #include "program.h"
@@ -44,6 +46,34 @@ TEST(VariantFile, DiagnosesTakeThemAsWhatRan)
     const auto variant = done.json()["captures"][0]["variant"];
     EXPECT_EQ(variant["how"], "given");
     EXPECT_THAT(variant["names"], ElementsAre("mine"));
+}
+
+/// "30 of 521 places".
+std::pair<int, int> placesOf(const std::vector<std::string>& arguments)
+{
+    const auto done = run(arguments);
+    EXPECT_EQ(done.status, 0) << done.err;
+    auto text = std::regex_replace(done.out, std::regex("\\s+"), " ");
+    std::smatch found;
+    return std::regex_search(text, found, std::regex("(\\d+) of (\\d+) places"))
+        ? std::pair(std::stoi(found[1]), std::stoi(found[2]))
+        : std::pair(0, 0);
+}
+
+TEST(VariantFile, ATileCanHaveGoneBadInThemToo)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    writeText(folder / "mine.json", mine);
+    const auto [published, of] = placesOf({"explain", capture});
+    EXPECT_GT(published, 0);
+    const auto [withOwn, ofThese] = placesOf({"explain", capture, "--variant-file", folder / "mine.json"});
+    EXPECT_GT(withOwn, published);
+    EXPECT_GT(ofThese, of);
+    // What ran is known here, so that the others do not count.
+    const auto ran = placesOf({"diagnose", capture, "--variant-file", folder / "mine.json", "--ran", "classic"});
+    EXPECT_EQ(ran.second, 6);
+    EXPECT_GT(ran.first, 0);
 }
 
 TEST(VariantFile, WhatIsWrongWithAFileIsOneSentenceThatEndsInItsPath)
