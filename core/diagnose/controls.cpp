@@ -67,7 +67,8 @@ Result<std::optional<Control>> Controls::identified(const CaptureFile& file, con
     const auto& fit = known->second;
     const bool close = !fit.exact.empty() || fit.identification.fit.value_or(1) <= closeEnough;
     const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly && close;
-    return good ? std::optional(Control {fit, {}, false}) : std::nullopt;
+    const bool stranger = fit.compared && fit.identification.matchesNone;
+    return good || stranger ? std::optional(Control {fit, {}, false, stranger}) : std::nullopt;
 }
 
 Result<std::optional<Control>> Controls::inSameCall(
@@ -92,6 +93,7 @@ Result<std::optional<Control>> Controls::inSameRun(const Capture& stored)
         return std::nullopt;
     }
     constexpr std::size_t most = 3;
+    std::optional<Control> stranger;
     for (const auto* other : m_captures.controlsOf(stored, most)) {
         const auto file = openCapture(other->path);
         if (!file) {
@@ -103,10 +105,13 @@ Result<std::optional<Control>> Controls::inSameRun(const Capture& stored)
         }
         if (*control) {
             (*control)->source = other->file;
-            return control;
+            if (!(*control)->stranger) {
+                return control;
+            }
+            stranger = stranger ? stranger : *control;
         }
     }
-    return std::nullopt;
+    return stranger;
 }
 
 } // namespace nanscope

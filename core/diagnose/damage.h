@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "core/diagnose/element.h"
 #include "core/model/model.h"
 #include "core/replay/badblocks.h"
 #include "core/tensorfile/capturefile.h"
@@ -17,5 +18,8 @@ DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, 
 /// Exactly which elements of a captured output are damaged, through one small buffer; none where they take more than so
 /// many different lines.
 Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines);
+
+/// True if something is damaged, and all of it lies in rows, or all of it in columns, that are zero in a finite input.
+bool damagedWhereInputIsZero(const Element& element);
 
 } // namespace nanscope

@@ -15,31 +15,13 @@
 #include "core/diagnose/findings.h"
 #include "core/diagnose/headline.h"
 #include "core/diagnose/judge.h"
+#include "core/diagnose/plausible.h"
 #include "core/diagnose/rollback.h"
 #include "core/diagnose/twins.h"
 
 namespace nanscope {
 
 namespace {
-
-Result<Member> parseRan(const std::string& text)
-{
-    const auto colon = text.find(':');
-    const auto variant = findVariant(text.substr(0, colon));
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
-    Member member {*variant, (*variant)->precision};
-    if (colon != std::string::npos) {
-        const auto precision = parsePrecision(text.substr(colon + 1));
-        if (!precision) {
-            return failure(ErrorKind::usage,
-                fmt::format("there is no precision '{}'; use fp64, fp32, tf32, bf16 or fp16", text.substr(colon + 1)));
-        }
-        member.precision = *precision;
-    }
-    return member;
-}
 
 Result<std::vector<Member>> parseAllRan(const DiagnoseOptions& options)
 {

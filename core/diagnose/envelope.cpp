@@ -61,12 +61,24 @@ std::optional<double> slackOf(const Replay& replayed)
     return smallest;
 }
 
+bool allZero(const std::vector<double>& values)
+{
+    return std::ranges::all_of(values, [](double value) { return value == 0; });
+}
+
+/// Ends the replay as the dump ends: with its damage, or silently zero.
+bool endsAlike(const std::vector<double>& replayed, const Element& element)
+{
+    return element.outputScan.finite() ? element.outputScan.allZero() && allZero(replayed)
+                                       : sameDamage(replayed, element.output);
+}
+
 void gather(MemberResult& result, const Replay& replayed, const Member& member, const Element& element)
 {
     ++result.roundings;
     const bool finite = finiteThroughout(replayed);
     result.finite += finite ? 1 : 0;
-    result.reproducing += !element.outputScan.finite() && sameDamage(replayed.outputs[0], element.output) ? 1 : 0;
+    result.reproducing += endsAlike(replayed.outputs[0], element) ? 1 : 0;
     if (!finite && result.firstBad.empty()) {
         const auto first = *firstNonFinite(replayed, 0, false);
         result.firstBad = first.iteration == 0 ? std::string(name(first.op))

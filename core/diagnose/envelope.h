@@ -17,6 +17,7 @@ struct Member
 {
     const Variant* variant = nullptr;
     Precision precision = Precision::bf16;
+    bool formatKnown = false; ///< said by the user or the sidecar, or told by the bits of a control
 };
 
 /// The roundings a member is replayed under: what its own source does, the other lowering, a compiler's, the norm in

@@ -3,6 +3,7 @@
 #include "core/diagnose/evidence.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 
@@ -93,6 +94,15 @@ void controlLine(CaptureVerdict& v, const Case& c)
         return;
     }
     const auto& fit = c.control->fit;
+    if (c.control->stranger) {
+        const auto& nearest = fit.identification.all.front();
+        v.notTestable.push_back(
+            {fmt::format("{} went well and is the result of no known variant (nearest: {}, {:.0f} % "
+                         "off): the function that ran is not among those replayed",
+                 c.control->source, nearest.variant, 100 * nearest.fit),
+                "control"});
+        return;
+    }
     const auto exact = fit.exact.empty() ? std::string() : ", bit for bit";
     const auto text = fmt::format("{} is what {} gives, to {:.2g} %{}", c.control->source,
         oneOf(fit.identification.names), 100 * fit.identification.fit.value_or(0), exact);
@@ -118,6 +128,19 @@ bool tileSide(std::int64_t begin, std::int64_t end, std::int64_t extent)
     return end == extent && powerOfTwo(begin & -begin) && (begin & -begin) >= length;
 }
 
+// 0/0 has an empty payload on a CPU and a full one on a GPU, with either sign, and casts keep that: of 16 bits and of
+// 32, whichever they are.
+bool madeByArithmetic(std::uint64_t bits)
+{
+    constexpr std::array<std::uint64_t, 4> bf16 {0x7fc0, 0xffc0, 0x7fff, 0xffff};
+    constexpr std::array<std::uint64_t, 2> fp16 {0x7e00, 0xfe00};
+    constexpr std::array<std::uint64_t, 4> fp32 {0x7fc00000, 0xffc00000, 0x7fffffff, 0xffffffff};
+    constexpr std::array<std::uint64_t, 4> fp64 {
+        0x7ff8000000000000, 0xfff8000000000000, 0x7fffffffffffffff, 0xffffffffffffffff};
+    const auto among = [bits](const auto& known) { return std::ranges::find(known, bits) != known.end(); };
+    return among(bf16) || among(fp16) || among(fp32) || among(fp64);
+}
+
 void damageLines(CaptureVerdict& v, const MatrixShape& shape)
 {
     const auto& d = v.damage;
@@ -137,9 +160,9 @@ void damageLines(CaptureVerdict& v, const MatrixShape& shape)
              "says nothing about where it began",
                 "output"});
     }
-    if (d.nanBits.size() == 1 && d.count > 1 && d.name != "whole element") {
+    if (d.nanBits.size() == 1 && d.count > 1 && d.name != "whole element" && !madeByArithmetic(d.nanBits[0].first)) {
         v.speaksFor.push_back(
-            {fmt::format("every NaN has the bits {:#06x}: a constant that was stored, not the end of arithmetic",
+            {fmt::format("every NaN has the bits {:#06x}, which no arithmetic makes: bytes that were stored there",
                  d.nanBits[0].first),
                 "output"});
     }

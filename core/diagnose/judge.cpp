@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,14 +27,35 @@ namespace nanscope {
 
 namespace {
 
-std::optional<EvidenceLine> hardwareError(const RunData& run)
+std::vector<std::pair<std::optional<int>, EvidenceLine>> hardwareErrors(const RunData& run)
 {
-    const auto event =
-        std::find_if(run.events.begin(), run.events.end(), [](const Event& e) { return e.kind == EventKind::machine; });
-    if (event == run.events.end()) {
-        return std::nullopt;
+    std::vector<std::pair<std::optional<int>, EvidenceLine>> errors;
+    for (const auto& event : run.events) {
+        if (event.kind == EventKind::machine) {
+            errors.push_back({event.rank, {event.text, fmt::format("{}:{}", event.source, event.line)}});
+        }
     }
-    return EvidenceLine {event->text, fmt::format("{}:{}", event->source, event->line)};
+    return errors;
+}
+
+bool hasSeveralRanks(const RunData& run)
+{
+    std::set<int> ranks;
+    for (const auto& capture : run.captures) {
+        ranks.insert(capture.rank.value_or(0));
+    }
+    for (const auto& series : run.series) {
+        ranks.insert(series.rank.value_or(0));
+    }
+    return ranks.size() > 1;
+}
+
+/// A hardware error that was this rank's. A line that names no rank is that of the only one.
+std::optional<EvidenceLine> hardwareErrorOf(const RunWords& words, const std::optional<int>& rank)
+{
+    const auto own = std::ranges::find_if(
+        words.machine, [&](const auto& error) { return error.first ? error.first == rank : !words.severalRanks; });
+    return own == words.machine.end() ? std::nullopt : std::optional(own->second);
 }
 
 // Xid, ECC or SDC lines meet the bar for naming the machine; nothing in a single capture does.
@@ -161,6 +183,7 @@ private:
             }
             c.control = std::move(*control);
         }
+        c.deadLines = damagedWhereInputIsZero(element);
         choosePlausible(c, stored, m_given);
         if (auto done = measure(c, stored); !done) {
             return done;
@@ -198,6 +221,7 @@ private:
         if (c.fit.worstTileError <= 0) {
             return;
         }
+        c.masked = looksMasked(element, c.odd);
         auto origin = recursInside(element, c.odd);
         for (std::int64_t batch = 0; origin.empty() && batch < file.input.matrices().batch; ++batch) {
             const auto other = batch == element.batch ? Result<Element>(Element {}) : loadElement(file, batch);
@@ -221,11 +245,13 @@ private:
     Result<void> measure(Case& c, const Capture& stored)
     {
         const auto& element = *c.element;
-        if (element.outputScan.finite() && !element.inputScan.allZero()) {
+        const bool silent = element.outputScan.allZero();
+        if (element.outputScan.finite() && !element.inputScan.allZero() && !silent) {
             return measureWorstTile(c, stored);
         }
-        if (element.inputScan.allZero() && c.damage.name == "whole element") {
-            addHalfPrecision(c.members, c.identification);
+        const bool formatMatters = element.inputScan.allZero() || halfLosesInput(element.inputScan);
+        if (formatMatters && (silent || c.damage.name == "whole element")) {
+            addHalfPrecision(c.members);
         }
         std::vector<Member> kept;
         std::map<std::string, MemberResult> done; // projects copy from one another: equal work is replayed once
@@ -288,8 +314,16 @@ private:
     {
         auto weighed = weighedIn(c);
         weighed.logs = logLinesOf(m_run, verdict);
-        weighed.machine = m_words.machine;
+        weighed.machine = hardwareErrorOf(m_words, verdict.rank);
+        const bool elsewhere = !weighed.machine && !m_words.machine.empty();
         conclude(verdict, c, std::move(judgement), std::move(weighed));
+        if (elsewhere && verdict.role != Role::healthy) {
+            const auto& [rank, line] = m_words.machine.front();
+            verdict.notTestable.push_back(
+                {fmt::format("a hardware error {}: {}",
+                     rank ? fmt::format("on rank {}", *rank) : "on a rank that is not said", line.text),
+                    line.source});
+        }
         if (!m_words.silentRanks.empty() && verdict.role != Role::healthy) {
             verdict.notTestable.push_back({m_words.silentRanks, "ranks"});
         }
@@ -309,7 +343,7 @@ private:
 
 RunWords wordsOf(const RunData& run)
 {
-    return {silentRanks(run), hardwareError(run)};
+    return {silentRanks(run), hardwareErrors(run), hasSeveralRanks(run)};
 }
 
 Weighed weighedIn(const Case& c)
@@ -342,7 +376,8 @@ void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weigh
         argue(verdict, c, verdict.weighed->logs);
         verdict.next = nextExperiments(verdict);
     }
-    if (verdict.role == Role::healthy && verdict.blame == Blame::implementation) {
+    const bool silent = c.element->outputScan.allZero() && !c.element->inputScan.allZero();
+    if (verdict.role == Role::healthy && (verdict.blame != Blame::undecided || silent)) {
         verdict.role = Role::birth;
     }
     letMachineSpeak(verdict);

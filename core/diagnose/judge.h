@@ -25,7 +25,8 @@ void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weigh
 struct RunWords
 {
     std::string silentRanks; ///< which ranks left no dump, and why that says nothing; empty where none
-    std::optional<EvidenceLine> machine; ///< a hardware error
+    std::vector<std::pair<std::optional<int>, EvidenceLine>> machine; ///< hardware errors, with the rank that is said
+    bool severalRanks = false;
 };
 RunWords wordsOf(const RunData& run);
 

@@ -225,4 +225,30 @@ Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>&
     return members.empty() ? Result<OddTiles>(OddTiles {}) : Search(element, epsilon, device, cancel).run(members);
 }
 
+bool looksMasked(const Element& element, const OddBox& box)
+{
+    constexpr double part = 0.05; // fewer zeros are those that an output has anyhow
+    const auto zeroAt = [&](std::int64_t row, std::int64_t col) {
+        return element.output[static_cast<std::size_t>(row * element.shape.cols + col)] == 0;
+    };
+    OddBox zeros {box.rowEnd, box.rowBegin, box.colEnd, box.colBegin};
+    std::int64_t count = 0;
+    for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
+        for (auto col = box.colBegin; col < box.colEnd; ++col) {
+            if (zeroAt(row, col)) {
+                ++count;
+                zeros = {std::min(zeros.rowBegin, row), std::max(zeros.rowEnd, row + 1), std::min(zeros.colBegin, col),
+                    std::max(zeros.colEnd, col + 1)};
+            }
+        }
+    }
+    const auto area = (box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin);
+    if (count == 0 || static_cast<double>(count) < part * static_cast<double>(area)) {
+        return false;
+    }
+    const auto rows = zeros.rowEnd - zeros.rowBegin;
+    const auto cols = zeros.colEnd - zeros.colBegin;
+    return count < rows * cols || rows == element.shape.rows || cols == element.shape.cols;
+}
+
 } // namespace nanscope

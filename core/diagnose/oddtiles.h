@@ -38,4 +38,8 @@ struct OddTiles
 Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
     Device& device, const CancelToken& cancel);
 
+/// True if what is wrong in this box can be a mask's doing: zeros in whole rows or columns, or here and there. A tile
+/// that was never written is a rectangle of them.
+bool looksMasked(const Element& element, const OddBox& box);
+
 } // namespace nanscope

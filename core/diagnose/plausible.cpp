@@ -4,11 +4,17 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "core/replay/variant.h"
 
 namespace nanscope {
 
 namespace {
+
+// Half of its smallest subnormal rounds to zero, and half a step above its largest number to infinity.
+constexpr double halfVanishes = 0x1p-25;
+constexpr double halfOverflows = 65520;
 
 std::vector<Member> membersNamed(const std::vector<std::string>& names)
 {
@@ -88,9 +94,10 @@ void takeControl(Case& c)
     id.names = exact.empty() ? namesNear(id) : exact;
     c.members = membersNamed(id.names);
     keepPublished(id.names);
-    if (exact.empty()) {
-        addHalfPrecision(c.members, id);
+    for (auto& member : c.members) {
+        member.formatKnown = !exact.empty();
     }
+    addHalfPrecision(c.members);
 }
 
 } // namespace
@@ -98,18 +105,22 @@ void takeControl(Case& c)
 void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& given)
 {
     auto& id = c.identification;
-    if (stored.variant && findVariant(*stored.variant)) {
-        sayRan(id, {*stored.variant}, IdentifiedBy::sidecar);
-        c.members = membersNamed(id.names);
+    const auto recorded = stored.variant ? parseRan(*stored.variant) : failure(ErrorKind::usage, {});
+    if (recorded) {
+        c.members = {*recorded};
+        sayRan(id, namesOf(c.members), IdentifiedBy::sidecar);
     } else if (!given.empty()) {
         sayRan(id, namesOf(given));
         c.members = given;
     } else if (id.how == IdentifiedBy::fit) {
         c.members = membersNamed(id.names);
         keepPublished(id.names);
-    } else if (c.control && !c.fit.compared) {
+    } else if (c.control && !c.control->stranger && !c.fit.compared) {
         takeControl(c);
     } else {
+        if (c.control && c.control->stranger && !c.fit.compared) {
+            id = c.control->fit.identification;
+        }
         id.how = IdentifiedBy::unknown;
         c.members = allMembers();
         id.names = namesOf(c.members);
@@ -124,14 +135,40 @@ void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how
     refit(id);
 }
 
-void addHalfPrecision(std::vector<Member>& members, const Identification& id)
+Result<Member> parseRan(const std::string& text)
 {
-    if (id.how == IdentifiedBy::given) {
-        return;
+    const auto colon = text.find(':');
+    const auto variant = findVariant(text.substr(0, colon));
+    if (!variant) {
+        return tl::make_unexpected(variant.error());
     }
+    Member member {*variant, (*variant)->precision};
+    if (colon != std::string::npos) {
+        const auto precision = parsePrecision(text.substr(colon + 1));
+        if (!precision) {
+            return failure(ErrorKind::usage,
+                fmt::format("there is no precision '{}'; use fp64, fp32, tf32, bf16 or fp16", text.substr(colon + 1)));
+        }
+        member.precision = *precision;
+        member.formatKnown = true;
+    }
+    return member;
+}
+
+bool halfLosesInput(const Scan& input)
+{
+    return !input.allZero() && (input.absmax >= halfOverflows || input.absmax <= halfVanishes);
+}
+
+void addHalfPrecision(std::vector<Member>& members)
+{
     const auto own = members;
+    const auto halved = [&own](const Variant* variant) {
+        return std::ranges::any_of(
+            own, [variant](const Member& m) { return m.variant == variant && m.precision == Precision::fp16; });
+    };
     for (const auto& member : own) {
-        if (member.precision != Precision::fp16) {
+        if (!member.formatKnown && !halved(member.variant)) {
             members.push_back({member.variant, Precision::fp16});
         }
     }

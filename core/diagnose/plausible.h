@@ -7,6 +7,7 @@
 
 #include "core/diagnose/rules.h"
 #include "core/model/model.h"
+#include "core/model/result.h"
 
 namespace nanscope {
 
@@ -18,9 +19,15 @@ void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& 
 /// Takes the word of the sidecar or the user for what ran, whatever fits best.
 void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how = IdentifiedBy::given);
 
-/// A zero matrix that ends all NaN is 0 / 0 where epsilon rounds to zero, which is a matter of the format the norm
-/// was taken in; a dump does not tell that format, so each member is tried in fp16 too, unless the user named it.
-void addHalfPrecision(std::vector<Member>& members, const Identification& id);
+/// "VARIANT" in its own format or "VARIANT:PRECISION", as --ran and sidecars have it.
+Result<Member> parseRan(const std::string& text);
+
+/// True where the cast of this input to fp16 makes infinities of its largest values or zeros of all.
+bool halfLosesInput(const Scan& input);
+
+/// 0 / 0 where epsilon rounds to zero, and an input that fp16 does not hold, are matters of the format that the norm
+/// and the cast were in; a dump does not tell that format, so members whose format nobody named are tried in fp16 too.
+void addHalfPrecision(std::vector<Member>& members);
 
 /// True for the members that are named, and for an unpublished form that reproduces the dump.
 bool counts(const MemberResult& result, const Identification& id);

@@ -116,6 +116,8 @@ Case caseOf(const CaptureVerdict& judged, const Element& element)
     c.damage = judged.damage;
     c.identification = judged.variant;
     c.fit = weighed.fit;
+    c.masked = judged.kind == maskedKind;
+    c.deadLines = judged.kind == deadLinesKind;
     return c;
 }
 

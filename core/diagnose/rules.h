@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/diagnose/controls.h"
@@ -22,6 +23,8 @@ struct Case
     OutputFit fit; ///< its worst tile is that which no replay of any member gives
     std::optional<Control> control; ///< a call that went well and fits a variant
     OddBox odd; ///< of a finite output, around the tiles that no replay gives
+    bool masked = false; ///< what is odd in a finite output is zero, as a mask leaves it
+    bool deadLines = false; ///< all that is damaged lies in rows, or in columns, that are zero in the input
     std::vector<EvidenceLine> facts; ///< found in the bytes: they hold whatever ran
     std::vector<Member> members;
     std::vector<MemberResult> results; ///< one per member
@@ -54,6 +57,13 @@ struct Division
     bool byCast = false; ///< the ones that can are those that cast an input to fp16 which does not fit it
 };
 Division divisionOf(const Case& c);
+
+/// Leaves the finite range on this input, or comes so close to it that finite replays are luck.
+bool couldFail(const MemberResult& m);
+
+/// Judgement::kind of a case that is masked, and of one with dead lines.
+constexpr std::string_view maskedKind = "zero in places";
+constexpr std::string_view deadLinesKind = "damaged where the input is zero";
 
 /// How many of the envelope's roundings stayed finite, over all members.
 struct EnvelopeTotals

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/rules.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
@@ -47,8 +48,8 @@ std::string rankText(const std::optional<int>& rank)
 // Whether both ran the same function is not recorded; where it matters, the twin proves nothing.
 bool numbersCould(const CaptureVerdict& verdict)
 {
-    return std::ranges::any_of(verdict.members,
-        [](const MemberResult& member) { return member.reproducing > 0 || member.finite < member.roundings; });
+    return std::ranges::any_of(
+        verdict.members, [](const MemberResult& member) { return member.reproducing > 0 || couldFail(member); });
 }
 
 bool hasTwinElsewhere(const CaptureVerdict& verdict)

@@ -18,9 +18,14 @@ constexpr std::array table {
     Signature {other, R"(Operator '?\w[\w.:]*'? does not have a sharding strategy registered)"},
     Signature {other, R"(got mixed torch\.Tensor and DTensor)"},
 
-    // Of Xid codes, those that stand for memory, bus, links or a GPU that does not start: the others are mostly a
-    // program's own fault (13, 31, 43), or follow from one (45).
-    Signature {machine, R"(Xid(?: \([^)]*\):)? (?:48|54|63|64|74|79|92|94|95|121|136|140|143|14[4-9]|150)\b)"},
+    // Counters at zero, and rows set aside after errors that were corrected, are no fault.
+    Signature {other, R"((?:^|[:,=] *)0 (?:volatile |aggregate )?(?:[Uu]ncorrectable|[Dd]ouble[- ][Bb]it))"},
+    Signature {other, R"((?i:(?:uncorrectable|double[- ]bit)[\w -]*[:=] *0(?:$|[^\d.])))"},
+
+    // Of Xid codes, as the driver writes them, those that stand for memory, bus, links or a GPU that does not start:
+    // the others are mostly a program's own fault (13, 31, 43), or follow from one (45).
+    Signature {machine,
+        R"((?:NVRM: Xid(?: \([^)]*\):)?|Xid \(PCI:[^)]*\):) (?:48|54|64|74|79|92|94|95|121|136|140|143|14[4-9]|150)\b)"},
     Signature {other, R"(NVRM: Xid|\bXid \(PCI:)"},
     Signature {machine, R"([Uu]ncorrectable (?:ECC|NVLink)|[Dd]ouble[- ][Bb]it ECC|SDCReplayMismatch)"},
     Signature {machine, R"(GPU has fallen off the bus|GPU is lost\b)"},

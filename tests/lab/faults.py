@@ -48,7 +48,15 @@ from cases import (  # noqa: E402
     words,
 )
 from finitefaults import FINITE_FAULTS  # noqa: E402
-from newton_schulz import POLAR_EXPRESS, VARIANTS, Arithmetic, Step, polar_express_unprotected_5, with_safety  # noqa: E402
+from newton_schulz import (  # noqa: E402
+    POLAR_EXPRESS,
+    VARIANTS,
+    Arithmetic,
+    Step,
+    gram_no_restart_longer,
+    polar_express_unprotected,
+    with_safety,
+)
 from runfaults import RUN_FAULTS  # noqa: E402
 
 CLOCK_MS = 1795000000000
@@ -162,8 +170,9 @@ def over_the_cliff(case: Case) -> Made | None:
     x = draw_input(case.rng, "rank1", tuple(case.x.shape), torch.bfloat16, case.rng.uniform(0.02, 0.2))
     case.spectrum = "rank1"
     dtype = case.rng.choice((torch.bfloat16, torch.float16))
-    output = polar_express_unprotected_5(x, EPSILON, dtype=dtype).bfloat16().contiguous()
-    return Made(x, output, "polar-express-unprotected-5", FORMAT_NAMES[dtype])
+    steps = case.rng.choice((5, 6, 8))
+    output = polar_express_unprotected(x, EPSILON, dtype=dtype, steps=steps).bfloat16().contiguous()
+    return Made(x, output, f"polar-express-unprotected-{steps}", FORMAT_NAMES[dtype])
 
 
 def naive_gram(case: Case) -> Made | None:
@@ -173,7 +182,8 @@ def naive_gram(case: Case) -> Made | None:
     spectrum = case.rng.choice(("rank1", "rank16", "log7"))
     x = draw_input(case.rng, spectrum, tuple(case.x.shape), torch.bfloat16, case.rng.uniform(0.02, 0.2))
     case.spectrum = spectrum
-    return Made(x, VARIANTS["gram-no-restart"](x, EPSILON).contiguous(), "gram-no-restart", "fp16")
+    steps = case.rng.choice((5, 6, 8))
+    return Made(x, gram_no_restart_longer(x, EPSILON, steps=steps).contiguous(), f"gram-no-restart-{steps}", "fp16")
 
 
 def copied_input(case: Case) -> Made | None:
@@ -231,6 +241,16 @@ FAULTS: dict[str, tuple[str, Callable[[Case], Made | None], bool, bool]] = {
 } | FINITE_FAULTS | RUN_FAULTS
 
 
+def runs_away_longer(x: Tensor) -> bool:
+    """Does a form that nobody recommends, and people run, leave the finite numbers in eight steps? No dump counts steps."""
+    outputs = [
+        polar_express_unprotected(x, EPSILON),
+        gram_no_restart_longer(x, EPSILON, dtype=torch.float16),
+        gram_no_restart_longer(x, EPSILON, dtype=torch.bfloat16),
+    ]
+    return any(not output.isfinite().all() for output in outputs)
+
+
 def blows_up_somewhere(x: Tensor) -> bool:
     """Does any published variant, in its own format, leave the finite numbers on this input, under a few roundings?"""
     shaken = [(x.double() * factor).to(x.dtype) for factor in (1.0, 1.008, 0.992, 1.11, 1.23, 1.37, 1.51, 1.73)]
@@ -247,8 +267,9 @@ def acceptable(truth: str, always_undecided: bool, case: Case, made: Made) -> li
         mute = not finite.all() and not finite.flatten(-2).any(dim=-1).all()
         nothing_to_see = bool(finite.all()) or (mute and case.spectrum == "rank1")
         zero_canary = bool((made.x.flatten(-2).any(dim=-1) < made.output.flatten(-2).any(dim=-1)).any())
-        decided = made.settled or zero_canary
-        always_undecided = not decided and (always_undecided or nothing_to_see or blows_up_somewhere(made.x))
+        away = mute and runs_away_longer(made.x)
+        decided = (made.settled and not away) or zero_canary
+        always_undecided = not decided and (always_undecided or nothing_to_see or away or blows_up_somewhere(made.x))
     if always_undecided and "undecided" not in verdicts:
         verdicts.append("undecided")
     return verdicts

@@ -164,6 +164,19 @@ def gram_no_restart(
     return gns_gram(x, epsilon, dtype, hook, restarts=())
 
 
+def gram_no_restart_longer(
+    x: Tensor, epsilon: float | None = None, dtype: torch.dtype | None = None, steps: int = 8
+) -> Tensor:
+    """gram_no_restart for other than five steps, the last of which repeats. Not any project's default."""
+    if x.shape[-2] == x.shape[-1]:
+        return gns_standard(x, epsilon, dtype)
+    ar = Arithmetic(dtype or torch.float16)
+    back = dtype or x.dtype
+    coefficients = [*GNS, *[GNS[-1]] * steps][:steps]
+    wide, tall = wide_side_up(x)
+    return finish(ar, gns_gram_loop(ar, normalize_first(ar, wide, 1e-7), coefficients, ()), tall, back)
+
+
 def deepspeed_gram(
     x: Tensor, epsilon: float | None = None, dtype: torch.dtype | None = None, hook: Hook | None = None
 ) -> Tensor:

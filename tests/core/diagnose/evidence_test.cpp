@@ -125,15 +125,20 @@ TEST(Evidence, AMuteMapIsSaidToBeMute)
     EXPECT_THAT(joined(v.speaksFor), Not(HasSubstr("a constant that was stored")));
 }
 
-TEST(Evidence, OneNanPatternIsAConstantSeveralAreNot)
+TEST(Evidence, OnlyAPatternThatNoArithmeticMakesIsAConstant)
 {
     Trial t;
-    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("every NaN has the bits 0x7fc0: a constant"));
-    t.verdict.damage.nanBits = {{0x7fc0, 500}, {0xffc0, 12}};
-    EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("a constant")));
-    t.verdict.damage.nanBits = {{0x7fc0, 1}};
+    for (const std::uint64_t made : {0x7fc0, 0xffc0, 0x7fff, 0xffff, 0x7e00, 0xfe00, 0x7fffffff}) {
+        t.verdict.damage.nanBits = {{made, 512}};
+        EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("every NaN has the bits"))) << made;
+    }
+    t.verdict.damage.nanBits = {{0x7fa5, 512}};
+    EXPECT_THAT(joined(t.argued().speaksFor), HasSubstr("every NaN has the bits 0x7fa5, which no arithmetic makes"));
+    t.verdict.damage.nanBits = {{0x7fa5, 500}, {0xffc0, 12}};
+    EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("every NaN has")));
+    t.verdict.damage.nanBits = {{0x7fa5, 1}};
     t.verdict.damage.count = 1;
-    EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("a constant"))) << "one value has one pattern by nature";
+    EXPECT_THAT(joined(t.argued().speaksFor), Not(HasSubstr("every NaN"))) << "one value has one pattern by nature";
 }
 
 TEST(Evidence, HowTheVariantIsKnownIsSaidWithItsSource)

@@ -8,12 +8,15 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/element.h"
+#include "core/diagnose/rules.h"
 #include "core/replay/formats.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
 namespace {
 
+using testing::Contains;
+using testing::Field;
 using testing::HasSubstr;
 
 constexpr std::int64_t rows = 16;
@@ -110,6 +113,71 @@ TEST_F(Judging, AHardwareErrorInTheLogTurnsTheKernelsFaultIntoTheMachines)
     EXPECT_EQ(v.speaksFor.front().text, "NVRM: Xid 79");
     EXPECT_EQ(v.speaksFor.front().source, "kern.log:12");
     EXPECT_EQ(diagnosis.findings.front().id, "machine");
+}
+
+TEST_F(Judging, AHardwareErrorOfAnotherRankIsNotThisOnes)
+{
+    addUnwritten("x.pt");
+    m_run.captures[0].rank = 1;
+    Series loss;
+    loss.rank = 0;
+    m_run.series = {loss};
+    Event xid;
+    xid.kind = EventKind::machine;
+    xid.text = "NVRM: Xid 79";
+    for (const auto rank : {std::optional<int>(), std::optional(0)}) {
+        xid.rank = rank;
+        m_run.events = {xid};
+        const auto v = diagnosed().captures[0];
+        EXPECT_EQ(v.blame, Blame::implementation);
+        EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::text, HasSubstr("NVRM: Xid 79"))));
+    }
+    xid.rank = 1;
+    m_run.events = {xid};
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::machine);
+}
+
+TEST_F(Judging, RowsThatAreZeroInTheInputMayBeDividedByTheirNorm)
+{
+    auto input = waves();
+    std::fill(input.begin() + 2 * cols, input.begin() + 4 * cols, 0.0);
+    auto output = outputOf("gns-gram", input);
+    std::fill(output.begin() + 2 * cols, output.begin() + 4 * cols, NAN);
+    add("x.pt", {input}, {output});
+    EXPECT_EQ(diagnosed().captures[0].kind, deadLinesKind);
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::undecided);
+    input[2 * cols + 1] = 0.25;
+    m_run.captures.clear();
+    add("y.pt", {input}, {output});
+    EXPECT_NE(diagnosed().captures[0].kind, deadLinesKind) << "one row has a value";
+}
+
+TEST_F(Judging, ASilentZeroIsNoHealthyCall)
+{
+    auto input = waves();
+    for (auto& value : input) {
+        value *= 1e30;
+    }
+    add("x.pt", {input}, {Matrix(size, 0.0)});
+    const auto v = diagnosed().captures[0];
+    EXPECT_EQ(v.role, Role::birth);
+    EXPECT_EQ(v.blame, Blame::undecided);
+    EXPECT_THAT(v.summary, HasSubstr("the output is zero everywhere, silently"));
+    EXPECT_EQ(diagnosed({{"keller-jordan:bf16"}}).captures[0].blame, Blame::numerics);
+}
+
+TEST_F(Judging, AFunctionWhoseFormatNobodyNamedIsTriedInFp16WhereThatLosesTheInput)
+{
+    auto input = waves();
+    input[0] = 70000;
+    add("x.pt", {input}, {Matrix(size, NAN)});
+    const auto v = diagnosed({{"keller-jordan"}}).captures[0];
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_THAT(v.question, HasSubstr("does your code cast to fp16"));
+    m_run.captures[0].variant = "keller-jordan";
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::undecided);
+    m_run.captures[0].variant = "keller-jordan:bf16";
+    EXPECT_EQ(diagnosed().captures[0].members.size(), 1U) << "the sidecar names the format";
 }
 
 TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)

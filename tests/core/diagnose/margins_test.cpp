@@ -124,6 +124,61 @@ TEST(Margins, FormsNobodyRecommendsCountOnlyOnceTheyFail)
     EXPECT_EQ(s.judged().blame, Blame::undecided);
 }
 
+TEST(Margins, AFormPastItsLimitLeavesAQuestionThoughItStayedFinite)
+{
+    Scene s;
+    s.member("gns-gram");
+    auto& naive = s.member("gram-no-restart");
+    naive.slackPercent = 0.1;
+    EXPECT_EQ(s.judged().blame, Blame::implementation);
+    naive.slackPercent = -0.1;
+    EXPECT_EQ(s.judged().blame, Blame::undecided);
+    EXPECT_THAT(s.judged().question, HasSubstr("If it was one of gram-no-restart in fp16"));
+    naive.slackPercent = 5;
+    naive.absmaxQ = 101;
+    EXPECT_EQ(s.judged().blame, Blame::undecided);
+}
+
+TEST(Margins, AFormThatIsNamedNeedsMarginLikeAnyOther)
+{
+    Scene s;
+    s.c.damage.name = "whole element";
+    s.member("polar-express-unprotected").slackPercent = 0.9;
+    EXPECT_EQ(s.judged().blame, Blame::numerics);
+    EXPECT_TRUE(s.judged().marginal);
+    s.c.results[0].slackPercent = 1.1;
+    EXPECT_EQ(s.judged().blame, Blame::implementation);
+    s.c.results[0].slackPercent = -32.9;
+    EXPECT_EQ(s.judged().blame, Blame::numerics);
+}
+
+TEST(Margins, WhatFp16MakesZerosOfIsAQuestionOfTheCast)
+{
+    Scene s;
+    s.element.inputScan.absmax = 2.3e-8;
+    s.member("keller-jordan");
+    s.member("keller-jordan", 0, 8);
+    s.c.members[1].precision = Precision::fp16;
+    s.c.results[1].precision = "fp16";
+    EXPECT_THAT(s.judged().question, HasSubstr("every value becomes zero there, and 0/0 is NaN"));
+    EXPECT_THAT(s.judged().summary, HasSubstr("1 of 2 plausible variants and formats"));
+    s.c.members.erase(s.c.members.begin());
+    s.c.results.erase(s.c.results.begin());
+    EXPECT_EQ(s.judged().kind, "the cast makes zeros of the input");
+}
+
+TEST(Margins, DamageWhereTheInputIsZeroIsAskedAbout)
+{
+    Scene s;
+    s.member("gns-gram");
+    s.c.deadLines = true;
+    EXPECT_EQ(s.judged().blame, Blame::undecided);
+    EXPECT_EQ(s.judged().kind, deadLinesKind);
+    EXPECT_TRUE(divisionOf(s.c).can.empty());
+    s.c.results[0].reproducing = 8;
+    EXPECT_EQ(s.judged().blame, Blame::numerics) << "a variant that divides so itself explains it";
+}
+
 TEST(Margins, WithoutAnyReplayNobodyIsAccused)
 {
     const Scene s;
@@ -207,6 +262,54 @@ TEST(Margins, ATileMustBeFarOffAndFarFromTypical)
     EXPECT_EQ(judgeFinite(s.c).kind, "healthy");
 }
 
+TEST(Margins, ZerosThatAMaskCanLeaveAreAskedAbout)
+{
+    Scene s;
+    s.element.outputScan.nan = 0;
+    s.c.identification.names = {"gns-gram"};
+    s.c.identification.fit = 0.002;
+    s.c.fit = {true, true, "", 1.0, 8, 0};
+    EXPECT_EQ(judgeFinite(s.c).kind, "finite corruption");
+    s.c.masked = true;
+    EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided);
+    EXPECT_THAT(judgeFinite(s.c).question, HasSubstr("a mask"));
+}
+
+TEST(Margins, WhatTheOutputContradictsIsNoFunctionToBeOffFrom)
+{
+    Scene s;
+    s.element.outputScan.nan = 0;
+    auto& id = s.c.identification;
+    id.how = IdentifiedBy::given;
+    id.names = {"emerging-cubic5"};
+    id.fit = 0.33;
+    id.runnerUp = 0.0017;
+    id.runnerUpName = "gns-gram";
+    s.c.fit = {true, true, "", 5.6, 16, 16};
+    EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided);
+    EXPECT_EQ(
+        judgeFinite(s.c).summary, "the output is not what emerging-cubic5 gives: 33 % off, and 0.17 % from gns-gram");
+    id.fit = 0.09;
+    EXPECT_EQ(judgeFinite(s.c).kind, "healthy") << "nowhere right is not wrong in places";
+}
+
+TEST(Margins, ASilentZeroIsNumbersOnlyWhereReplaysAreZeroToo)
+{
+    Scene s;
+    s.element.outputScan.nan = 0;
+    s.element.outputScan.zero = 16;
+    s.member("keller-jordan", 8, 8);
+    EXPECT_EQ(judgeFinite(s.c).blame, Blame::numerics);
+    EXPECT_EQ(judgeFinite(s.c).kind, "silently zero");
+    s.member("gns-gram", 8, 0);
+    EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided);
+    EXPECT_EQ(divisionOf(s.c).can.size(), 1U);
+    EXPECT_EQ(divisionOf(s.c).cannot.size(), 1U);
+    s.c.results[0].reproducing = 0;
+    EXPECT_EQ(judgeFinite(s.c).kind, "all zero");
+    EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided);
+}
+
 TEST(Margins, ZeroInAndOutIsHealthyAnythingElseIsProof)
 {
     Scene s;
@@ -216,8 +319,12 @@ TEST(Margins, ZeroInAndOutIsHealthyAnythingElseIsProof)
     EXPECT_EQ(judgeFinite(s.c).summary, "zero in, zero out");
     s.element.outputScan.zero = 15;
     s.c.damage.count = 0;
+    s.c.identification.how = IdentifiedBy::sidecar;
     EXPECT_EQ(judgeFinite(s.c).blame, Blame::implementation);
     EXPECT_THAT(judgeFinite(s.c).summary, HasSubstr("yet the output is not zero"));
+    s.c.identification.how = IdentifiedBy::unknown;
+    EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided) << "weight decay adds something, too";
+    EXPECT_THAT(judgeFinite(s.c).question, HasSubstr("weight decay"));
 }
 
 TEST(Totals, TakeTheWorstOfEveryMember)

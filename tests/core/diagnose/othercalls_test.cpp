@@ -96,6 +96,14 @@ protected:
         m_run.captures.push_back(file->capture);
     }
 
+    /// What the sidecars of all of them say.
+    void recordVariant(const std::string& variant)
+    {
+        for (auto& capture : m_run.captures) {
+            capture.variant = variant;
+        }
+    }
+
     /// The verdict on the capture that was added as the n-th.
     CaptureVerdict verdictOn(std::int64_t n)
     {
@@ -181,6 +189,7 @@ TEST_F(OtherCalls, TheSameProcessGivingBothIsNondeterministic)
 {
     add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
+    recordVariant("gns-gram");
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::nondeterministic) << v.summary;
     EXPECT_EQ(v.speaksFor.front().source, "same input");
@@ -190,10 +199,37 @@ TEST_F(OtherCalls, AnotherRankWithTheSameBitsAcquitsTheNumbers)
 {
     add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
+    recordVariant("gns-gram");
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_THAT(v.kind, HasSubstr("or machine"));
     EXPECT_THAT(v.summary, HasSubstr("rank 1 gave a finite output for the very same input"));
+}
+
+// A Gram form that ran away may have been followed by a retry in a form that does not.
+TEST_F(OtherCalls, ATwinProvesNothingWhereAFormThatRunsAwayMayHaveRun)
+{
+    add(0, 7, {waves(2)}, {outputOf("gns-standard", waves(2))});
+    add(0, 7, {waves(2)}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_THAT(v.question, HasSubstr("polar-express-unprotected"));
+    EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::source, "same input")));
+}
+
+// That a neighbour went well and is of no known variant says more than the variants that are known.
+TEST_F(OtherCalls, AHealthyMatrixOfAnUnknownFunctionMakesItAStranger)
+{
+    auto foreign = waves(1);
+    for (auto& value : foreign) {
+        value = std::tanh(3 * value);
+    }
+    add(0, 7, {waves(1), waves(2)}, {foreign, allNan()});
+    const auto v = verdictOn(1);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_EQ(v.kind, "matches no known variant");
+    EXPECT_THAT(v.summary, HasSubstr("a call of this kind that went well is not the result of any known variant"));
+    EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::text, HasSubstr("element 0 of this call went well"))));
 }
 
 // Which function ran is not in a dump: the other rank may have normalised in fp32 what this one cast to fp16 first.
@@ -234,6 +270,7 @@ TEST_F(OtherCalls, ARankThatWasWrongTwiceIsTheMachine)
     add(0, 7, {waves(2)}, {allNan()});
     add(1, 8, {waves(3)}, {outputOf("gns-gram", waves(3))});
     add(0, 7, {waves(3)}, {allNan()});
+    recordVariant("gns-gram");
     EXPECT_EQ(verdictOn(2).blame, Blame::machine);
     EXPECT_EQ(verdictOn(4).blame, Blame::machine);
     EXPECT_THAT(verdictOn(4).kind, HasSubstr("rank 0 was wrong 2 times"));

@@ -42,16 +42,30 @@ TEST_F(Signatures, OfTheMachine)
 
 TEST_F(Signatures, OfXidCodesOnlyThoseOfHardwareNameTheMachine)
 {
-    for (const int code : {48, 63, 64, 74, 79, 92, 94, 95, 140, 149}) {
+    for (const int code : {48, 64, 74, 79, 92, 94, 95, 140, 149}) {
         const auto line = "NVRM: Xid (PCI:0000:3b:00): " + std::to_string(code) + ", pid=4242, name=python";
         const auto event = only(line);
         EXPECT_EQ(event.kind, EventKind::machine) << line;
         EXPECT_THAT(event.text, HasSubstr("): " + std::to_string(code) + ","));
     }
-    for (const int code : {13, 31, 43, 45, 109, 154, 790, 4}) {
+    for (const int code : {13, 31, 43, 45, 63, 109, 154, 790, 4}) {
         const auto line = "NVRM: Xid (PCI:0000:3b:00): " + std::to_string(code) + ", pid=79, name=python";
         EXPECT_EQ(only(line).kind, EventKind::other) << line;
     }
+}
+
+TEST_F(Signatures, CountersAtZeroAndAdviceNameNoMachine)
+{
+    for (const char* line :
+        {"0 uncorrectable ECC errors", "GPU 3: Volatile Uncorrectable ECC errors: 0", "Double Bit ECC errors : 0",
+            "If you see Xid 79 in dmesg, contact support", "Uncorrectable volatile = 0, aggregate 0"}) {
+        const auto log = read("console.log", std::string(line) + "\n");
+        for (const auto& event : log.events) {
+            EXPECT_NE(event.kind, EventKind::machine) << line;
+        }
+    }
+    expectKind(EventKind::machine,
+        {"10 uncorrectable ECC errors", "Uncorrectable ECC errors: 2", "GPU 0 uncorrectable NVLink error"});
 }
 
 TEST_F(Signatures, OfTheInfrastructure)
