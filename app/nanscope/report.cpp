@@ -3,6 +3,7 @@
 #include "core/report/report.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/layers.h"
 #include "core/diagnose/rollback.h"
+#include "core/platform/shellword.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"
 
@@ -53,6 +55,7 @@ private:
     std::string m_bundle;
     bool m_withCapture = false;
     bool m_synthetic = false;
+    bool m_whole = false;
     bool m_open = false;
     bool m_noImages = false;
 };
@@ -76,6 +79,10 @@ Report::Report(CLI::App& root)
             "Only a synthetic twin of the capture in the bundle, which is so unless --with-capture is given")
         ->needs(bundle)
         ->excludes("--with-capture");
+    options()
+        .add_flag("--no-minimise", m_whole,
+            "Keep the damaged matrices whole, and do not look for the least of them that ends the same way")
+        ->needs(bundle);
     options()
         .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
         ->allow_extra_args(false);
@@ -153,27 +160,41 @@ Result<ReportOptions> Report::reportOptions() const
     return options;
 }
 
+/// Its own name: where it lies on the reporter's disk helps nobody and may name them.
+std::string nameOf(const std::string& path)
+{
+    const auto whole = std::filesystem::path(path).lexically_normal();
+    const auto name = whole.has_filename() ? whole.filename() : whole.parent_path().filename();
+    return name.empty() ? path : name.string();
+}
+
 std::string Report::commandLine() const
 {
-    auto text = "nanscope report " + m_path;
+    const auto place = [this](const std::string& path) { return shellQuoted(m_open ? path : nameOf(path)); };
+    auto text = "nanscope report " + place(m_path);
     const auto add = [&text](const char* option, const std::vector<std::string>& values) {
         for (const auto& value : values) {
             text += fmt::format(" {} {}", option, value);
         }
     };
-    add("-o", m_outputs);
-    add("--bundle", m_bundle.empty() ? std::vector<std::string> {} : std::vector {m_bundle});
+    const auto addPlaces = [&text, &place](const char* option, const std::vector<std::string>& paths) {
+        for (const auto& path : paths) {
+            text += path.empty() ? std::string() : fmt::format(" {} {}", option, place(path));
+        }
+    };
+    addPlaces("-o", m_outputs);
+    addPlaces("--bundle", {m_bundle});
     add("--ran", m_ran);
-    add("--variant-file", variantFiles());
+    addPlaces("--variant-file", variantFiles());
     add("--spike-rule", m_cards.spikeRule.empty() ? std::vector<std::string> {} : std::vector {m_cards.spikeRule});
     add("--silence", m_cards.silence);
     if (!m_observed.failed.empty()) {
         add("--failed", {m_observed.failed});
     }
     add("--tried", m_observed.tried);
-    add("--env", m_known.environment.empty() ? std::vector<std::string> {} : std::vector {m_known.environment});
-    add("--advisories", m_known.advisories);
-    add("--params", m_known.parameters.empty() ? std::vector<std::string> {} : std::vector {m_known.parameters});
+    addPlaces("--env", {m_known.environment});
+    addPlaces("--advisories", m_known.advisories);
+    addPlaces("--params", {m_known.parameters});
     add("--section", m_only);
     add("--no-section", m_without);
     // What is to be hidden must not come back as part of the command.
@@ -182,7 +203,7 @@ std::string Report::commandLine() const
         + (m_withCapture      ? " --with-capture"
                 : m_synthetic ? " --synthetic"
                               : "")
-        + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
+        + (m_whole ? " --no-minimise" : "") + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
 Result<ReportInput> Report::gather(Source& source, const Known& known, Terminal& terminal) const
@@ -265,8 +286,9 @@ Result<WrittenBundle> Report::bundle(const ReportInput& input, const ReportOptio
 {
     ReproducerOptions wanted;
     wanted.synthetic = !m_withCapture;
+    wanted.minimise = !m_whole;
     wanted.hidden = options.redactions;
-    auto reproducer = reproducerOrReason(input, wanted, terminal.cancelToken());
+    auto reproducer = reproducerOrReason(input, wanted, terminal.job());
     if (!reproducer) {
         return tl::make_unexpected(reproducer.error());
     }

@@ -113,6 +113,9 @@ std::string report::jsonText(const ReportInput& input, const ReportOptions& opti
     report["events"] = each(input.run.events);
     report["rejected"] = each(input.run.rejected);
     report["redacted"] = options.redact;
+    if (options.redact) {
+        report["run"]["root"] = input.run.name;
+    }
     report["reproducer"] = reproducerJson(beside);
     auto redactor = redactorFor(input, options);
     redactStrings(report, redactor);

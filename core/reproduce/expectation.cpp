@@ -57,33 +57,21 @@ bool allBad(std::span<const double> values)
 }
 
 /// A twin has other directions: only damage that is everywhere can be looked for in it.
-bool endsLikeDump(const std::vector<double>& output, const ReducedCapture& capture, bool synthetic)
+bool endsLikeDump(const std::vector<double>& output, const ReducedCapture& capture)
 {
     const auto& dump = capture.outputValues;
-    const auto outcome = outcomeOf(output, capture.inputValues);
+    const auto found = shownBy(output, capture.inputValues);
+    if (capture.shown) {
+        return found.outcome == capture.shown->outcome && found.notFinite == capture.shown->notFinite;
+    }
     if (dump.empty()) {
-        return outcome == "nan" || outcome == "inf";
+        return found.notFinite > 0;
     }
     const auto dumped = outcomeOf(dump, capture.inputValues);
     if (dumped == "finite" || dumped == "zero") {
-        return dumped == "zero" && outcome == "zero";
+        return dumped == "zero" && found.outcome == "zero";
     }
-    return synthetic ? allBad(dump) && allBad(output) && outcome == dumped : sameDamage(output, dump);
-}
-
-Result<std::pair<Replay, std::vector<double>>> replayed(const SuspectedRun& run, Precision precision,
-    const ReducedCapture& capture, Device& device, const CancelToken& cancel)
-{
-    ReplayOptions options;
-    options.precision = precision;
-    options.rounding.lowering = run.variant->lowering;
-    options.epsilon = capture.epsilon;
-    options.keepOutput = true;
-    return replay(*run.variant, capture.shape, capture.inputValues, device, options, cancel).map([](Replay result) {
-        auto output = joined(result.outputs);
-        result.outputs.clear();
-        return std::pair(std::move(result), std::move(output));
-    });
+    return capture.twin ? allBad(dump) && allBad(output) && found.outcome == dumped : sameDamage(output, dump);
 }
 
 } // namespace
@@ -101,6 +89,27 @@ std::string outcomeOf(std::span<const double> output, std::span<const double> in
     }
     const auto nonZero = [](double x) { return x != 0; };
     return !any(output, nonZero) && any(input, nonZero) ? "zero" : "finite";
+}
+
+Shown shownBy(std::span<const double> output, std::span<const double> input)
+{
+    const auto bad = std::count_if(output.begin(), output.end(), [](double value) { return !std::isfinite(value); });
+    return {outcomeOf(output, input), bad, static_cast<std::int64_t>(output.size())};
+}
+
+Result<PlainReplay> plainReplay(const SuspectedRun& run, const MatrixShape& shape, std::span<const double> input,
+    std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+{
+    ReplayOptions options;
+    options.precision = run.precision;
+    options.rounding.lowering = run.variant->lowering;
+    options.epsilon = epsilon;
+    options.keepOutput = true;
+    return replay(*run.variant, shape, input, device, options, cancel).map([&](Replay result) {
+        PlainReplay plain {std::move(result.program), joined(result.outputs), {}, firstBadOp(result)};
+        plain.outcome = outcomeOf(plain.output, input);
+        return plain;
+    });
 }
 
 std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict)
@@ -126,7 +135,7 @@ std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict)
 }
 
 Result<std::vector<ExpectedNumbers>> expectedNumbers(
-    const std::vector<SuspectedRun>& runs, const ReducedCapture& capture, bool synthetic, const CancelToken& cancel)
+    const std::vector<SuspectedRun>& runs, const ReducedCapture& capture, const CancelToken& cancel)
 {
     std::vector<ExpectedNumbers> rows;
     const auto device = makeEigenDevice();
@@ -138,22 +147,22 @@ Result<std::vector<ExpectedNumbers>> expectedNumbers(
             precisions.push_back(run.precision);
         }
         for (const auto precision : precisions) {
-            auto done = replayed(run, precision, capture, *device, cancel);
+            auto done = plainReplay(
+                {run.variant, precision}, capture.shape, capture.inputValues, capture.epsilon, *device, cancel);
             if (!done) {
                 return tl::make_unexpected(done.error());
             }
-            auto& [result, output] = *done;
             auto& row = pair.emplace_back();
             row.variant = run.variant;
             row.precision = precision;
             row.own = run.precision;
-            row.outcome = outcomeOf(output, capture.inputValues);
-            row.firstNonFinite = firstBadOp(result);
-            row.likeDump = endsLikeDump(output, capture, synthetic);
-            row.program = std::move(result.program);
+            row.outcome = done->outcome;
+            row.firstNonFinite = done->firstNonFinite;
+            row.likeDump = endsLikeDump(done->output, capture);
+            row.program = std::move(done->program);
             if (precision == Precision::fp64) {
-                exact = std::move(output);
-            } else if (const double far = relativeDistance(output, exact); std::isfinite(far)) {
+                exact = std::move(done->output);
+            } else if (const double far = relativeDistance(done->output, exact); std::isfinite(far)) {
                 row.relF = far;
             }
         }
@@ -163,6 +172,13 @@ Result<std::vector<ExpectedNumbers>> expectedNumbers(
         std::move(pair.rbegin(), again ? pair.rend() - 1 : pair.rend(), std::back_inserter(rows));
     }
     return rows;
+}
+
+const ExpectedNumbers* firstLikeDump(const std::vector<ExpectedNumbers>& rows)
+{
+    const auto found = std::find_if(
+        rows.begin(), rows.end(), [](const ExpectedNumbers& row) { return row.precision == row.own && row.likeDump; });
+    return found == rows.end() ? nullptr : &*found;
 }
 
 } // namespace nanscope

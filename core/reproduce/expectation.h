@@ -39,7 +39,23 @@ struct ExpectedNumbers
 
 /// In its own format and in fp64, each with the rounding its source has.
 Result<std::vector<ExpectedNumbers>> expectedNumbers(
-    const std::vector<SuspectedRun>& runs, const ReducedCapture& capture, bool synthetic, const CancelToken& cancel);
+    const std::vector<SuspectedRun>& runs, const ReducedCapture& capture, const CancelToken& cancel);
+
+/// The one that ends like the dump in the format it may have run in; null where none does.
+const ExpectedNumbers* firstLikeDump(const std::vector<ExpectedNumbers>& rows);
+
+/// One replay as repro.py does it.
+struct PlainReplay
+{
+    Program program;
+    std::vector<double> output;
+    std::string outcome;
+    std::optional<std::pair<OpName, int>> firstNonFinite;
+};
+Result<PlainReplay> plainReplay(const SuspectedRun& run, const MatrixShape& shape, std::span<const double> input,
+    std::optional<double> epsilon, Device& device, const CancelToken& cancel);
+
+Shown shownBy(std::span<const double> output, std::span<const double> input);
 
 /// "finite", "zero" where the input is not, "inf" or "nan".
 std::string outcomeOf(std::span<const double> output, std::span<const double> input);

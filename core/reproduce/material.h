@@ -2,27 +2,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/reproduce/expectation.h"
 #include "core/reproduce/reproduce.h"
+#include "core/reproduce/smaller.h"
 
 namespace nanscope {
 
 constexpr std::string_view captureName = "capture_min.pt";
+constexpr std::string_view wholeName = "capture_whole.pt";
 
 /// Everything the files of a reproducer are written from.
 struct Material
 {
     const CaptureVerdict& verdict;
     const ReproducerOptions& options;
-    ReducedCapture capture;
-    std::vector<ExpectedNumbers> numbers;
-    std::string captureHash;
+    ReducedCapture whole; ///< matrices
+    std::vector<ExpectedNumbers> numbers; ///< of capture()
+    std::optional<Smaller> smaller = std::nullopt;
+    std::vector<ExpectedNumbers> ofWhole = {}; ///< the same of `whole`, where there is a smaller one
+    std::string whyWhole = {}; ///< there is no smaller one
+    std::string captureHash = {};
+    std::string wholeHash = {};
 
-    /// A variant that may have run ends like the dump, in the format it may have run in.
-    bool reproducedByNumbers() const;
+    const ReducedCapture& capture() const { return smaller ? smaller->capture : whole; }
+    /// Where more than the numbers may be at fault, somebody's function is called with the whole.
+    bool packsWhole() const { return smaller && verdict.blame != Blame::numerics; }
+    int expectedStatus() const { return firstLikeDump(numbers) != nullptr ? 0 : 1; }
 };
 
 } // namespace nanscope

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/report/words.h"
+
 namespace nanscope {
 
 namespace {
@@ -27,17 +29,63 @@ std::string entry(std::string_view name, const std::string& text)
     return result + "\n";
 }
 
-} // namespace
-
-bool Material::reproducedByNumbers() const
+std::string directionsText(TwinDirections directions, std::uint64_t seed)
 {
-    return std::any_of(numbers.begin(), numbers.end(),
-        [](const ExpectedNumbers& row) { return row.precision == row.own && row.likeDump; });
+    return directions == TwinDirections::random
+        ? fmt::format("random directions (seed {})", seed)
+        : fmt::format("random directions (seed {}) but for the largest, which lies along one row and one column: "
+                      "spread over all of them, no entry would leave the format",
+            seed);
 }
+
+std::string wholeSentence(const ReducedCapture& capture, std::uint64_t seed)
+{
+    if (capture.twin) {
+        return fmt::format(
+            "A synthetic twin of the captured input: the same singular values, size and format, with {}.",
+            directionsText(*capture.twin, seed));
+    }
+    return fmt::format("{} of {} of the {} captured {}, bit for bit.", capture.output ? "Input and output" : "Input",
+        capture.elements.size(), capture.captured, capture.captured == 1 ? "matrix" : "matrices");
+}
+
+std::string secretSentence(const ReducedCapture& capture)
+{
+    if (!capture.twin) {
+        return "It may be private, and nothing in it is redacted.";
+    }
+    return *capture.twin == TwinDirections::random
+        ? "None of the captured numbers is in it."
+        : "No captured number was put into it: its largest entry is the largest singular value.";
+}
+
+std::string cutSentence(const Smaller& smaller, std::uint64_t seed)
+{
+    const auto& part = smaller.capture;
+    const auto origin = part.twin
+        ? fmt::format(
+            "a synthetic twin of the captured input (the same singular values, {})", directionsText(*part.twin, seed))
+        : std::string("the captured input; its output, which was that of the whole, is left out");
+    return fmt::format("Cut from {}: {} of {}, {} of {} elements not zero.", origin, shapeText(part.input.shape),
+        shapeText(smaller.before), countText(smaller.nonZero),
+        countText(static_cast<std::int64_t>(part.inputValues.size())));
+}
+
+std::string leastSentence(const Smaller& smaller)
+{
+    const auto others =
+        smaller.others == 1 ? std::string("the other replay") : fmt::format("the other {} replays", smaller.others);
+    return fmt::format("The least found in {} calls on which {} ends like the dump, and {} as on the whole. "
+                       "What chooses a kernel is kept: {}.{}",
+        smaller.calls, smaller.leading, others, smaller.kept,
+        smaller.exhausted ? " The search was ended by its limit, so that less may do." : "");
+}
+
+} // namespace
 
 std::string whyThatStatus(const Material& from)
 {
-    if (from.reproducedByNumbers()) {
+    if (from.expectedStatus() == 0) {
         return from.verdict.blame == Blame::upstream
             ? "The input was not finite already, and every variant passes that on."
             : "A variant that may have run ends like the dump, on any machine.";
@@ -52,14 +100,13 @@ std::string whyThatStatus(const Material& from)
 
 std::string captureSentence(const Material& from)
 {
-    if (from.options.synthetic) {
-        return fmt::format("A synthetic twin of the captured input: the same singular values, size and format, with "
-                           "random directions (seed {}). None of the captured numbers is in it.",
-            from.options.seed);
+    const auto& capture = from.capture();
+    const std::string secret = secretSentence(capture);
+    if (from.smaller) {
+        return fmt::format(
+            "{} {} {}", cutSentence(*from.smaller, from.options.seed), leastSentence(*from.smaller), secret);
     }
-    return fmt::format("Input and output of {} of the {} captured {}, bit for bit. They may be private, and nothing in "
-                       "them is redacted.",
-        from.capture.elements.size(), from.capture.captured, from.capture.captured == 1 ? "matrix" : "matrices");
+    return fmt::format("{} {} It is whole: {}.", wholeSentence(capture, from.options.seed), secret, from.whyWhole);
 }
 
 std::string readmeLines(const Material& from)
@@ -67,10 +114,20 @@ std::string readmeLines(const Material& from)
     const auto program =
         fmt::format("Runs the call again: python repro.py needs torch and no GPU. It ends with 0 where "
                     "the damage is reproduced, 1 where it is not, 2 where it cannot run. Expected is {}. {}",
-            from.reproducedByNumbers() ? 0 : 1, whyThatStatus(from));
+            from.expectedStatus(), whyThatStatus(from));
     const auto numbers =
-        fmt::format("What each variant that may have run is expected to give, and the sha256 of {}.", captureName);
-    return entry("repro.py", program) + entry("expected.json", numbers) + entry(captureName, captureSentence(from));
+        fmt::format("What each variant that may have run is expected to give with {}, where that comes "
+                    "from, and its sha256.",
+            captureName);
+    auto lines =
+        entry("repro.py", program) + entry("expected.json", numbers) + entry(captureName, captureSentence(from));
+    if (from.packsWhole()) {
+        lines += entry(wholeName,
+            fmt::format("What --impl and --storm call your function with: that the numbers did it is not certain, and "
+                        "what else may have needs the whole. {}",
+                wholeSentence(from.whole, from.options.seed)));
+    }
+    return lines;
 }
 
 } // namespace nanscope

@@ -13,7 +13,6 @@
 
 #include "core/platform/platform.h"
 #include "core/replay/formats.h"
-#include "core/reproduce/twin.h"
 
 namespace nanscope {
 
@@ -161,7 +160,7 @@ Result<ReducedCapture> reduceCapture(const CaptureFile& file, const Capture& sca
     return result;
 }
 
-Result<void> makeSynthetic(ReducedCapture& capture, std::uint64_t seed)
+Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t seed, TwinDirections directions)
 {
     const auto precision = precisionOf(capture.input.dtype);
     if (!precision) {
@@ -171,7 +170,7 @@ Result<void> makeSynthetic(ReducedCapture& capture, std::uint64_t seed)
     std::vector<double> values;
     for (std::size_t i = 0; i < capture.elements.size(); ++i) {
         const auto matrix = std::span(capture.inputValues).subspan(i * size, size);
-        auto twin = syntheticTwin(matrix, capture.shape.rows, capture.shape.cols, seed + i);
+        auto twin = syntheticTwin(matrix, capture.shape.rows, capture.shape.cols, seed + i, directions);
         if (!twin) {
             return tl::make_unexpected(twin.error());
         }
@@ -181,7 +180,8 @@ Result<void> makeSynthetic(ReducedCapture& capture, std::uint64_t seed)
     capture.input.bytes = encoded(*precision, sizeOf(capture.input.dtype), values);
     capture.inputValues = std::move(values);
     capture.output.reset();
-    return {};
+    capture.twin = directions;
+    return capture;
 }
 
 Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture)

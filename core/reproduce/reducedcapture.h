@@ -7,9 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "core/reproduce/twin.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
+
+/// How a result ended, for holding others against it.
+struct Shown
+{
+    std::string outcome; ///< "zero", "inf" or "nan"
+    std::int64_t notFinite = 0; ///< elements
+    std::int64_t of = 0;
+};
 
 /// The matrices of a capture that still show the fault, as they lie in the file and as numbers.
 struct ReducedCapture
@@ -20,17 +29,19 @@ struct ReducedCapture
     std::optional<double> epsilon;
     TensorToWrite input;
     std::vector<double> inputValues;
-    std::optional<TensorToWrite> output; ///< none in a twin, and where the capture has none
+    std::optional<TensorToWrite> output; ///< none in a twin, in a smaller one, and where the capture has none
     std::vector<double> outputValues;
+    std::optional<TwinDirections> twin; ///< none: as captured
+    std::optional<Shown> shown; ///< of a smaller one: what stands for the dump
 };
 
 /// Input and output of the damaged matrices, the first ones where they would take more than `limit` bytes; of the first
 /// matrix where none is. `scanned` is the same capture with its scans.
 Result<ReducedCapture> reduceCapture(const CaptureFile& file, const Capture& scanned, std::size_t limit);
 
-/// Takes matrices with the same singular values and random directions for the input and leaves out the output, which
+/// Takes matrices with the same singular values and other directions for the input and leaves out the output, which
 /// keeps its numbers as what the dump looked like.
-Result<void> makeSynthetic(ReducedCapture& capture, std::uint64_t seed);
+Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t seed, TwinDirections directions);
 
 /// A .pt like those of the dion wrapper.
 Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture);

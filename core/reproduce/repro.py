@@ -10,7 +10,8 @@
 Exit status: 0 reproduced, 1 not reproduced, 2 cannot run (no torch, a missing or changed file, no such function or GPU).
 
 "Reproduced" means that the result is damaged as the dump was: for the published numbers, that one of them ends with NaN
-and Inf in exactly the dump's places; for your function, that at least one of its results is not finite. A fault of a
+and Inf in exactly the dump's places (of an input that was made smaller: with as many as Nanscope's replay of it); for
+your function, that at least one of its results is not finite. A fault of a
 kernel, of the order of launches or of a machine is not in the numbers: there the first line ends with status 1, and that
 is what the report expects. Only --impl on a machine like the one that failed can show it.
 """
@@ -163,7 +164,13 @@ def distance(a, b):
 
 
 def like_dump(y, x, capture, expected) -> bool:
-    """Damaged as the dump: element by element where its output is here, else by how much of what."""
+    """Damaged as the dump: element by element where its output is here, else by how much of what.
+
+    Of a smaller input there is no dump: what Nanscope's own replay made of it stands for that.
+    """
+    shown = expected["shown"]
+    if shown is not None:
+        return damaged_elements(y) == shown["not_finite"] and outcome_of(y, x) == shown["outcome"]
     dump = expected["dump"]
     if dump is None:
         return damaged_elements(y) > 0
@@ -177,19 +184,33 @@ def like_dump(y, x, capture, expected) -> bool:
     return dump["whole"] and damaged_elements(y) == y.numel() and outcome_of(y, x) == dump["outcome"]
 
 
-def read_bundle():
+def read_bundle(for_function):
+    """What is expected, which tensors they are, and these: for a function the whole ones, where they are packed."""
     expected_file = HERE / "expected.json"
     try:
         expected = json.loads(expected_file.read_text(encoding="utf-8"))
-        capture_file = HERE / expected["capture"]["file"]
+        kept = expected["whole"] if for_function and expected["whole"] else expected["capture"]
+        capture_file = HERE / kept["file"]
         contents = capture_file.read_bytes()
     except (OSError, ValueError, KeyError) as error:
         raise CannotRun(f"a file of the bundle is missing or damaged ({type(error).__name__}: {error})") from error
     found = hashlib.sha256(contents).hexdigest()
-    if found != expected["capture"]["sha256"]:
+    if found != kept["sha256"]:
         raise CannotRun(f"{capture_file.name} is not the file that was packed: its sha256 is {found}")
     capture = torch.load(capture_file, map_location="cpu", weights_only=True)
-    return expected, capture
+    return expected, kept, capture
+
+
+def shape_text(shape) -> str:
+    return "x".join(map(str, shape))
+
+
+def origin_of(kept) -> str:
+    twin = "a synthetic twin" if kept["synthetic"] else "the captured input"
+    cut = kept.get("minimised")
+    if cut:
+        return f", cut from {twin} of {shape_text(cut['from'])} in {cut['calls']} calls"
+    return f", {twin}: same singular values, other directions" if kept["synthetic"] else ""
 
 
 def matrices_of(x):
@@ -346,7 +367,7 @@ def tell_nearest(tally, capture):
     x = matrices_of(capture["input"])
     y = tally.finite.reshape(x.shape)
     near = []
-    for (name, form), program in PROGRAMS.items():
+    for (name, form), program in WHOLE_PROGRAMS.items():
         far = distance(y, run_program(form, program, x)[0])
         if far is not None and form != "fp64":
             near.append((far, f"{name} in {form}"))
@@ -420,7 +441,7 @@ def published_function(expected):
     row = expected["numbers"][0]
     name, form = row["variant"], row["own_precision"]
     print(f"No --impl: {name} in {form} by plain torch, which tests the machine and not your kernel.")
-    return lambda x: run_program(form, PROGRAMS[name, form], matrices_of(x))[0].reshape(x.shape)
+    return lambda x: run_program(form, WHOLE_PROGRAMS[name, form], matrices_of(x))[0].reshape(x.shape)
 
 
 def main() -> int:
@@ -433,10 +454,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.n < 1 or (options.cpu and (options.impl or options.storm)):
         parser.error("--n is at least 1, and --cpu goes alone")
-    expected, capture = read_bundle()
-    kept = expected["capture"]
-    print(f"Report: {expected['verdict']}. {kept['file']}: {'x'.join(map(str, kept['shape']))} {kept['dtype']}, sha256 as "
-          f"packed{', a synthetic twin: same singular values, other directions' if kept['synthetic'] else ''}.")
+    expected, kept, capture = read_bundle(for_function=bool(options.impl or options.storm))
+    print(f"Report: {expected['verdict']}. {kept['file']}: {shape_text(kept['shape'])} {kept['dtype']}, sha256 as packed"
+          f"{origin_of(kept)}.")
     if not options.impl and not options.storm:
         return run_numbers(expected, capture)
     device = device_of(options.device)

@@ -3,11 +3,12 @@
 #include "core/reproduce/reproduce.h"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/reproduce/expectedfile.h"
 #include "core/reproduce/material.h"
 #include "core/reproduce/pythonprogram.h"
 #include "core/reproduce/readme.h"
@@ -18,56 +19,9 @@ namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Sums in another order move relF by some percent; a wrong coefficient moves it by far more.
-constexpr double relativeRoom = 0.25;
-constexpr double absoluteRoom = 1e-5;
-
-Json dumpJson(const ReducedCapture& capture)
+std::string keyOf(const ExpectedNumbers& row)
 {
-    if (capture.outputValues.empty()) {
-        return nullptr;
-    }
-    const auto bad = std::count_if(
-        capture.outputValues.begin(), capture.outputValues.end(), [](double value) { return !std::isfinite(value); });
-    return {{"outcome", outcomeOf(capture.outputValues, capture.inputValues)}, {"not_finite", bad},
-        {"of", capture.outputValues.size()}, {"whole", static_cast<std::size_t>(bad) == capture.outputValues.size()}};
-}
-
-Json captureJson(const Material& from)
-{
-    const auto& capture = from.capture;
-    const bool twin = from.options.synthetic;
-    return {{"file", captureName}, {"sha256", from.captureHash}, {"synthetic", twin},
-        {"seed", twin ? Json(from.options.seed) : Json(nullptr)}, {"shape", capture.input.shape},
-        {"dtype", torchName(capture.input.dtype)}, {"elements", capture.elements}, {"captured", capture.captured},
-        {"epsilon", capture.epsilon ? Json(*capture.epsilon) : Json(nullptr)}};
-}
-
-Json numbersJson(const ExpectedNumbers& row)
-{
-    Json first = nullptr;
-    if (row.firstNonFinite) {
-        first = {{"op", name(row.firstNonFinite->first)}, {"step", row.firstNonFinite->second}};
-    }
-    return {{"variant", row.variant->name}, {"precision", name(row.precision)}, {"own_precision", name(row.own)},
-        {"outcome", row.outcome}, {"rel_f", row.relF ? Json(*row.relF) : Json(nullptr)}, {"first_nonfinite", first},
-        {"like_dump", row.likeDump}};
-}
-
-std::string expectedText(const Material& from)
-{
-    Json rows = Json::array();
-    for (const auto& row : from.numbers) {
-        rows.push_back(numbersJson(row));
-    }
-    const Json json {{"schema", "nanscope.reproducer/1"}, {"nanscope", NANSCOPE_VERSION},
-        {"verdict", name(from.verdict.blame)}, {"role", name(from.verdict.role)}, {"capture", captureJson(from)},
-        {"dump", dumpJson(from.capture)}, {"numbers", std::move(rows)},
-        {"tolerance", {{"relative", relativeRoom}, {"absolute", absoluteRoom}}},
-        {"expected_status", from.reproducedByNumbers() ? 0 : 1}};
-    return json.dump(2) + "\n";
+    return fmt::format("({}, \"{}\")", nlohmann::json(row.variant->name).dump(), name(row.precision));
 }
 
 std::string programsText(const std::vector<ExpectedNumbers>& rows)
@@ -76,16 +30,36 @@ std::string programsText(const std::vector<ExpectedNumbers>& rows)
     std::string table = "PROGRAMS = {\n";
     for (const auto& row : rows) {
         functions += pythonFunction(*row.variant, row.program) + "\n\n";
-        table += fmt::format("    ({}, \"{}\"): {},\n", Json(row.variant->name).dump(), name(row.precision),
-            pythonName(row.variant->name, row.precision));
+        table += fmt::format("    {}: {},\n", keyOf(row), pythonName(row.variant->name, row.precision));
     }
     return functions + table + "}\n";
 }
 
-std::string reproText(const std::vector<ExpectedNumbers>& rows)
+/// A few variants have a number that hangs on the size of the matrix, so that there are two functions of them.
+std::string wholeProgramsText(const std::vector<ExpectedNumbers>& rows, const std::vector<ExpectedNumbers>& ofWhole)
+{
+    std::string functions;
+    std::string table = "WHOLE_PROGRAMS = {\n    **PROGRAMS,\n";
+    for (std::size_t i = 0; i < std::min(rows.size(), ofWhole.size()); ++i) {
+        const auto& row = ofWhole[i];
+        auto text = pythonFunction(*row.variant, row.program);
+        if (text == pythonFunction(*rows[i].variant, rows[i].program)) {
+            continue;
+        }
+        const auto function = pythonName(row.variant->name, row.precision);
+        const auto head = fmt::format("def {}(", function);
+        functions += text.replace(text.find(head), head.size(), fmt::format("def {}_whole(", function)) + "\n\n";
+        table += fmt::format("    {}: {}_whole,\n", keyOf(row), function);
+    }
+    return functions + table + "}\n";
+}
+
+std::string reproText(const Material& from)
 {
     std::string text(reproTemplate());
-    return text.replace(text.find(programsMark), programsMark.size(), programsText(rows));
+    const auto programs = programsText(from.numbers) + "\n\n"
+        + wholeProgramsText(from.numbers, from.packsWhole() ? from.ofWhole : decltype(from.ofWhole) {});
+    return text.replace(text.find(programsMark), programsMark.size(), programs);
 }
 
 bool holdsAny(const std::string& text, const std::vector<Redaction>& hidden)
@@ -95,29 +69,106 @@ bool holdsAny(const std::string& text, const std::vector<Redaction>& hidden)
     });
 }
 
-Result<Reproducer> written(Material material)
+Result<ReportFile> packed(const ReducedCapture& capture, std::string_view name, std::string& hash)
 {
-    const auto bytes = captureBytes(material.capture);
+    const auto bytes = captureBytes(capture);
     if (!bytes) {
         return tl::make_unexpected(bytes.error());
     }
-    material.captureHash = sha256(*bytes);
-    Reproducer result {{{"repro.py", reproText(material.numbers)}, {"expected.json", expectedText(material)}},
-        readmeLines(material), material.reproducedByNumbers() ? 0 : 1, whyThatStatus(material),
-        captureSentence(material)};
+    hash = sha256(*bytes);
+    const auto* begin = reinterpret_cast<const char*>(bytes->data());
+    return ReportFile {std::string(name), std::string(begin, bytes->size())};
+}
+
+Result<Reproducer> written(Material material)
+{
+    std::vector<ReportFile> tensors;
+    const auto pack = [&tensors](const ReducedCapture& capture, std::string_view name, std::string& hash) {
+        return packed(capture, name, hash).map([&tensors](ReportFile file) { tensors.push_back(std::move(file)); });
+    };
+    auto done = pack(material.capture(), captureName, material.captureHash);
+    if (done && material.packsWhole()) {
+        done = pack(material.whole, wholeName, material.wholeHash);
+    }
+    if (!done) {
+        return tl::make_unexpected(done.error());
+    }
+    Reproducer result {{{"repro.py", reproText(material)}, {"expected.json", expectedText(material)}},
+        readmeLines(material), material.expectedStatus(), whyThatStatus(material), captureSentence(material)};
     for (const auto& file : result.files) {
         if (holdsAny(file.bytes, material.options.hidden)) {
             return failure(ErrorKind::refused, "a text that is to be hidden occurs in it");
         }
     }
-    const auto* begin = reinterpret_cast<const char*>(bytes->data());
-    result.files.push_back({std::string(captureName), std::string(begin, bytes->size())});
+    std::move(tensors.begin(), tensors.end(), std::back_inserter(result.files));
     return result;
+}
+
+/// Some replay of the captured matrix ends like the dump, under some rounding.
+bool numbersMayShow(const CaptureVerdict& verdict)
+{
+    return verdict.blame == Blame::numerics
+        || std::any_of(verdict.members.begin(), verdict.members.end(),
+            [](const MemberResult& member) { return member.reproducing > 0; });
+}
+
+/// With the numbers of every variant that may have run. Of two twins the one that shows what the capture does.
+Result<Material> replayed(const CaptureVerdict& verdict, const ReproducerOptions& options,
+    const ReducedCapture& captured, const CancelToken& cancel)
+{
+    const auto runs = suspectedRuns(verdict);
+    const auto withNumbers = [&](ReducedCapture capture) {
+        return expectedNumbers(runs, capture, cancel).map([&](std::vector<ExpectedNumbers> numbers) {
+            return Material {verdict, options, std::move(capture), std::move(numbers)};
+        });
+    };
+    if (!options.synthetic) {
+        return withNumbers(captured);
+    }
+    const auto twin = [&](TwinDirections directions) {
+        return syntheticCapture(captured, options.seed, directions).and_then(withNumbers);
+    };
+    auto plain = twin(TwinDirections::random);
+    if (!plain || plain->expectedStatus() == 0 || !numbersMayShow(verdict)) {
+        return plain;
+    }
+    auto aligned = twin(TwinDirections::largestAlongAxes);
+    return !aligned || aligned->expectedStatus() == 0 ? std::move(aligned) : std::move(plain);
+}
+
+/// Takes the place of the whole where one is found; only a cancelled search is a failure.
+Result<Material> withSmaller(Material material, const JobContext& job)
+{
+    if (!material.options.minimise) {
+        material.whyWhole = "it was not to be made smaller (--no-minimise)";
+        return material;
+    }
+    if (material.verdict.blame == Blame::upstream) {
+        material.whyWhole = "its input was not finite already, so that less of it would show nothing more";
+        return material;
+    }
+    auto smaller = smallerCapture(material.whole, material.numbers, job);
+    if (!smaller) {
+        material.whyWhole = smaller.error().what;
+        return smaller.error().kind == ErrorKind::cancelled ? Result<Material>(tl::make_unexpected(smaller.error()))
+                                                            : Result<Material>(std::move(material));
+    }
+    auto numbers = expectedNumbers(suspectedRuns(material.verdict), smaller->capture, job.cancel);
+    if (!numbers) {
+        return tl::make_unexpected(numbers.error());
+    }
+    if (firstLikeDump(*numbers) == nullptr) {
+        material.whyWhole = "less of it did not end like the dump when it was asked again";
+        return material;
+    }
+    material.ofWhole = std::exchange(material.numbers, std::move(*numbers));
+    material.smaller = std::move(*smaller);
+    return material;
 }
 
 } // namespace
 
-Result<Reproducer> makeReproducer(const ReportInput& input, const ReproducerOptions& options, const CancelToken& cancel)
+Result<Reproducer> makeReproducer(const ReportInput& input, const ReproducerOptions& options, const JobContext& job)
 {
     const auto* capture = mainCapture(input);
     const auto* verdict = mainVerdict(input);
@@ -128,26 +179,18 @@ Result<Reproducer> makeReproducer(const ReportInput& input, const ReproducerOpti
         return failure(ErrorKind::unsupported, "the capture holds a part of its matrices only");
     }
     const auto file = openCapture(capture->path);
-    auto reduced = file ? reduceCapture(*file, *capture, options.limit) : tl::make_unexpected(file.error());
+    const auto reduced = file ? reduceCapture(*file, *capture, options.limit) : tl::make_unexpected(file.error());
     if (!reduced) {
         return tl::make_unexpected(reduced.error());
     }
-    if (options.synthetic) {
-        if (auto made = makeSynthetic(*reduced, options.seed); !made) {
-            return tl::make_unexpected(made.error());
-        }
-    }
-    auto numbers = expectedNumbers(suspectedRuns(*verdict), *reduced, options.synthetic, cancel);
-    if (!numbers) {
-        return tl::make_unexpected(numbers.error());
-    }
-    return written({*verdict, options, std::move(*reduced), std::move(*numbers), {}});
+    return replayed(*verdict, options, *reduced, job.cancel)
+        .and_then([&job](Material material) { return withSmaller(std::move(material), job); })
+        .and_then(written);
 }
 
-Result<Reproducer> reproducerOrReason(
-    const ReportInput& input, const ReproducerOptions& options, const CancelToken& cancel)
+Result<Reproducer> reproducerOrReason(const ReportInput& input, const ReproducerOptions& options, const JobContext& job)
 {
-    auto made = makeReproducer(input, options, cancel);
+    auto made = makeReproducer(input, options, job);
     if (made || made.error().kind == ErrorKind::cancelled) {
         return made;
     }

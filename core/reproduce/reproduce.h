@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a bundle needs to show a failed call again on a machine with torch and nothing else: the capture reduced to its
-// damaged matrices, or a synthetic twin of them, and repro.py with the variants that may have run, written out in plain
-// Python from the very programs that Nanscope replays. docs/bundle.md says what it promises.
+// What a bundle needs to show a failed call again on a machine with torch and nothing else: the capture, or a synthetic
+// twin of it, reduced to its damaged matrices and to what of them still shows the damage, and repro.py with the
+// variants that may have run, written out in plain Python from the very programs that Nanscope replays. docs/bundle.md
+// says what it promises.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct ReproducerOptions
 {
     /// Random directions in place of the captured ones, with the same singular values; false shares the tensors.
     bool synthetic = true;
+    bool minimise = true; ///< to the least that ends the same way, where a replay ends like the dump
     std::uint64_t seed = 0; ///< of the random directions
     std::size_t limit = 16'000'000; ///< bytes the tensors may take: what is beyond leaves matrices out
     std::vector<Redaction> hidden {}; ///< texts of the user's choice that may stand in no file
@@ -27,10 +29,10 @@ struct ReproducerOptions
 /// repro.py, expected.json and capture_min.pt of the capture the report is about, with a line on each for the README.
 /// Fails with the reason where there is no such capture, or none that can be replayed or shared.
 Result<Reproducer> makeReproducer(
-    const ReportInput& input, const ReproducerOptions& options, const CancelToken& cancel = {});
+    const ReportInput& input, const ReproducerOptions& options, const JobContext& job = {});
 
 /// The same, or none with the reason as what README.txt says; fails only where cancelled.
 Result<Reproducer> reproducerOrReason(
-    const ReportInput& input, const ReproducerOptions& options, const CancelToken& cancel = {});
+    const ReportInput& input, const ReproducerOptions& options, const JobContext& job = {});
 
 } // namespace nanscope

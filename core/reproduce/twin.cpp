@@ -25,10 +25,15 @@ Matrix gaussian(std::int64_t rows, std::int64_t cols, std::mt19937_64& random)
     return Matrix::NullaryExpr(rows, cols, [&] { return normal(random); });
 }
 
-/// Columns that are orthonormal; rows >= cols.
-Matrix orthonormal(std::int64_t rows, std::int64_t cols, std::mt19937_64& random)
+/// Columns that are orthonormal, the first of them an axis where asked for; rows >= cols.
+Matrix orthonormal(std::int64_t rows, std::int64_t cols, std::mt19937_64& random, TwinDirections directions)
 {
-    const Eigen::HouseholderQR<Matrix> qr(gaussian(rows, cols, random));
+    Matrix start = gaussian(rows, cols, random);
+    if (directions == TwinDirections::largestAlongAxes) {
+        start.col(0) =
+            Eigen::VectorXd::Unit(rows, static_cast<Eigen::Index>(random() % static_cast<std::uint64_t>(rows)));
+    }
+    const Eigen::HouseholderQR<Matrix> qr(start);
     return qr.householderQ() * Matrix::Identity(rows, cols);
 }
 
@@ -45,7 +50,7 @@ Eigen::VectorXd singularValues(const Matrix& wide)
 } // namespace
 
 Result<std::vector<double>> syntheticTwin(
-    std::span<const double> matrix, std::int64_t rows, std::int64_t cols, std::uint64_t seed)
+    std::span<const double> matrix, std::int64_t rows, std::int64_t cols, std::uint64_t seed, TwinDirections directions)
 {
     const bool finite = std::all_of(matrix.begin(), matrix.end(), [](double x) { return std::isfinite(x); });
     if (!finite || matrix.empty()) {
@@ -59,9 +64,13 @@ Result<std::vector<double>> syntheticTwin(
     const bool tall = rows > cols;
     const Matrix wide = (tall ? Matrix(input.transpose()) : Matrix(input)) / unit;
     std::mt19937_64 random(seed);
-    const Matrix left = orthonormal(wide.rows(), wide.rows(), random);
-    const Matrix right = orthonormal(wide.cols(), wide.rows(), random);
-    const Matrix twin = unit * (left * singularValues(wide).asDiagonal() * right.transpose());
+    const Matrix left = orthonormal(wide.rows(), wide.rows(), random, directions);
+    const Matrix right = orthonormal(wide.cols(), wide.rows(), random, directions);
+    Eigen::VectorXd values = singularValues(wide);
+    if (directions == TwinDirections::largestAlongAxes) {
+        values.reverseInPlace();
+    }
+    const Matrix twin = unit * (left * values.asDiagonal() * right.transpose());
 
     std::vector<double> result(matrix.size());
     Eigen::Map<RowMajor> out(result.data(), rows, cols);

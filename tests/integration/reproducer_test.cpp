@@ -56,6 +56,19 @@ bool haveTorch()
     return std::system(command.c_str()) == 0;
 }
 
+void writeTensors(const std::string& path, std::int64_t rows, std::int64_t cols, const std::vector<float>& input)
+{
+    const std::vector<float> output(input.size(), std::nanf(""));
+    const auto tensor = [&](const char* name, const std::vector<float>& values) {
+        const auto bytes = std::as_bytes(std::span(values));
+        return nanscope::TensorToWrite {name, nanscope::DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
+    };
+    const auto done = nanscope::writePt(path,
+        {{"input", tensor("input", input)}, {"output", tensor("output", output)}, {"rank", std::int64_t {0}},
+            {"epsilon", 1e-8}});
+    ASSERT_TRUE(done) << (done ? "" : nanscope::sentence(done.error()));
+}
+
 /// Entries of about `size`, and an output that is all NaN.
 void writeDump(const std::string& path, float size)
 {
@@ -65,15 +78,20 @@ void writeDump(const std::string& path, float size)
     std::normal_distribution<float> normal(0, size);
     std::vector<float> input(rows * cols);
     std::generate(input.begin(), input.end(), [&] { return normal(random); });
-    const std::vector<float> output(rows * cols, std::nanf(""));
-    const auto tensor = [&](const char* name, const std::vector<float>& values) {
-        const auto bytes = std::as_bytes(std::span(values));
-        return nanscope::TensorToWrite {name, nanscope::DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
-    };
-    const auto done = nanscope::writePt(path,
-        {{"input", tensor("input", input)}, {"output", tensor("output", output)}, {"rank", std::int64_t {0}},
-            {"epsilon", 1e-8}});
-    ASSERT_TRUE(done) << (done ? "" : nanscope::sentence(done.error()));
+    writeTensors(path, rows, cols, input);
+}
+
+/// One entry beyond fp16, where no half of rows and columns has it at its corner, among small ones.
+void writeSpike(const std::string& path)
+{
+    constexpr std::int64_t rows = 96;
+    constexpr std::int64_t cols = 160;
+    std::mt19937 random(3);
+    std::normal_distribution<float> normal(0, 300);
+    std::vector<float> input(rows * cols);
+    std::generate(input.begin(), input.end(), [&] { return normal(random); });
+    input[32 * cols + 80] = 80000;
+    writeTensors(path, rows, cols, input);
 }
 
 /// Entries beyond fp16: a function that casts first ends all NaN, on any machine.
@@ -125,7 +143,7 @@ TEST_F(Reproducer, ATwinShowsTheSameAndSharesNoNumber)
 {
     const auto dump = m_folder / "dump.pt";
     writeTooLarge(dump);
-    const auto folder = bundleOf(dump, {"--ran", "deepspeed-gram"});
+    const auto folder = bundleOf(dump, {"--ran", "deepspeed-gram", "--no-minimise"});
     const auto ended = runPython(folder, "repro.py");
     EXPECT_EQ(ended.status, 0) << ended.text;
     EXPECT_THAT(ended.text, HasSubstr("a synthetic twin"));
@@ -142,6 +160,52 @@ TEST_F(Reproducer, ATwinShowsTheSameAndSharesNoNumber)
                                           "assert not (a == t).any()\n";
     const auto twin = runPython(folder, "twin.py " + nanscope::shellQuoted(dump));
     EXPECT_EQ(twin.status, 0) << twin.text;
+}
+
+TEST_F(Reproducer, TheLeastThatShowsItIsInTheBundle)
+{
+    const auto dump = m_folder / "dump.pt";
+    writeSpike(dump);
+    const std::string entries = "import torch\n"
+                                "x = torch.load('capture_min.pt', weights_only=True)['input']\n"
+                                "print('entries', [float(v) for v in x.flatten() if v != 0])\n";
+    const auto captured = bundleOf(dump, {"--ran", "deepspeed-gram", "--with-capture"});
+    std::ofstream(captured + "/entries.py") << entries;
+    auto ended = runPython(captured, "repro.py");
+    EXPECT_EQ(ended.status, 0) << ended.text;
+    EXPECT_THAT(ended.text, HasSubstr("1x24x40 float32, sha256 as packed, cut from the captured input of 1x96x160"));
+    EXPECT_THAT(ended.text, Not(HasSubstr("not as expected")));
+    EXPECT_THAT(runPython(captured, "entries.py").text, HasSubstr("entries [80000.0]"));
+
+    // Spread over random directions no entry would be beyond fp16.
+    const auto twin = bundleOf(dump, {"--ran", "deepspeed-gram"});
+    std::ofstream(twin + "/entries.py") << entries;
+    ended = runPython(twin, "repro.py");
+    EXPECT_EQ(ended.status, 0) << ended.text;
+    EXPECT_THAT(ended.text, HasSubstr("cut from a synthetic twin of 1x96x160"));
+    const auto made = runPython(twin, "entries.py").text;
+    EXPECT_THAT(made, AllOf(HasSubstr("entries ["), Not(HasSubstr("80000.0")), Not(HasSubstr(","))));
+}
+
+TEST_F(Reproducer, AFunctionIsCalledWithTheWholeWhereMoreThanTheNumbersMayBeAtFault)
+{
+    const auto dump = m_folder / "dump.pt";
+    writeSpike(dump);
+    const auto folder = bundleOf(dump, {"--ran", "deepspeed-gram", "--ran", "nanochat"});
+    std::ofstream(folder + "/mine.py")
+        << "import runpy, torch\n"
+           "own = runpy.run_path('repro.py')\n"
+           "def f(X):\n"
+           "    assert X.shape == (1, 96, 160)\n"
+           "    return own['run_program']('bf16', own['WHOLE_PROGRAMS']['nanochat', 'bf16'], X)[0]\n";
+    const auto numbers = runPython(folder, "repro.py");
+    EXPECT_EQ(numbers.status, 0) << numbers.text;
+    EXPECT_THAT(
+        numbers.text, AllOf(HasSubstr("undecided. capture_min.pt: 1x24x40"), Not(HasSubstr("not as expected"))));
+    const auto mine = runPython(folder, "repro.py --impl mine:f --n 2 --device cpu");
+    EXPECT_EQ(mine.status, 1) << mine.text;
+    EXPECT_THAT(
+        mine.text, AllOf(HasSubstr("capture_whole.pt: 1x96x160"), HasSubstr("nearest to nanochat in bf16, 0 % off")));
 }
 
 TEST_F(Reproducer, TakesANormInFp64WhereTheVariantDoes)
@@ -248,6 +312,10 @@ TEST_F(Reproducer, NothingInItTellsWhereItWasMade)
         EXPECT_THAT(text, Not(HasSubstr("/home"))) << name;
         EXPECT_THAT(text, Not(HasSubstr(fs::path(sample).parent_path().string()))) << name;
         EXPECT_THAT(text, Not(HasSubstr(m_folder.path().string()))) << name;
+    }
+    for (const auto* name : {"report.md", "report.html", "report.json"}) {
+        EXPECT_THAT(contents(fs::path(folder) / name), Not(HasSubstr(m_folder.path().string()))) << name;
+        EXPECT_THAT(contents(fs::path(folder) / name), Not(HasSubstr(fs::path(sample).parent_path().string()))) << name;
     }
     // A word the reporter hides may be one the code needs.
     const auto hidden = run({"report", sample, "--bundle", m_folder / "hidden", "--redact", "Arithmetic"});

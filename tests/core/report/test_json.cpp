@@ -214,8 +214,9 @@ TEST(Json, ReportRedactsEveryString)
     EXPECT_EQ(text.find("alice"), std::string::npos);
     const auto json = Json::parse(text);
     EXPECT_EQ(json["schema"], "nanscope.report/1");
-    EXPECT_EQ(json["run"]["root"], "<home>/runs/tile");
+    EXPECT_EQ(json["run"]["root"], json["run"]["name"]) << "not where it lies";
     EXPECT_EQ(json["diagnosis"]["schema"], "nanscope.diagnosis/1");
     EXPECT_EQ(json["cells"].size(), 1U);
-    EXPECT_NE(jsonReport(handmade::reportInput(), {false}).find("alice"), std::string::npos);
+    const auto open = jsonReport(handmade::reportInput(), {false});
+    EXPECT_EQ(Json::parse(open)["run"]["root"], "/home/alice/runs/tile");
 }

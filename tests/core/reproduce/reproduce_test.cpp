@@ -178,6 +178,53 @@ TEST_F(ReproducerFiles, OnlyTheSamePatternIsTheSameDamage)
     EXPECT_EQ(expectedOf(*made(options))["expected_status"], 1) << "one element is finite";
 }
 
+TEST_F(ReproducerFiles, WhatTheNumbersDoIsMadeSmallUnlessAskedNotTo)
+{
+    m_blame = Blame::numerics;
+    std::fill(m_values.begin() + 24, m_values.begin() + 48, 3.4e38F);
+    ReproducerOptions options;
+    options.synthetic = false;
+    const auto small = made(options);
+    ASSERT_TRUE(small) << small.error().what;
+    const auto expected = expectedOf(*small);
+    EXPECT_THAT(expected["capture"]["minimised"]["from"], ElementsAre(1, 4, 6));
+    EXPECT_THAT(expected["capture"]["shape"], ElementsAre(1, 1, 3)) << "wide still, and neither side a multiple of 8";
+    EXPECT_EQ(expected["capture"]["minimised"]["elements_left"], 1);
+    EXPECT_EQ(expected["shown"]["not_finite"], 3);
+    EXPECT_EQ(expected["whole"], nullptr);
+    EXPECT_EQ(expected["expected_status"], 0);
+    EXPECT_THAT(
+        small->capture, AllOf(HasSubstr("1x1x3 of 1x4x6, 1 of 3 elements not zero"), HasSubstr("may be private")));
+    EXPECT_EQ(small->files.size(), 3U);
+
+    options.minimise = false;
+    const auto whole = made(options);
+    EXPECT_THAT(expectedOf(*whole)["capture"]["shape"], ElementsAre(1, 4, 6));
+    EXPECT_EQ(expectedOf(*whole)["capture"]["minimised"], nullptr);
+    EXPECT_THAT(whole->capture, HasSubstr("It is whole: it was not to be made smaller (--no-minimise)"));
+}
+
+TEST_F(ReproducerFiles, WhereMoreThanTheNumbersMayBeAtFaultTheWholeIsThereToo)
+{
+    m_blame = Blame::undecided;
+    std::fill(m_values.begin() + 24, m_values.begin() + 48, 3.4e38F);
+    ReproducerOptions options;
+    options.synthetic = false;
+    const auto result = made(options);
+    ASSERT_EQ(result->files.size(), 4U);
+    EXPECT_EQ(result->files[3].name, "capture_whole.pt");
+    const auto expected = expectedOf(*result);
+    EXPECT_THAT(expected["whole"]["shape"], ElementsAre(1, 4, 6));
+    EXPECT_EQ(expected["whole"]["sha256"], sha256(std::as_bytes(std::span(result->files[3].bytes))));
+    EXPECT_THAT(result->readme, HasSubstr("capture_whole.pt\n"));
+    m_blame = Blame::implementation;
+    m_values = std::vector<float>(m_values.size(), 1);
+    const auto innocent = made(options);
+    EXPECT_EQ(innocent->files.size(), 3U);
+    EXPECT_THAT(
+        innocent->capture, HasSubstr("no replay ends like the dump, so nothing tells which smaller matrix would fail"));
+}
+
 TEST_F(ReproducerFiles, WhatCannotBeMadeIsSaid)
 {
     m_values[30] = nan;

@@ -51,6 +51,23 @@ TEST(Twin, HasTheSingularValuesAndNothingElse)
     }
 }
 
+TEST(Twin, CanHaveItsLargestValueAsAnEntry)
+{
+    for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t> {6, 11}, {11, 6}}) {
+        const auto original = matrix(rows, cols, 3);
+        const auto twin = syntheticTwin(original, rows, cols, 3, TwinDirections::largestAlongAxes);
+        ASSERT_TRUE(twin) << twin.error().what;
+        const auto expected = singularValues(original, rows, cols);
+        EXPECT_LE((expected - singularValues(*twin, rows, cols)).cwiseAbs().maxCoeff(), 1e-7 * expected.maxCoeff());
+        double largest = 0;
+        for (const double value : *twin) {
+            largest = std::max(largest, std::abs(value));
+        }
+        EXPECT_NEAR(largest, expected.maxCoeff(), 1e-9 * largest);
+        EXPECT_GT(largest, 3) << "no entry of the original is as large";
+    }
+}
+
 TEST(Twin, IsTheSameForTheSameSeed)
 {
     const auto original = matrix(5, 8, 1);
