@@ -3,6 +3,7 @@
 #include "app/nanscope/spreadtext.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,7 +48,8 @@ std::string sentenceOf(const SpreadFrame& frame)
     const bool damaged = frame.damage.count > 0;
     auto text = damaged ? frame.damage.name + ": " + frame.damage.text : std::string("finite");
     if (frame.distance) {
-        text += fmt::format(", {:.2g} % off", 100 * *frame.distance);
+        text += std::isfinite(*frame.distance) ? fmt::format(", {:.2g} % off", 100 * *frame.distance)
+                                               : std::string(", off by more than a number can tell");
     }
     return frame.planted ? text + "  (planted here)" : text;
 }
@@ -74,6 +76,10 @@ std::string endText(const SpreadFilm& film)
 {
     if (!film.endsLikeDump) {
         return "The capture holds no output to compare the end with.\n";
+    }
+    const bool finite = film.frames.empty() || film.frames.back().damage.count == 0;
+    if (*film.endsLikeDump && finite) {
+        return "It ends finite, and so does the capture; whether both hold the same values is not compared.\n";
     }
     return *film.endsLikeDump ? "It ends like the dump: the same elements are not finite.\n"
                               : "It does not end like the dump: other elements are not finite.\n";

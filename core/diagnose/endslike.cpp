@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <utility>
 
@@ -158,6 +159,11 @@ std::vector<const Variant*> named(const std::vector<std::string>& names)
         const bool wanted = std::ranges::find(names, variant->name) != names.end();
         return names.empty() ? variant->published : wanted;
     });
+    // Forms that nobody recommends have the places of their published siblings.
+    const auto published = [](const Variant* variant) { return variant->published; };
+    if (std::ranges::any_of(chosen, published)) {
+        std::erase_if(chosen, std::not_fn(published));
+    }
     return chosen;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 namespace nanscope {
 
 CellSubject::CellSubject(CellChoice choice, const Variant& variant, std::unique_ptr<Device> device)
@@ -20,6 +22,10 @@ Result<std::unique_ptr<CellSubject>> CellSubject::make(const CellChoice& choice,
     const auto variant = findVariant(choice.variant);
     if (!variant) {
         return tl::make_unexpected(variant.error());
+    }
+    // The range of outputs is searched step by step, before any program is compiled.
+    if (choice.steps && (*choice.steps < 1 || *choice.steps > maxSteps)) {
+        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *choice.steps, maxSteps));
     }
     auto device = devices(choice.device);
     if (!device) {

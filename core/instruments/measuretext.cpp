@@ -63,6 +63,9 @@ std::vector<SpectrumLine> worthShowing(const SpectrumStage& stage)
 
 std::string stageLine(const SpectrumStage& stage)
 {
+    if (!stage.finite) {
+        return fmt::format("  step {}: not finite, so it has no singular values\n", stage.step);
+    }
     const auto flagged = std::ranges::count_if(stage.lines, &SpectrumLine::flagged);
     double furthest = 0;
     for (const auto& line : stage.lines) {
@@ -188,6 +191,7 @@ std::string answerText(const SpectrumAnswer& answer)
         text += stageLine(answer.stages[i]);
     }
     if (!answer.stages.empty() && answer.stages.back().finite) {
+        text += fmt::format("  output, after step {}:\n", answer.stages.back().step);
         text += stageTable(answer.stages.back());
         text +=
             fmt::format("  {} of the output lies outside of these directions\n", percent(answer.stages.back().outside));

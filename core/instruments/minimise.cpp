@@ -220,10 +220,10 @@ void Shrink::conclude()
     m_answer.nonZeroAfter = nonZeroIn(m_left);
     m_answer.exhausted = spent();
     m_answer.epsilon = m_asker.specimen().epsilon;
-    m_answer.sentence =
-        fmt::format("{} of {} elements are left of {}, and the output is still {}{}", countText(m_answer.nonZeroAfter),
-            countText(after.batch * after.elements()), shapeText(m_answer.before), describe(m_answer.symptom),
-            m_answer.exhausted ? "; the calls were used up, so that less may do (--calls)" : "");
+    m_answer.sentence = fmt::format("{} non-zero of {} elements are left of {}, and the output is still {}{}",
+        countText(m_answer.nonZeroAfter), countText(after.batch * after.elements()), shapeText(m_answer.before),
+        describe(m_answer.symptom),
+        m_answer.exhausted ? "; the calls were used up, so that less may do (--calls)" : "");
     m_answer.input = std::move(m_left);
 }
 

@@ -56,6 +56,11 @@ std::string repeatSentence(const RepeatCount& count)
             "finite",
             count.differ, count.calls, count.distinct, count.nonFinite, count.calls);
     }
+    if (count.nonFinite == count.calls) {
+        return fmt::format("each of {} calls gave the same bits, and none of them finite: it fails on this input every "
+                           "time",
+            count.calls);
+    }
     return fmt::format("not reproduced in this setting: none of {} calls differs from the first, so that at 95 % "
                        "confidence fewer than {:.2g} % do here; this lowers no suspicion elsewhere",
         count.calls, 100 * *count.bound());

@@ -153,8 +153,10 @@ void Storm::conclude()
 {
     std::vector<std::string> hit;
     std::int64_t calls = 0;
+    std::int64_t nonFinite = 0;
     for (const auto& leg : m_answer.legs) {
         calls += leg.count.calls;
+        nonFinite += leg.count.nonFinite;
         if (leg.count.differ > 0) {
             hit.push_back(fmt::format("{} ({} of {})", leg.name, leg.count.differ, leg.count.calls));
         }
@@ -163,6 +165,9 @@ void Storm::conclude()
         m_answer.sentence = fmt::format("other bits than in the calm came under: {}", fmt::join(hit, ", "));
     } else if (calls == 0) {
         m_answer.sentence = "no call gave an output";
+    } else if (nonFinite == calls) {
+        m_answer.sentence = fmt::format(
+            "all {} outputs are the same bits, and none is finite: it fails on this input in the calm, too", calls);
     } else {
         m_answer.sentence = fmt::format("not reproduced in this setting: all {} outputs are the same bits; a cluster's "
                                         "own streams, neighbours and memory are not in it",

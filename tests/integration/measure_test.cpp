@@ -84,6 +84,8 @@ TEST(Measure, SaysWhatIsMissingOrImpossible)
     EXPECT_THAT(said({"scale", capture, "--impl", "mine"}, 2), HasSubstr("python:MODULE:FUNCTION"));
     EXPECT_THAT(said({"minimise", capture, "--variant", "dion-ns5", "-o", folder / "b.pt"}, 2),
         HasSubstr("The outcome is finite"));
+    EXPECT_THAT(
+        said({"repeat", capture, "--variant", "dion-ns5", "--steps", "1000000"}, 2), HasSubstr("give 1 to 100"));
     EXPECT_THAT(said({"scale", folder / "none.pt", "--variant", "dion-ns5"}, 4), HasSubstr("none.pt"));
 }
 

@@ -7,6 +7,7 @@
 
 using namespace nanscope::testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 namespace {
@@ -105,4 +106,9 @@ TEST_F(Spread, AHealthyCaptureHasNoPlaces)
     const auto healthy = run({"spread", writeCapture(m_folder / "b.pt", {24, 40, false, false}), "--like-dump"});
     EXPECT_EQ(healthy.status, 4);
     EXPECT_THAT(healthy.err, HasSubstr("finite"));
+    const auto stale = run({"spread", m_folder / "b.pt", "--variant", "gns-gram", "--op", "q", "--iteration", "3",
+        "--tile", "0,0", "--value", "stale:1e300"});
+    EXPECT_THAT(stale.out, Not(HasSubstr("ends like the dump"))) << "finite in and out is no likeness";
+    EXPECT_THAT(stale.out, Not(HasSubstr("inf %")));
+    EXPECT_THAT(stale.out, Not(HasSubstr("nan %")));
 }

@@ -45,6 +45,17 @@ TEST(Repeat, OneBitInOneCallIsCounted)
     EXPECT_THAT(answer->sentence, HasSubstr("1 of 20 calls differ"));
 }
 
+TEST(Repeat, WhatFailsEveryTimeIsReproduced)
+{
+    RepeatCount count;
+    count.calls = 20;
+    count.nonFinite = 20;
+    EXPECT_EQ(repeatSentence(count),
+        "each of 20 calls gave the same bits, and none of them finite: it fails on this input every time");
+    count.nonFinite = 0;
+    EXPECT_THAT(repeatSentence(count), HasSubstr("not reproduced in this setting"));
+}
+
 TEST(Repeat, CallsWithoutAnOutputAreNeitherSameNorOther)
 {
     Burst burst;
