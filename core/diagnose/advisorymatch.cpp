@@ -20,6 +20,52 @@ struct Answer
     std::string fact;
 };
 
+std::string placeOf(const Saying& saying)
+{
+    constexpr std::size_t listed = 8;
+    if (saying.ranks.empty()) {
+        return saying.files.empty() ? std::string() : fmt::format(" ({})", *saying.files.begin());
+    }
+    if (saying.ranks.size() > listed) {
+        return fmt::format(
+            " on {} ranks from {} to {}", saying.ranks.size(), *saying.ranks.begin(), *saying.ranks.rbegin());
+    }
+    return fmt::format(" on rank{} {}", saying.ranks.size() == 1 ? "" : "s", fmt::join(saying.ranks, ", "));
+}
+
+// "quack-kernels 0.4.1"; where several are installed, also who has which.
+std::string versionsText(const std::string& package, const Versions& versions, const std::vector<std::string>& chosen)
+{
+    std::vector<std::string> parts;
+    for (const auto& version : chosen) {
+        parts.push_back(
+            fmt::format("{} {}{}", package, version, versions.size() > 1 ? placeOf(versions.at(version)) : ""));
+    }
+    return fmt::format("{}", fmt::join(parts, " and "));
+}
+
+/// Versions by what a range makes of them.
+struct Sorted
+{
+    std::vector<std::string> affected;
+    std::vector<std::string> sound;
+    std::vector<std::string> notComparable; ///< a commit, "main": not as PEP 440 writes them
+};
+
+Sorted sorted(const AffectedPackage& package, const Versions& versions)
+{
+    Sorted found;
+    for (const auto& [text, saying] : versions) {
+        const auto version = parseVersion(text);
+        const auto affected = [&](const VersionRange& range) { return range.contains(*version); };
+        auto& group = !version                                ? found.notComparable
+            : std::ranges::any_of(package.versions, affected) ? found.affected
+                                                              : found.sound;
+        group.push_back(text);
+    }
+    return found;
+}
+
 Answer answerPackage(const AffectedPackage& package, const RunFacts& facts)
 {
     const auto known = facts.packages.find(package.name);
@@ -27,23 +73,26 @@ Answer answerPackage(const AffectedPackage& package, const RunFacts& facts)
         return facts.allPackages ? Answer {Truth::no, {}}
                                  : Answer {Truth::unknown, fmt::format("the version of {}", package.name)};
     }
-    const auto listed = fmt::format("{} {}", package.name, fmt::join(known->second, " and "));
+    const auto text = [&](const std::vector<std::string>& chosen) {
+        return versionsText(package.name, known->second, chosen);
+    };
+    std::vector<std::string> all;
+    for (const auto& [version, saying] : known->second) {
+        all.push_back(version);
+    }
     if (package.everyVersion) {
-        return {Truth::yes, listed};
+        return {Truth::yes, text(all)};
     }
     if (package.versions.empty()) {
-        return {Truth::unknown, fmt::format("whether {} has the mend", listed)};
+        return {Truth::unknown, fmt::format("whether {} has the mend", text(all))};
     }
-    bool readable = true;
-    for (const auto& text : known->second) {
-        const auto version = parseVersion(text);
-        readable = readable && version;
-        const auto affected = [&](const VersionRange& range) { return range.contains(*version); };
-        if (version && std::ranges::any_of(package.versions, affected)) {
-            return {Truth::yes, fmt::format("{} {}", package.name, text)};
-        }
+    const auto [affected, sound, notComparable] = sorted(package, known->second);
+    if (!affected.empty()) {
+        return {Truth::yes, text(affected) + (sound.empty() ? "" : fmt::format(", not {}", text(sound)))};
     }
-    return readable ? Answer {Truth::no, {}} : Answer {Truth::unknown, fmt::format("which version {} is", listed)};
+    return notComparable.empty()
+        ? Answer {Truth::no, {}}
+        : Answer {Truth::unknown, fmt::format("which version {} is (not comparable)", text(notComparable))};
 }
 
 Answer answerCapability(const Advisory& advisory, const RunFacts& facts)
@@ -184,14 +233,22 @@ void addCalls(RunFacts& facts, const RunData& run, std::span<const CaptureVerdic
     }
 }
 
+constexpr std::string_view listedPackages = "packages.";
+
+// In the list of an environment; other settings that end in "version" may be of anything.
+bool isListed(const Setting& setting)
+{
+    const auto at = setting.name.find(listedPackages);
+    return at != std::string::npos && (at == 0 || setting.name[at - 1] == '.');
+}
+
 /// "packages.quack_kernels" as `nanscope env --json` has it, "torch.version" and "quack_version" as logs have it.
 std::string packageIn(const Setting& setting)
 {
-    constexpr std::string_view listed = "packages.";
     constexpr std::string_view version = "version";
     std::string_view name = setting.name;
-    if (const auto at = name.find(listed); at != std::string_view::npos && (at == 0 || name[at - 1] == '.')) {
-        return packageName(name.substr(at + listed.size()));
+    if (isListed(setting)) {
+        return packageName(name.substr(name.find(listedPackages) + listedPackages.size()));
     }
     if (!name.ends_with(version) || name.size() <= version.size() + 1) {
         return {};
@@ -214,8 +271,13 @@ void addPackages(RunFacts& facts, const RunData& run)
 {
     for (const auto& setting : run.settings) {
         const auto package = packageIn(setting);
-        if (!package.empty() && parseVersion(setting.value)) {
-            facts.packages[distribution(package)].insert(setting.value);
+        if (!package.empty() && (parseVersion(setting.value) || (isListed(setting) && !setting.value.empty()))) {
+            auto& saying = facts.packages[distribution(package)][setting.value];
+            if (setting.rank) {
+                saying.ranks.insert(*setting.rank);
+            } else if (!setting.source.empty()) {
+                saying.files.insert(setting.source);
+            }
         }
         // The list of an environment is one of all that concerns training.
         facts.allPackages = facts.allPackages || (setting.name == "packages.torch" && !setting.value.empty());

@@ -26,9 +26,18 @@ struct CallFacts
     bool zeroMatrix = false;
 };
 
+/// Who says that a version is installed: ranks, and files that say it for no rank.
+struct Saying
+{
+    std::set<int> ranks;
+    std::set<std::string> files;
+};
+
+using Versions = std::map<std::string, Saying>; ///< as written; ranks may differ
+
 struct RunFacts
 {
-    std::map<std::string, std::set<std::string>> packages; ///< versions by packageName(): ranks may differ
+    std::map<std::string, Versions> packages; ///< by packageName()
     bool allPackages = false; ///< what is not listed is not installed
     std::vector<cards::Capability> gpus;
     std::vector<CallFacts> calls;

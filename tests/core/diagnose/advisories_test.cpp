@@ -13,6 +13,7 @@ namespace nanscope {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Setting settingOf(std::string name, std::string value)
 {
@@ -41,9 +42,10 @@ public:
         verdicts.push_back(verdict);
     }
 
-    Scene& with(const std::string& name, const std::string& value)
+    Scene& with(const std::string& name, const std::string& value, std::optional<int> rank = {})
     {
         run.settings.push_back(settingOf(name, value));
+        run.settings.back().rank = rank;
         return *this;
     }
 
@@ -154,6 +156,60 @@ TEST(Advisories, AnyOfSeveralRangesMatches)
         Scene scene;
         scene.with("packages.gram_newton_schulz", version);
         EXPECT_EQ(scene.match("gns-autotune").has_value(), affected) << version;
+    }
+}
+
+TEST(Advisories, OfMixedVersionsTheMatchNamesTheRank)
+{
+    Scene scene;
+    scene.with("gpu.capability", "12.0");
+    for (int rank = 0; rank < 4; ++rank) {
+        scene.with("quack_version", rank == 2 ? "0.4.1" : "0.7.0", rank);
+    }
+    const auto match = scene.match("quack-sm120-launch-wait");
+    ASSERT_TRUE(match);
+    EXPECT_THAT(
+        match->matched, HasSubstr("quack-kernels 0.4.1 on rank 2, not quack-kernels 0.7.0 on ranks 0, 1, 3, compute"));
+    for (auto& setting : scene.run.settings) {
+        setting.rank.reset();
+    }
+    scene.run.settings[3].source = "node2/env.json";
+    EXPECT_THAT(
+        scene.match("quack-sm120-launch-wait")->matched, HasSubstr("quack-kernels 0.4.1 (node2/env.json), not"));
+    scene.run.settings[3].value = "0.7.1";
+    EXPECT_FALSE(scene.match("quack-sm120-launch-wait")) << "no rank has an affected one";
+}
+
+TEST(Advisories, OneVersionOnAllRanksNamesNone)
+{
+    Scene scene;
+    scene.with("gpu.capability", "12.0").with("quack_version", "0.4.1", 0).with("quack_version", "0.4.1", 1);
+    EXPECT_THAT(scene.match("quack-sm120-launch-wait")->matched, Not(HasSubstr("rank")));
+}
+
+TEST(Advisories, ACommitIsNoVersionAndNoProofThatItIsMissing)
+{
+    Scene scene;
+    scene.with("packages.torch", "2.11.0+cu130")
+        .with("packages.quack_kernels", "60d8808")
+        .with("gpu.capability", "12.0");
+    const auto match = scene.match("quack-sm120-launch-wait");
+    ASSERT_TRUE(match) << "an environment that lists torch lists what is installed";
+    EXPECT_FALSE(match->certain);
+    EXPECT_EQ(match->missing, "which version quack-kernels 60d8808 is (not comparable)");
+    Scene model;
+    model.with("packages.torch", "2.11.0").with("quack.version", "transformer").with("gpu.capability", "12.0");
+    EXPECT_FALSE(model.match("quack-sm120-launch-wait")) << "no version of a package";
+}
+
+TEST(Advisories, BuildsAndCandidatesStandWhereTheirVersionDoes)
+{
+    for (const auto& [version, affected] :
+        {std::pair("0.6.4+cu130", true), std::pair("0.6.5rc1", false), std::pair("0.3.11rc1", false),
+            std::pair("0.4.0.dev20260101+git60d8808", true), std::pair("0.6.4.post1", false)}) {
+        Scene scene;
+        scene.with("packages.quack_kernels", version).with("gpu.capability", "12.0");
+        EXPECT_EQ(scene.match("quack-sm120-launch-wait").has_value(), affected) << version;
     }
 }
 

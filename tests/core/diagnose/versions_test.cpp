@@ -23,6 +23,17 @@ TEST(Versions, StandInTheOrderOfPep440)
     }
 }
 
+TEST(Versions, TorchsOwnBuildsStandInOrder)
+{
+    const std::vector<std::string_view> inOrder {"2.8.0", "2.9.0.dev20250801+cu129", "2.9.0a0+145a3a7bda.nv25.10",
+        "2.9.0b1", "2.9.0rc1.dev3", "2.9.0rc1", "2.9.0rc10", "2.9.0+cu130", "2.9.0.post1.dev2", "2.9.0.post1", "2.9.1"};
+    for (std::size_t i = 1; i < inOrder.size(); ++i) {
+        EXPECT_LT(versionOf(inOrder[i - 1]), versionOf(inOrder[i])) << inOrder[i - 1] << " and " << inOrder[i];
+    }
+    EXPECT_EQ(versionOf("2.9.0+cu130"), versionOf("2.9.0+cpu"));
+    EXPECT_EQ(versionOf("2.9.0a0+gitabc123"), versionOf("2.9.0a0"));
+}
+
 TEST(Versions, SeveralSpellingsAreOneVersion)
 {
     EXPECT_EQ(versionOf("2.11.0"), versionOf("2.11"));
