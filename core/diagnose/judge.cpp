@@ -17,6 +17,7 @@
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/identify.h"
 #include "core/diagnose/oddtiles.h"
+#include "core/diagnose/origin.h"
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/provenance.h"
 #include "core/diagnose/rules.h"
@@ -192,6 +193,11 @@ private:
             seekOrigin(c, matrix);
         }
         auto judgement = nanscope::judge(c);
+        if (judgement.blame == Blame::implementation && !element.outputScan.finite()) {
+            if (auto done = lookBesideDamage(c, matrix); !done) {
+                return done;
+            }
+        }
         if (settled && !outranks(judgement, verdict)) {
             return {};
         }
@@ -211,29 +217,55 @@ private:
     }
 
     /// Where values that should not be there come from.
-    static void seekOrigin(Case& c, const Matrix& matrix)
+    void seekOrigin(Case& c, const Matrix& matrix) const
     {
-        const auto& [stored, file, element] = matrix;
-        if (isCopyOfInput(element)) {
+        if (isCopyOfInput(matrix.element)) {
             c.facts.push_back({"the output is the input, bit for bit", "bytes"});
-            return;
+        } else if (c.fit.worstTileError > 0) {
+            c.masked = looksMasked(matrix.element, c.odd);
+            seekOriginOf(c, matrix);
         }
-        if (c.fit.worstTileError <= 0) {
-            return;
-        }
-        c.masked = looksMasked(element, c.odd);
-        auto origin = recursInside(element, c.odd);
-        for (std::int64_t batch = 0; origin.empty() && batch < file.input.matrices().batch; ++batch) {
-            const auto other = batch == element.batch ? Result<Element>(Element {}) : loadElement(file, batch);
-            if (other && batch != element.batch) {
-                origin = recursIn(element, c.odd, other->output, fmt::format("the output of element {}", batch));
-            }
-        }
+    }
+
+    void seekOriginOf(Case& c, const Matrix& matrix) const
+    {
+        constexpr std::size_t mostBefore = 8;
+        const auto origin =
+            originOf(matrix.element, c.odd, matrix.file, m_captures.before(matrix.stored, mostBefore), m_job.cancel);
         if (!origin.empty()) {
             c.facts.push_back({fmt::format("the part that is wrong (rows {}-{} x columns {}-{}): {}", c.odd.rowBegin,
                                    c.odd.rowEnd - 1, c.odd.colBegin, c.odd.colEnd - 1, origin),
                 "bytes"});
         }
+    }
+
+    /// Finite values beside NaN that no plausible variant gives. Asked only where no replay of any of them fails; the
+    /// verdict stands without.
+    Result<void> lookBesideDamage(Case& c, const Matrix& matrix)
+    {
+        const auto& id = c.identification;
+        const bool known = id.how != IdentifiedBy::unknown && !id.matchesNone && c.fit.compared;
+        const bool allFinite =
+            std::ranges::all_of(c.results, [](const MemberResult& m) { return m.finite == m.roundings; });
+        if (!known || !allFinite || matrix.element.inputScan.allZero()) {
+            return {};
+        }
+        const auto odd = findOddRest(matrix.element, c.members, matrix.stored.epsilon, m_device, m_job.cancel);
+        if (!odd) {
+            return tl::make_unexpected(odd.error());
+        }
+        if (odd->count > 0 && !looksMasked(matrix.element, odd->box)) {
+            c.odd = odd->box;
+            c.facts.push_back(
+                {fmt::format(
+                     "beside the damage {} finite tile{} of 16 x 16 {} wrong, too: around [{}, {}] up to {:.0f} % "
+                     "off from every replay",
+                     odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row, odd->col,
+                     100 * odd->worstError),
+                    "output"});
+            seekOriginOf(c, matrix);
+        }
+        return {};
     }
 
     // Proof in one matrix of a batch outweighs an open question in another.

@@ -28,6 +28,9 @@ constexpr double zerosReplayed = 0.02;
 // A tile that should hold less than this share of the average energy is judged as if it held that much.
 constexpr double energyFloor = 0.01;
 
+// Beside damage: of fewer tiles none is typical.
+constexpr std::size_t fewestBesideDamage = 8;
+
 double median(std::vector<double> values)
 {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -35,14 +38,16 @@ double median(std::vector<double> values)
     return *middle;
 }
 
-std::vector<double> errorsAgainst(const Element& element, const std::vector<double>& reference)
+using Chosen = std::vector<bool>; ///< tiles that are looked at
+
+std::vector<double> errorsAgainst(const Element& element, const std::vector<double>& reference, const Chosen& chosen)
 {
     const auto errors = tileErrors(element, reference);
     double energy = 0;
-    for (const auto& tile : errors.tiles) {
-        energy += tile.reference;
+    for (std::size_t i = 0; i < errors.tiles.size(); ++i) {
+        energy += chosen[i] ? errors.tiles[i].reference : 0;
     }
-    const double floor = energyFloor * energy / static_cast<double>(errors.tiles.size());
+    const double floor = energyFloor * energy / static_cast<double>(std::ranges::count(chosen, true));
     std::vector<double> relative;
     for (const auto& tile : errors.tiles) {
         relative.push_back(tile.relative(floor));
@@ -61,6 +66,11 @@ std::vector<int> zerosOf(const std::vector<double>& values, const MatrixShape& s
     return zeros;
 }
 
+double sizeOf(const OddBox& box)
+{
+    return static_cast<double>((box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin));
+}
+
 bool allFinite(const std::vector<double>& values)
 {
     return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
@@ -70,14 +80,17 @@ bool allFinite(const std::vector<double>& values)
 class Search
 {
 public:
-    Search(const Element& element, std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+    Search(const Element& element, std::optional<double> epsilon, Device& device, const CancelToken& cancel,
+        std::size_t fewest)
         : m_element(element)
+        , m_fewest(fewest)
         , m_epsilon(epsilon)
         , m_device(device)
         , m_cancel(cancel)
     {
         m_grid.across = (element.shape.cols + TileErrors::side - 1) / TileErrors::side;
         m_zeros = zerosOf(element.output, element.shape, m_grid.across);
+        chooseTiles();
     }
 
     Result<OddTiles> run(const std::vector<Member>& members)
@@ -86,10 +99,10 @@ public:
         if (!first) {
             return tl::make_unexpected(first.error());
         }
-        if (!allFinite(*first)) {
+        if (!allFinite(*first) || chosenCount() < m_fewest) {
             return OddTiles {};
         }
-        m_nearest = errorsAgainst(m_element, *first);
+        m_nearest = errorsAgainst(m_element, *first, m_chosen);
         m_spread.assign(m_nearest.size(), 0);
         m_replayZeros = zerosOf(*first, m_element.shape, m_grid.across);
         for (const auto& member : members) {
@@ -104,6 +117,20 @@ public:
     }
 
 private:
+    void chooseTiles()
+    {
+        std::vector<double> finite(m_zeros.size(), 0);
+        const auto cols = m_element.shape.cols;
+        for (std::int64_t i = 0; i < m_element.shape.elements(); ++i) {
+            const auto tile = i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side;
+            finite[static_cast<std::size_t>(tile)] +=
+                std::isfinite(m_element.output[static_cast<std::size_t>(i)]) ? 1 : 0;
+        }
+        for (std::size_t tile = 0; tile < finite.size(); ++tile) {
+            m_chosen.push_back(2 * finite[tile] >= sizeOf(boxOf(tile)));
+        }
+    }
+
     Result<std::vector<double>> replayed(const Member& member, const Rounding& rounding)
     {
         ReplayOptions options;
@@ -126,7 +153,7 @@ private:
             if (!allFinite(*output)) {
                 continue;
             }
-            const auto errors = errorsAgainst(m_element, *output);
+            const auto errors = errorsAgainst(m_element, *output, m_chosen);
             std::ranges::transform(
                 m_nearest, errors, m_nearest.begin(), [](double a, double b) { return std::min(a, b); });
             std::ranges::transform(m_replayZeros, zerosOf(*output, m_element.shape, m_grid.across),
@@ -145,16 +172,19 @@ private:
         Element asCaptured;
         asCaptured.shape = m_element.shape;
         asCaptured.output = other;
-        const auto apart = errorsAgainst(asCaptured, plain);
+        const auto apart = errorsAgainst(asCaptured, plain, Chosen(m_chosen.size(), true));
         std::ranges::transform(m_spread, apart, m_spread.begin(), [](double a, double b) { return std::max(a, b); });
     }
 
     std::vector<std::size_t> oddOnes() const
     {
-        const double typical = median(m_nearest);
+        const double typical = typicalError();
         std::vector<std::size_t> odd;
         std::size_t looked = 0;
         for (std::size_t i = 0; i < m_nearest.size(); ++i) {
+            if (!m_chosen[i]) {
+                continue;
+            }
             const bool mayRecur = m_nearest[i] > std::max(oddError, overTypicalIfRecurring * typical);
             if (standsOut(i, typical) || isCleared(i)
                 || (mayRecur && ++looked <= mostRecurring && !recursInside(m_element, boxOf(i)).empty())) {
@@ -162,6 +192,19 @@ private:
             }
         }
         return odd;
+    }
+
+    std::size_t chosenCount() const { return static_cast<std::size_t>(std::ranges::count(m_chosen, true)); }
+
+    double typicalError() const
+    {
+        std::vector<double> errors;
+        for (std::size_t i = 0; i < m_nearest.size(); ++i) {
+            if (m_chosen[i]) {
+                errors.push_back(m_nearest[i]);
+            }
+        }
+        return median(std::move(errors));
     }
 
     bool standsOut(std::size_t tile, double typical) const
@@ -173,7 +216,7 @@ private:
     bool isCleared(std::size_t tile) const
     {
         const auto box = boxOf(tile);
-        const auto size = static_cast<double>((box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin));
+        const auto size = sizeOf(box);
         return m_zeros[tile] >= zerosAtLeast && m_zeros[tile] >= zerosOfTile * size
             && m_replayZeros[tile] <= zerosReplayed * size;
     }
@@ -207,6 +250,8 @@ private:
     }
 
     const Element& m_element;
+    std::size_t m_fewest; ///< tiles without which nothing is said
+    Chosen m_chosen;
     std::optional<double> m_epsilon;
     Device& m_device;
     const CancelToken& m_cancel;
@@ -222,7 +267,14 @@ private:
 Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
     Device& device, const CancelToken& cancel)
 {
-    return members.empty() ? Result<OddTiles>(OddTiles {}) : Search(element, epsilon, device, cancel).run(members);
+    return members.empty() ? Result<OddTiles>(OddTiles {}) : Search(element, epsilon, device, cancel, 1).run(members);
+}
+
+Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
+    Device& device, const CancelToken& cancel)
+{
+    return members.empty() ? Result<OddTiles>(OddTiles {})
+                           : Search(element, epsilon, device, cancel, fewestBesideDamage).run(members);
 }
 
 bool looksMasked(const Element& element, const OddBox& box)

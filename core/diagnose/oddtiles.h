@@ -42,4 +42,11 @@ Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>&
 /// that was never written is a rectangle of them.
 bool looksMasked(const Element& element, const OddBox& box);
 
+/// The same for the finite rest of a damaged output: tiles of which at least half is finite; none where there are few.
+/// Only where every replay of every member is finite does the rest tell anything: a NaN of the numbers' own may come
+/// with an overflow that ends as zero or as a large value elsewhere. Given that, what is finite was computed from sound
+/// values alone, because sums and products hand on NaN and Inf and a norm hands them to the whole matrix.
+Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
+    Device& device, const CancelToken& cancel);
+
 } // namespace nanscope

@@ -100,7 +100,76 @@ std::optional<Offset> twiceAt(const Element& element, const OddBox& region)
     return std::nullopt;
 }
 
+bool holds(const OddBox& region, std::int64_t row, std::int64_t col)
+{
+    return row >= region.rowBegin && row < region.rowEnd && col >= region.colBegin && col < region.colEnd;
+}
+
+// How often values are equal where nothing is wrong; none where too few tell.
+std::optional<double> equalOutside(const Element& element, const OddBox& region, const std::vector<double>& other)
+{
+    constexpr std::size_t fewest = 256;
+    constexpr double byChance = 0.01;
+    std::size_t count = 0;
+    std::size_t equal = 0;
+    for (std::int64_t i = 0; i < element.shape.elements(); ++i) {
+        const auto value = element.output[static_cast<std::size_t>(i)];
+        if (!holds(region, i / element.shape.cols, i % element.shape.cols) && std::isfinite(value) && value != 0) {
+            ++count;
+            equal += value == other[static_cast<std::size_t>(i)] ? 1 : 0;
+        }
+    }
+    return count < fewest ? std::nullopt
+                          : std::optional(std::max(byChance, static_cast<double>(equal) / static_cast<double>(count)));
+}
+
+Stretch longestStretch(const Element& element, const OddBox& region, const std::vector<double>& other)
+{
+    Stretch longest;
+    Stretch now;
+    std::set<double> values;
+    for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
+        for (auto c = region.colBegin; c < region.colEnd; ++c) {
+            const auto i = static_cast<std::size_t>(r * element.shape.cols + c);
+            const auto value = element.output[i];
+            if (!std::isfinite(value) || value != other[i]) {
+                values.clear();
+                continue;
+            }
+            if (values.empty()) {
+                now = {r, c, 0};
+            }
+            if (value != 0) {
+                values.insert(value);
+            }
+            now.values = values.size();
+            longest = now.values > longest.values ? now : longest;
+        }
+    }
+    return longest;
+}
+
 } // namespace
+
+std::optional<Stretch> recursBeyondChance(
+    const Element& element, const OddBox& region, const std::vector<double>& other, std::size_t tries)
+{
+    constexpr double mostAlike = 0.25;
+    constexpr double falseLines = 1e-9;
+    if (other.size() != element.output.size()) {
+        return std::nullopt;
+    }
+    const auto alike = equalOutside(element, region, other);
+    if (!alike || *alike > mostAlike) {
+        return std::nullopt;
+    }
+    const auto places = static_cast<double>(tries)
+        * static_cast<double>((region.rowEnd - region.rowBegin) * (region.colEnd - region.colBegin));
+    const double needed =
+        std::max(static_cast<double>(differentNeeded), std::log(places / falseLines) / -std::log(*alike));
+    const auto stretch = longestStretch(element, region, other);
+    return static_cast<double>(stretch.values) >= needed ? std::optional(stretch) : std::nullopt;
+}
 
 bool isCopyOfInput(const Element& element)
 {

@@ -23,6 +23,26 @@ std::string recursInside(const Element& element, const OddBox& region);
 std::string recursIn(
     const Element& element, const OddBox& region, const std::vector<double>& other, const std::string& what);
 
+/// A stretch of a region, read row by row, that stands at the same place of another matrix, bit for bit.
+struct Stretch
+{
+    std::int64_t row = 0; ///< where it begins
+    std::int64_t col = 0;
+    std::size_t values = 0; ///< different ones and none of them zero: what repeats itself recurs by chance
+};
+
+/// The longest stretch that chance does not explain; none where there is no such one. `tries` is how many matrices are
+/// looked through in all.
+///
+/// Two unrelated values of one matrix are equal in 1 of 1000 cases in bf16, less in finer formats; 1 of 100 is reckoned
+/// with, or the share p of values outside the region that are equal where that is more, because matrices of one weight
+/// resemble each other from update to update. n values in a row are equal by chance with p^n, and there are as many
+/// places to begin as the region has values, so that n has to reach log(10^9 * tries * values) / log(1 / p): one false
+/// line in 10^9 captures. It is at least 16. Where p is above 1/4, or too little lies outside, nothing is said: of such
+/// matrices a whole tile may be equal for the same reason as all else.
+std::optional<Stretch> recursBeyondChance(
+    const Element& element, const OddBox& region, const std::vector<double>& other, std::size_t tries);
+
 /// The output is the input: nothing was computed, or it was written elsewhere.
 bool isCopyOfInput(const Element& element);
 

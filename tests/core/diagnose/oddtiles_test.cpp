@@ -53,14 +53,16 @@ Element healthyElement(std::string_view name, std::vector<double> input)
     return element;
 }
 
-OddTiles oddIn(const Element& element, const std::vector<std::string>& names)
+using Find = decltype(&findOddTiles);
+
+OddTiles oddIn(const Element& element, const std::vector<std::string>& names, Find find = findOddTiles)
 {
     std::vector<Member> members;
     for (const auto& name : names) {
         members.push_back(memberOf(name));
     }
     const auto device = makeEigenDevice(1);
-    const auto found = findOddTiles(element, members, {}, *device, {});
+    const auto found = find(element, members, {}, *device, {});
     EXPECT_TRUE(found);
     return found.value_or(OddTiles {});
 }
@@ -117,6 +119,94 @@ TEST(OddTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
     }
     const auto element = healthyElement("dion-polar-express", input);
     EXPECT_EQ(oddIn(element, {"dion-polar-express"}).count, 0U);
+}
+
+constexpr OddBox stripe {0, 16, 0, cols};
+
+TEST(OddRest, AFiniteWrongTileBesideNanIsFound)
+{
+    auto element = healthyElement("gns-gram", gaussian(10));
+    fill(element, stripe, [](auto, auto) { return NAN; });
+    EXPECT_EQ(oddIn(element, {"gns-gram", "gns-standard"}, findOddRest).count, 0U) << "the rest is as it should be";
+    fill(element, tile, [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * cols + c)] / 64; });
+    const auto odd = oddIn(element, {"gns-gram", "gns-standard"}, findOddRest);
+    EXPECT_EQ(odd.count, 1U);
+    EXPECT_EQ(odd.row, 32);
+    EXPECT_EQ(odd.col, 64);
+}
+
+TEST(OddRest, TilesThatAreGoneMakeTheOthersNoLessTypical)
+{
+    // Another function is 9 % off everywhere. With the NaN counted as fits, the few tiles left would all stand out.
+    auto element = healthyElement("keller-jordan", gaussian(11));
+    fill(element, {0, 64, 0, cols}, [](auto, auto) { return NAN; });
+    EXPECT_EQ(oddIn(element, {"gns-gram"}, findOddRest).count, 0U);
+}
+
+TEST(OddRest, WhatIsMostlyGoneSaysNothing)
+{
+    auto element = healthyElement("gns-gram", gaussian(12));
+    fill(element, {0, rows, 16, cols}, [](auto, auto) { return NAN; });
+    fill(element, {32, 48, 0, 16}, [](auto, auto) { return 0.0; });
+    EXPECT_EQ(oddIn(element, {"gns-gram"}, findOddRest).count, 0U) << "six tiles are left";
+    auto half = healthyElement("gns-gram", gaussian(12));
+    fill(half, tile, [](auto r, auto) { return r < 41 ? NAN : 0.0; });
+    EXPECT_EQ(oddIn(half, {"gns-gram"}, findOddRest).count, 0U) << "more than half of the tile is NaN";
+}
+
+TEST(Stale, ATileOfAnEarlierOutputIsRecognised)
+{
+    auto element = healthyElement("gns-gram", gaussian(20));
+    const auto before = healthyElement("gns-gram", gaussian(21)).output;
+    EXPECT_FALSE(recursBeyondChance(element, tile, before, 16));
+    fill(element, tile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
+    const auto stretch = recursBeyondChance(element, tile, before, 16);
+    ASSERT_TRUE(stretch);
+    EXPECT_EQ(stretch->row, 32);
+    EXPECT_EQ(stretch->col, 64);
+    EXPECT_GT(stretch->values, 100U);
+}
+
+TEST(Stale, WhatRepeatsItselfDoesNotCount)
+{
+    auto element = healthyElement("gns-gram", gaussian(22));
+    auto before = healthyElement("gns-gram", gaussian(23)).output;
+    for (const double filling : {0.0, 0.5}) {
+        fill(element, tile, [&](auto, auto) { return filling; });
+        std::fill(before.begin(), before.end(), filling);
+        EXPECT_FALSE(recursBeyondChance(element, tile, before, 16)) << filling;
+    }
+    fill(element, tile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
+    auto copy = healthyElement("gns-gram", gaussian(23));
+    fill(copy, tile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
+    EXPECT_FALSE(recursBeyondChance(element, tile, copy.output, 16)) << "eight values, over and over";
+}
+
+TEST(Stale, AFewEqualValuesAreChance)
+{
+    auto element = healthyElement("gns-gram", gaussian(24));
+    const auto before = healthyElement("gns-gram", gaussian(25)).output;
+    fill(element, {32, 33, 64, 79}, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
+    EXPECT_FALSE(recursBeyondChance(element, tile, before, 16)) << "fifteen in a row";
+    auto scattered = healthyElement("gns-gram", gaussian(24));
+    fill(scattered, tile, [&](auto r, auto c) {
+        const auto i = static_cast<std::size_t>(r * cols + c);
+        return c % 8 == 0 ? scattered.output[i] : before[i];
+    });
+    EXPECT_FALSE(recursBeyondChance(scattered, tile, before, 16)) << "no stretch";
+}
+
+// A matrix changes little from update to update, and a kernel that is wrong in one place is so each time.
+TEST(Stale, MatricesThatAreAlikeEverywhereSayNothing)
+{
+    auto element = healthyElement("gns-gram", gaussian(26));
+    auto before = healthyElement("gns-gram", gaussian(27)).output;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        before[i] = i % 3 == 0 ? element.output[i] : before[i];
+    }
+    fill(element, tile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
+    EXPECT_FALSE(recursBeyondChance(element, tile, before, 16));
+    EXPECT_FALSE(recursBeyondChance(element, {0, rows, 0, cols}, before, 16)) << "nothing is left outside";
 }
 
 TEST(Provenance, TellsWhereValuesRecurFrom)

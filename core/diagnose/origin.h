@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the values of a place that is finite and wrong come from: the places that are searched, and their words. It is
+// evidence of stale or misplaced data, and decides nothing by itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/diagnose/element.h"
+#include "core/diagnose/oddtiles.h"
+#include "core/model/model.h"
+#include "core/tensorfile/capturefile.h"
+
+namespace nanscope {
+
+/// Searches the matrix itself, the others of its call, then `before`, dumps of the same process and shape that were
+/// written earlier; of these one is held in memory at a time. Empty where the values are new.
+std::string originOf(const Element& element, const OddBox& region, const CaptureFile& file,
+    const std::vector<const Capture*>& before, const CancelToken& cancel);
+
+} // namespace nanscope
