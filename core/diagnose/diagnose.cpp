@@ -122,7 +122,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             }
             verdict.summary = "could not be judged: " + sentence(done.error());
         }
-        if (const auto twin = isBirth(verdict) ? twinOf(*capture, captures) : std::nullopt) {
+        if (const auto twin = isBirth(verdict) ? twinOf(verdict, *capture, captures) : std::nullopt) {
             letTwinSpeak(verdict, *twin);
         }
     }

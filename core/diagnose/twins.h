@@ -24,8 +24,9 @@ bool sameInputCounts(const Capture& a, const Capture& b);
 bool maybeTwins(const Capture& damaged, const Capture& clean);
 
 /// Compares the bits of those that could be one. A capture of the same rank and another process is none: that attempt
-/// may have run something else.
-std::optional<Twin> twinOf(const Capture& damaged, const CaptureIndex& captures);
+/// may have run something else. Where the verdict is on a finite output, one that is the same where this one is wrong
+/// is none either: it ended no better.
+std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged, const CaptureIndex& captures);
 
 /// What a twin makes of the verdict on the damaged one: `nondeterministic` within one process; across ranks a line, and
 /// the question which of kernel, launch order or machine it was.

@@ -252,16 +252,16 @@ TEST_F(OtherCalls, FunctionsThatDifferMakeNoTwin)
 {
     add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
-    ASSERT_TRUE(twinOf(m_run.captures[1], CaptureIndex(m_run)));
+    ASSERT_TRUE(twinOf({}, m_run.captures[1], CaptureIndex(m_run)));
     m_run.captures[0].variant = "gns-gram";
-    EXPECT_FALSE(twinOf(m_run.captures[1], CaptureIndex(m_run)))
+    EXPECT_FALSE(twinOf({}, m_run.captures[1], CaptureIndex(m_run)))
         << "one sidecar says what ran, nothing says it of the other";
     m_run.captures[1].variant = "deepspeed-gram";
-    EXPECT_FALSE(twinOf(m_run.captures[1], CaptureIndex(m_run)));
+    EXPECT_FALSE(twinOf({}, m_run.captures[1], CaptureIndex(m_run)));
     m_run.captures[1].variant = "gns-gram";
-    EXPECT_TRUE(twinOf(m_run.captures[1], CaptureIndex(m_run)));
+    EXPECT_TRUE(twinOf({}, m_run.captures[1], CaptureIndex(m_run)));
     m_run.captures[0].output->dtype = DType::float64;
-    EXPECT_FALSE(twinOf(m_run.captures[1], CaptureIndex(m_run)));
+    EXPECT_FALSE(twinOf({}, m_run.captures[1], CaptureIndex(m_run)));
 }
 
 TEST_F(OtherCalls, ARankThatWasWrongTwiceIsTheMachine)
@@ -285,7 +285,7 @@ TEST_F(OtherCalls, ABitOfDifferenceMakesNoTwin)
     add(1, 8, {near}, {outputOf("gns-gram", near)});
     add(0, 7, {large()}, {allNan()});
     EXPECT_TRUE(maybeTwins(m_run.captures[1], m_run.captures[0])) << "their counts are the same";
-    EXPECT_FALSE(twinOf(m_run.captures[1], CaptureIndex(m_run)));
+    EXPECT_FALSE(twinOf({}, m_run.captures[1], CaptureIndex(m_run)));
 }
 
 TEST_F(OtherCalls, RanksWithoutADumpAreNoEvidence)
