@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,37 +26,6 @@
 namespace nanscope {
 
 namespace {
-
-std::vector<std::pair<std::optional<int>, EvidenceLine>> hardwareErrors(const RunData& run)
-{
-    std::vector<std::pair<std::optional<int>, EvidenceLine>> errors;
-    for (const auto& event : run.events) {
-        if (event.kind == EventKind::machine) {
-            errors.push_back({event.rank, {event.text, fmt::format("{}:{}", event.source, event.line)}});
-        }
-    }
-    return errors;
-}
-
-bool hasSeveralRanks(const RunData& run)
-{
-    std::set<int> ranks;
-    for (const auto& capture : run.captures) {
-        ranks.insert(capture.rank.value_or(0));
-    }
-    for (const auto& series : run.series) {
-        ranks.insert(series.rank.value_or(0));
-    }
-    return ranks.size() > 1;
-}
-
-/// A hardware error that was this rank's. A line that names no rank is that of the only one.
-std::optional<EvidenceLine> hardwareErrorOf(const RunWords& words, const std::optional<int>& rank)
-{
-    const auto own = std::ranges::find_if(
-        words.machine, [&](const auto& error) { return error.first ? error.first == rank : !words.severalRanks; });
-    return own == words.machine.end() ? std::nullopt : std::optional(own->second);
-}
 
 // Xid, ECC or SDC lines meet the bar for naming the machine; nothing in a single capture does.
 void letMachineSpeak(CaptureVerdict& verdict)
@@ -256,13 +224,12 @@ private:
         }
         if (odd->count > 0 && !looksMasked(matrix.element, odd->box)) {
             c.odd = odd->box;
-            c.facts.push_back(
-                {fmt::format(
-                     "beside the damage {} finite tile{} of 16 x 16 {} wrong, too: around [{}, {}] up to {:.0f} % "
-                     "off from every replay",
-                     odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row, odd->col,
-                     100 * odd->worstError),
-                    "output"});
+            c.facts.push_back({fmt::format("beside the damage {} finite tile{} of 16 x 16 {} not what any replay gives "
+                                           "either: around [{}, {}], up to {:.0f} % off"
+                                           "off from every replay",
+                                   odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row,
+                                   odd->col, 100 * odd->worstError),
+                "output"});
             seekOriginOf(c, matrix);
         }
         return {};
@@ -372,11 +339,6 @@ private:
 };
 
 } // namespace
-
-RunWords wordsOf(const RunData& run)
-{
-    return {silentRanks(run), hardwareErrors(run), hasSeveralRanks(run)};
-}
 
 Weighed weighedIn(const Case& c)
 {

@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/diagnose/captureindex.h"
 #include "core/diagnose/envelope.h"
 #include "core/diagnose/rules.h"
+#include "core/diagnose/runwords.h"
 #include "core/model/model.h"
 
 namespace nanscope {
@@ -20,15 +19,6 @@ Weighed weighedIn(const Case& c);
 /// Puts a judgement with its evidence and the next experiments into a verdict, of which only the place and the role
 /// are kept.
 void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weighed weighed);
-
-/// What the logs say of every capture of a run alike.
-struct RunWords
-{
-    std::string silentRanks; ///< which ranks left no dump, and why that says nothing; empty where none
-    std::vector<std::pair<std::optional<int>, EvidenceLine>> machine; ///< hardware errors, with the rank that is said
-    bool severalRanks = false;
-};
-RunWords wordsOf(const RunData& run);
 
 /// What stays the same over the captures of a run.
 struct JudgeContext

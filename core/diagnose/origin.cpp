@@ -40,7 +40,7 @@ std::string inEarlierCalls(
             if (const auto stretch = recursBeyondChance(element, region, *side, tries)) {
                 return fmt::format(
                     "{} different values in a row, from [{}, {}] on, stand at the same place in the {} of "
-                    "{}, an earlier call of this process: stale data",
+                    "{}, an earlier call of this process: stale data, unless your code keeps values on purpose",
                     stretch->values, stretch->row, stretch->col, side == &other->input ? "input" : "output",
                     earlier->file);
             }

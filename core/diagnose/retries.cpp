@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/experiments.h"
+#include "core/diagnose/rules.h"
 
 namespace nanscope {
 
@@ -31,8 +32,8 @@ EvidenceLine lineOf(std::string text)
 // Where the numbers come near the edge, another order of sums takes them over it: both ends are theirs as well.
 bool numbersCould(const CaptureVerdict& verdict)
 {
-    return std::ranges::any_of(verdict.members,
-        [](const MemberResult& member) { return member.reproducing > 0 || member.finite < member.roundings; });
+    return std::ranges::any_of(
+        verdict.members, [](const MemberResult& member) { return member.reproducing > 0 || couldFail(member); });
 }
 
 void addNone(CaptureVerdict& verdict, const Retries& retries)
