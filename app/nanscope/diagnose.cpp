@@ -18,6 +18,7 @@
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/layers.h"
 #include "core/diagnose/rollback.h"
+#include "core/report/commandwords.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -119,6 +120,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (known->parameters) {
         nameLayers(*diagnosis, source->run, *known->parameters);
     }
+    repeatInCommands(*diagnosis, variantFileWords(variantFiles(), false));
     // Stored without what was observed, which is argued with afresh whenever it changes.
     store(*source, *diagnosis, terminal);
     diagnosis = withObservations(std::move(*diagnosis), *observed);

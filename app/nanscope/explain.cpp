@@ -7,6 +7,7 @@
 #include "app/nanscope/command.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/endslike.h"
+#include "core/report/commandwords.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capturefile.h"
 #include "core/tensorfile/scantensor.h"
@@ -65,7 +66,8 @@ Result<int> Explain::run(Terminal& terminal)
     }
     const auto verdict = firstLook(*file);
     const auto map = outputMap(*file);
-    const auto text = explainText(file->capture, verdict, map ? &*map : nullptr);
+    const auto text =
+        explainText(file->capture, verdict, map ? &*map : nullptr, variantFileWords(variantFiles(), false));
     if (terminal.json()) {
         terminal.printJson({{"schema", "nanscope.explain/1"}, {"capture", toJson(file->capture)}, {"text", text}});
     } else {

@@ -43,6 +43,7 @@ Measure::Measure(CLI::App& root)
         ->required();
     options().add_option("capture", m_request.capture, "A capture")->required();
     m_subject.add(options());
+    addVariantFileOption();
     options().add_option(
         "--batch", m_request.batch, "One matrix of the capture; default: all, or the first that is sound");
     options().add_option("--epsilon", m_request.epsilon, "Instead of the captured one");

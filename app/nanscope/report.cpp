@@ -20,6 +20,7 @@
 #include "core/diagnose/layers.h"
 #include "core/diagnose/rollback.h"
 #include "core/platform/shellword.h"
+#include "core/report/commandwords.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"
 
@@ -227,6 +228,7 @@ Result<ReportInput> Report::gather(Source& source, const Known& known, Terminal&
     if (known.parameters) {
         nameLayers(*diagnosis, source.run, *known.parameters);
     }
+    repeatInCommands(*diagnosis, variantFileWords(variantFiles(), !m_open));
     std::vector<Cell> cells;
     if (source.session) {
         if (source.writable) {
@@ -244,6 +246,8 @@ Result<ReportInput> Report::gather(Source& source, const Known& known, Terminal&
     }
     ReportInput input {std::move(source.run), std::move(weighed), std::move(cells), commandLine()};
     input.outputTiles = outputTiles(input);
+    input.variantFiles = variantFiles();
+    input.ran = m_ran;
     return input;
 }
 

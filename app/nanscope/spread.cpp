@@ -12,6 +12,7 @@
 #include "app/nanscope/words.h"
 #include "core/diagnose/damage.h"
 #include "core/diagnose/diagnose.h"
+#include "core/report/commandwords.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capturefile.h"
 
@@ -50,6 +51,7 @@ Spread::Spread(CLI::App& root)
     options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
     options().add_option("--variant", m_variants, "What is replayed; for --like-dump several, or all");
     options().add_option("--precision", m_precision, "Number format; default: the variant's own");
+    addVariantFileOption();
     options().add_option("--op", m_op, "Whose result goes bad: gram, polynomial, update, z, q, r, restart, ...");
     options().add_option("--iteration", m_iteration, "Step of the op, from 1; 0 is everything before");
     options().add_option("--tile", m_tile, "ROW,COL or ROW,COL,ROWS,COLS; 64x64 where no size is given");
@@ -197,7 +199,7 @@ Result<int> Spread::likeDump(const CaptureFile& file, std::int64_t batch, Termin
     if (terminal.json()) {
         terminal.printJson(likeDumpJson(file.capture, damage, *ends));
     } else {
-        terminal.print(likeDumpText(file.capture, damage, *ends));
+        terminal.print(likeDumpText(file.capture, damage, *ends, variantFileWords(variantFiles(), false)));
     }
     return exitDone;
 }

@@ -153,7 +153,8 @@ Json spreadJson(const SpreadFilm& film, const PlantedFault& fault)
         {"ends_like_dump", film.endsLikeDump ? Json(*film.endsLikeDump) : Json(nullptr)}};
 }
 
-std::string likeDumpText(const Capture& capture, const DamagePattern& damage, const EndsLike& ends)
+std::string likeDumpText(
+    const Capture& capture, const DamagePattern& damage, const EndsLike& ends, const std::string& words)
 {
     auto text = fmt::format("{}, matrix {}: {}\n{}.\n", printable(capture.file), damage.batch,
         damage.count > 0 ? damage.name + ": " + damage.text : "every value is finite",
@@ -170,7 +171,7 @@ std::string likeDumpText(const Capture& capture, const DamagePattern& damage, co
             "  {} of step {}, such as {}\n", name(ending.place.op), ending.place.iteration, tileWords(ending.tile));
     }
     if (!ends.places.empty()) {
-        text += fmt::format("\nTo see one: {}\n", printable(commandFor(capture, ends.places.front())));
+        text += fmt::format("\nTo see one: {}\n", printable(commandFor(capture, ends.places.front()) + words));
     }
     return text;
 }

@@ -18,7 +18,9 @@ std::string spreadText(const SpreadFilm& film, const PlantedFault& fault);
 nlohmann::ordered_json spreadJson(const SpreadFilm& film, const PlantedFault& fault);
 
 /// The places that can end like a capture, each with the line that plants one of its tiles.
-std::string likeDumpText(const Capture& capture, const DamagePattern& damage, const EndsLike& ends);
+/// `words` are repeated in the command that it suggests.
+std::string likeDumpText(
+    const Capture& capture, const DamagePattern& damage, const EndsLike& ends, const std::string& words);
 nlohmann::ordered_json likeDumpJson(const Capture& capture, const DamagePattern& damage, const EndsLike& ends);
 
 } // namespace nanscope

@@ -267,6 +267,15 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
     return list;
 }
 
+void repeatInCommands(Diagnosis& diagnosis, const std::string& words)
+{
+    for (auto& verdict : diagnosis.captures) {
+        for (auto& experiment : verdict.next) {
+            experiment.what += experiment.what.starts_with("nanscope ") ? words : std::string();
+        }
+    }
+}
+
 double cleanHours(const FailureRate& rate)
 {
     return -std::log(0.05) * rate.hours / rate.failures;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/platform/shellword.h"
+#include "core/report/commandwords.h"
 #include "core/report/reportfiles.h"
 #include "core/report/sections.h"
 #include "core/report/words.h"
@@ -239,10 +240,11 @@ Blocks reproduce(const ReportFacts& facts)
     }
     // The place on the reporter's disk helps nobody and may name them; the folder's own name is enough.
     const auto run = shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);
-    std::vector<std::string> lines {fmt::format("nanscope diagnose {}", run),
-        fmt::format("nanscope sweep {} --capture {}{} --precision "
+    const auto files = variantFileWords(facts.input.variantFiles, facts.options.redact);
+    std::vector<std::string> lines {fmt::format("nanscope diagnose {}{}{}", run, files, ranWords(facts.input.ran)),
+        fmt::format("nanscope sweep {} --capture {}{}{} --precision "
                     "fp64,fp32,tf32,bf16,fp16",
-            run, shellQuoted(facts.capture->file), sweepVariants(*facts.verdict))};
+            run, shellQuoted(facts.capture->file), files, sweepVariants(*facts.verdict))};
     if (auto expected = expectation(*facts.verdict); !expected.empty()) {
         lines.push_back(std::move(expected));
     }

@@ -159,18 +159,18 @@ std::string mapText(const Capture& capture, const TileMap* map)
     return text;
 }
 
-std::string nextText(const Capture& capture, const CaptureVerdict& verdict)
+std::string nextText(const Capture& capture, const CaptureVerdict& verdict, const std::string& words)
 {
     if (!verdict.next.empty()) {
         return printable(lineOf(verdict.next.front()));
     }
     if (!capture.part.empty()) {
-        return "nanscope inspect FOLDER --stitch -o whole.pt, then nanscope diagnose whole.pt";
+        return "nanscope inspect FOLDER --stitch -o whole.pt, then nanscope diagnose whole.pt" + words;
     }
     if (capture.input.total().finite()) {
-        return "nanscope diagnose FOLDER (all dumps and logs), or nanscope sweep FILE";
+        return fmt::format("nanscope diagnose FOLDER{0} (all dumps and logs), or nanscope sweep FILE{0}", words);
     }
-    return "nanscope diagnose FOLDER: it orders all dumps and logs and finds the first";
+    return fmt::format("nanscope diagnose FOLDER{}: it orders all dumps and logs and finds the first", words);
 }
 
 } // namespace
@@ -185,7 +185,8 @@ int shownBatch(const Capture& capture)
     return damaged == batches.end() ? 0 : static_cast<int>(damaged - batches.begin());
 }
 
-std::string explainText(const Capture& capture, const CaptureVerdict& verdict, const TileMap* output)
+std::string explainText(
+    const Capture& capture, const CaptureVerdict& verdict, const TileMap* output, const std::string& words)
 {
     const auto reading = readingOf(capture);
     auto text = printable(capture.file) + "\n" + statement("what", whatText(capture))
@@ -198,7 +199,7 @@ std::string explainText(const Capture& capture, const CaptureVerdict& verdict, c
         text += statement("spread", places);
     }
     return text + statement("can say", reading.can) + statement("cannot", reading.cannot)
-        + statement("next", nextText(capture, verdict));
+        + statement("next", nextText(capture, verdict, printable(words)));
 }
 
 } // namespace nanscope

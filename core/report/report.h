@@ -61,6 +61,8 @@ struct ReportInput
     std::string commandLine;
     std::optional<TileMap> outputTiles = std::nullopt; ///< of shownBatch() of mainCapture(), for its picture
     std::string about = {}; ///< the capture it is about; empty or unknown: that of the first birth
+    std::vector<std::string> variantFiles = {}; ///< as they were given, for the commands that it suggests
+    std::vector<std::string> ran = {}; ///< likewise, VARIANT or VARIANT:PRECISION
 };
 
 /// The parts of a report, in their order; the title is always there.
@@ -129,8 +131,9 @@ struct ReportImage
 std::vector<ReportImage> reportImages(const ReportInput& input, const ReportOptions& options);
 
 /// Fifteen lines about one capture, with a tile map in text; for a terminal and a chat. `output` is the map of the
-/// batch element shownBatch() names.
-std::string explainText(const Capture& capture, const CaptureVerdict& verdict, const TileMap* output);
+/// batch element shownBatch() names. `words` are repeated in the commands that it suggests.
+std::string explainText(
+    const Capture& capture, const CaptureVerdict& verdict, const TileMap* output, const std::string& words = {});
 
 /// The batch element worth showing: the first whose output is not finite, else the first.
 int shownBatch(const Capture& capture);

@@ -34,6 +34,13 @@ import os, sys, time
 def zero(X, keep=lambda v: 0.0):
     return [[[keep(v) for v in row] for row in m] for m in X]
 
+def forked(pids):
+    child = os.fork()
+    if child == 0:
+        time.sleep(3600)
+    with open(pids, "w") as file:
+        file.write(f"{os.getpid()} {child}")
+
 def f(X, epsilon):
     what = round(X[0][0][0] * 1000)
     if what == 1:
@@ -47,11 +54,7 @@ def f(X, epsilon):
     if what == 4:
         os.kill(os.getpid(), 11)
     if what == 5:
-        with open(PIDS, "w") as file:
-            child = os.fork()
-            if child == 0:
-                time.sleep(3600)
-            file.write(f"{os.getpid()} {child}")
+        forked(PIDS)
         time.sleep(3600)
     if what == 6:
         return zero(X, lambda v: float("nan"))
@@ -59,8 +62,7 @@ def f(X, epsilon):
         X[0][1][2] = 5.0
         return X
     if what == 8:
-        if os.fork() == 0:
-            time.sleep(3600)
+        forked(PIDS + "8")
         os._exit(3)
     if what == 9:
         raise ValueError("no \x1b[31mluck\n")
@@ -174,6 +176,7 @@ TEST_F(SweptFunctions, EachThatFailsIsARowWithItsReasonAndTheSweepGoesOn)
     EXPECT_EQ(rowOf(answer, 7)["function"]["shares_storage"], true);
     EXPECT_EQ(rowOf(answer, 0)["function"]["input_changed"], 0);
     expectGone(outside / "pids");
+    expectGone(outside / "pids8");
 }
 
 TEST_F(SweptFunctions, ARowHasTheKeysOfACellAndWhatIsOfFunctionsAlone)

@@ -10,6 +10,7 @@
 using namespace nanscope::testing;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 namespace {
@@ -74,6 +75,62 @@ TEST(VariantFile, ATileCanHaveGoneBadInThemToo)
     const auto ran = placesOf({"diagnose", capture, "--variant-file", folder / "mine.json", "--ran", "classic"});
     EXPECT_EQ(ran.second, 6);
     EXPECT_GT(ran.first, 0);
+}
+
+TEST(VariantFile, CommandsToCopyRepeatIt)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const auto file = folder / "it is mine.json";
+    writeText(file, mine);
+    const auto quoted = "--variant-file '" + file + "'";
+    const auto explained = run({"explain", capture, "--variant-file", file, "--json"}).json();
+    EXPECT_THAT(explained["text"].get<std::string>(), HasSubstr("it is mine.json"));
+    const auto advice = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"diagnose", capture, "--json"});
+        return run(arguments).json()["captures"][0]["next"][0].get<std::string>();
+    };
+    const std::string command = "nanscope diagnose PATH --ran VARIANT[:PRECISION]";
+    EXPECT_EQ(advice({"--variant-file", file}), command + " " + quoted + ": say which function ran");
+    EXPECT_EQ(advice({}), command + ": say which function ran");
+}
+
+TEST(VariantFile, AReportRepeatsItWithoutItsFolder)
+{
+    const WorkFolder folder;
+    const WorkFolder elsewhere;
+    writeCapture(folder / "a.pt");
+    const auto file = elsewhere / "mine.json";
+    writeText(file, mine);
+    const std::vector<std::string> arguments {
+        "report", folder.path().string(), "--variant-file", file, "--ran", "mine", "-o", "-"};
+    const auto redacted = run(arguments);
+    ASSERT_EQ(redacted.status, 0) << redacted.err;
+    EXPECT_THAT(redacted.out, Not(HasSubstr(elsewhere.path().string())));
+    EXPECT_THAT(redacted.out, HasSubstr(" --variant-file mine.json --ran mine\n"));
+    EXPECT_THAT(redacted.out, HasSubstr("--capture a.pt --variant-file mine.json --variant mine --precision"));
+    auto open = arguments;
+    open.emplace_back("--no-redact");
+    EXPECT_THAT(run(open).out, HasSubstr("nanscope diagnose " + folder.path().string() + " --variant-file " + file));
+    // The command that is suggested finds what the report found.
+    const auto pasted = run({"diagnose", folder.path().string(), "--variant-file", file, "--ran", "mine", "--json"});
+    EXPECT_EQ(pasted.json()["captures"][0]["variant"]["names"][0], "mine");
+}
+
+TEST(VariantFile, SpreadsAndInstrumentsKnowThem)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const auto file = folder / "mine.json";
+    writeText(file, mine);
+    const auto spread = run({"spread", capture, "--like-dump", "--variant", "mine", "--variant-file", file});
+    ASSERT_EQ(spread.status, 0) << spread.err;
+    EXPECT_THAT(spread.out, HasSubstr(" --variant mine --op "));
+    EXPECT_THAT(spread.out, HasSubstr(" --variant-file " + file + "\n"));
+    const auto measured =
+        run({"measure", "epsilon", capture, "--variant", "classic", "--variant-file", file, "--json"});
+    EXPECT_EQ(measured.status, 0) << measured.err;
+    EXPECT_EQ(measured.json()["subject"]["variant"], "classic");
 }
 
 TEST(VariantFile, WhatIsWrongWithAFileIsOneSentenceThatEndsInItsPath)

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/commandwords.h"
+
+#include <filesystem>
+
+#include "core/platform/shellword.h"
+
+namespace nanscope {
+
+std::string variantFileWords(std::span<const std::string> files, bool nameOnly)
+{
+    std::string words;
+    for (const auto& file : files) {
+        words += " --variant-file " + shellQuoted(nameOnly ? std::filesystem::path(file).filename().string() : file);
+    }
+    return words;
+}
+
+std::string ranWords(std::span<const std::string> ran)
+{
+    std::string words;
+    for (const auto& one : ran) {
+        words += " --ran " + shellQuoted(one);
+    }
+    return words;
+}
+
+} // namespace nanscope

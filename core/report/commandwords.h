@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What commands to copy repeat of the command that suggested them.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace nanscope {
+
+/// " --variant-file mine.json" for each file: without it a command does not know the variants of the user's own. With
+/// `nameOnly` the folders stay private.
+std::string variantFileWords(std::span<const std::string> files, bool nameOnly);
+
+/// " --ran mine:fp16" for each.
+std::string ranWords(std::span<const std::string> ran);
+
+} // namespace nanscope
