@@ -55,7 +55,7 @@ std::string secretSentence(const ReducedCapture& capture)
         return "It may be private, and nothing in it is redacted.";
     }
     return *capture.twin == TwinDirections::random
-        ? "None of the captured numbers is in it."
+        ? "No captured number was put into it."
         : "No captured number was put into it: its largest entry is the largest singular value.";
 }
 

@@ -355,8 +355,10 @@ class Tally:
         if self.bad or unstable:
             print("Reproduced." if self.bad else "Reproduced: the same input gives different results.")
             return REPRODUCED
-        print(f"Not reproduced in this setting: with 95 % confidence fewer than {100 * min(1, 3 / self.calls):.2g} % of "
-              "such calls fail.")
+        most = 100 * min(1, 3 / self.calls)
+        print(f"Not reproduced in this setting: with 95 % confidence fewer than {most:.0f} % of such calls fail."
+              if most >= 10 else
+              f"Not reproduced in this setting: with 95 % confidence fewer than {most:.2g} % of such calls fail.")
         return NOT_REPRODUCED
 
 

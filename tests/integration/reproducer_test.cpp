@@ -265,6 +265,7 @@ TEST_F(Reproducer, AFunctionIsCalledAndItsFailuresCounted)
     const auto good = runPython(folder, "repro.py --impl mine:good --n 10 --device cpu");
     EXPECT_EQ(good.status, 1) << good.text;
     EXPECT_THAT(good.text, AllOf(HasSubstr("0 of 10"), HasSubstr("fewer than 30 %")));
+    EXPECT_THAT(runPython(folder, "repro.py --impl mine:good --n 2 --device cpu").text, HasSubstr("fewer than 100 %"));
     const auto bad = runPython(folder, "repro.py --impl mine:bad --n 10 --device cpu");
     EXPECT_EQ(bad.status, 0) << bad.text;
     EXPECT_THAT(bad.text,
@@ -302,6 +303,37 @@ TEST_F(Reproducer, WithoutTorchItSaysSo)
     const auto ended = runPython(folder, "without.py");
     EXPECT_EQ(ended.status, 2) << ended.text;
     EXPECT_THAT(ended.text, HasSubstr("torch cannot be imported"));
+}
+
+TEST_F(Reproducer, NoFileOfTheZipHoldsAPlaceOrANumberOfTheTensor)
+{
+    fs::create_directories(m_folder / "client-9917/run");
+    const auto dump = m_folder / "client-9917/run/dump.pt";
+    writeSpike(dump);
+    const auto zip = m_folder / "client-9917/report.zip";
+    ASSERT_EQ(run({"report", m_folder / "client-9917/run", "--ran", "deepspeed-gram", "--bundle", zip}).status, 0);
+    std::ofstream(m_folder / "look.py")
+        << "import re, socket, struct, sys, torch, zipfile\n"
+           "bundle = zipfile.ZipFile(sys.argv[1])\n"
+           "x = torch.load(sys.argv[2], weights_only=True)['input'].flatten().abs().tolist()\n"
+           "bits = {struct.pack('<f', sign * v) for v in x for sign in (1, -1)}\n"
+           "digits = {repr(v) for v in x} | {str(int(v)) for v in x if v > 65504}\n"
+           "assert 'repro.py' in bundle.namelist() and len(digits) > 10000\n"
+           "for name in bundle.namelist():\n"
+           "    data = bundle.read(name)\n"
+           "    for place in (b'client-9917', sys.argv[3].encode(), b'/tmp/', b'/home/'):\n"
+           "        assert place not in name.encode() + data, (name, place)\n"
+           "    assert not re.search(rb'\\b' + re.escape(socket.gethostname().encode()) + rb'\\b', data), name\n"
+           "    if name.endswith('.pt'):\n"
+           "        found = [i for i in range(len(data) - 3) if data[i:i + 4] in bits]\n"
+           "        assert not found, (name, found)\n"
+           "    elif not name.startswith('report'):\n"
+           "        words = set(re.findall(r'[0-9.]+(?:e[-+]?[0-9]+)?', data.decode()))\n"
+           "        assert not words & digits, (name, words & digits)\n";
+    const auto looked = runPython(m_folder.path().string(),
+        "look.py " + nanscope::shellQuoted(zip) + " " + nanscope::shellQuoted(dump) + " "
+            + nanscope::shellQuoted(m_folder.path().string()));
+    EXPECT_EQ(looked.status, 0) << looked.text;
 }
 
 TEST_F(Reproducer, NothingInItTellsWhereItWasMade)

@@ -161,7 +161,7 @@ TEST_F(ReproducerFiles, ATwinHoldsNeitherInputNorOutput)
     ASSERT_TRUE(read);
     EXPECT_FALSE(read->output);
     EXPECT_EQ(expectedOf(*result)["capture"]["synthetic"], true);
-    EXPECT_THAT(result->readme, HasSubstr("None of the captured numbers is in it"));
+    EXPECT_THAT(result->readme, HasSubstr("No captured number was put into it"));
 }
 
 TEST_F(ReproducerFiles, OnlyTheSamePatternIsTheSameDamage)
