@@ -104,7 +104,7 @@ def caller_of(function):
     """How epsilon is handed over, and the function with two arguments that does it."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    except Exception:  # compiled functions tell none, and objects may say anything
         return "f(X, epsilon=epsilon)", lambda x, epsilon: function(x, epsilon=epsilon)
     names = [p.name for p in parameters]
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -422,6 +422,14 @@ def answer_to(line, engine, function):
         return {"ok": False, "error": described(error)}
 
 
+def source_of(function):
+    """Its file; empty for what is compiled, and for objects."""
+    try:
+        return (inspect.isroutine(function) and inspect.getsourcefile(inspect.unwrap(function))) or ""
+    except Exception:
+        return ""
+
+
 def hello(target, device):
     try:
         with contextlib.suppress(ImportError):
@@ -429,8 +437,7 @@ def hello(target, device):
         engine = Torch(device) if "torch" in sys.modules else Lists(device)
         function = load(target)
         how, caller = caller_of(function)
-        source = inspect.getsourcefile(inspect.unwrap(function)) if inspect.isroutine(function) else None
-        return {"ok": True, "how": how, "source": source or "", **engine.facts()}, engine, caller
+        return {"ok": True, "how": how, "source": source_of(function), **engine.facts()}, engine, caller
     except BaseException as error:
         text = str(error) if isinstance(error, Complaint) else f"{type(error).__name__}: {one_line(error)}"
         return {"ok": False, "error": text}, None, None

@@ -222,7 +222,24 @@ TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
     const auto subject = open(file + ":one");
     ASSERT_NE(subject, nullptr);
     EXPECT_EQ(subject->facts().how, "f(X), without epsilon");
-    EXPECT_THAT(why("os:_exit"), HasSubstr("could not be loaded")) << "a function of one positional int";
+}
+
+TEST_F(WrongFunctions, OnesThatAreCompiledAreCalledThoughNothingIsKnownOfThem)
+{
+    const auto compiled = open("os:getcwdb");
+    ASSERT_NE(compiled, nullptr);
+    EXPECT_EQ(compiled->facts().source, "");
+    EXPECT_THAT(complaint(*compiled, 0), HasSubstr("the function raised TypeError"));
+    const auto object = open(write("class F:\n"
+                                   "    def __call__(self, X, epsilon): return [[epsilon for v in r] for r in X]\n"
+                                   "    @property\n"
+                                   "    def __signature__(self): raise RuntimeError('none')\n"
+                                   "f = F()\n")
+        + ":f");
+    ASSERT_NE(object, nullptr);
+    const auto reply = called(*object, telling(0));
+    ASSERT_TRUE(reply.output) << reply.complaint;
+    EXPECT_EQ(valuesOf(*reply.output)[0], 1e-7);
 }
 
 TEST(Impl, TargetsAreModulesOrFilesWithAFunction)
