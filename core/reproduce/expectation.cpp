@@ -174,6 +174,13 @@ Result<std::vector<ExpectedNumbers>> expectedNumbers(
     return rows;
 }
 
+bool numbersMayShow(const CaptureVerdict& verdict)
+{
+    return verdict.blame == Blame::numerics
+        || std::any_of(verdict.members.begin(), verdict.members.end(),
+            [](const MemberResult& member) { return member.reproducing > 0; });
+}
+
 const ExpectedNumbers* firstLikeDump(const std::vector<ExpectedNumbers>& rows)
 {
     const auto found = std::find_if(

@@ -24,6 +24,9 @@ struct SuspectedRun
 /// The variants that the verdict was drawn over; every published one where it names none.
 std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict);
 
+/// Some replay of the captured matrix ends like the dump, under some rounding.
+bool numbersMayShow(const CaptureVerdict& verdict);
+
 /// What one of them does with the reduced capture.
 struct ExpectedNumbers
 {

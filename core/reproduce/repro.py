@@ -314,6 +314,11 @@ def index_of(flat, shape):
     return index
 
 
+def percent(share) -> str:
+    value = 100 * share
+    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+
+
 class Tally:
     """What came of n calls."""
 
@@ -355,10 +360,8 @@ class Tally:
         if self.bad or unstable:
             print("Reproduced." if self.bad else "Reproduced: the same input gives different results.")
             return REPRODUCED
-        most = 100 * min(1, 3 / self.calls)
-        print(f"Not reproduced in this setting: with 95 % confidence fewer than {most:.0f} % of such calls fail."
-              if most >= 10 else
-              f"Not reproduced in this setting: with 95 % confidence fewer than {most:.2g} % of such calls fail.")
+        print(f"Not reproduced in this setting: with 95 % confidence fewer than {percent(min(1, 3 / self.calls))} of "
+              "such calls fail.")
         return NOT_REPRODUCED
 
 
@@ -375,7 +378,7 @@ def tell_nearest(tally, capture):
             near.append((far, f"{name} in {form}"))
     if near:
         far, name = min(near)
-        print(f"Its first finite result is nearest to {name}, {100 * far:.2g} % off.")
+        print(f"Its first finite result is nearest to {name}, {percent(far)} off.")
 
 
 def device_of(wanted):

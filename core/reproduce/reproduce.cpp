@@ -104,14 +104,6 @@ Result<Reproducer> written(Material material)
     return result;
 }
 
-/// Some replay of the captured matrix ends like the dump, under some rounding.
-bool numbersMayShow(const CaptureVerdict& verdict)
-{
-    return verdict.blame == Blame::numerics
-        || std::any_of(verdict.members.begin(), verdict.members.end(),
-            [](const MemberResult& member) { return member.reproducing > 0; });
-}
-
 /// With the numbers of every variant that may have run. Of two twins the one that shows what the capture does.
 Result<Material> replayed(const CaptureVerdict& verdict, const ReproducerOptions& options,
     const ReducedCapture& captured, const CancelToken& cancel)

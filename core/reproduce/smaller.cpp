@@ -75,7 +75,7 @@ Result<Smaller> smallerCapture(
     const auto* leading = firstLikeDump(numbers);
     if (leading == nullptr) {
         return failure(
-            ErrorKind::refused, "no replay ends like the dump, so nothing tells which smaller matrix would fail");
+            ErrorKind::refused, "no replay of it ends like the dump, so nothing tells which smaller matrix would fail");
     }
     Claim claim(numbers, *leading, mostWork);
     const auto places = needed(claim, whole, job.cancel);

@@ -102,7 +102,7 @@ TEST(Smaller, WhatNoReplayShowsStaysWhole)
     const auto whole = overflowing(1);
     const auto none = smallerCapture(whole, *expectedNumbers({run("gns-gram")}, whole, {}), {});
     ASSERT_FALSE(none);
-    EXPECT_THAT(none.error().what, HasSubstr("no replay ends like the dump"));
+    EXPECT_THAT(none.error().what, HasSubstr("no replay of it ends like the dump"));
     JobContext job;
     const auto numbers = *expectedNumbers({run("deepspeed-gram")}, whole, {});
     job.cancel.cancel();
