@@ -82,10 +82,10 @@ std::string leastSentence(const Smaller& smaller)
 }
 
 /// The verdict has more to go by: the captured matrix, and other roundings.
-std::string whyNumericsDoNotShow(const Material& from)
+std::string whyNumbersDoNotShow(const Material& from)
 {
     if (!from.options.synthetic) {
-        return "The numbers did it under some roundings of the verdict, not under the one of repro.py: so near the "
+        return "The numbers can do it under some roundings of the verdict, not under the one of repro.py: so near the "
                "edge "
                "the order of sums decides.";
     }
@@ -108,8 +108,8 @@ std::string whyThatStatus(const Material& from)
             ? "The input was not finite already, and every variant passes that on."
             : "A variant that may have run ends like the dump, on any machine.";
     }
-    if (from.verdict.blame == Blame::numerics) {
-        return whyNumericsDoNotShow(from);
+    if (numbersMayShow(from.verdict)) {
+        return whyNumbersDoNotShow(from);
     }
     return "No variant that may have run ends like the dump: either something else ran, or the fault is not in the "
            "numbers. python repro.py --impl MODULE:FUNCTION calls your function on a machine like the one that failed, "
