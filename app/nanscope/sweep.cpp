@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -102,29 +105,36 @@ Result<SweepRequest> Sweep::request() const
     return request;
 }
 
-template <class Row, class Name>
-std::vector<Row> rowsOf(const std::vector<Row>& all, const std::string& capture, Name captureOf)
+std::map<std::string_view, int> namesOf(const std::vector<SweptCapture>& all)
 {
-    std::vector<Row> rows;
-    std::copy_if(
-        all.begin(), all.end(), std::back_inserter(rows), [&](const Row& row) { return captureOf(row) == capture; });
-    return rows;
+    std::map<std::string_view, int> counts;
+    for (const auto& swept : all) {
+        ++counts[swept.capture->file];
+    }
+    return counts;
 }
 
-std::string tables(const std::vector<const Capture*>& captures, const Sweeper& sweeper)
+std::string headOf(const Capture& capture, bool nameTells)
 {
+    return fmt::format("{}  {} {}, epsilon {}\n", printable(nameTells ? capture.file : capture.path),
+        shapeText(capture.input.shape), shortName(capture.input.dtype),
+        capture.epsilon ? fmt::format("{:.3g}", *capture.epsilon) : "not recorded");
+}
+
+std::string tables(const Sweeper& sweeper)
+{
+    const auto calls = sweeper.functionRows();
+    const auto names = namesOf(sweeper.swept());
     std::string text;
-    for (const auto* capture : captures) {
-        const auto cells = rowsOf(sweeper.cells(), capture->file, [](const Cell& cell) { return cell.capture; });
-        const auto calls =
-            rowsOf(sweeper.functionRows(), capture->file, [](const FunctionCell& call) { return call.cell.capture; });
-        if (cells.empty() && calls.empty()) {
-            continue;
+    SweptCapture before;
+    for (const auto& swept : sweeper.swept()) {
+        const auto cells = std::span(sweeper.cells()).subspan(before.cells, swept.cells - before.cells);
+        const auto own = std::span(calls).subspan(before.calls, swept.calls - before.calls);
+        before = swept;
+        if (!cells.empty() || !own.empty()) {
+            text += text.empty() ? "" : "\n";
+            text += headOf(*swept.capture, names.at(swept.capture->file) == 1) + cellTable(cells, false, own);
         }
-        text += fmt::format("{}{}  {} {}, epsilon {}\n", text.empty() ? "" : "\n", printable(capture->file),
-            shapeText(capture->input.shape), shortName(capture->input.dtype),
-            capture->epsilon ? fmt::format("{:.3g}", *capture->epsilon) : "not recorded");
-        text += cellTable(cells, false, calls);
     }
     return text;
 }
@@ -169,9 +179,9 @@ nlohmann::ordered_json answerJson(const Sweeper& sweeper)
     return json;
 }
 
-std::string answerText(const std::vector<const Capture*>& captures, const Sweeper& sweeper)
+std::string answerText(const Sweeper& sweeper)
 {
-    return tables(captures, sweeper) + deepTables(sweeper.cells()) + footer(sweeper.cells())
+    return tables(sweeper) + deepTables(sweeper.cells()) + footer(sweeper.cells())
         + functionFooter(sweeper.functionRows());
 }
 
@@ -238,7 +248,7 @@ Result<int> Sweep::run(Terminal& terminal)
     if (terminal.json()) {
         terminal.printJson(answerJson(sweeper));
     } else {
-        terminal.print(answerText(*captures, sweeper));
+        terminal.print(answerText(sweeper));
     }
     if (!done) {
         return tl::make_unexpected(done.error());

@@ -33,7 +33,9 @@ Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
             }
             m_request.variants = std::move(*variants);
         }
-        if (auto done = runCapture(*capture); !done) {
+        auto done = runCapture(*capture);
+        m_swept.push_back({capture, m_cells.size(), m_function ? m_function->rows().size() : 0});
+        if (!done) {
             return done;
         }
     }

@@ -12,6 +12,14 @@
 
 namespace nanscope {
 
+/// Where the rows of a capture end, in the order they were computed.
+struct SweptCapture
+{
+    const Capture* capture = nullptr;
+    std::size_t cells = 0;
+    std::size_t calls = 0; ///< of the user's own function
+};
+
 /// Runs one capture after the other, each with the variants that may have made it: here what core's device replays,
 /// then in the worker the rest, then the user's own function where there is one.
 class Sweeper
@@ -24,6 +32,8 @@ public:
 
     const std::vector<Cell>& cells() const { return m_cells; }
     std::vector<FunctionCell> functionRows() const;
+    /// Names of files are no identity: every rank may have an input.pt.
+    const std::vector<SweptCapture>& swept() const { return m_swept; }
     /// False where cells that were asked for are not to be had; the reason was said.
     bool complete() const { return m_devices.complete && (!m_function || m_function->complete()); }
 
@@ -43,6 +53,7 @@ private:
     Terminal& m_terminal;
     Progress m_last {"sweep", "sweep", 0, 0, "cells", {}};
     std::vector<Cell> m_cells;
+    std::vector<SweptCapture> m_swept;
 };
 
 } // namespace nanscope

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A function of the user's beside the replays of a sweep.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -204,6 +205,36 @@ TEST_F(SweptFunctions, ARowHasTheKeysOfACellAndWhatIsOfFunctionsAlone)
     EXPECT_EQ(row["function"]["distance_to_fp64"], nullptr);
 }
 
+TEST_F(SweptFunctions, WhatWentInDamagedIsNoBirthOfTheFunction)
+{
+    writeCapture(folder / "damaged.pt", {6, 10, true, true});
+    const auto done = run(sweep({"--capture", "all", "--json"}));
+    EXPECT_EQ(done.status, 0) << done.err;
+    const auto row = done.json()["cells"].back();
+    ASSERT_TRUE(row.contains("function"));
+    EXPECT_EQ(row["outcome"], "zero") << "what f makes of it";
+    EXPECT_EQ(row["first_nonfinite"]["op"], "input");
+    EXPECT_EQ(row["first_nonfinite"]["iteration"], 0);
+    EXPECT_EQ(row["birth"], nullptr);
+}
+
+TEST_F(SweptFunctions, WhatLeavesTheRangeOfTheVariantsBesideItIsDegenerate)
+{
+    writeTelling(folder, 7); // returns its input, whose signal directions are far from 1
+    const auto range = [this](const char* variants) {
+        const auto done = run({"sweep", folder.path().string(), "--variant", variants, "--precision", "fp64", "--impl",
+            "python:" + kernels + ":f", "--python", plain, "--json"});
+        EXPECT_EQ(done.status, 0) << done.err;
+        return done.json()["cells"].back();
+    };
+    const auto judged = range("torch-muon");
+    EXPECT_EQ(judged["outcome"], "degenerate");
+    EXPECT_EQ(judged["function"]["nearest_variant"], "torch-muon");
+    EXPECT_EQ(judged["gauges"], Json::array());
+    // turbo-muon scales rows, so that no direction of the input is followed.
+    EXPECT_EQ(range("torch-muon,turbo-muon")["outcome"], "finite");
+}
+
 TEST_F(SweptFunctions, TheTextNamesTheReasonInTheRowAndShowsTheProgramBefore)
 {
     writeTelling(folder, 0);
@@ -221,6 +252,22 @@ TEST_F(SweptFunctions, TheTextNamesTheReasonInTheRowAndShowsTheProgramBefore)
     EXPECT_EQ(shown.status, 0) << shown.err;
     EXPECT_THAT(shown.out, HasSubstr("def answer_to(line, engine, function):"));
     EXPECT_THAT(shown.err, IsEmpty());
+}
+
+TEST_F(SweptFunctions, CapturesOfOneNameHaveTheirOwnRows)
+{
+    std::filesystem::create_directories(folder.path() / "rank0");
+    std::filesystem::create_directories(folder.path() / "rank1");
+    writeCapture(folder / "rank0/input.pt");
+    writeCapture(folder / "rank1/input.pt", {48, 24});
+    const auto done = run(sweep({}));
+    EXPECT_EQ(done.status, 0) << done.err;
+    for (const auto* head : {"/rank0/input.pt  1x24x40", "/rank1/input.pt  1x48x24"}) {
+        const auto at = done.out.find(head);
+        ASSERT_NE(at, std::string::npos) << done.out;
+        const auto own = done.out.substr(at, done.out.find("\n\n", at) - at);
+        EXPECT_EQ(std::count(own.begin(), own.end(), '\n'), 4) << own;
+    }
 }
 
 TEST_F(SweptFunctions, OneThatCannotBeLoadedIsToldBeforeAnythingIsReplayed)
