@@ -38,7 +38,7 @@ struct Stretch
 /// with, or the share p of values outside the region that are equal where that is more, because matrices of one weight
 /// resemble each other from update to update. n values in a row are equal by chance with p^n, and there are as many
 /// places to begin as the region has values, so that n has to reach log(10^9 * tries * values) / log(1 / p): one false
-/// line in 10^9 captures. It is at least 16. Where p is above 1/4, or too little lies outside, nothing is said: of such
+/// line in 10^9 tiles. It is at least 16. Where p is above 1/4, or too little lies outside, nothing is said: of such
 /// matrices a whole tile may be equal for the same reason as all else.
 std::optional<Stretch> recursBeyondChance(
     const Element& element, const OddBox& region, const std::vector<double>& other, std::size_t tries);
