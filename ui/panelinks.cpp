@@ -68,6 +68,10 @@ void PaneLinks::connectPanes()
     connect(m_panes.tensors, &TensorsPane::batchRequested, &m_workspace, &Workspace::showBatch);
     connect(m_panes.tensors, &TensorsPane::readoutChanged, this, &PaneLinks::readoutChanged);
     connect(m_panes.sweep, &SweepPane::sweepRequested, &m_workspace, &Workspace::sweepSelected);
+    connect(m_panes.sweep, &SweepPane::everyVariantToggled, this, [this](bool every) {
+        m_workspace.setEveryVariant(every);
+        fillSweep();
+    });
     connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancel);
     connect(m_panes.sweep, &SweepPane::cellSelected, &m_workspace,
         [this](const Cell& cell) { m_workspace.showCell(cell); });
@@ -243,11 +247,12 @@ void PaneLinks::fillSweep()
     int identified = 0;
     const QStringList names = m_workspace.variantsInOrder(identified);
     m_panes.instruments->setCapture(m_workspace.capture(), names, identified);
+    const QStringList swept = m_workspace.variantsToSweep(identified);
     if (!m_workspace.capture()) {
         m_panes.sweep->setGrid({}, 0);
         return;
     }
-    m_panes.sweep->setGrid(names, identified);
+    m_panes.sweep->setGrid(swept, identified);
     m_panes.sweep->setRunning(m_workspace.sweepingSelected());
     for (const Cell* cell : m_workspace.cells()) {
         m_panes.sweep->putCell(*cell);

@@ -79,6 +79,7 @@ QToolButton#chip:checked { background: @selection; border-color: @accent; }
 QToolButton#chip:disabled { color: @disabled; }
 QToolButton#quiet { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 3px 8px; }
 QToolButton#quiet:hover { background: @sunken; border-color: @line; }
+QToolButton#quiet:checked { background: @selection; }
 QToolButton#quiet::menu-indicator { image: none; width: 0; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }

@@ -48,7 +48,7 @@ bool isControlOf(const Capture& healthy, const Capture& damaged)
         && healthy.output->total().finite() && healthyElement(healthy, {});
 }
 
-Result<std::optional<Control>> Controls::identified(const CaptureFile& file, const Capture& stored, std::int64_t batch)
+Result<const ElementFit*> Controls::fitOf(const CaptureFile& file, const Capture& stored, std::int64_t batch)
 {
     const Key key(stored.path, batch);
     auto known = m_known.find(key);
@@ -63,8 +63,27 @@ Result<std::optional<Control>> Controls::identified(const CaptureFile& file, con
         }
         known = m_known.emplace(key, std::move(*fit)).first;
     }
+    return &known->second;
+}
+
+Result<std::vector<std::string>> Controls::variantsOf(const Capture& clean)
+{
+    const auto batch = healthyElement(clean, {});
+    const auto file = openCapture(clean.path);
+    if (!file || !batch) {
+        return std::vector<std::string>();
+    }
+    return fitOf(*file, clean, *batch).map([](const ElementFit* fit) { return fit->identification.names; });
+}
+
+Result<std::optional<Control>> Controls::identified(const CaptureFile& file, const Capture& stored, std::int64_t batch)
+{
+    const auto known = fitOf(file, stored, batch);
+    if (!known) {
+        return tl::make_unexpected(known.error());
+    }
     // A call that fits in places only went wrong itself, and along a few directions alone other schedules fit as well.
-    const auto& fit = known->second;
+    const auto& fit = **known;
     const bool close = !fit.exact.empty() || fit.identification.fit.value_or(1) <= closeEnough;
     const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly && close;
     const bool stranger = fit.compared && fit.identification.matchesNone;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/diagnose/captureindex.h"
 #include "core/diagnose/identify.h"
@@ -42,9 +43,13 @@ public:
     /// rank in another process is another attempt, which may have run something else.
     Result<std::optional<Control>> inSameRun(const Capture& stored);
 
+    /// The variants that a clean capture fits; none where it fits nothing, or cannot be read.
+    Result<std::vector<std::string>> variantsOf(const Capture& clean);
+
 private:
     using Key = std::pair<std::string, std::int64_t>; ///< path and element
 
+    Result<const ElementFit*> fitOf(const CaptureFile& file, const Capture& stored, std::int64_t batch);
     Result<std::optional<Control>> identified(const CaptureFile& file, const Capture& stored, std::int64_t batch);
 
     const CaptureIndex& m_captures;

@@ -123,7 +123,11 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             verdict.summary = "could not be judged: " + sentence(done.error());
         }
         if (const auto twin = isBirth(verdict) ? twinOf(verdict, *capture, captures) : std::nullopt) {
-            letTwinSpeak(verdict, *twin);
+            const auto ran = controls.variantsOf(*twin->clean);
+            if (!ran) {
+                return tl::make_unexpected(ran.error());
+            }
+            letTwinSpeak(verdict, *twin, *ran);
         }
     }
     blameRanks(diagnosis.captures, captures);

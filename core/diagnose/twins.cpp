@@ -78,11 +78,24 @@ std::string rankText(const std::optional<int>& rank)
     return rank ? fmt::format("rank {}", *rank) : std::string("another rank");
 }
 
-// Whether both ran the same function is not recorded; where it matters, the twin proves nothing.
-bool numbersCould(const CaptureVerdict& verdict)
+bool hasScheduleOf(const MemberResult& member, const std::vector<std::string>& ran)
 {
-    return std::ranges::any_of(
-        verdict.members, [](const MemberResult& member) { return member.reproducing > 0 || couldFail(member); });
+    const auto variant = findVariant(member.variant);
+    return variant && std::ranges::any_of(ran, [&](const std::string& name) {
+        const auto other = findVariant(name);
+        return other && (*other)->steps == (*variant)->steps;
+    });
+}
+
+// Whether both ran the same function is not recorded; where it matters, the twin proves nothing. A form that might run
+// away matters where it has the schedule of what gave the clean output: the naive Gram form, tried again in the
+// standard one.
+bool numbersCould(const CaptureVerdict& verdict, const std::vector<std::string>& ran)
+{
+    return std::ranges::any_of(verdict.members, [&](const MemberResult& member) {
+        const bool failed = member.reproducing > 0 || member.finite < member.roundings;
+        return failed || (couldFail(member) && (ran.empty() || hasScheduleOf(member, ran)));
+    });
 }
 
 bool hasTwinElsewhere(const CaptureVerdict& verdict)
@@ -131,10 +144,10 @@ std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged
     return found;
 }
 
-void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin)
+void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<std::string>& ran)
 {
     const auto whose = twin.sameProcess ? std::string("the same process") : rankText(twin.clean->rank);
-    if (numbersCould(verdict)) {
+    if (numbersCould(verdict, ran)) {
         verdict.notTestable.push_back({fmt::format("{} was given the same bits and its output is finite ({}): if the "
                                                    "same function ran in the same format, the numbers did not do it",
                                            whose, twin.clean->file),

@@ -28,9 +28,10 @@ bool maybeTwins(const Capture& damaged, const Capture& clean);
 /// is none either: it ended no better.
 std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged, const CaptureIndex& captures);
 
-/// What a twin makes of the verdict on the damaged one: `nondeterministic` within one process; across ranks a line, and
-/// the question which of kernel, launch order or machine it was.
-void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin);
+/// `ran` are the variants that the clean output fits, none where it fits nothing. What a twin makes of the verdict on
+/// the damaged one: `nondeterministic` within one process; across ranks a line, and the question which of kernel,
+/// launch order or machine it was.
+void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<std::string>& ran);
 
 /// A rank that was wrong twice where another was right is the machine.
 void blameRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures);

@@ -39,6 +39,26 @@ VariantOrder variantOrder(const CaptureVerdict* judged)
     return order;
 }
 
+QStringList worthSweeping(const VariantOrder& order, const std::vector<const Cell*>& swept)
+{
+    QStringList worth;
+    std::vector<std::vector<Coefficients>> schedules;
+    for (const QString& name : order.names) {
+        const auto variant = findVariant(name.toStdString());
+        const bool mayHaveRun = worth.size() < order.identified;
+        const bool has = std::ranges::any_of(swept, [&](const Cell* cell) { return qstr(cell->variant) == name; });
+        const bool known = variant && std::ranges::find(schedules, (*variant)->steps) != schedules.end();
+        if (!mayHaveRun && !has && (known || !variant)) {
+            continue;
+        }
+        worth << name;
+        if (variant) {
+            schedules.push_back((*variant)->steps);
+        }
+    }
+    return worth;
+}
+
 std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& capture)
 {
     std::vector<const Cell*> own;

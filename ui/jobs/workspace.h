@@ -54,7 +54,10 @@ public:
     /// Of the selected capture; the newest request stops the one before.
     void replayCliff(CliffRequest request);
     void dropCliff();
+    /// Replays what the sweep shows and has no cell of yet; all of it again where nothing is missing.
     void sweepSelected();
+    /// Sweeps show every variant, not just one of each schedule.
+    void setEveryVariant(bool every) { m_everyVariant = every; }
     /// Deep gauges of the cell that is shown; answered by deepMeasured() or deepEnded().
     void measureDeep();
     void cancelDeep() { m_deep.cancel(); }
@@ -85,6 +88,8 @@ public:
     QStringList ran() const { return m_ran; }
     /// All variants, those of the plausible set of the selected capture first; `identified` says how many those are.
     QStringList variantsInOrder(int& identified) const;
+    /// Those of them that a sweep looks at.
+    QStringList variantsToSweep(int& identified) const;
     /// Stored and fresh cells of the selected capture, oldest first.
     std::vector<const Cell*> cells() const;
 
@@ -151,6 +156,7 @@ private:
     QStringList m_ran;
     bool m_judging = false;
     bool m_following = true;
+    bool m_everyVariant = false;
     bool m_folderChanged = false; ///< while something else ran
     bool m_refreshing = false; ///< the loader reads what it has read before
     FolderFollower m_follower;

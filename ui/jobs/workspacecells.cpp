@@ -4,6 +4,7 @@
 // Replays of the selected capture: which cell is seen, and what is asked of the replay process about it.
 #include "ui/jobs/workspace.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ui/jobs/cellchoice.h"
@@ -11,6 +12,27 @@
 #include "ui/text.h"
 
 namespace nanscope {
+
+namespace {
+
+/// Those that lack a cell in some format.
+QStringList withoutCells(const QStringList& variants, const std::vector<const Cell*>& cells)
+{
+    QStringList missing;
+    for (const QString& variant : variants) {
+        const auto has = [&](Precision precision) {
+            return std::ranges::any_of(cells, [&](const Cell* cell) {
+                return qstr(cell->variant) == variant && cell->precision == precision && cell->error.empty();
+            });
+        };
+        if (!std::ranges::all_of(sweepPrecisions(), has)) {
+            missing << variant;
+        }
+    }
+    return missing;
+}
+
+} // namespace
 
 void Workspace::showDefaultCell()
 {
@@ -71,6 +93,13 @@ QStringList Workspace::variantsInOrder(int& identified) const
     return std::move(order.names);
 }
 
+QStringList Workspace::variantsToSweep(int& identified) const
+{
+    const VariantOrder order = variantOrder(verdict());
+    identified = order.identified;
+    return m_everyVariant ? order.names : worthSweeping(order, cells());
+}
+
 std::vector<const Cell*> Workspace::cells() const
 {
     const Capture* shown = capture();
@@ -86,7 +115,9 @@ void Workspace::sweepSelected()
     int identified = 0;
     SweepOrder order;
     order.request.captures = {shown->path};
-    for (const QString& variant : variantsInOrder(identified)) {
+    const QStringList shownVariants = variantsToSweep(identified);
+    const QStringList missing = withoutCells(shownVariants, cells());
+    for (const QString& variant : missing.isEmpty() ? shownVariants : missing) {
         order.request.variants.push_back(variant.toStdString());
     }
     order.request.precisions = sweepPrecisions();

@@ -7,6 +7,7 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QTableView>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/copying.h"
@@ -50,10 +51,17 @@ SweepPane::SweepPane(QWidget* parent)
     , m_detail(new ElidedLabel(this))
     , m_progress(new QProgressBar(this))
     , m_button(new QPushButton(this))
+    , m_every(new QToolButton(this))
 {
     m_view->setModel(m_model);
     setUpView(*m_view);
     makeCopyable(*m_view, tr("Sweep"), [this] { return m_model->captureName(); });
+    m_every->setObjectName(QStringLiteral("quiet"));
+    m_every->setText(tr("All variants"));
+    m_every->setCheckable(true);
+    m_every->setToolTip(tr("Also those that share a schedule with one that is shown"));
+    header()->addWidget(m_every);
+    connect(m_every, &QToolButton::toggled, this, &SweepPane::everyVariantToggled);
     m_detail->setObjectName(QStringLiteral("muted"));
     m_progress->setTextVisible(false);
     m_progress->setAccessibleName(tr("Progress of the sweep"));

@@ -9,6 +9,7 @@
 
 class QProgressBar;
 class QPushButton;
+class QToolButton;
 class QTableView;
 
 namespace nanscope {
@@ -32,9 +33,12 @@ public:
 
     CellGridModel* model() { return m_model; }
     QTableView* view() { return m_view; }
+    QToolButton* everyButton() { return m_every; }
 
 Q_SIGNALS:
     void sweepRequested();
+    /// Every variant is wanted, not just one of each schedule.
+    void everyVariantToggled(bool every);
     void cancelRequested();
     /// A computed cell was selected by the user.
     void cellSelected(const nanscope::Cell& cell);
@@ -51,6 +55,7 @@ private:
     ElidedLabel* m_detail;
     QProgressBar* m_progress;
     QPushButton* m_button;
+    QToolButton* m_every;
     bool m_running = false;
 };
 
