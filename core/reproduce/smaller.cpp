@@ -13,7 +13,7 @@ namespace nanscope {
 namespace {
 
 constexpr int mostCalls = 200;
-constexpr double mostWork = 1e12; // flops: some ten seconds
+constexpr double mostWork = 1e12; // flops: some ten seconds, twice that on a busy machine
 
 JobContext asOwnPhase(const JobContext& job)
 {
