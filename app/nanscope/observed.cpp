@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -72,6 +73,39 @@ Result<TriedExperiment> triedOf(const std::string& word)
     return tried;
 }
 
+/// "FILE=3/200", "FILE=0/200,kernels-off" or "FILE=0/200,other-gpu".
+Result<CallsAgain> calledOf(const std::string& word)
+{
+    const auto equals = word.rfind('=');
+    const auto slash = word.find('/', equals == std::string::npos ? word.size() : equals);
+    if (equals == std::string::npos || slash == std::string::npos) {
+        return failure(ErrorKind::usage, "--called takes a capture, failures and calls, such as FILE.pt=3/200", word);
+    }
+    const auto comma = word.find(',', slash);
+    const auto end = comma == std::string::npos ? word.size() : comma;
+    const auto failed = numberIn<std::int64_t>(word.substr(equals + 1, slash - equals - 1));
+    const auto calls = numberIn<std::int64_t>(word.substr(slash + 1, end - slash - 1));
+    if (!failed || !calls) {
+        return failure(ErrorKind::usage, "--called takes a capture, failures and calls, such as FILE.pt=3/200", word);
+    }
+    CallsAgain called {std::filesystem::path(word.substr(0, equals)).filename().string(), *failed, *calls};
+    const auto change = comma == std::string::npos ? std::string() : word.substr(comma + 1);
+    called.sameGpu = change != "other-gpu";
+    called.experiment = called.sameGpu ? change : std::string();
+    return called;
+}
+
+bool sameSetting(const CallsAgain& a, const CallsAgain& b)
+{
+    return a.capture == b.capture && a.sameGpu == b.sameGpu && a.experiment == b.experiment;
+}
+
+void put(std::vector<CallsAgain>& list, const CallsAgain& called)
+{
+    std::erase_if(list, [&](const CallsAgain& other) { return sameSetting(other, called); });
+    list.push_back(called);
+}
+
 void put(std::vector<TriedExperiment>& list, const TriedExperiment& tried)
 {
     const auto same =
@@ -94,6 +128,11 @@ void addObservedOptions(CLI::App& options, ObservedWords& words)
             "be "
             "repeated")
         ->allow_extra_args(false);
+    options
+        .add_option("--called", words.called,
+            "The captured function called again with the captured input, such as FILE.pt=3/200 (failures/calls); "
+            "FILE.pt=0/200,other-gpu on another GPU; FILE.pt=0/200,kernels-off with what an experiment changes")
+        ->allow_extra_args(false);
 }
 
 Result<Observations> parseObserved(const ObservedWords& words)
@@ -112,6 +151,13 @@ Result<Observations> parseObserved(const ObservedWords& words)
             return tl::make_unexpected(tried.error());
         }
         put(observed.tried, *tried);
+    }
+    for (const auto& word : words.called) {
+        const auto called = calledOf(word);
+        if (!called) {
+            return tl::make_unexpected(called.error());
+        }
+        put(observed.called, *called);
     }
     if (auto can = check(observed); !can) {
         return tl::make_unexpected(can.error());
@@ -132,10 +178,13 @@ Result<Observations> observedOf(Source& source, const Observations& said)
     if (!check(observed)) {
         observed = {};
     }
-    const bool news = said.rate || !said.tried.empty();
+    const bool news = said.rate || !said.tried.empty() || !said.called.empty();
     observed.rate = said.rate ? said.rate : observed.rate;
     for (const auto& tried : said.tried) {
         put(observed.tried, tried);
+    }
+    for (const auto& called : said.called) {
+        put(observed.called, called);
     }
     if (news && source.writable) {
         if (auto kept = source.session->setObservations(jsonText(toJson(observed))); !kept) {

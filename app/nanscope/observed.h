@@ -12,11 +12,12 @@
 
 namespace nanscope {
 
-/// What the user says they saw, as given: --failed and --tried.
+/// What the user says they saw, as given: --failed, --tried and --called.
 struct ObservedWords
 {
     std::string failed;
     std::vector<std::string> tried;
+    std::vector<std::string> called;
 };
 
 void addObservedOptions(CLI::App& options, ObservedWords& words);

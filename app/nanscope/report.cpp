@@ -193,6 +193,7 @@ std::string Report::commandLine() const
         add("--failed", {m_observed.failed});
     }
     add("--tried", m_observed.tried);
+    add("--called", m_observed.called);
     addPlaces("--env", {m_known.environment});
     addPlaces("--advisories", m_known.advisories);
     addPlaces("--params", {m_known.parameters});

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/diagnose/retries.h"
+
 namespace nanscope {
 
 namespace {
@@ -227,6 +229,11 @@ void narrow(CaptureVerdict& verdict, const Open& open)
     }
 }
 
+Retries retriesOf(const CallsAgain& called)
+{
+    return {called.failed, called.calls, true, called.sameGpu, called.experiment};
+}
+
 } // namespace
 
 const Experiment* findExperiment(std::string_view id)
@@ -302,6 +309,11 @@ Result<void> check(const Observations& observed)
                 ErrorKind::usage, fmt::format("{} takes hours of zero or more, and one time or more", tried.id));
         }
     }
+    for (const auto& one : observed.called) {
+        if (auto can = check(retriesOf(one)); !can) {
+            return can;
+        }
+    }
     return {};
 }
 
@@ -330,7 +342,13 @@ CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& obse
     narrow(verdict, open);
     doubtNumbers(verdict, observed);
     blameMachine(verdict, observed);
-    return verdict;
+    std::vector<Retries> retries;
+    for (const auto& one : observed.called) {
+        if (one.capture == verdict.capture) {
+            retries.push_back(retriesOf(one));
+        }
+    }
+    return withRetries(std::move(verdict), retries);
 }
 
 Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed)

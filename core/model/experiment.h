@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -53,11 +54,22 @@ struct TriedExperiment
     int times = 1; ///< how often it was seen so, for `moves`
 };
 
+/// Calls with the very input of a capture, as whoever made them counts them.
+struct CallsAgain
+{
+    std::string capture; ///< file name
+    std::int64_t failed = 0; ///< whose output was damaged
+    std::int64_t calls = 0;
+    bool sameGpu = true; ///< as the one it was captured on
+    std::string experiment {}; ///< id of what was changed; empty: as it ran
+};
+
 /// What the owner of a run saw besides its files. Belongs to the run, not to one capture.
 struct Observations
 {
     std::optional<FailureRate> rate;
     std::vector<TriedExperiment> tried; ///< at most one of an id
+    std::vector<CallsAgain> called {}; ///< the function that was captured, called again
 };
 
 } // namespace nanscope

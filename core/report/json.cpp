@@ -367,9 +367,14 @@ Json toJson(const Observations& observed)
         tried.push_back(
             {{"id", one.id}, {"seen", name(one.seen)}, {"hours", jsonNumber(one.hours)}, {"times", one.times}});
     }
+    auto called = Json::array();
+    for (const auto& one : observed.called) {
+        called.push_back({{"capture", one.capture}, {"failed", one.failed}, {"calls", one.calls},
+            {"same_gpu", one.sameGpu}, {"experiment", one.experiment}});
+    }
     const auto& rate = observed.rate;
     return {{"rate", rate ? Json {{"failures", rate->failures}, {"hours", jsonNumber(rate->hours)}} : Json(nullptr)},
-        {"tried", std::move(tried)}};
+        {"tried", std::move(tried)}, {"called", std::move(called)}};
 }
 
 Json toJson(const Scan& scan, const Shape& shape)

@@ -296,6 +296,15 @@ void read(const Json& json, TriedExperiment& out)
     read(at(json, "times"), out.times);
 }
 
+void read(const Json& json, CallsAgain& out)
+{
+    read(at(json, "capture"), out.capture);
+    read(at(json, "failed"), out.failed);
+    read(at(json, "calls"), out.calls);
+    read(at(json, "same_gpu"), out.sameGpu);
+    read(at(json, "experiment"), out.experiment);
+}
+
 void read(const Json& json, Observations& out)
 {
     if (const auto& rate = at(json, "rate"); rate.is_object()) {
@@ -304,6 +313,7 @@ void read(const Json& json, Observations& out)
         read(at(rate, "hours"), given.hours);
     }
     read(at(json, "tried"), out.tried);
+    read(at(json, "called"), out.called);
 }
 
 void read(const Json& json, SpreadPlace& out)

@@ -138,6 +138,23 @@ TEST_F(InSession, WhatWasTriedIsRememberedAndArguedWith)
     EXPECT_TRUE(run({"diagnose", m_folder / "run", "--json"}).json()["observed"]["tried"].empty());
 }
 
+TEST_F(InSession, CallsMadeAgainAreRememberedAndWeighed)
+{
+    const auto before = run({"diagnose", m_session, "--json"}).json()["captures"][0];
+    ASSERT_EQ(before["verdict"], "implementation") << before["kind"];
+    const auto file = before["capture"].get<std::string>();
+    const auto none = run({"diagnose", m_session, "--called", file + "=0/200", "--json"}).json()["captures"][0];
+    EXPECT_EQ(none["verdict"], "implementation");
+    EXPECT_THAT(none["not_testable"].dump(), HasSubstr("not reproduced in this setting"));
+    EXPECT_THAT(none["not_testable"].dump(), HasSubstr("1.5 %"));
+    const auto some = run({"diagnose", m_session, "--called", file + "=3/200", "--json"}).json();
+    EXPECT_EQ(some["captures"][0]["verdict"], "nondeterministic");
+    EXPECT_THAT(some["observed"]["called"], SizeIs(1)) << "a later word on the same call replaces the earlier one";
+    const auto again = run({"diagnose", m_session, "--called", file + "=0/200,kernels-off", "--json"}).json();
+    EXPECT_THAT(again["observed"]["called"], SizeIs(2)) << "the first is remembered";
+    EXPECT_EQ(again["captures"][0]["verdict"], "nondeterministic");
+}
+
 TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
 {
     const auto refused = [this](const char* option, const char* word) {
@@ -151,5 +168,9 @@ TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
     EXPECT_THAT(refused("--tried", "kernel-off=gone:6"), HasSubstr("kernels-off"));
     EXPECT_THAT(refused("--tried", "kernels-off"), HasSubstr("outcome"));
     EXPECT_THAT(refused("--tried", "kernels-off=moves"), HasSubstr("cannot end as moves"));
+    EXPECT_THAT(refused("--called", "3/200"), HasSubstr("FILE.pt=3/200"));
+    EXPECT_THAT(refused("--called", "a.pt=3"), HasSubstr("FILE.pt=3/200"));
+    EXPECT_THAT(refused("--called", "a.pt=300/200"), HasSubstr("cannot have failed"));
+    EXPECT_THAT(refused("--called", "a.pt=0/200,kernel-off"), HasSubstr("no experiment is called kernel-off"));
     EXPECT_THAT(refused("--tried", "kernels-off=gone:much"), HasSubstr("kernels-off=gone:6"));
 }

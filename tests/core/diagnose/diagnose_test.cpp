@@ -9,6 +9,7 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/replay/formats.h"
+#include "healthycall.h"
 
 namespace nanscope {
 namespace {
@@ -27,16 +28,9 @@ std::vector<double> gaussian(unsigned seed, double scale = 1)
     return values;
 }
 
-std::vector<double> outputOf(std::string_view variantName, const std::vector<double>& input)
+std::vector<double> outputOf(std::string_view variant, const std::vector<double>& input)
 {
-    const auto& variant = **findVariant(variantName);
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
-    options.precision = variant.precision;
-    options.rounding.lowering = variant.lowering;
-    options.epsilon = 1e-8;
-    options.keepOutput = true;
-    return replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    return test::healthyOutput(variant, input, rows, cols);
 }
 
 TensorToWrite bf16Tensor(const std::string& name, const std::vector<double>& values)

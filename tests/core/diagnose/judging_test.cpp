@@ -10,6 +10,7 @@
 #include "core/diagnose/element.h"
 #include "core/diagnose/rules.h"
 #include "core/replay/formats.h"
+#include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -23,44 +24,21 @@ constexpr std::int64_t rows = 16;
 constexpr std::int64_t cols = 24;
 constexpr std::size_t size = rows * cols;
 
-using Matrix = std::vector<double>;
+using test::Matrix;
 
-/// Waves of several lengths: full rank, spread singular values, no random numbers.
 Matrix waves(double phase = 0)
 {
-    Matrix values(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        const auto x = static_cast<double>(i);
-        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x));
-    }
-    return values;
+    return test::waves(size, phase);
 }
 
-Matrix outputOf(std::string_view variantName, const Matrix& input)
+Matrix outputOf(std::string_view variant, const Matrix& input)
 {
-    const auto& variant = **findVariant(variantName);
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
-    options.precision = variant.precision;
-    options.rounding.lowering = variant.lowering;
-    options.epsilon = 1e-8;
-    options.keepOutput = true;
-    return replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    return test::healthyOutput(variant, input, rows, cols);
 }
 
 TensorToWrite floats(const std::vector<Matrix>& batches)
 {
-    TensorToWrite tensor;
-    tensor.shape = {static_cast<std::int64_t>(batches.size()), rows, cols};
-    for (const auto& batch : batches) {
-        for (const double x : batch) {
-            const auto value = static_cast<float>(x);
-            std::byte bytes[sizeof value];
-            std::memcpy(bytes, &value, sizeof value);
-            tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
-        }
-    }
-    return tensor;
+    return test::floatTensor(batches, rows, cols);
 }
 
 class Judging : public testing::Test

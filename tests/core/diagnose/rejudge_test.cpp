@@ -13,6 +13,7 @@
 #include "core/ingest/ingest.h"
 #include "core/replay/formats.h"
 #include "core/report/report.h"
+#include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -24,7 +25,7 @@ constexpr std::int64_t rows = 16;
 constexpr std::int64_t cols = 24;
 constexpr std::size_t size = rows * cols;
 
-using Matrix = std::vector<double>;
+using test::Matrix;
 using Names = std::vector<std::string>;
 
 /// The whole verdict as text: equal texts are equal verdicts.
@@ -104,29 +105,14 @@ Matrix waves(double largest = 0)
     return values;
 }
 
-Matrix outputOf(std::string_view variantName, const Matrix& input)
+Matrix outputOf(std::string_view variant, const Matrix& input)
 {
-    const auto& variant = **findVariant(variantName);
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
-    options.precision = variant.precision;
-    options.rounding.lowering = variant.lowering;
-    options.epsilon = 1e-8;
-    options.keepOutput = true;
-    return replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    return test::healthyOutput(variant, input, rows, cols);
 }
 
 TensorToWrite floats(const Matrix& values)
 {
-    TensorToWrite tensor;
-    tensor.shape = {1, rows, cols};
-    for (const double x : values) {
-        const auto value = static_cast<float>(x);
-        std::byte bytes[sizeof value];
-        std::memcpy(bytes, &value, sizeof value);
-        tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
-    }
-    return tensor;
+    return test::floatTensor({values}, rows, cols);
 }
 
 /// A run of one capture, diagnosed afresh as often as wanted.

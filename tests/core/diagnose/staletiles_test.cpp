@@ -11,6 +11,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/oddtiles.h"
 #include "core/replay/formats.h"
+#include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -26,7 +27,7 @@ constexpr std::int64_t rows = 64;
 constexpr std::int64_t cols = 96;
 constexpr std::size_t size = rows * cols;
 
-using Matrix = std::vector<double>;
+using test::Matrix;
 
 Matrix waves(double phase)
 {
@@ -40,27 +41,12 @@ Matrix waves(double phase)
 
 Matrix outputOf(const Matrix& input)
 {
-    const auto& variant = **findVariant("gns-gram");
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
-    options.precision = variant.precision;
-    options.rounding.lowering = variant.lowering;
-    options.epsilon = 1e-8;
-    options.keepOutput = true;
-    return replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    return test::healthyOutput("gns-gram", input, rows, cols);
 }
 
 TensorToWrite floats(const Matrix& values)
 {
-    TensorToWrite tensor;
-    tensor.shape = {1, rows, cols};
-    for (const double x : values) {
-        const auto value = static_cast<float>(x);
-        std::byte bytes[sizeof value];
-        std::memcpy(bytes, &value, sizeof value);
-        tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
-    }
-    return tensor;
+    return test::floatTensor({values}, rows, cols);
 }
 
 void fill(Matrix& matrix, const OddBox& box, const std::function<double(std::size_t)>& value)

@@ -129,8 +129,9 @@ TEST(Fields, OfEveryNameThatACellMayCarry)
 
 TEST(Fields, OfObservations)
 {
-    const Observations observed {
-        FailureRate {3, 4.2}, {{"kernels-off", Seen::gone, 6.5, 1}, {"swap-gpus", Seen::moves, 0, 2}}};
+    const Observations observed {FailureRate {3, 4.2},
+        {{"kernels-off", Seen::gone, 6.5, 1}, {"swap-gpus", Seen::moves, 0, 2}},
+        {{"a.pt", 3, 200, false, "kernels-off"}}};
     const auto back = observationsFromJson(jsonText(toJson(observed)));
     ASSERT_TRUE(back.rate);
     EXPECT_EQ(back.rate->failures, 3);
@@ -141,6 +142,12 @@ TEST(Fields, OfObservations)
     EXPECT_EQ(back.tried[0].hours, 6.5);
     EXPECT_EQ(back.tried[1].seen, Seen::moves);
     EXPECT_EQ(back.tried[1].times, 2);
+    ASSERT_EQ(back.called.size(), 1U);
+    EXPECT_EQ(back.called[0].capture, "a.pt");
+    EXPECT_EQ(back.called[0].failed, 3);
+    EXPECT_EQ(back.called[0].calls, 200);
+    EXPECT_FALSE(back.called[0].sameGpu);
+    EXPECT_EQ(back.called[0].experiment, "kernels-off");
     EXPECT_TRUE(observationsFromJson("").tried.empty());
     EXPECT_TRUE(observationsFromJson("[1, {").tried.empty());
 }

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of verdicts begin with: an input without random numbers, what a variant makes of it, and tensors of both.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <vector>
+
+#include "core/replay/formats.h"
+#include "core/replay/replay.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope::test {
+
+using Matrix = std::vector<double>;
+
+/// Waves of several lengths: full rank, spread singular values.
+inline Matrix waves(std::size_t size, double phase)
+{
+    Matrix values(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto x = static_cast<double>(i);
+        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x));
+    }
+    return values;
+}
+
+/// In the variant's own format and lowering, with an epsilon of 1e-8, as a dump in fp32 holds it.
+inline Matrix healthyOutput(std::string_view variantName, const Matrix& input, std::int64_t rows, std::int64_t cols)
+{
+    const auto& variant = **findVariant(variantName);
+    const auto device = makeEigenDevice(1);
+    ReplayOptions options;
+    options.precision = variant.precision;
+    options.rounding.lowering = variant.lowering;
+    options.epsilon = 1e-8;
+    options.keepOutput = true;
+    auto output = replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    for (auto& value : output) {
+        value = static_cast<float>(value);
+    }
+    return output;
+}
+
+inline TensorToWrite floatTensor(const std::vector<Matrix>& batches, std::int64_t rows, std::int64_t cols)
+{
+    TensorToWrite tensor;
+    tensor.shape = {static_cast<std::int64_t>(batches.size()), rows, cols};
+    for (const auto& batch : batches) {
+        for (const double x : batch) {
+            const auto value = static_cast<float>(x);
+            std::byte bytes[sizeof value];
+            std::memcpy(bytes, &value, sizeof value);
+            tensor.bytes.insert(tensor.bytes.end(), std::begin(bytes), std::end(bytes));
+        }
+    }
+    return tensor;
+}
+
+} // namespace nanscope::test
