@@ -183,11 +183,10 @@ Result<bool> Shrink::zeroOnce(std::int64_t blockRows, std::int64_t blockCols)
         for (std::int64_t col = 0; col < shape.cols && !spent(); col += blockCols) {
             const auto rows = std::min(blockRows, shape.rows - row);
             const auto cols = std::min(blockCols, shape.cols - col);
-            auto candidate = withZeros(m_left, row, rows, col, cols);
-            if (candidate.bytes == m_left.bytes) {
+            if (isZeroIn(m_left, row, rows, col, cols)) {
                 continue;
             }
-            auto kept = keepIf(std::move(candidate));
+            auto kept = keepIf(withZeros(m_left, row, rows, col, cols));
             if (!kept) {
                 return kept;
             }

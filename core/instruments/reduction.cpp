@@ -37,6 +37,22 @@ Matrices cutOut(const Matrices& from, const Cut& cut)
     return result;
 }
 
+bool isZeroIn(const Matrices& matrices, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols)
+{
+    const auto shape = matrices.matrices();
+    const auto width = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(cols) * sizeOf(matrices.dtype));
+    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+        for (auto at = row; at < row + rows; ++at) {
+            const auto begin =
+                matrices.bytes.begin() + static_cast<std::ptrdiff_t>(offsetOf(shape, batch, at, col, matrices.dtype));
+            if (std::any_of(begin, begin + width, [](std::byte byte) { return byte != std::byte {0}; })) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 Matrices withZeros(const Matrices& from, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols)
 {
     auto result = from;

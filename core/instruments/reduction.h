@@ -19,6 +19,9 @@ struct Cut
 /// As many dimensions as before; row-major, whatever the strides were.
 Matrices cutOut(const Matrices& from, const Cut& cut);
 
+/// Bit for bit: a negative zero is something that can be left out.
+bool isZeroIn(const Matrices& matrices, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols);
+
 /// The same with a rectangle of every matrix set to zero.
 Matrices withZeros(const Matrices& from, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols);
 

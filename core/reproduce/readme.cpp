@@ -111,9 +111,15 @@ std::string whyThatStatus(const Material& from)
     if (numbersMayShow(from.verdict)) {
         return whyNumbersDoNotShow(from);
     }
-    return "No variant that may have run ends like the dump: either something else ran, or the fault is not in the "
-           "numbers. python repro.py --impl MODULE:FUNCTION calls your function on a machine like the one that failed, "
-           "and ends with 0 where a result is not finite.";
+    const bool finite = !from.whole.outputValues.empty()
+        && outcomeOf(from.whole.outputValues, from.whole.inputValues) == "finite";
+    return fmt::format(
+        "No variant that may have run ends like the dump: either something else ran, or the fault is not in the "
+        "numbers. python repro.py --impl MODULE:FUNCTION calls your function on a machine like the one that failed, "
+        "and {}.",
+        finite ? "says how many different results it gives and which published numbers they are nearest to: the dump "
+                 "is finite, so no single result shows the fault"
+               : "ends with 0 where a result is not finite");
 }
 
 std::string captureSentence(const Material& from)

@@ -259,7 +259,9 @@ def run_numbers(expected, capture) -> int:
     if differs:
         print("This torch rounds elsewhere than Nanscope did; near the edge of what a schedule bears that is possible.")
     if reproduced:
-        print(f"Reproduced: {', '.join(reproduced)} ends as the dump did. It is in the numbers, on any machine.")
+        sure = expected["verdict"] in ("numerics", "upstream")
+        print(f"Reproduced: {', '.join(reproduced)} ends as the dump did. "
+              + ("It is" if sure else "If that is what ran, it is") + " in the numbers, on any machine.")
         return REPRODUCED
     print("Not reproduced by the published numbers; run --impl on the machine that failed.")
     return NOT_REPRODUCED
@@ -360,6 +362,10 @@ class Tally:
         if self.bad or unstable:
             print("Reproduced." if self.bad else "Reproduced: the same input gives different results.")
             return REPRODUCED
+        if len(self.hashes) > 1:
+            print("The same input gave different results all the same: the function is not deterministic here.")
+        if expected["dump"] is not None and not expected["dump"]["not_finite"]:
+            print("The dump's fault is finite, and results that are finite are held against nothing here but each other.")
         print(f"Not reproduced in this setting: with 95 % confidence fewer than {percent(min(1, 3 / self.calls))} of "
               "such calls fail.")
         return NOT_REPRODUCED
