@@ -22,9 +22,6 @@ Result<std::string> chosenVariant(const SubjectOptions& options, const std::stri
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    if (file->capture.variant && findVariant(*file->capture.variant)) {
-        return *file->capture.variant;
-    }
     const auto plausible = plausibleVariants(file->capture, terminal.cancelToken());
     if (!plausible) {
         return tl::make_unexpected(plausible.error());

@@ -111,8 +111,10 @@ Result<std::vector<const Capture*>> chosenCaptures(
 
 Result<std::vector<std::string>> plausibleVariants(const Capture& capture, const CancelToken& cancel)
 {
-    if (capture.variant && findVariant(*capture.variant)) {
-        return std::vector {*capture.variant};
+    // The format that a sidecar names is one of those that are swept.
+    const auto recorded = capture.variant.value_or(std::string());
+    if (const auto said = recorded.substr(0, recorded.find(':')); findVariant(said)) {
+        return std::vector {said};
     }
     const auto file = openCapture(capture.path);
     if (!file) {

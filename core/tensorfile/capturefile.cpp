@@ -100,6 +100,10 @@ void readSidecar(const std::filesystem::path& path, Capture& capture)
     if (object["variant"].get(variant) == simdjson::SUCCESS) {
         capture.variant = std::string(variant);
     }
+    std::string_view precision;
+    if (capture.variant && object["precision"].get(precision) == simdjson::SUCCESS) {
+        *capture.variant += ":" + std::string(precision);
+    }
     std::int64_t step = 0;
     if (object["step"].get(step) == simdjson::SUCCESS) {
         capture.step = step;

@@ -106,6 +106,10 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
     ASSERT_TRUE(file);
     EXPECT_EQ(file->capture.variant, "gns-gram");
     EXPECT_EQ(file->capture.step, 41);
+    folder.write("x.json", R"({"variant": "keller-jordan", "precision": "fp16"})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.variant, "keller-jordan:fp16");
+    folder.write("x.json", R"({"precision": "fp16"})");
+    EXPECT_FALSE(open("x.pt", smallCapture())->capture.variant) << "a format alone names no function";
     folder.write("x.json", "{\"variant\": 5, \"step\"");
     const auto broken = open("x.pt", smallCapture());
     ASSERT_TRUE(broken);
