@@ -111,8 +111,8 @@ std::string whyThatStatus(const Material& from)
     if (numbersMayShow(from.verdict)) {
         return whyNumbersDoNotShow(from);
     }
-    const bool finite = !from.whole.outputValues.empty()
-        && outcomeOf(from.whole.outputValues, from.whole.inputValues) == "finite";
+    const bool finite =
+        !from.whole.outputValues.empty() && outcomeOf(from.whole.outputValues, from.whole.inputValues) == "finite";
     return fmt::format(
         "No variant that may have run ends like the dump: either something else ran, or the fault is not in the "
         "numbers. python repro.py --impl MODULE:FUNCTION calls your function on a machine like the one that failed, "
