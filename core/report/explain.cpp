@@ -111,7 +111,8 @@ Reading readingOf(const Capture& capture)
     const auto input = capture.input.total();
     const auto output = capture.output->total();
     if (input.allZero() && !output.allZero()) {
-        return {"zero went in, something else came out: no matter of numbers, unless epsilon rounds to 0",
+        return {"zero went in, something else came out: no matter of numbers, unless epsilon rounds to 0 or something "
+                "is added to the result",
             "whether a kernel, the launch order or memory did it"};
     }
     if (input.nonFinite() == input.count && input.count > 0) {
@@ -122,6 +123,10 @@ Reading readingOf(const Capture& capture)
         return {fmt::format("the input was damaged already, first at {}: the cause lies before this call",
                     indexText(indexIn(capture.input.shape, input.firstNonFinite))),
             "what wrote it: gradient, momentum or communication"};
+    }
+    if (output.allZero() && !input.allZero()) {
+        return {"a silent zero: something went in, and nothing came out anywhere",
+            "whether the norm left the number format, a mask took it all, or nobody wrote it: nanscope diagnose"};
     }
     if (output.finite()) {
         return {"both sides are finite: a healthy call, or corruption that a replay has to find",

@@ -116,6 +116,11 @@ TEST(Explain, ReadsEachKindOfCaptureDifferently)
     auto healthy = handmade::birthCapture();
     healthy.output->batches[0] = handmade::finiteScan(15360, 1, 1);
     EXPECT_THAT(explainText(healthy, {}, nullptr), HasSubstr("both sides are finite"));
+    auto silent = healthy;
+    for (auto& batch : silent.output->batches) {
+        batch.zero = batch.count;
+    }
+    EXPECT_THAT(explainText(silent, {}, nullptr), HasSubstr("a silent zero"));
 
     auto bare = handmade::birthCapture();
     bare.output.reset();
