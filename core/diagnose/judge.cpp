@@ -225,8 +225,7 @@ private:
         if (odd->count > 0 && !looksMasked(matrix.element, odd->box)) {
             c.odd = odd->box;
             c.facts.push_back({fmt::format("beside the damage {} finite tile{} of 16 x 16 {} not what any replay gives "
-                                           "either: around [{}, {}], up to {:.0f} % off"
-                                           "off from every replay",
+                                           "either: around [{}, {}], up to {:.0f} % off",
                                    odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row,
                                    odd->col, 100 * odd->worstError),
                 "output"});

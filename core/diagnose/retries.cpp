@@ -17,6 +17,7 @@ namespace {
 constexpr double doubt = 0.05;
 // With fewer, "always" cannot be told from "19 times in 20".
 constexpr std::int64_t callsForAlways = 59;
+constexpr std::int64_t mostCalls = 1'000'000;
 
 std::string countText(const Retries& retries)
 {
@@ -133,6 +134,10 @@ Result<void> check(const Retries& retries)
         return failure(ErrorKind::usage,
             fmt::format("{} of {} calls cannot have failed: name the failures, then all calls, such as 3/200",
                 retries.failed, retries.calls));
+    }
+    // A table of that size is what is summed over; a session may be a stranger's.
+    if (retries.calls > mostCalls) {
+        return failure(ErrorKind::usage, fmt::format("{} calls: give at most {}", retries.calls, mostCalls));
     }
     if (!retries.experiment.empty() && findExperiment(retries.experiment) == nullptr) {
         return failure(ErrorKind::usage, fmt::format("no experiment is called {}", retries.experiment));

@@ -177,6 +177,7 @@ TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
     EXPECT_THAT(refused("--called", "3/200"), HasSubstr("FILE.pt=3/200"));
     EXPECT_THAT(refused("--called", "a.pt=3"), HasSubstr("FILE.pt=3/200"));
     EXPECT_THAT(refused("--called", "a.pt=300/200"), HasSubstr("cannot have failed"));
+    EXPECT_THAT(refused("--called", "a.pt=9/9000000000"), HasSubstr("at most 1000000"));
     EXPECT_THAT(refused("--called", "a.pt=0/200,kernel-off"), HasSubstr("o experiment is called kernel-off"));
     EXPECT_THAT(refused("--tried", "kernels-off=gone:much"), HasSubstr("kernels-off=gone:6"));
 }
