@@ -12,6 +12,7 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/logvote.h"
+#include "core/diagnose/margin.h"
 
 namespace nanscope {
 

@@ -229,11 +229,6 @@ void narrow(CaptureVerdict& verdict, const Open& open)
     }
 }
 
-Retries retriesOf(const CallsAgain& called)
-{
-    return {called.failed, called.calls, true, called.sameGpu, called.experiment};
-}
-
 } // namespace
 
 const Experiment* findExperiment(std::string_view id)
@@ -310,7 +305,7 @@ Result<void> check(const Observations& observed)
         }
     }
     for (const auto& one : observed.called) {
-        if (auto can = check(retriesOf(one)); !can) {
+        if (auto can = check(one); !can) {
             return can;
         }
     }
@@ -342,13 +337,7 @@ CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& obse
     narrow(verdict, open);
     doubtNumbers(verdict, observed);
     blameMachine(verdict, observed);
-    std::vector<Retries> retries;
-    for (const auto& one : observed.called) {
-        if (one.capture == verdict.capture) {
-            retries.push_back(retriesOf(one));
-        }
-    }
-    return withRetries(std::move(verdict), retries);
+    return withRetries(std::move(verdict), observed.called);
 }
 
 Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed)

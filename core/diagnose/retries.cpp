@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/experiments.h"
-#include "core/diagnose/rules.h"
+#include "core/diagnose/margin.h"
 
 namespace nanscope {
 
@@ -19,10 +19,10 @@ constexpr double doubt = 0.05;
 constexpr std::int64_t callsForAlways = 59;
 constexpr std::int64_t mostCalls = 1'000'000;
 
-std::string countText(const Retries& retries)
+std::string countText(const CallsAgain& called)
 {
     return fmt::format(
-        "{} of {} call{} with the same input failed", retries.failed, retries.calls, retries.calls == 1 ? "" : "s");
+        "{} of {} call{} with the same input failed", called.failed, called.calls, called.calls == 1 ? "" : "s");
 }
 
 EvidenceLine lineOf(std::string text)
@@ -30,33 +30,26 @@ EvidenceLine lineOf(std::string text)
     return {std::move(text), "retries"};
 }
 
-// Where the numbers come near the edge, another order of sums takes them over it: both ends are theirs as well.
-bool numbersCould(const CaptureVerdict& verdict)
-{
-    return std::ranges::any_of(
-        verdict.members, [](const MemberResult& member) { return member.reproducing > 0 || couldFail(member); });
-}
-
-void addNone(CaptureVerdict& verdict, const Retries& retries)
+void addNone(CaptureVerdict& verdict, const CallsAgain& called)
 {
     verdict.notTestable.push_back(lineOf(
         fmt::format("not reproduced in this setting: {}, so that at 95 % confidence fewer than {:.2g} % do here; this "
                     "lowers nothing",
-            countText(retries), 100 * mostThatFail(retries.calls))));
+            countText(called), 100 * mostThatFail(called.calls))));
 }
 
-void addAll(CaptureVerdict& verdict, const Retries& retries)
+void addAll(CaptureVerdict& verdict, const CallsAgain& called)
 {
-    if (retries.calls < callsForAlways) {
+    if (called.calls < callsForAlways) {
         verdict.notTestable.push_back(
             lineOf(fmt::format("{}: to call it deterministic takes {} of {}, after which more than 95 % fail at 95 % "
                                "confidence",
-                countText(retries), callsForAlways, callsForAlways)));
+                countText(called), callsForAlways, callsForAlways)));
         return;
     }
     auto line = lineOf(fmt::format("{}, at 95 % confidence more than {:.3g} % do: deterministic here, no chance and "
                                    "nothing that ran beside it",
-        countText(retries), 100 * fewestThatFail(retries.calls)));
+        countText(called), 100 * fewestThatFail(called.calls)));
     if (verdict.blame == Blame::nondeterministic) {
         verdict.speaksAgainst.push_back(std::move(line));
     } else {
@@ -65,10 +58,10 @@ void addAll(CaptureVerdict& verdict, const Retries& retries)
     }
 }
 
-void addSome(CaptureVerdict& verdict, const Retries& retries)
+void addSome(CaptureVerdict& verdict, const CallsAgain& called)
 {
     auto line = lineOf(
-        fmt::format("{} on the same GPU, and the others did not: the same bits end in two ways", countText(retries)));
+        fmt::format("{} on the same GPU, and the others did not: the same bits end in two ways", countText(called)));
     if (verdict.blame == Blame::nondeterministic) {
         verdict.speaksFor.push_back(std::move(line));
         return;
@@ -83,21 +76,20 @@ void addSome(CaptureVerdict& verdict, const Retries& retries)
     verdict.speaksFor.insert(verdict.speaksFor.begin(), std::move(line));
     verdict.blame = Blame::nondeterministic;
     verdict.kind = "the same input, another output";
-    verdict.summary = fmt::format("{} and the others did not; {}", countText(retries), verdict.summary);
+    verdict.summary = fmt::format("{} and the others did not; {}", countText(called), verdict.summary);
 }
 
-void addAsItRan(CaptureVerdict& verdict, const Retries& retries)
+void addAsItRan(CaptureVerdict& verdict, const CallsAgain& called)
 {
-    if (retries.failed == 0) {
-        addNone(verdict, retries);
-    } else if (!retries.sameFunction || !retries.sameGpu) {
-        verdict.notTestable.push_back(
-            lineOf(fmt::format("{}, {}: that says nothing of the call that was captured", countText(retries),
-                retries.sameFunction ? "on another GPU" : "of a function that is not known to be the one that ran")));
-    } else if (retries.failed == retries.calls) {
-        addAll(verdict, retries);
+    if (called.failed == 0) {
+        addNone(verdict, called);
+    } else if (!called.sameGpu) {
+        verdict.notTestable.push_back(lineOf(
+            fmt::format("{}, on another GPU: that says nothing of the call that was captured", countText(called))));
+    } else if (called.failed == called.calls) {
+        addAll(verdict, called);
     } else {
-        addSome(verdict, retries);
+        addSome(verdict, called);
     }
 }
 
@@ -107,7 +99,7 @@ std::string chanceText(double chance)
     return chance < smallest ? "less than 0.01 %" : fmt::format("{:.2g} %", 100 * chance);
 }
 
-void addChanged(CaptureVerdict& verdict, const Retries& before, const Retries& changed)
+void addChanged(CaptureVerdict& verdict, const CallsAgain& before, const CallsAgain& changed)
 {
     const auto* experiment = findExperiment(changed.experiment);
     const double chance = chanceOfSoFew(before, changed);
@@ -128,19 +120,19 @@ void addChanged(CaptureVerdict& verdict, const Retries& before, const Retries& c
 
 } // namespace
 
-Result<void> check(const Retries& retries)
+Result<void> check(const CallsAgain& called)
 {
-    if (retries.calls < 1 || retries.failed < 0 || retries.failed > retries.calls) {
+    if (called.calls < 1 || called.failed < 0 || called.failed > called.calls) {
         return failure(ErrorKind::usage,
             fmt::format("{} of {} calls cannot have failed: name the failures, then all calls, such as 3/200",
-                retries.failed, retries.calls));
+                called.failed, called.calls));
     }
     // A table of that size is what is summed over; a session may be a stranger's.
-    if (retries.calls > mostCalls) {
-        return failure(ErrorKind::usage, fmt::format("{} calls: give at most {}", retries.calls, mostCalls));
+    if (called.calls > mostCalls) {
+        return failure(ErrorKind::usage, fmt::format("{} calls: give at most {}", called.calls, mostCalls));
     }
-    if (!retries.experiment.empty() && findExperiment(retries.experiment) == nullptr) {
-        return failure(ErrorKind::usage, fmt::format("no experiment is called {}", retries.experiment));
+    if (!called.experiment.empty() && findExperiment(called.experiment) == nullptr) {
+        return failure(ErrorKind::usage, fmt::format("no experiment is called {}", called.experiment));
     }
     return {};
 }
@@ -156,7 +148,7 @@ double fewestThatFail(std::int64_t calls)
     return std::pow(doubt, 1 / static_cast<double>(calls));
 }
 
-double chanceOfSoFew(const Retries& before, const Retries& changed)
+double chanceOfSoFew(const CallsAgain& before, const CallsAgain& changed)
 {
     // The odds of k failures among the changed calls against those of one fewer, summed as logarithms.
     const auto failed = before.failed + changed.failed;
@@ -179,21 +171,22 @@ double chanceOfSoFew(const Retries& before, const Retries& changed)
     return few / all;
 }
 
-CaptureVerdict withRetries(CaptureVerdict verdict, const std::vector<Retries>& retries)
+CaptureVerdict withRetries(CaptureVerdict verdict, const std::vector<CallsAgain>& called)
 {
     // What was given values that were bad already says nothing of the function.
     if (verdict.role == Role::upstream || verdict.role == Role::downstream) {
         return verdict;
     }
+    const auto counts = [&](const CallsAgain& one) { return one.capture == verdict.capture && check(one); };
     const auto asItRan = std::ranges::find_if(
-        retries, [](const Retries& one) { return one.experiment.empty() && one.sameFunction && one.sameGpu; });
-    for (const auto& one : retries) {
-        if (!check(one)) {
+        called, [&](const CallsAgain& one) { return counts(one) && one.experiment.empty() && one.sameGpu; });
+    for (const auto& one : called) {
+        if (!counts(one)) {
             continue;
         }
         if (one.experiment.empty()) {
             addAsItRan(verdict, one);
-        } else if (asItRan != retries.end() && check(*asItRan)) {
+        } else if (asItRan != called.end()) {
             addChanged(verdict, *asItRan, one);
         }
     }

@@ -7,26 +7,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "core/model/model.h"
 
 namespace nanscope {
 
-/// Calls with the very input of a capture.
-struct Retries
-{
-    std::int64_t failed = 0; ///< k: whose output was damaged
-    std::int64_t calls = 0; ///< n
-    bool sameFunction = false; ///< the one that ran, as it ran; a replay of it is another one
-    bool sameGpu = false;
-    std::string experiment {}; ///< id of what was changed; empty: as it ran
-};
-
 /// Fails with one sentence where a count cannot be: no calls, more failures than calls, an unknown experiment.
-Result<void> check(const Retries& retries);
+Result<void> check(const CallsAgain& called);
 
 /// At 95 % confidence fewer than this share of calls fails where none of `calls` did: 3 / n ("rule of three": Hanley
 /// and Lippman-Hand, JAMA 1983).
@@ -38,12 +26,12 @@ double fewestThatFail(std::int64_t calls);
 
 /// How likely it is that so few or fewer of the changed calls fail, were the change without effect: Fisher's exact
 /// test, one-sided (The Design of Experiments, 1935).
-double chanceOfSoFew(const Retries& before, const Retries& changed);
+double chanceOfSoFew(const CallsAgain& before, const CallsAgain& changed);
 
-/// The verdict with what was counted. None of n changes nothing. Some but not all of n, with the function that ran, on
-/// the GPU it ran on, make an `implementation` that the numbers cannot explain `nondeterministic`; of any other verdict
-/// they are a line. All of n call nothing but a chance into doubt. A changed setting is held against the calls as they
-/// ran, and is a line only where chance explains the difference in less than 1 of 20 cases.
-CaptureVerdict withRetries(CaptureVerdict verdict, const std::vector<Retries>& retries);
+/// The verdict with what was counted of its capture. None of n changes nothing. Some but not all of n, on the GPU it
+/// ran on, make an `implementation` that the numbers cannot explain `nondeterministic`; of any other verdict they are a
+/// line. All of n call nothing but a chance into doubt. A changed setting is held against the calls as they ran, and is
+/// a line only where chance explains the difference in less than 1 of 20 cases.
+CaptureVerdict withRetries(CaptureVerdict verdict, const std::vector<CallsAgain>& called);
 
 } // namespace nanscope

@@ -58,25 +58,8 @@ struct Division
 };
 Division divisionOf(const Case& c);
 
-/// Leaves the finite range on this input, or comes so close to it that finite replays are luck.
-bool couldFail(const MemberResult& m);
-
 /// Judgement::kind of a case that is masked, and of one with dead lines.
 constexpr std::string_view maskedKind = "zero in places";
 constexpr std::string_view deadLinesKind = "damaged where the input is zero";
-
-/// How many of the envelope's roundings stayed finite, over all members.
-struct EnvelopeTotals
-{
-    int roundings = 0;
-    int finite = 0;
-    std::optional<double> slackPercent;
-    std::optional<double> absmaxQ;
-    double headroomBinades = 0;
-};
-EnvelopeTotals totalsOf(const std::vector<MemberResult>& results);
-
-/// "8 of 8 roundings finite, slack 5.1 %, headroom 11 binades"
-std::string totalsText(const EnvelopeTotals& totals);
 
 } // namespace nanscope

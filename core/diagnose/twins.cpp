@@ -10,7 +10,7 @@
 
 #include "core/diagnose/element.h"
 #include "core/diagnose/fits.h"
-#include "core/diagnose/rules.h"
+#include "core/diagnose/margin.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
@@ -76,26 +76,6 @@ bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capt
 std::string rankText(const std::optional<int>& rank)
 {
     return rank ? fmt::format("rank {}", *rank) : std::string("another rank");
-}
-
-bool hasScheduleOf(const MemberResult& member, const std::vector<std::string>& ran)
-{
-    const auto variant = findVariant(member.variant);
-    return variant && std::ranges::any_of(ran, [&](const std::string& name) {
-        const auto other = findVariant(name);
-        return other && (*other)->steps == (*variant)->steps;
-    });
-}
-
-// Whether both ran the same function is not recorded; where it matters, the twin proves nothing. A form that might run
-// away matters where it has the schedule of what gave the clean output: the naive Gram form, tried again in the
-// standard one.
-bool numbersCould(const CaptureVerdict& verdict, const std::vector<std::string>& ran)
-{
-    return std::ranges::any_of(verdict.members, [&](const MemberResult& member) {
-        const bool failed = member.reproducing > 0 || member.finite < member.roundings;
-        return failed || (couldFail(member) && (ran.empty() || hasScheduleOf(member, ran)));
-    });
 }
 
 bool hasTwinElsewhere(const CaptureVerdict& verdict)

@@ -1,176 +1,20 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <limits>
-
-#include <nlohmann/json.hpp>
-
+#include "core/report/jsonread.h"
 #include "core/report/report.h"
 
 namespace nanscope {
 
-namespace {
+using namespace jsonread;
 
-using Json = nlohmann::ordered_json;
-
-const Json& at(const Json& json, std::string_view key)
-{
-    static const Json none;
-    if (!json.is_object()) {
-        return none;
-    }
-    const auto found = json.find(std::string(key));
-    return found == json.end() ? none : *found;
-}
-
-std::optional<double> number(const Json& json)
-{
-    if (json.is_number()) {
-        return json.get<double>();
-    }
-    if (json == "nan") {
-        return std::numeric_limits<double>::quiet_NaN();
-    }
-    if (json == "inf") {
-        return std::numeric_limits<double>::infinity();
-    }
-    if (json == "-inf") {
-        return -std::numeric_limits<double>::infinity();
-    }
-    return std::nullopt;
-}
-
-void read(const Json& json, double& out)
-{
-    out = number(json).value_or(out);
-}
-
-void read(const Json& json, std::optional<double>& out)
-{
-    out = number(json);
-}
-
-void read(const Json& json, std::string& out)
-{
-    if (json.is_string()) {
-        out = json.get<std::string>();
-    }
-}
-
-void read(const Json& json, bool& out)
-{
-    if (json.is_boolean()) {
-        out = json.get<bool>();
-    }
-}
-
-template <class Int>
-requires std::is_integral_v<Int>
-void read(const Json& json, Int& out)
-{
-    if (json.is_number_integer()) {
-        out = json.get<Int>();
-    }
-}
-
-template <class Int>
-requires std::is_integral_v<Int>
-void read(const Json& json, std::optional<Int>& out)
-{
-    if (json.is_number_integer()) {
-        out = json.get<Int>();
-    }
-}
-
-template <class T>
-void read(const Json& json, std::vector<T>& out);
-
-/// Values of an enum are few and dense, so the names are searched rather than tabled a second time.
-template <class Enum>
-void readName(const Json& json, Enum& out, Enum last)
-{
-    for (int i = 0; i <= static_cast<int>(last); ++i) {
-        if (json == std::string(name(static_cast<Enum>(i)))) {
-            out = static_cast<Enum>(i);
-        }
-    }
-}
-
-void read(const Json& json, std::optional<NonFinite>& out)
-{
-    if (!json.is_object()) {
-        return;
-    }
-    auto& first = out.emplace();
-    read(at(json, "iteration"), first.iteration);
-    readName(at(json, "op"), first.op, OpName::restart);
-    read(at(json, "index"), first.index);
-    readName(at(json, "kind"), first.kind, ValueClass::negInf);
-    read(at(json, "count"), first.count);
-}
-
-void read(const Json& json, BatchOutcome& out)
-{
-    read(at(json, "batch"), out.batch);
-    readName(at(json, "outcome"), out.outcome, Outcome::nan);
-    read(at(json, "first_nonfinite"), out.firstNonFinite);
-}
-
-void read(const Json& json, Gauge& out)
-{
-    read(at(json, "iteration"), out.iteration);
-    read(at(json, "spectral_bound"), out.spectralBound);
-    read(at(json, "spectral_limit"), out.spectralLimit);
-    read(at(json, "absmax_q"), out.absmaxQ);
-    read(at(json, "orthogonality"), out.orthogonality);
-    read(at(json, "absmax_x"), out.absmaxX);
-    read(at(json, "distance_to_fp64"), out.distanceToFp64);
-}
-
-void read(const Json& json, DeepGauge& out)
-{
-    read(at(json, "iteration"), out.iteration);
-    read(at(json, "iterate_distance"), out.iterateDistance);
-    read(at(json, "lambda_min"), out.lambdaMin);
-    read(at(json, "symmetry_error"), out.symmetryError);
-    read(at(json, "commutator"), out.commutator);
-    read(at(json, "signal_gains"), out.signalGains);
-}
-
-void readDeep(const Json& json, Cell& cell)
-{
-    read(at(json, "deep_error"), cell.deepError);
-    const auto& given = at(json, "deep");
-    if (!given.is_object()) {
-        return;
-    }
-    auto& deep = cell.deep.emplace();
-    read(at(given, "batch"), deep.batch);
-    read(at(given, "shares"), deep.shares);
-    read(at(given, "seconds"), deep.seconds);
-    std::vector<double> range;
-    read(at(given, "output_range"), range);
-    std::copy_n(range.begin(), std::min(range.size(), deep.outputRange.size()), deep.outputRange.begin());
-    read(at(json, "gauges"), deep.steps);
-}
-
-void read(const Json& json, Environment& out)
-{
-    read(at(json, "engine"), out.engine);
-    read(at(json, "device"), out.device);
-    read(at(json, "hardware"), out.hardware);
-    read(at(json, "cuda"), out.cuda);
-    read(at(json, "threads"), out.threads);
-    read(at(json, "flags"), out.flags);
-}
-
-void read(const Json& json, VariantFit& out)
+// In no unnamed namespace: jsonread's template for vectors finds them by their argument.
+static void read(const Json& json, VariantFit& out)
 {
     read(at(json, "variant"), out.variant);
     read(at(json, "fit"), out.fit);
 }
 
-void read(const Json& json, Identification& out)
+static void read(const Json& json, Identification& out)
 {
     read(at(json, "names"), out.names);
     readName(at(json, "how"), out.how, IdentifiedBy::unknown);
@@ -181,13 +25,13 @@ void read(const Json& json, Identification& out)
     read(at(json, "all"), out.all);
 }
 
-void read(const Json& json, EvidenceLine& out)
+static void read(const Json& json, EvidenceLine& out)
 {
     read(at(json, "text"), out.text);
     read(at(json, "source"), out.source);
 }
 
-void read(const Json& json, MemberResult& out)
+static void read(const Json& json, MemberResult& out)
 {
     read(at(json, "variant"), out.variant);
     read(at(json, "precision"), out.precision);
@@ -200,21 +44,7 @@ void read(const Json& json, MemberResult& out)
     read(at(json, "first_bad"), out.firstBad);
 }
 
-void readRange(const Json& json, std::int64_t& begin, std::int64_t& end)
-{
-    if (json.is_array() && json.size() == 2) {
-        read(json[0], begin);
-        read(json[1], end);
-    }
-}
-
-void read(const Json& json, std::pair<std::uint64_t, std::int64_t>& out)
-{
-    read(at(json, "bits"), out.first);
-    read(at(json, "count"), out.second);
-}
-
-void read(const Json& json, DamagePattern& out)
+static void read(const Json& json, DamagePattern& out)
 {
     read(at(json, "name"), out.name);
     read(at(json, "text"), out.text);
@@ -225,20 +55,20 @@ void read(const Json& json, DamagePattern& out)
     read(at(json, "nan_bits"), out.nanBits);
 }
 
-void read(const Json& json, LogTrend& out)
+static void read(const Json& json, LogTrend& out)
 {
     read(at(json, "climbing"), out.climbing);
     read(json, out.line);
 }
 
-void read(const Json& json, std::optional<EvidenceLine>& out)
+static void read(const Json& json, std::optional<EvidenceLine>& out)
 {
     if (json.is_object()) {
         read(json, out.emplace());
     }
 }
 
-void read(const Json& json, std::optional<Weighed>& out)
+static void read(const Json& json, std::optional<Weighed>& out)
 {
     if (!json.is_object()) {
         return;
@@ -260,12 +90,12 @@ void read(const Json& json, std::optional<Weighed>& out)
     read(at(json, "machine"), weighed.machine);
 }
 
-void read(const Json& json, Seen& out)
+static void read(const Json& json, Seen& out)
 {
     readName(json, out, Seen::oftener);
 }
 
-void read(const Json& json, Experiment& out)
+static void read(const Json& json, Experiment& out)
 {
     read(at(json, "id"), out.id);
     read(at(json, "what"), out.what);
@@ -275,7 +105,7 @@ void read(const Json& json, Experiment& out)
 }
 
 /// Older diagnoses hold the lines alone.
-void readExperiments(const Json& json, std::vector<Experiment>& out)
+static void readExperiments(const Json& json, std::vector<Experiment>& out)
 {
     read(at(json, "experiments"), out);
     if (!out.empty()) {
@@ -288,7 +118,7 @@ void readExperiments(const Json& json, std::vector<Experiment>& out)
     }
 }
 
-void read(const Json& json, TriedExperiment& out)
+static void read(const Json& json, TriedExperiment& out)
 {
     read(at(json, "id"), out.id);
     read(at(json, "seen"), out.seen);
@@ -296,7 +126,7 @@ void read(const Json& json, TriedExperiment& out)
     read(at(json, "times"), out.times);
 }
 
-void read(const Json& json, CallsAgain& out)
+static void read(const Json& json, CallsAgain& out)
 {
     read(at(json, "capture"), out.capture);
     read(at(json, "failed"), out.failed);
@@ -305,7 +135,7 @@ void read(const Json& json, CallsAgain& out)
     read(at(json, "experiment"), out.experiment);
 }
 
-void read(const Json& json, Observations& out)
+static void read(const Json& json, Observations& out)
 {
     if (const auto& rate = at(json, "rate"); rate.is_object()) {
         auto& given = out.rate.emplace();
@@ -316,7 +146,7 @@ void read(const Json& json, Observations& out)
     read(at(json, "called"), out.called);
 }
 
-void read(const Json& json, SpreadPlace& out)
+static void read(const Json& json, SpreadPlace& out)
 {
     read(at(json, "variant"), out.variant);
     read(at(json, "iteration"), out.iteration);
@@ -324,7 +154,7 @@ void read(const Json& json, SpreadPlace& out)
     read(at(json, "mirrored"), out.mirrored);
 }
 
-void readStep(const Json& json, CaptureVerdict& out)
+static void readStep(const Json& json, CaptureVerdict& out)
 {
     if (json.is_array() && json.size() == 2) {
         auto& step = out.step.emplace();
@@ -332,7 +162,7 @@ void readStep(const Json& json, CaptureVerdict& out)
     }
 }
 
-void read(const Json& json, CaptureVerdict& out)
+static void read(const Json& json, CaptureVerdict& out)
 {
     read(at(json, "id"), out.captureId);
     read(at(json, "capture"), out.capture);
@@ -360,13 +190,13 @@ void read(const Json& json, CaptureVerdict& out)
     read(at(json, "layer_candidates"), out.layerCandidates);
 }
 
-void read(const Json& json, Cluster& out)
+static void read(const Json& json, Cluster& out)
 {
     read(at(json, "text"), out.text);
     read(at(json, "captures"), out.captures);
 }
 
-void read(const Json& json, AdvisoryMatch& out)
+static void read(const Json& json, AdvisoryMatch& out)
 {
     read(at(json, "id"), out.id);
     readName(at(json, "status"), out.status, AdvisoryStatus::fixed);
@@ -379,14 +209,14 @@ void read(const Json& json, AdvisoryMatch& out)
     read(at(json, "dated"), out.dated);
 }
 
-void read(const Json& json, Finding::Evidence& out)
+static void read(const Json& json, Finding::Evidence& out)
 {
     read(at(json, "file"), out.file);
     read(at(json, "line"), out.line);
     read(at(json, "text"), out.text);
 }
 
-void read(const Json& json, Finding& out)
+static void read(const Json& json, Finding& out)
 {
     read(at(json, "id"), out.id);
     readName(at(json, "state"), out.state, FindingState::silenced);
@@ -401,7 +231,7 @@ void read(const Json& json, Finding& out)
     read(at(json, "confidence"), out.confidence);
 }
 
-void read(const Json& json, CheckpointAdvice& out)
+static void read(const Json& json, CheckpointAdvice& out)
 {
     read(at(json, "step"), out.step);
     readName(at(json, "status"), out.status, CheckpointStatus::unverified);
@@ -410,7 +240,7 @@ void read(const Json& json, CheckpointAdvice& out)
     read(at(json, "proof"), out.proof);
 }
 
-void read(const Json& json, Rollback& out)
+static void read(const Json& json, Rollback& out)
 {
     read(at(json, "recommended"), out.recommended);
     read(at(json, "reason"), out.reason);
@@ -418,53 +248,13 @@ void read(const Json& json, Rollback& out)
     read(at(json, "checkpoints"), out.checkpoints);
 }
 
-void read(const Json& json, Triage& out)
+static void read(const Json& json, Triage& out)
 {
     read(at(json, "captures"), out.captures);
     read(at(json, "births"), out.births);
     read(at(json, "upstream"), out.upstream);
     read(at(json, "downstream"), out.downstream);
     read(at(json, "padding"), out.padding);
-}
-
-/// Defined last so that it finds the readers of every element type.
-template <class T>
-void read(const Json& json, std::vector<T>& out)
-{
-    if (!json.is_array()) {
-        return;
-    }
-    for (const auto& item : json) {
-        read(item, out.emplace_back());
-    }
-}
-
-} // namespace
-
-Result<Cell> cellFromJson(const Json& json)
-{
-    if (!json.is_object() || !at(json, "variant").is_string()) {
-        return failure(ErrorKind::format, "this is not a cell of nanscope.sweep/1: it is no object with a \"variant\"");
-    }
-    Cell cell;
-    read(at(json, "id"), cell.id);
-    read(at(json, "capture"), cell.capture);
-    read(at(json, "variant"), cell.variant);
-    readName(at(json, "precision"), cell.precision, Precision::fp16);
-    read(at(json, "device"), cell.device);
-    readName(at(json, "lowering"), cell.lowering, Lowering::fused);
-    cell.native = at(json, "arithmetic") == "native";
-    read(at(json, "epsilon"), cell.epsilon);
-    readName(at(json, "outcome"), cell.outcome, Outcome::nan);
-    read(at(json, "first_nonfinite"), cell.firstNonFinite);
-    read(at(json, "birth"), cell.birth);
-    read(at(json, "batches"), cell.batches);
-    read(at(json, "gauges"), cell.gauges);
-    read(at(json, "seconds"), cell.seconds);
-    read(at(json, "environment"), cell.environment);
-    read(at(json, "error"), cell.error);
-    readDeep(json, cell);
-    return cell;
 }
 
 Observations observationsFromJson(const std::string& text)

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/diagnose/margin.h"
 #include "core/diagnose/rules.h"
 
 namespace nanscope {

@@ -27,9 +27,9 @@ CaptureVerdict judged(Blame blame, std::string kind = "kernel, launch order, ali
     return verdict;
 }
 
-Retries again(std::int64_t failed, std::int64_t calls)
+CallsAgain again(std::int64_t failed, std::int64_t calls)
 {
-    return {failed, calls, true, true, {}};
+    return {{}, failed, calls};
 }
 
 auto says(const std::string& text)
@@ -37,9 +37,9 @@ auto says(const std::string& text)
     return Contains(Field(&EvidenceLine::text, HasSubstr(text)));
 }
 
-CaptureVerdict after(Blame blame, const Retries& retries)
+CaptureVerdict after(Blame blame, const CallsAgain& called)
 {
-    return withRetries(judged(blame), {retries});
+    return withRetries(judged(blame), {called});
 }
 
 TEST(Retries, NoneOfNLowersNothing)
@@ -79,19 +79,23 @@ TEST(Retries, SomeOfNAccuseNobodyElse)
     EXPECT_THAT(withRetries(near, {again(3, 200)}).notTestable, says("near an edge"));
 }
 
-TEST(Retries, AnotherFunctionOrAnotherGpuSaysNothing)
+TEST(Retries, AnotherGpuSaysNothing)
 {
-    auto function = again(3, 200);
-    function.sameFunction = false;
     auto gpu = again(200, 200);
     gpu.sameGpu = false;
-    for (const auto& [retries, words] :
-        {std::pair(function, "not known to be the one that ran"), std::pair(gpu, "on another GPU")}) {
-        const auto v = after(Blame::implementation, retries);
-        EXPECT_EQ(v.blame, Blame::implementation);
-        EXPECT_THAT(v.speaksFor, IsEmpty());
-        EXPECT_THAT(v.notTestable, says(words));
-    }
+    const auto v = after(Blame::implementation, gpu);
+    EXPECT_EQ(v.blame, Blame::implementation);
+    EXPECT_THAT(v.speaksFor, IsEmpty());
+    EXPECT_THAT(v.notTestable, says("on another GPU: that says nothing"));
+}
+
+TEST(Retries, CallsOfAnotherCaptureAreNotWeighed)
+{
+    auto other = again(3, 200);
+    other.capture = "other.pt";
+    const auto v = after(Blame::implementation, other);
+    EXPECT_EQ(v.blame, Blame::implementation);
+    EXPECT_THAT(v.notTestable, IsEmpty());
 }
 
 TEST(Retries, AllOfNAreDeterministic)
@@ -141,7 +145,7 @@ TEST(Retries, FishersTestHasHisOwnNumbers)
 
 TEST(Retries, ASettingMattersWhereChanceDoesNotExplainIt)
 {
-    Retries off {0, 200, true, true, "kernels-off"};
+    CallsAgain off {{}, 0, 200, true, "kernels-off"};
     const auto open = withRetries(judged(Blame::implementation), {again(3, 200), off});
     EXPECT_THAT(open.notTestable, says("chance explains that in 12 % of cases, so it says nothing yet"));
     const auto clear = withRetries(judged(Blame::implementation), {again(200, 200), off});
@@ -163,7 +167,7 @@ TEST(Retries, WhatCannotBeIsOneSentence)
     EXPECT_THAT(check(again(3, 2)).error().what, HasSubstr("3 of 2 calls cannot have failed"));
     EXPECT_FALSE(check(again(0, 0)));
     EXPECT_FALSE(check(again(-1, 2)));
-    EXPECT_THAT(check({0, 1, true, true, "pray"}).error().what, HasSubstr("no experiment is called pray"));
+    EXPECT_THAT(check(CallsAgain {{}, 0, 1, true, "pray"}).error().what, HasSubstr("no experiment is called pray"));
 }
 
 } // namespace

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// Some replay ends exactly like the dump.
+bool reproduces(const MemberResult& m);
+
+/// Some replay leaves the finite range.
+bool blowsUp(const MemberResult& m);
+
+bool isPublished(const MemberResult& m);
+
+/// So close to the edge of its schedule or format that a finite replay is luck; decisions 0007 and 0008.
+bool lacksMargin(const MemberResult& m);
+
+/// Of what the user or the sidecar names, margin is asked like of any other.
+bool hasLittleSlack(const MemberResult& m);
+
+/// Leaves the finite range on this input, or comes so close to it that finite replays are luck.
+bool couldFail(const MemberResult& m);
+
+/// Whether the numbers of a member of the verdict could have done it. Where it is known which variants gave a clean
+/// output for the same bits (`ran`), a form that only comes near the edge counts if it has the schedule of one of them.
+bool numbersCould(const CaptureVerdict& verdict, const std::vector<std::string>& ran = {});
+
+/// How many of the envelope's roundings stayed finite, over all members.
+struct EnvelopeTotals
+{
+    int roundings = 0;
+    int finite = 0;
+    std::optional<double> slackPercent;
+    std::optional<double> absmaxQ;
+    double headroomBinades = 0;
+};
+EnvelopeTotals totalsOf(const std::vector<MemberResult>& results);
+
+/// "8 of 8 roundings finite, slack 5.1 %, headroom 11 binades"
+std::string totalsText(const EnvelopeTotals& totals);
+
+} // namespace nanscope
