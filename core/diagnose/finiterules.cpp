@@ -77,6 +77,22 @@ Judgement zeroedInPlaces(const Case& c)
     return j;
 }
 
+// A term of the user's own that is large in one place looks like wrong arithmetic inside the kernel.
+Judgement perhapsDeliberate(const Case& c)
+{
+    Judgement j;
+    j.kind = deliberateKind;
+    j.summary =
+        fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is {:.0f} % off, by a term or "
+                    "a factor on top of the right values: it may be meant, or the arithmetic inside was wrong",
+            fmt::join(c.identification.names, " or "), 100 * c.identification.fit.value_or(0), c.fit.worstRow,
+            c.fit.worstCol, 100 * c.fit.worstTileError);
+    j.question =
+        "does your function add something to the result there (weight decay, an old value), or scale it? If it "
+        "does not, the kernel did";
+    return j;
+}
+
 Judgement corruptInPlaces(const Case& c, double typical)
 {
     Judgement j;
@@ -129,6 +145,9 @@ Judgement judgeFinite(const Case& c)
     }
     if (c.masked && isCorrupt(c.fit, typical)) {
         return zeroedInPlaces(c);
+    }
+    if (c.deliberate && isCorrupt(c.fit, typical)) {
+        return perhapsDeliberate(c);
     }
     if (isCorrupt(c.fit, typical)) {
         return corruptInPlaces(c, typical);

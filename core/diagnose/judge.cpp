@@ -15,6 +15,7 @@
 #include "core/diagnose/evidence.h"
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/identify.h"
+#include "core/diagnose/oddkinds.h"
 #include "core/diagnose/oddtiles.h"
 #include "core/diagnose/origin.h"
 #include "core/diagnose/plausible.h"
@@ -154,6 +155,9 @@ private:
         }
         c.deadLines = damagedWhereInputIsZero(element);
         choosePlausible(c, stored, m_given);
+        c.epsilonUnknown = !stored.epsilon && std::ranges::any_of(c.members, [](const Member& member) {
+            return !member.variant->ignoresCallerEpsilon;
+        });
         if (auto done = measure(c, stored); !done) {
             return done;
         }
@@ -191,11 +195,12 @@ private:
             c.facts.push_back({"the output is the input, bit for bit", "bytes"});
         } else if (c.fit.worstTileError > 0) {
             c.masked = looksMasked(matrix.element, c.odd);
-            seekOriginOf(c, matrix);
+            // What stands elsewhere bit for bit was copied.
+            c.deliberate = !seekOriginOf(c, matrix) && c.deliberate;
         }
     }
 
-    void seekOriginOf(Case& c, const Matrix& matrix) const
+    bool seekOriginOf(Case& c, const Matrix& matrix) const
     {
         constexpr std::size_t mostBefore = 8;
         const auto origin =
@@ -205,6 +210,7 @@ private:
                                    c.odd.rowEnd - 1, c.odd.colBegin, c.odd.colEnd - 1, origin),
                 "bytes"});
         }
+        return !origin.empty();
     }
 
     /// Finite values beside NaN that no plausible variant gives. Asked only where no replay of any of them fails; the
@@ -304,6 +310,7 @@ private:
             c.fit.worstRow = odd->row;
             c.fit.worstCol = odd->col;
             c.odd = odd->box;
+            c.deliberate = odd->deliberate;
         }
         return {};
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/diagnose/fits.h"
+#include "core/diagnose/oddkinds.h"
 #include "core/diagnose/provenance.h"
 
 namespace nanscope {
@@ -103,8 +104,9 @@ public:
             return OddTiles {};
         }
         m_nearest = errorsAgainst(m_element, *first, m_chosen);
+        m_first = std::move(*first);
         m_spread.assign(m_nearest.size(), 0);
-        m_replayZeros = zerosOf(*first, m_element.shape, m_grid.across);
+        m_replayZeros = zerosOf(m_first, m_element.shape, m_grid.across);
         for (const auto& member : members) {
             if (oddOnes().empty()) {
                 break;
@@ -246,6 +248,7 @@ private:
                 found.spread = m_spread[i];
             }
         }
+        found.deliberate = found.count > 0 && looksDeliberate(m_element, m_first, found.box);
         return found;
     }
 
@@ -255,6 +258,7 @@ private:
     std::optional<double> m_epsilon;
     Device& m_device;
     const CancelToken& m_cancel;
+    std::vector<double> m_first; ///< what the first member gives
     std::vector<double> m_nearest; ///< per tile, the error against the replay that comes closest
     std::vector<double> m_spread;
     TileErrors m_grid; ///< only where its tiles lie
@@ -275,32 +279,6 @@ Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& 
 {
     return members.empty() ? Result<OddTiles>(OddTiles {})
                            : Search(element, epsilon, device, cancel, fewestBesideDamage).run(members);
-}
-
-bool looksMasked(const Element& element, const OddBox& box)
-{
-    constexpr double part = 0.05; // fewer zeros are those that an output has anyhow
-    const auto zeroAt = [&](std::int64_t row, std::int64_t col) {
-        return element.output[static_cast<std::size_t>(row * element.shape.cols + col)] == 0;
-    };
-    OddBox zeros {box.rowEnd, box.rowBegin, box.colEnd, box.colBegin};
-    std::int64_t count = 0;
-    for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
-        for (auto col = box.colBegin; col < box.colEnd; ++col) {
-            if (zeroAt(row, col)) {
-                ++count;
-                zeros = {std::min(zeros.rowBegin, row), std::max(zeros.rowEnd, row + 1), std::min(zeros.colBegin, col),
-                    std::max(zeros.colEnd, col + 1)};
-            }
-        }
-    }
-    const auto area = (box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin);
-    if (count == 0 || static_cast<double>(count) < part * static_cast<double>(area)) {
-        return false;
-    }
-    const auto rows = zeros.rowEnd - zeros.rowBegin;
-    const auto cols = zeros.colEnd - zeros.colBegin;
-    return count < rows * cols || rows == element.shape.rows || cols == element.shape.cols;
 }
 
 } // namespace nanscope

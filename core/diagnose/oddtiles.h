@@ -31,16 +31,13 @@ struct OddTiles
     std::int64_t col = 0;
     double spread = 0; ///< by how much the replays themselves differ there
     OddBox box; ///< around all of them
+    bool deliberate = false; ///< see looksDeliberate()
 };
 
 /// Replays every member, under its whole envelope where the first replay finds a tile suspicious. A tile is odd if it
 /// is off from each of them, by far more than the typical tile and than they differ among themselves.
 Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
     Device& device, const CancelToken& cancel);
-
-/// True if what is wrong in this box can be a mask's doing: zeros in whole rows or columns, or here and there. A tile
-/// that was never written is a rectangle of them.
-bool looksMasked(const Element& element, const OddBox& box);
 
 /// The same for the finite rest of a damaged output: tiles of which at least half is finite; none where there are few.
 /// Only where every replay of every member is finite does the rest tell anything: a NaN of the numbers' own may come

@@ -117,6 +117,8 @@ Case caseOf(const CaptureVerdict& judged, const Element& element)
     c.identification = judged.variant;
     c.fit = weighed.fit;
     c.masked = judged.kind == maskedKind;
+    c.deliberate = judged.kind == deliberateKind;
+    c.epsilonUnknown = judged.kind == unknownEpsilonKind;
     c.deadLines = judged.kind == deadLinesKind;
     return c;
 }

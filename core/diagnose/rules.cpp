@@ -100,6 +100,20 @@ Judgement damagedWhereInputIsZero(const Case& c)
     return j;
 }
 
+// 0/0, where the caller's epsilon was zero or became it in the function's format.
+Judgement hangsOnEpsilon(const Case& c)
+{
+    Judgement j;
+    j.kind = unknownEpsilonKind;
+    j.summary =
+        fmt::format("an all-zero matrix came out as {}; the dump does not say with which epsilon, and with one of "
+                    "zero, or one that rounds to it, 0/0 does that",
+            c.damage.text);
+    j.question = "which epsilon was the function called with (a sidecar may say so: \"epsilon\": 1e-7)? If it was not "
+                 "zero in the function's format, this is proof of a fault that is not numeric";
+    return j;
+}
+
 } // namespace
 
 Judgement judgeDamage(const Case& c)
@@ -120,7 +134,7 @@ Judgement judgeDamage(const Case& c)
         return explainedByNumbers(c);
     }
     if (c.element->inputScan.allZero()) {
-        return zeroInput(c);
+        return c.epsilonUnknown && c.damage.name == "whole element" ? hangsOnEpsilon(c) : zeroInput(c);
     }
     if (fitsNothingKnown(c)) {
         return unknownFunction(c);

@@ -24,6 +24,8 @@ struct Case
     std::optional<Control> control; ///< a call that went well and fits a variant
     OddBox odd; ///< of a finite output, around the tiles that no replay gives
     bool masked = false; ///< what is odd in a finite output is zero, as a mask leaves it
+    bool deliberate = false; ///< what is odd in a finite output may be a term or a factor of the user's own
+    bool epsilonUnknown = false; ///< neither the dump nor the member that ran says which it was
     bool deadLines = false; ///< all that is damaged lies in rows, or in columns, that are zero in the input
     std::vector<EvidenceLine> facts; ///< found in the bytes: they hold whatever ran
     std::vector<Member> members;
@@ -58,8 +60,11 @@ struct Division
 };
 Division divisionOf(const Case& c);
 
-/// Judgement::kind of a case that is masked, and of one with dead lines.
+/// Judgement::kind of a case that is masked, of one that may be meant, of one that hangs on its epsilon, and of one
+/// with dead lines.
 constexpr std::string_view maskedKind = "zero in places";
+constexpr std::string_view deliberateKind = "off in places, by a term or a factor";
+constexpr std::string_view unknownEpsilonKind = "zero in, NaN out, and which epsilon is not known";
 constexpr std::string_view deadLinesKind = "damaged where the input is zero";
 
 } // namespace nanscope

@@ -104,6 +104,10 @@ void readSidecar(const std::filesystem::path& path, Capture& capture)
     if (capture.variant && object["precision"].get(precision) == simdjson::SUCCESS) {
         *capture.variant += ":" + std::string(precision);
     }
+    double epsilon = 0;
+    if (!capture.epsilon && object["epsilon"].get(epsilon) == simdjson::SUCCESS) {
+        capture.epsilon = epsilon;
+    }
     std::int64_t step = 0;
     if (object["step"].get(step) == simdjson::SUCCESS) {
         capture.step = step;

@@ -24,7 +24,8 @@ struct CaptureFile
 
 /// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the
 /// wrapper's (dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}.pt), rank also from the dict; a JSON file of
-/// the same name beside it (x.pt -> x.json) may give "variant" and "step".
+/// the same name beside it (x.pt -> x.json) may give "variant", "step" and, where the dump has none,
+/// "epsilon".
 Result<CaptureFile> openCapture(const std::filesystem::path& path);
 
 /// Fills the scans of `file.capture` from the contents and verifies checksums in the same pass; nothing is filled

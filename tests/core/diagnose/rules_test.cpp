@@ -113,6 +113,21 @@ TEST(Rules, ZeroInNonZeroOutIsProof)
     EXPECT_EQ(j.kind, "zero in, non-zero out");
 }
 
+TEST(Rules, AnEpsilonThatNobodySaidMayHaveBeenZero)
+{
+    Bench b;
+    b.element.inputScan.zero = 16;
+    b.element.inputScan.absmax = 0;
+    b.c.epsilonUnknown = true;
+    b.member("gns-gram", 8, 0);
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation) << "0/0 leaves nothing finite";
+    b.c.damage.name = "whole element";
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
+    EXPECT_NE(judgeDamage(b.c).question.find("which epsilon"), std::string::npos);
+    b.c.epsilonUnknown = false;
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
+}
+
 TEST(Rules, ZeroInputWhoseEpsilonVanishesIsNumerics)
 {
     Bench b;
@@ -157,6 +172,9 @@ TEST(Rules, LocalFiniteDamageIsFiniteCorruption)
     b.c.identification.fit = 0.004;
     EXPECT_EQ(judgeFinite(b.c).kind, "finite corruption");
     EXPECT_EQ(judgeFinite(b.c).blame, Blame::implementation);
+    b.c.deliberate = true;
+    EXPECT_EQ(judgeFinite(b.c).blame, Blame::undecided);
+    EXPECT_NE(judgeFinite(b.c).question.find("weight decay"), std::string::npos);
     b.c.fit.worstTileError = 0.03;
     EXPECT_EQ(judgeFinite(b.c).blame, Blame::undecided);
 }

@@ -113,7 +113,7 @@ TEST(Fields, OfEveryNameThatACellMayCarry)
         cell.outcome = static_cast<Outcome>(i);
         EXPECT_EQ(returned(cell).outcome, cell.outcome);
     }
-    for (int i = 0; i <= static_cast<int>(OpName::restart); ++i) {
+    for (int i = 0; i <= static_cast<int>(OpName::rescale); ++i) {
         cell.firstNonFinite = NonFinite {1, static_cast<OpName>(i), {0, 0}, ValueClass::posInf, 1};
         EXPECT_EQ(returned(cell).firstNonFinite, cell.firstNonFinite);
     }

@@ -110,6 +110,10 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
     EXPECT_EQ(open("x.pt", smallCapture())->capture.variant, "keller-jordan:fp16");
     folder.write("x.json", R"({"precision": "fp16"})");
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.variant) << "a format alone names no function";
+    folder.write("x.json", R"({"epsilon": 0})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.epsilon, 1e-8) << "the dump's own word counts";
+    const auto body = dict({{"input", tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}});
+    EXPECT_EQ(open("x.pt", torchFile(pickle(body), {bytesOf(smallInput())}))->capture.epsilon, 0);
     folder.write("x.json", "{\"variant\": 5, \"step\"");
     const auto broken = open("x.pt", smallCapture());
     ASSERT_TRUE(broken);
