@@ -275,6 +275,25 @@ TEST_F(Reproducer, AFunctionIsCalledAndItsFailuresCounted)
     EXPECT_THAT(storm.text, AllOf(HasSubstr("skipped without a GPU"), HasSubstr("3 of 3")));
 }
 
+TEST_F(Reproducer, AFunctionThatEndsItsProcessReproducesNothing)
+{
+    const auto folder = bundleOf(sample);
+    std::ofstream(folder + "/mine.py") << "import os, signal, sys\n"
+                                          "def leave(X):\n"
+                                          "    os._exit(0)\n"
+                                          "def ask(X):\n"
+                                          "    sys.exit(0)\n"
+                                          "def die(X):\n"
+                                          "    os.kill(os.getpid(), signal.SIGKILL)\n";
+    for (const auto& [function, words] :
+        {std::pair("leave", "ended its process (status 0)"), std::pair("die", "ended its process (signal 9)"),
+            std::pair("ask", "the function failed (SystemExit: 0)")}) {
+        const auto ended = runPython(folder, std::string("repro.py --n 1 --device cpu --impl=mine:") + function);
+        EXPECT_EQ(ended.status, 2) << ended.text;
+        EXPECT_THAT(ended.text, HasSubstr(words));
+    }
+}
+
 TEST_F(Reproducer, WhatCannotRunSaysSoAndEndsWithTwo)
 {
     const auto folder = bundleOf(sample);
