@@ -5,30 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/tensorfile/convert.h"
+
 namespace nanscope {
-
-namespace {
-
-double smallestNormalOf(DType dtype)
-{
-    switch (dtype) {
-    case DType::float64:
-        return 0x1p-1022;
-    case DType::float16:
-    case DType::float8_e5m2:
-        return 0x1p-14;
-    case DType::float8_e5m2fnuz:
-        return 0x1p-15;
-    case DType::float8_e4m3fn:
-        return 0x1p-6;
-    case DType::float8_e4m3fnuz:
-        return 0x1p-7;
-    default:
-        return 0x1p-126;
-    }
-}
-
-} // namespace
 
 bool MatrixPatch::covers(const Region& part) const
 {

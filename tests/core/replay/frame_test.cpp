@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "core/tensorfile/scantensor.h"
+#include "tests/core/replay/devicearound.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {
@@ -29,20 +30,17 @@ struct Counter
     CancelToken cancel;
 };
 
-class CountingDevice : public Device
+class CountingDevice : public test::DeviceAround
 {
 public:
     explicit CountingDevice(Counter& counter)
-        : m_inner(makeEigenDevice(1))
-        , m_counter(counter)
+        : m_counter(counter)
     {
         ++m_counter.devices;
     }
     ~CountingDevice() override { --m_counter.devices; }
     CountingDevice(const CountingDevice&) = delete;
     CountingDevice& operator=(const CountingDevice&) = delete;
-    Environment environment() const override { return m_inner->environment(); }
-    bool native(Precision precision) const override { return m_inner->native(precision); }
     // As a device that batches would have it.
     std::int64_t batchLimit(const Program& /*program*/) const override { return 2; }
     Result<void> prepare(const Program& program, std::int64_t batch) override
@@ -50,34 +48,17 @@ public:
         if (m_counter.devices > m_counter.mostDevices) {
             return failure(ErrorKind::refused, "not enough memory");
         }
-        return m_inner->prepare(program, batch);
+        return DeviceAround::prepare(program, batch);
     }
-    Result<void> upload(std::span<const double> input) override { return m_inner->upload(input); }
     Result<void> run(const Instruction& instruction) override
     {
         if (++m_counter.instructions == m_counter.cancelAt) {
             m_counter.cancel.cancel();
         }
-        return m_inner->run(instruction);
-    }
-    Result<void> overwrite(
-        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) override
-    {
-        return m_inner->overwrite(buffer, element, region, values);
-    }
-    Result<void> rescan(const Instruction& instruction) override { return m_inner->rescan(instruction); }
-    Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
-    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override
-    {
-        return m_inner->download(buffer, element, out);
-    }
-    Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override
-    {
-        return m_inner->tileMap(buffer, element);
+        return DeviceAround::run(instruction);
     }
 
 private:
-    std::unique_ptr<Device> m_inner;
     Counter& m_counter;
 };
 

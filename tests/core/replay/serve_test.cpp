@@ -22,6 +22,7 @@
 
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
+#include "tests/core/replay/devicearound.h"
 
 namespace nanscope {
 
@@ -114,46 +115,21 @@ private:
     int m_arrived = 0;
 };
 
-class GatedDevice : public Device
+class GatedDevice : public test::DeviceAround
 {
 public:
     explicit GatedDevice(Gate& gate, std::chrono::milliseconds perInstruction = {})
-        : m_inner(makeEigenDevice(1))
-        , m_gate(gate)
+        : m_gate(gate)
         , m_perInstruction(perInstruction)
     { }
-    Environment environment() const override { return m_inner->environment(); }
-    bool native(Precision precision) const override { return m_inner->native(precision); }
-    std::int64_t batchLimit(const Program& program) const override { return m_inner->batchLimit(program); }
-    Result<void> prepare(const Program& program, std::int64_t batch) override
-    {
-        return m_inner->prepare(program, batch);
-    }
-    Result<void> upload(std::span<const double> input) override { return m_inner->upload(input); }
     Result<void> run(const Instruction& instruction) override
     {
         m_gate.pass();
         std::this_thread::sleep_for(m_perInstruction);
-        return m_inner->run(instruction);
-    }
-    Result<void> overwrite(
-        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) override
-    {
-        return m_inner->overwrite(buffer, element, region, values);
-    }
-    Result<void> rescan(const Instruction& instruction) override { return m_inner->rescan(instruction); }
-    Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
-    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override
-    {
-        return m_inner->download(buffer, element, out);
-    }
-    Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override
-    {
-        return m_inner->tileMap(buffer, element);
+        return DeviceAround::run(instruction);
     }
 
 private:
-    std::unique_ptr<Device> m_inner;
     Gate& m_gate;
     std::chrono::milliseconds m_perInstruction;
 };
