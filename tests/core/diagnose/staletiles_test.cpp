@@ -59,6 +59,12 @@ void fill(Matrix& matrix, const OddBox& box, const std::function<double(std::siz
     }
 }
 
+/// In place of the result, and in no proportion to it: not what a term or a factor of the user's own leaves.
+double foreign(std::size_t i)
+{
+    return 0.3 * std::sin(2.3 * static_cast<double>(i));
+}
+
 constexpr OddBox tile {32, 48, 64, 80};
 constexpr OddBox lastRows {60, 64, 0, cols};
 
@@ -132,7 +138,7 @@ TEST_F(StaleTiles, AnEarlierDumpThatIsAlikeIsNoSource)
 {
     // The same call twice, wrong in the same place each time: a fault, and not the memory of the first.
     auto output = outputOf(waves(2));
-    fill(output, tile, [&](std::size_t i) { return output[i] * 3; });
+    fill(output, tile, foreign);
     add(7, waves(2), output);
     add(7, waves(2), output);
     const auto v = verdict();
@@ -145,7 +151,7 @@ TEST_F(StaleTiles, TheSameInputWithoutTheWrongTileIsAnotherOutput)
     const auto good = outputOf(waves(2));
     add(7, waves(2), good);
     auto output = good;
-    fill(output, tile, [&](std::size_t i) { return good[i] * 3; });
+    fill(output, tile, foreign);
     add(7, waves(2), output);
     EXPECT_EQ(verdict().blame, Blame::nondeterministic);
 }
@@ -168,6 +174,7 @@ TEST_F(StaleTiles, AWrongTileBesideNanIsALineMore)
     EXPECT_EQ(v.summary, plain.summary) << "the verdict stands without it";
     EXPECT_THAT(v.speaksFor,
         says("beside the damage 1 finite tile of 16 x 16 is not what any replay gives either: around [32, 64], up to"));
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, testing::ContainsRegex("up to [0-9]+ % off$"))));
     EXPECT_THAT(v.speaksFor, says("stand at the same place in the output of " + name));
 }
 
