@@ -2,47 +2,79 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/steplink.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 namespace nanscope {
 
 namespace {
 
-struct Neighbours
-{
-    std::optional<Point> before;
-    std::optional<Point> after;
-};
-
 bool sameRank(const Series& series, const Event& event)
 {
     return !series.rank || !event.rank || series.rank == event.rank;
 }
 
+bool earlierLine(const Point& a, const Point& b)
+{
+    return a.line < b.line;
+}
+
+} // namespace
+
+StepLinks::StepLinks(const RunData& run)
+{
+    for (const auto& event : run.events) {
+        if (event.kind == EventKind::captureDumped) {
+            m_naming.emplace(event.capture, &event);
+            m_lines.try_emplace(event.source);
+        }
+    }
+    for (const auto& series : run.series) {
+        const auto log = m_lines.find(series.source);
+        if (log != m_lines.end() && !series.stepInferred) {
+            log->second.push_back({&series, std::ranges::is_sorted(series.points, earlierLine)});
+        }
+    }
+}
+
 // The step lines of the same rank on both sides of the line that names the dump, in the same file.
-Neighbours neighbours(const RunData& run, const Event& event)
+StepLinks::Neighbours StepLinks::neighbours(const Event& event) const
 {
     Neighbours found;
-    for (const auto& series : run.series) {
-        if (series.source != event.source || !sameRank(series, event) || series.stepInferred) {
+    const auto consider = [&](const Point& point) {
+        if (point.line < event.line && (!found.before || point.line > found.before->line)) {
+            found.before = point;
+        }
+        if (point.line > event.line && (!found.after || point.line < found.after->line)) {
+            found.after = point;
+        }
+    };
+    for (const auto& [series, inOrder] : m_lines.at(event.source)) {
+        if (!sameRank(*series, event)) {
             continue;
         }
-        for (const auto& point : series.points) {
-            if (point.line < event.line && (!found.before || point.line > found.before->line)) {
-                found.before = point;
-            }
-            if (point.line > event.line && (!found.after || point.line < found.after->line)) {
-                found.after = point;
-            }
+        const auto& points = series->points;
+        if (!inOrder) {
+            std::ranges::for_each(points, consider);
+            continue;
+        }
+        const auto [from, to] = std::ranges::equal_range(points, event.line, {}, &Point::line);
+        if (from != points.begin()) {
+            consider(*std::prev(from));
+        }
+        if (to != points.end()) {
+            consider(*to);
         }
     }
     return found;
 }
 
-StepLink linkByLine(const RunData& run, const Event& event)
+StepLink StepLinks::byLine(const Event& event) const
 {
     StepLink link;
-    const auto [before, after] = neighbours(run, event);
+    const auto [before, after] = neighbours(event);
     if (!before && !after) {
         return link;
     }
@@ -60,19 +92,15 @@ StepLink linkByLine(const RunData& run, const Event& event)
     return link;
 }
 
-} // namespace
-
-StepLink linkStep(const RunData& run, const Capture& capture)
+StepLink StepLinks::of(const Capture& capture) const
 {
     if (capture.step) {
         return {std::pair(*capture.step, *capture.step), StepSource::sidecar, {}, 0, true};
     }
     StepLink best;
-    for (const auto& event : run.events) {
-        if (event.kind != EventKind::captureDumped || event.capture != capture.file) {
-            continue;
-        }
-        const auto link = linkByLine(run, event);
+    const auto [from, to] = m_naming.equal_range(capture.file);
+    for (auto naming = from; naming != to; ++naming) {
+        const auto link = byLine(*naming->second);
         if (link.between && (!best.between || (link.closed && !best.closed))) {
             best = link;
         }

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/model/model.h"
 
@@ -21,7 +24,33 @@ struct StepLink
     bool closed = false; ///< a later step line of the same rank exists; else the second is only the next number
 };
 
-StepLink linkStep(const RunData& run, const Capture& capture);
+/// The links of all captures of a run, which has to outlive it. Each takes a search among the lines of its log, not a
+/// reading of them.
+class StepLinks
+{
+public:
+    explicit StepLinks(const RunData& run);
+
+    StepLink of(const Capture& capture) const;
+
+private:
+    struct Lines
+    {
+        const Series* series = nullptr;
+        bool inOrder = false; ///< of lines; attempts that were put together may not be
+    };
+    struct Neighbours
+    {
+        std::optional<Point> before;
+        std::optional<Point> after;
+    };
+
+    Neighbours neighbours(const Event& event) const;
+    StepLink byLine(const Event& event) const;
+
+    std::multimap<std::string_view, const Event*> m_naming; ///< by the dump that they name
+    std::map<std::string_view, std::vector<Lines>> m_lines; ///< by the log, of those that name a dump
+};
 
 /// "after the line of step 5, before that of step 6"
 std::string stepText(const StepLink& link);

@@ -107,7 +107,7 @@ struct Entry
     const Capture* capture = nullptr;
 };
 
-Entry makeEntry(const RunData& run, const Capture& capture)
+Entry makeEntry(const StepLinks& links, const Capture& capture)
 {
     Entry entry;
     entry.capture = &capture;
@@ -115,7 +115,7 @@ Entry makeEntry(const RunData& run, const Capture& capture)
     v.captureId = capture.id;
     v.capture = capture.file;
     v.rank = capture.rank;
-    const auto link = linkStep(run, capture);
+    const auto link = links.of(capture);
     v.step = link.between;
     v.stepSource = link.source;
     entry.moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
@@ -213,9 +213,10 @@ int rolePlace(Role role)
 
 std::vector<CaptureVerdict> triage(const RunData& run)
 {
+    const StepLinks links(run);
     std::vector<Entry> entries;
     for (const auto& capture : run.captures) {
-        entries.push_back(makeEntry(run, capture));
+        entries.push_back(makeEntry(links, capture));
     }
     std::stable_sort(
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });

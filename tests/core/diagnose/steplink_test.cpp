@@ -43,7 +43,7 @@ public:
         return *this;
     }
 
-    StepLink link() const { return linkStep(run, run.captures[0]); }
+    StepLink link() const { return StepLinks(run).of(run.captures[0]); }
 
     RunData run;
 };

@@ -220,7 +220,7 @@ TEST(StepLink, ComesFromTheStepLinesAroundTheDump)
 {
     Story s;
     s.step(0, 5).dump("a", 0, fine, damaged, 10).step(1, 9).step(0, 6);
-    const auto link = linkStep(s.run, s.run.captures[0]);
+    const auto link = StepLinks(s.run).of(s.run.captures[0]);
     ASSERT_TRUE(link.between);
     EXPECT_EQ(*link.between, std::pair(std::int64_t {5}, std::int64_t {6}));
     EXPECT_EQ(link.source, StepSource::console);
@@ -231,7 +231,7 @@ TEST(StepLink, LastLineOfARankIsSaidToBeTheLast)
 {
     Story s;
     s.step(0, 7).dump("a", 0, fine, damaged, 10);
-    const auto link = linkStep(s.run, s.run.captures[0]);
+    const auto link = StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_FALSE(link.closed);
     EXPECT_EQ(stepText(link), "after the line of step 7, the last one of that rank");
 }
@@ -240,7 +240,7 @@ TEST(StepLink, ARestartInBetweenSaysNothing)
 {
     Story s;
     s.step(0, 900).dump("a", 0, fine, damaged, 10).step(0, 1);
-    const auto link = linkStep(s.run, s.run.captures[0]);
+    const auto link = StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_FALSE(link.between);
     EXPECT_EQ(link.source, StepSource::mtime);
 }
@@ -250,7 +250,7 @@ TEST(StepLink, SidecarWins)
     Story s;
     s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6);
     s.run.captures[0].step = 41;
-    const auto link = linkStep(s.run, s.run.captures[0]);
+    const auto link = StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_EQ(link.source, StepSource::sidecar);
     EXPECT_EQ(link.between->first, 41);
 }
