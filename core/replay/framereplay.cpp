@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -49,6 +50,15 @@ std::vector<T> cut(const std::vector<T>& values, std::int64_t width, const Regio
     return part;
 }
 
+/// What the names of a request stand for: a variant of the user's own may be defined again.
+using Definitions = std::array<const Variant*, 2>;
+
+Definitions definitionsOf(const FilmRequest& request)
+{
+    return {findVariant(request.cell.variant).value_or(nullptr),
+        findVariant(request.against.cell.variant).value_or(nullptr)};
+}
+
 } // namespace
 
 Result<ReplayedFrame> replayFrame(const FrameRequest& request, const DeviceFactory& devices, const JobContext& job)
@@ -61,6 +71,7 @@ struct FrameReplay::State
 {
     FilmRequest request;
     FileStamp stamp;
+    Definitions definitions;
     ReplayPair pair;
     std::optional<ReplayedFrame> last; ///< without values
     std::vector<float> floats;
@@ -192,7 +203,7 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(const FilmRequest
         return tl::make_unexpected(pair.error());
     }
     makeRoom(pair->bytes());
-    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}, {}, {}});
+    return std::make_unique<State>(State {request, stamp, definitionsOf(request), std::move(*pair), {}, {}, {}});
 }
 
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)
@@ -202,7 +213,8 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameReq
         return tl::make_unexpected(file.error());
     }
     auto kept = take(request.film);
-    if (kept && kept->stamp == file->stamp() && (kept->holds(request.op) || !kept->passed(request.op))) {
+    const bool same = kept && kept->stamp == file->stamp() && kept->definitions == definitionsOf(request.film);
+    if (same && (kept->holds(request.op) || !kept->passed(request.op))) {
         return kept;
     }
     kept.reset();

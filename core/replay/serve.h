@@ -33,7 +33,7 @@ namespace nanscope {
 ///        {"id":6,"cliff":{"batch":0,"batches":1,"scale":1,"safety":1.05,"limits":[..],"replays":[{REPLAY}..]}}
 ///        {"id":2,"done":true} or {"id":2,"error":"one sentence"} or {"id":2,"cancelled":true}
 /// Any request may bring "definitions":[{VARIANT}..], variants of the caller's own in the schema of docs/variants.md,
-/// which are known by their names from then on; another variant under a name that is taken is refused. Every cell of a
+/// which are known by their names from then on, each in place of what was known so before. Every cell of a
 /// sweep is also stored in the session when one is named, with its tile maps; one that is missing is made, unless "run"
 /// says whose it must be (hashText() of Session::root(); for a sweep and for deep gauges). Requests run one after the
 /// other on a thread of their own while lines go on being read; films, frames and cliffs, which somebody looks at, run

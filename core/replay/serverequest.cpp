@@ -227,7 +227,7 @@ Result<void> addDefinitions(const Json& request)
         return usage("\"definitions\" is not a list of variants");
     }
     for (const auto& item : *found) {
-        if (auto added = variantFromJson(item).and_then(addVariant); !added) {
+        if (auto added = variantFromJson(item).and_then(putVariant); !added) {
             return added;
         }
     }

@@ -22,13 +22,40 @@ namespace {
 constexpr std::size_t maxNameBytes = 64;
 constexpr std::size_t maxTextBytes = 300;
 // More than anybody compares; each is replayed wherever an output is identified.
-constexpr std::size_t maxAdded = 64;
+constexpr std::ptrdiff_t maxAdded = 64;
 
-/// What the user added. A deque: what findVariant() gave away stays where it is.
+struct AddedVariant
+{
+    Variant variant;
+    bool known = true; ///< false: forgotten since
+};
+
+/// What the user added. A deque: what findVariant() gave away stays where it is, also when it is forgotten.
 struct Catalogue
 {
     std::mutex mutex;
-    std::deque<Variant> added;
+    std::deque<AddedVariant> added;
+
+    AddedVariant* find(std::string_view name)
+    {
+        const auto found =
+            std::ranges::find_if(added, [&](const AddedVariant& one) { return one.known && one.variant.name == name; });
+        return found == added.end() ? nullptr : &*found;
+    }
+
+    Result<void> add(Variant variant)
+    {
+        if (std::ranges::count(added, true, &AddedVariant::known) == maxAdded) {
+            return failure(ErrorKind::usage, fmt::format("no more than {} variants can be added", maxAdded));
+        }
+        const auto before = std::ranges::find(added, variant, &AddedVariant::variant);
+        if (before != added.end()) {
+            before->known = true;
+        } else {
+            added.push_back({std::move(variant)});
+        }
+        return {};
+    }
 };
 
 Catalogue& catalogue()
@@ -114,8 +141,10 @@ std::vector<const Variant*> addedVariants()
     auto& known = catalogue();
     const std::lock_guard lock(known.mutex);
     std::vector<const Variant*> all;
-    for (const auto& variant : known.added) {
-        all.push_back(&variant);
+    for (const auto& one : known.added) {
+        if (one.known) {
+            all.push_back(&one.variant);
+        }
     }
     return all;
 }
@@ -155,29 +184,53 @@ Result<void> checkVariant(const Variant& variant)
         : failure(ErrorKind::usage, fmt::format("the variant '{}' cannot be run: {}", variant.name, problem));
 }
 
+namespace {
+
+Result<void> checkOwn(const Variant& variant)
+{
+    auto usable = checkVariant(variant);
+    return usable && builtIn(variant.name) ? failure(ErrorKind::usage,
+               fmt::format("'{}' is a variant that Nanscope has itself; give yours another name", variant.name))
+                                           : usable;
+}
+
+} // namespace
+
 Result<void> addVariant(Variant variant)
 {
-    if (auto usable = checkVariant(variant); !usable) {
+    if (auto usable = checkOwn(variant); !usable) {
         return usable;
-    }
-    if (builtIn(variant.name)) {
-        return failure(ErrorKind::usage,
-            fmt::format("'{}' is a variant that Nanscope has itself; give yours another name", variant.name));
     }
     auto& known = catalogue();
     const std::lock_guard lock(known.mutex);
-    const auto same =
-        std::find_if(known.added.begin(), known.added.end(), [&](const Variant& v) { return v.name == variant.name; });
-    if (same != known.added.end()) {
-        return *same == variant
+    if (const auto* same = known.find(variant.name)) {
+        return same->variant == variant
             ? Result<void>()
             : failure(ErrorKind::usage, fmt::format("there are two different variants '{}'; rename one", variant.name));
     }
-    if (known.added.size() == maxAdded) {
-        return failure(ErrorKind::usage, fmt::format("no more than {} variants can be added", maxAdded));
+    return known.add(std::move(variant));
+}
+
+Result<void> putVariant(Variant variant)
+{
+    if (auto usable = checkOwn(variant); !usable) {
+        return usable;
     }
-    known.added.push_back(std::move(variant));
-    return {};
+    auto& known = catalogue();
+    const std::lock_guard lock(known.mutex);
+    if (auto* same = known.find(variant.name)) {
+        same->known = false;
+    }
+    return known.add(std::move(variant));
+}
+
+void forgetVariant(std::string_view name)
+{
+    auto& known = catalogue();
+    const std::lock_guard lock(known.mutex);
+    if (auto* found = known.find(name)) {
+        found->known = false;
+    }
 }
 
 Result<const Variant*> findVariant(std::string_view name)

@@ -108,6 +108,12 @@ Result<const Variant*> findVariant(std::string_view name);
 /// again changes nothing; another one of a name that is taken is refused, and so is what cannot be run (checkVariant).
 Result<void> addVariant(Variant variant);
 
+/// The same, where another one that was added under this name makes way for it.
+Result<void> putVariant(Variant variant);
+
+/// One that was added is no longer known by its name; who holds it may go on.
+void forgetVariant(std::string_view name);
+
 /// Those that were added, in that order.
 std::vector<const Variant*> addedVariants();
 

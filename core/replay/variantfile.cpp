@@ -62,6 +62,12 @@ Result<std::string> contents(const std::filesystem::path& path)
     return text;
 }
 
+Error inFile(Error error, const std::filesystem::path& path)
+{
+    error.path = path.string();
+    return error;
+}
+
 } // namespace
 
 Result<std::vector<Variant>> variantsFromText(std::string_view text)
@@ -85,25 +91,24 @@ Result<std::vector<Variant>> variantsFromText(std::string_view text)
     return all;
 }
 
+Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path)
+{
+    return contents(path).and_then([&path](const std::string& text) {
+        return variantsFromText(text).map_error([&path](Error error) { return inFile(std::move(error), path); });
+    });
+}
+
 Result<std::vector<std::string>> addVariantFile(const std::filesystem::path& path)
 {
-    const auto text = contents(path);
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
-    const auto inFile = [&path](Error error) {
-        error.path = path.string();
-        return error;
-    };
-    auto read = variantsFromText(*text);
+    auto read = readVariantFile(path);
     if (!read) {
-        return tl::make_unexpected(inFile(read.error()));
+        return tl::make_unexpected(read.error());
     }
     std::vector<std::string> names;
     for (auto& variant : *read) {
         names.push_back(variant.name);
         if (auto added = addVariant(std::move(variant)); !added) {
-            return tl::make_unexpected(inFile(added.error()));
+            return tl::make_unexpected(inFile(added.error(), path));
         }
     }
     return names;

@@ -25,6 +25,9 @@ Result<Variant> variantFromJson(const nlohmann::ordered_json& json);
 /// One variant or a list of them.
 Result<std::vector<Variant>> variantsFromText(std::string_view text);
 
+/// The same of a file; an error names it.
+Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path);
+
 /// Makes the variants of a file known (addVariant) and answers their names; an error names the file.
 Result<std::vector<std::string>> addVariantFile(const std::filesystem::path& path);
 

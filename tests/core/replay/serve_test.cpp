@@ -20,6 +20,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/variant.h"
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/replay/devicearound.h"
@@ -424,6 +425,39 @@ TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
     EXPECT_EQ(costOf("fp64"), 0);
     costOf("fp32", "film");
     EXPECT_EQ(costOf("bf16"), whole) << "a film gets their memory back";
+}
+
+TEST_F(Serve, aVariantIsWhatTheNewestRequestSaysItIs)
+{
+    Gate gate;
+    gate.open();
+    start(
+        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    const auto ask = [&](const char* verb, int steps) {
+        Json variant {{"base", "dion-ns5"}, {"name", "served"}, {"steps", Json::array()}};
+        for (int i = 0; i < steps; ++i) {
+            variant["steps"].push_back({2, -1.5, 0.5});
+        }
+        send(Json({{"id", steps}, {"do", verb}, {"capture", m_captures[0]}, {"variant", "served"},
+                      {"precision", "fp32"}, {"roundings", 1}, {"op", 2}, {"definitions", {variant}}})
+                 .dump());
+        Json answer;
+        receiveUntil([&](const Json& each) {
+            answer = each.contains("cliff") || each.contains("error") ? each : answer;
+            return each.contains("done") || each.contains("error");
+        });
+        return answer;
+    };
+    EXPECT_EQ(ask("cliff", 2)["cliff"]["limits"].size(), 2U);
+    EXPECT_EQ(ask("cliff", 3)["cliff"]["limits"].size(), 3U);
+    ask("frame", 3);
+    const int before = gate.arrived();
+    ask("frame", 3);
+    EXPECT_EQ(gate.arrived(), before) << "it is kept";
+    ask("frame", 4);
+    EXPECT_GT(gate.arrived(), before) << "what is kept is of another one of this name";
+    finish();
+    forgetVariant("served");
 }
 
 TEST_F(Serve, cancelStopsAtTheNextInstruction)
