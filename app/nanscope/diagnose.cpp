@@ -16,7 +16,6 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/experiments.h"
-#include "core/diagnose/layers.h"
 #include "core/diagnose/rollback.h"
 #include "core/report/commandwords.h"
 #include "core/report/report.h"
@@ -98,7 +97,6 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!known) {
         return tl::make_unexpected(known.error());
     }
-    options->advisories = known->advisories;
     const auto columns = columnsFor({m_path}, m_columns, terminal);
     if (!columns) {
         return tl::make_unexpected(columns.error());
@@ -111,14 +109,9 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
-    auto& settings = source->run.settings;
-    settings.insert(settings.end(), known->environment.begin(), known->environment.end());
-    auto diagnosis = diagnose(source->run, *options, terminal.job());
+    auto diagnosis = diagnoseWith(*known, source->run, *options, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
-    }
-    if (known->parameters) {
-        nameLayers(*diagnosis, source->run, *known->parameters);
     }
     repeatInCommands(*diagnosis, variantFileWords(variantFiles(), false));
     // Stored without what was observed, which is argued with afresh whenever it changes.

@@ -17,7 +17,6 @@
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/experiments.h"
-#include "core/diagnose/layers.h"
 #include "core/diagnose/rollback.h"
 #include "core/platform/shellword.h"
 #include "core/report/commandwords.h"
@@ -35,7 +34,7 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Result<ReportInput> gather(Source& source, const Known& known, Terminal& terminal) const;
+    Result<ReportInput> gather(Source& source, const KnownFacts& known, Terminal& terminal) const;
     Result<ReportOptions> reportOptions() const;
     Result<WrittenBundle> bundle(const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
     Result<std::vector<WrittenFile>> write(
@@ -208,7 +207,7 @@ std::string Report::commandLine() const
         + (m_whole ? " --no-minimise" : "") + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
-Result<ReportInput> Report::gather(Source& source, const Known& known, Terminal& terminal) const
+Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Terminal& terminal) const
 {
     const auto said = parseObserved(m_observed);
     const auto observed = said ? observedOf(source, *said) : said;
@@ -219,15 +218,9 @@ Result<ReportInput> Report::gather(Source& source, const Known& known, Terminal&
     if (!options) {
         return tl::make_unexpected(options.error());
     }
-    options->advisories = known.advisories;
-    auto& settings = source.run.settings;
-    settings.insert(settings.end(), known.environment.begin(), known.environment.end());
-    auto diagnosis = diagnose(source.run, *options, terminal.job());
+    auto diagnosis = diagnoseWith(known, source.run, *options, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
-    }
-    if (known.parameters) {
-        nameLayers(*diagnosis, source.run, *known.parameters);
     }
     repeatInCommands(*diagnosis, variantFileWords(variantFiles(), !m_open));
     std::vector<Cell> cells;

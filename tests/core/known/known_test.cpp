@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/known/known.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+
+#include "core/replay/variantjson.h"
+
+using testing::HasSubstr;
+using testing::Not;
+
+namespace nanscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder for files and a configuration folder of its own.
+class KnownTest : public testing::Test
+{
+protected:
+    KnownTest()
+    {
+        fs::remove_all(m_folder);
+        fs::create_directories(m_folder / "config" / "nanscope");
+        setenv("XDG_CONFIG_HOME", (m_folder / "config").c_str(), 1);
+    }
+    ~KnownTest() override
+    {
+        (void)knownOf({});
+        fs::remove_all(m_folder);
+    }
+
+    std::string write(const std::string& name, const std::string& text) const
+    {
+        std::ofstream(m_folder / name) << text;
+        return (m_folder / name).string();
+    }
+
+    fs::path m_folder = fs::temp_directory_path() / "nanscope-known-test";
+};
+
+std::string variantText(const std::string& name, const std::string& precision = "fp16")
+{
+    return R"({"base": "keller-jordan", "name": ")" + name + R"(", "precision": ")" + precision + R"("})";
+}
+
+std::string advisoryText(const std::string& id)
+{
+    return R"({"schema": "nanscope.advisories/1", "dated": "2026-08-20", "advisories": [{"id": ")" + id
+        + R"(", "status": "suspected", "title": "Our kernel skips a column", "text": "One sentence.",
+            "link": "https://example.org/3", "packages": [{"name": "our-kernels", "versions": "*"}]}]})";
+}
+
+std::vector<std::string> idsOf(const std::vector<Advisory>& advisories)
+{
+    std::vector<std::string> ids;
+    for (const auto& advisory : advisories) {
+        ids.push_back(advisory.id);
+    }
+    return ids;
+}
+
+CaptureVerdict verdictWithNext()
+{
+    CaptureVerdict verdict;
+    verdict.next = {
+        {{}, "nanscope diagnose PATH --ran X", {}, {}, {}}, {"kernels-off", "use_triton=False", {}, {}, {}}};
+    return verdict;
+}
+
+} // namespace
+
+TEST_F(KnownTest, OfSomeKindsThereIsOneOfOthersSeveral)
+{
+    KnownFiles files;
+    for (const auto* path : {"a", "b", "a"}) {
+        for (const auto kind : everyKnownKind) {
+            files = withFile(files, kind, path);
+        }
+    }
+    EXPECT_EQ(files.variants, (std::vector<std::string> {"a", "b"}));
+    EXPECT_EQ(files.advisories, (std::vector<std::string> {"a", "b"}));
+    EXPECT_EQ(files.environment, "a");
+    EXPECT_EQ(files.parameters, "a");
+    EXPECT_EQ(withoutFile(files, KnownKind::parameters, "b").parameters, "a") << "it is another one by now";
+    for (const auto kind : everyKnownKind) {
+        files = withoutFile(withoutFile(files, kind, "a"), kind, "b");
+    }
+    EXPECT_TRUE(files.empty());
+}
+
+TEST_F(KnownTest, MoreGoesOverWhatThereIs)
+{
+    const KnownFiles before {"env", {"x"}, "params", {"v"}};
+    const auto both = joined(before, {"other", {"x", "y"}, {}, {"w"}});
+    EXPECT_EQ(both, (KnownFiles {"other", {"x", "y"}, "params", {"v", "w"}}));
+}
+
+TEST_F(KnownTest, VariantsAreKnownForAsLongAsTheirFileIs)
+{
+    const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-b") + "]");
+    const auto known = knownOf({{}, {}, {}, {path}});
+    ASSERT_EQ(known.files.size(), 1U);
+    EXPECT_EQ(known.files[0].holds, "2 variants: known-a, known-b");
+    const auto held = findVariant("known-b");
+    ASSERT_TRUE(held);
+    (void)knownOf({});
+    EXPECT_FALSE(findVariant("known-a"));
+    EXPECT_EQ((*held)->name, "known-b") << "who replays it may go on";
+    EXPECT_TRUE(addedVariants().empty());
+}
+
+TEST_F(KnownTest, AnEditedVariantTakesThePlaceOfWhatItWas)
+{
+    const auto path = write("mine.json", variantText("known-a", "fp16"));
+    (void)knownOf({{}, {}, {}, {path}});
+    EXPECT_EQ((*findVariant("known-a"))->precision, Precision::fp16);
+    write("mine.json", variantText("known-a", "bf16"));
+    EXPECT_FALSE(knownOf({{}, {}, {}, {path}}).firstProblem());
+    EXPECT_EQ((*findVariant("known-a"))->precision, Precision::bf16);
+    EXPECT_EQ(addedVariants().size(), 1U);
+}
+
+TEST_F(KnownTest, WhatWasKnownOtherwiseIsNotForgotten)
+{
+    const auto before = variantsFromText(variantText("known-before"));
+    ASSERT_TRUE(before);
+    ASSERT_TRUE(addVariant(before->front()));
+    const auto path = write("mine.json", variantText("known-before"));
+    EXPECT_FALSE(knownOf({{}, {}, {}, {path}}).firstProblem());
+    (void)knownOf({});
+    EXPECT_TRUE(findVariant("known-before"));
+    forgetVariant("known-before");
+}
+
+TEST_F(KnownTest, OfAFileThatCannotBeUsedNothingIsTaken)
+{
+    const auto bad = write("bad.json", "[" + variantText("known-a") + "," + variantText("gns-gram") + "]");
+    const auto good = write("good.json", variantText("known-b"));
+    const KnownFiles files {{}, {}, (m_folder / "missing.json").string(), {bad, good}};
+    const auto known = knownOf(files);
+    ASSERT_EQ(known.files.size(), 3U);
+    ASSERT_TRUE(known.files[0].problem);
+    EXPECT_THAT(known.files[0].problem->what, HasSubstr("gns-gram"));
+    EXPECT_EQ(known.files[0].problem->path, bad);
+    EXPECT_FALSE(findVariant("known-a"));
+    EXPECT_TRUE(findVariant("known-b"));
+    ASSERT_TRUE(known.files[2].problem);
+    EXPECT_EQ(known.files[2].problem->path, files.parameters);
+    EXPECT_FALSE(known.parameters);
+    const auto strict = readKnown(files);
+    ASSERT_FALSE(strict);
+    EXPECT_EQ(strict.error().path, bad);
+}
+
+TEST_F(KnownTest, EveryKindSaysWhatItHolds)
+{
+    const KnownFiles files {write("env.json", R"({"schema": "nanscope.env/1", "python": "3.12.3",
+        "packages": {"torch": "2.11.0", "our-kernels": "1.3"}})"),
+        {write("more.json", advisoryText("our-kernel-3"))}, write("params.txt", "a.weight [4, 8]\nb.weight [8, 8]\n"),
+        {}};
+    const auto known = knownOf(files);
+    ASSERT_EQ(known.firstProblem(), nullptr) << sentence(*known.firstProblem()->problem);
+    ASSERT_EQ(known.files.size(), 3U);
+    EXPECT_EQ(known.files[0].holds, "1 advisory");
+    EXPECT_EQ(known.files[1].kind, KnownKind::environment);
+    EXPECT_THAT(known.files[1].holds, testing::EndsWith(" facts"));
+    EXPECT_EQ(known.files[2].holds, "2 parameters");
+    EXPECT_THAT(idsOf(known.advisories), testing::ElementsAre("our-kernel-3"));
+    RunData run;
+    addEnvironment(run, known);
+    EXPECT_EQ(run.settings.size(), known.environment.size());
+    const auto none = knownOf({write("empty.json", "{}"), {}, {}, {}});
+    ASSERT_NE(none.firstProblem(), nullptr);
+    EXPECT_THAT(sentence(*none.firstProblem()->problem), HasSubstr("nanscope env --json"));
+}
+
+TEST_F(KnownTest, AdvisoriesOfTheConfigurationFolderAreAlwaysInForce)
+{
+    write("config/nanscope/advisories.json", advisoryText("house-1"));
+    const auto known = knownOf({});
+    EXPECT_THAT(idsOf(known.advisories), testing::ElementsAre("house-1"));
+    ASSERT_EQ(known.files.size(), 1U);
+    EXPECT_TRUE(known.files[0].always);
+    EXPECT_THAT(stampOf({}), HasSubstr("advisories.json"));
+}
+
+TEST_F(KnownTest, TheStampChangesWithAFile)
+{
+    EXPECT_EQ(stampOf({}), "");
+    const auto path = write("mine.json", variantText("known-a"));
+    const KnownFiles files {{}, {}, {}, {path}};
+    const auto before = stampOf(files);
+    EXPECT_EQ(stampOf(files), before);
+    write("mine.json", variantText("known-longer"));
+    EXPECT_NE(stampOf(files), before);
+    fs::remove(path);
+    EXPECT_THAT(stampOf(files), HasSubstr("missing"));
+}
+
+TEST_F(KnownTest, CommandsRepeatTheVariantsOnce)
+{
+    const KnownFiles files {{}, {}, {}, {"/somewhere/my own.json"}};
+    auto verdict = verdictWithNext();
+    repeatVariantFiles(verdict, files, true);
+    repeatVariantFiles(verdict, files, false);
+    EXPECT_EQ(verdict.next[0].what, "nanscope diagnose PATH --ran X --variant-file 'my own.json'");
+    EXPECT_EQ(verdict.next[1].what, "use_triton=False");
+}
+
+} // namespace nanscope
