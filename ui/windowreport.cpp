@@ -27,6 +27,7 @@ void MainWindow::connectReport()
     });
     connect(panes().report, &ReportPane::saveRequested, this, &MainWindow::chooseReport);
     connect(panes().report, &ReportPane::bundleRequested, this, &MainWindow::chooseBundle);
+    connect(panes().report, &ReportPane::cancelRequested, reporter, &Reporter::cancel);
     const BundleOptions options = restoreReportOptions(m_settings.report());
     panes().report->setOptions(options);
     reporter->setOptions(options);

@@ -1,10 +1,15 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <span>
+#include <utility>
 
 #include <QComboBox>
 #include <QImage>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -12,6 +17,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/tensorfile.h"
 #include "samples.h"
 #include "ui/jobs/reporter.h"
 #include "ui/panearea.h"
@@ -37,6 +44,41 @@ LoadedRun loadedRun()
     loaded.run = run;
     loaded.diagnosis = test::makeDiagnosis();
     loaded.opened = "/home/zaphod/run";
+    return loaded;
+}
+
+/// A capture that deepspeed-gram's cast to fp16 explains: one entry is enough, so that there is something to reduce.
+LoadedRun overflowingRun(const std::string& path)
+{
+    constexpr std::int64_t rows = 96;
+    constexpr std::int64_t cols = 160;
+    std::vector<float> input(rows * cols);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+        input[i] = std::sin(static_cast<float>(i));
+    }
+    input.back() = 1e5F;
+    const std::vector<float> output(input.size(), std::nanf(""));
+    const auto tensor = [&](const char* name, const std::vector<float>& values) {
+        const auto bytes = std::as_bytes(std::span(values));
+        return TensorToWrite {name, DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
+    };
+    EXPECT_TRUE(writePt(path, {{"input", tensor("input", input)}, {"output", tensor("output", output)}}));
+    const auto file = readCapture(path);
+    EXPECT_TRUE(file);
+    auto run = std::make_shared<RunData>();
+    run->captures = {file->capture};
+    run->captures[0].path = path;
+    CaptureVerdict verdict;
+    verdict.capture = file->capture.file;
+    verdict.blame = Blame::numerics;
+    verdict.summary = "overflow in the cast";
+    verdict.variant.names = {"deepspeed-gram"};
+    auto diagnosis = std::make_shared<Diagnosis>();
+    diagnosis->captures = {verdict};
+    LoadedRun loaded;
+    loaded.run = run;
+    loaded.diagnosis = diagnosis;
+    loaded.opened = path;
     return loaded;
 }
 
@@ -202,6 +244,75 @@ TEST_F(ReportTest, ABundleSaysWhatItLeftOut)
     ASSERT_EQ(written.size(), 1);
     EXPECT_THAT(written[0][1].toString().toStdString(), HasSubstr("left out"));
     EXPECT_GT(QFileInfo(folder.filePath(QStringLiteral("x.zip"))).size(), 1000);
+}
+
+TEST_F(ReportTest, ASavedBundleSaysWhatItIsAt)
+{
+    QStringList phases;
+    QObject::connect(
+        &reporter, &Reporter::progressed, &pane, [&](const Progress& progress) { phases << qstr(progress.phase); });
+    QSignalSpy saving(&reporter, &Reporter::savingChanged);
+    saved(QStringLiteral("x.zip"));
+    EXPECT_EQ(phases.value(0), QStringLiteral("reading the run"));
+    EXPECT_TRUE(phases.contains(QStringLiteral("writing the report")));
+    EXPECT_EQ(saving.size(), 2);
+    EXPECT_FALSE(reporter.saving());
+}
+
+TEST_F(ReportTest, ABundleCanBeCancelledWhileItIsMadeSmaller)
+{
+    run = overflowingRun(folder.filePath(QStringLiteral("dump.pt")).toStdString());
+    about = run.run->captures[0].file;
+    BundleOptions options;
+    options.capture = true;
+    reporter.setOptions(options);
+    QSignalSpy cancelled(&reporter, &Reporter::cancelled);
+    QSignalSpy written(&reporter, &Reporter::written);
+    QSignalSpy problems(&reporter, &Reporter::problem);
+    bool smaller = false;
+    QObject::connect(&reporter, &Reporter::progressed, &pane, [&](const Progress& progress) {
+        if (progress.phase == "smallest capture" && !std::exchange(smaller, true)) {
+            reporter.cancel();
+            EXPECT_EQ(cancelled.size(), 1) << "said at once";
+            EXPECT_FALSE(reporter.saving());
+        }
+    });
+    const QString path = folder.filePath(QStringLiteral("x.zip"));
+    reporter.save(path);
+    EXPECT_TRUE(reporter.saving());
+    settle();
+    EXPECT_TRUE(smaller);
+    EXPECT_EQ(written.size() + problems.size(), 0);
+    EXPECT_FALSE(QFileInfo::exists(path));
+    QFile::remove(path);
+    reporter.cancel();
+    EXPECT_EQ(cancelled.size(), 1) << "there is nothing left to cancel";
+}
+
+TEST_F(ReportTest, WhileItIsSavedThePaneOffersToCancel)
+{
+    show();
+    const auto shown = [this](const char* text) {
+        const auto buttons = pane.findChildren<QPushButton*>();
+        return std::ranges::any_of(buttons, [&](const QPushButton* button) {
+            return button->isVisibleTo(&pane) && button->isEnabled() && button->text() == QString::fromUtf8(text);
+        });
+    };
+    QSignalSpy asked(&pane, &ReportPane::cancelRequested);
+    EXPECT_FALSE(shown("Cancel saving"));
+    pane.setSaving(true);
+    EXPECT_TRUE(shown("Cancel saving"));
+    EXPECT_FALSE(shown("Save bundle…") || shown("Save…"));
+    EXPECT_TRUE(shown("Copy as issue text"));
+    for (auto* button : pane.findChildren<QPushButton*>()) {
+        if (button->text() == QStringLiteral("Cancel saving")) {
+            button->click();
+        }
+    }
+    EXPECT_EQ(asked.size(), 1);
+    pane.setSaving(false);
+    EXPECT_FALSE(shown("Cancel saving"));
+    EXPECT_TRUE(shown("Save bundle…"));
 }
 
 TEST_F(ReportTest, WhatCannotBeWrittenIsOneSentence)

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/reporter.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "core/reproduce/reproduce.h"
 #include "ui/jobs/background.h"
+#include "ui/jobs/progressgate.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -46,16 +48,8 @@ QString leftOut(BundledCapture capture)
     return {};
 }
 
-Result<QString> saveBundle(const std::filesystem::path& path, const ReportInput& input, BundleOptions options)
+Result<QString> writeZip(const std::filesystem::path& path, const ReportInput& input, const BundleOptions& options)
 {
-    ReproducerOptions wanted;
-    wanted.synthetic = !options.capture;
-    wanted.hidden = options.report.redactions;
-    auto reproducer = reproducerOrReason(input, wanted);
-    if (!reproducer) {
-        return tl::make_unexpected(reproducer.error());
-    }
-    options.reproducer = std::move(*reproducer);
     return writeBundle(path, input, options).map([](const WrittenBundle& bundle) {
         return bundle.reproducer
             ? leftOut(bundle.capture)
@@ -63,12 +57,37 @@ Result<QString> saveBundle(const std::filesystem::path& path, const ReportInput&
     });
 }
 
-Result<QString> saveTo(const std::filesystem::path& path, const ReportInput& input, const BundleOptions& options)
+Result<Reproducer> reproducerFor(const ReportInput& input, const BundleOptions& options, const JobContext& job)
 {
-    if (path.extension() == ".zip") {
-        return saveBundle(path, input, options);
+    ReproducerOptions wanted;
+    wanted.synthetic = !options.capture;
+    wanted.hidden = options.report.redactions;
+    return reproducerOrReason(input, wanted, job);
+}
+
+void enter(const JobContext& job, const char* phase)
+{
+    job.progress({"report", phase, 0, 0, {}, {}});
+}
+
+Result<QString> saveTo(const std::filesystem::path& path, const ReportInput& input, BundleOptions options,
+    SaveJob& save, const JobContext& job)
+{
+    const bool bundle = path.extension() == ".zip";
+    if (bundle) {
+        enter(job, "replaying for repro.py");
+        auto reproducer = reproducerFor(input, options, job);
+        if (!reproducer) {
+            return tl::make_unexpected(reproducer.error());
+        }
+        options.reproducer = std::move(*reproducer);
     }
-    return writeReport(path, input, options.report).map([](const auto& /*files*/) { return QString(); });
+    if (!save.decide()) {
+        return failure(ErrorKind::cancelled, "cancelled");
+    }
+    enter(job, "writing the report");
+    return bundle ? writeZip(path, input, options)
+                  : writeReport(path, input, options.report).map([](const auto& /*files*/) { return QString(); });
 }
 
 } // namespace
@@ -80,6 +99,7 @@ Reporter::Reporter(std::function<ReportSubject()> subject, QObject* parent)
 
 Reporter::~Reporter()
 {
+    // What is being saved is saved; what was cancelled ends soon.
     m_pool.waitForDone();
 }
 
@@ -162,14 +182,74 @@ void Reporter::copyIssueText()
         [this](const QString& text) { Q_EMIT issueText(text); });
 }
 
+JobContext Reporter::contextOf(const std::shared_ptr<SaveJob>& save)
+{
+    JobContext job;
+    job.cancel = save->cancel;
+    job.progress = [this, save, gate = std::make_shared<ProgressGate>()](const Progress& progress) {
+        if (gate->opensFor(progress)) {
+            QMetaObject::invokeMethod(
+                this,
+                [this, save, progress] {
+                    if (std::ranges::find(m_saves, save) != m_saves.end()) {
+                        Q_EMIT progressed(progress);
+                    }
+                },
+                Qt::QueuedConnection);
+        }
+    };
+    return job;
+}
+
 void Reporter::save(const QString& path)
 {
-    run(
-        [subject = m_subject(), options = m_options, path] {
+    auto save = std::make_shared<SaveJob>();
+    m_saves.push_back(save);
+    ++m_running;
+    Q_EMIT savingChanged();
+    background(
+        m_pool, this,
+        [subject = m_subject(), options = m_options, path, save, job = contextOf(save)] {
+            enter(job, "reading the run");
             return reportInput(subject).and_then(
-                [&](const ReportInput& input) { return saveTo(path.toStdString(), input, options); });
+                [&](const ReportInput& input) { return saveTo(path.toStdString(), input, options, *save, job); });
         },
-        [this, path](const QString& note) { Q_EMIT written(path, note); });
+        [this, path, save](const Result<QString>& note) {
+            --m_running;
+            if (!endSave(save)) {
+                return;
+            }
+            if (note) {
+                Q_EMIT written(path, *note);
+            } else {
+                Q_EMIT problem(qstr(sentence(note.error())), {});
+            }
+        });
+}
+
+/// False where it was cancelled: its end was told then.
+bool Reporter::endSave(const std::shared_ptr<SaveJob>& save)
+{
+    if (std::erase(m_saves, save) == 0) {
+        return false;
+    }
+    Q_EMIT savingChanged();
+    return true;
+}
+
+void Reporter::cancel()
+{
+    const auto stopped = std::erase_if(m_saves, [](const std::shared_ptr<SaveJob>& save) {
+        const bool mine = save->decide();
+        if (mine) {
+            save->cancel.cancel();
+        }
+        return mine;
+    });
+    if (stopped > 0) {
+        Q_EMIT cancelled();
+        Q_EMIT savingChanged();
+    }
 }
 
 } // namespace nanscope

@@ -2,15 +2,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include <QObject>
 #include <QThreadPool>
 
+#include "core/model/job.h"
 #include "ui/jobs/reportjob.h"
 
 namespace nanscope {
+
+/// A report on its way to a file. Either it is written or it was cancelled, never both: whoever decides first, does.
+class SaveJob
+{
+public:
+    CancelToken cancel;
+    bool decide() { return !m_decided.exchange(true); }
+
+private:
+    std::atomic<bool> m_decided = false;
+};
 
 /// Makes reports on a thread of its own: previews while somebody looks, of which only the newest arrives, copies and
 /// files. All of them by the same options.
@@ -32,6 +46,9 @@ public:
     void copyIssueText();
     /// A report by the ending of the name, a bundle where that is .zip.
     void save(const QString& path);
+    /// Says cancelled() at once of what is not yet being written; nothing is left of it.
+    void cancel();
+    bool saving() const { return !m_saves.empty(); }
     bool busy() const { return m_running > 0; }
 
 Q_SIGNALS:
@@ -40,11 +57,16 @@ Q_SIGNALS:
     /// `note` says what was left out, or nothing.
     void written(const QString& path, const QString& note);
     void problem(const QString& sentence, const QStringList& details);
+    void progressed(const nanscope::Progress& progress);
+    void savingChanged();
+    void cancelled();
 
 private:
     template <class Work, class Done>
     void run(Work work, Done done);
     void preview();
+    JobContext contextOf(const std::shared_ptr<SaveJob>& save);
+    bool endSave(const std::shared_ptr<SaveJob>& save);
 
     std::function<ReportSubject()> m_subject;
     BundleOptions m_options;
@@ -54,6 +76,7 @@ private:
     bool m_stale = false; ///< something changed while a preview was made
     int m_changes = 0; ///< of the subject
     int m_running = 0;
+    std::vector<std::shared_ptr<SaveJob>> m_saves; ///< those that nobody cancelled
     QThreadPool m_pool; ///< last member: its threads end before anything they use
 };
 

@@ -65,7 +65,37 @@ QWidget* ReportPane::buildButtons()
     add(tr("Copy as issue text"), tr("Put what the preview shows into the clipboard"), &ReportPane::copyRequested);
     add(tr("Save…"), tr("Markdown with its pictures, one web page, or JSON"), &ReportPane::saveRequested);
     add(tr("Save bundle…"), tr("One zip of at most 25 MB that holds all of them"), &ReportPane::bundleRequested);
+    m_cancel = new QPushButton(tr("Cancel saving"));
+    m_cancel->setToolTip(tr("Write nothing; looking for the smallest capture takes up to a minute (Ctrl+.)"));
+    m_cancel->hide();
+    connect(m_cancel, &QPushButton::clicked, this, &ReportPane::cancelRequested);
+    layout->addWidget(m_cancel);
     return bar;
+}
+
+// The way back stands where the way there was, and takes the focus with it.
+void ReportPane::setSaving(bool saving)
+{
+    if (std::exchange(m_saving, saving) == saving) {
+        return;
+    }
+    QPushButton* bundle = m_buttons.back();
+    QPushButton* leaving = saving ? bundle : m_cancel;
+    QPushButton* coming = saving ? m_cancel : bundle;
+    const bool focus = leaving->hasFocus();
+    coming->show();
+    enableButtons();
+    if (focus) {
+        coming->setFocus();
+    }
+    leaving->hide();
+}
+
+void ReportPane::enableButtons()
+{
+    for (QPushButton* button : m_buttons) {
+        button->setEnabled(m_preview != nullptr && (!m_saving || button == m_buttons.front()));
+    }
 }
 
 void ReportPane::setOptions(const BundleOptions& options)
@@ -94,9 +124,7 @@ QString ReportPane::sizeText() const
 
 void ReportPane::showPreview()
 {
-    for (QPushButton* button : m_buttons) {
-        button->setEnabled(m_preview != nullptr);
-    }
+    enableButtons();
     setNote(m_preview && !m_preview->about.empty() ? tr("About %1").arg(qstr(m_preview->about)) : QString());
     m_size->setText(m_preview ? tr("%1 of %2 characters that an issue holds")
                                     .arg(countLabel(static_cast<std::int64_t>(textWidth(m_preview->issue))),

@@ -34,6 +34,8 @@ public:
     ReportView* view() { return m_view; }
     ReportChoices* choices() { return m_choices; }
     QComboBox* looks() { return m_looks; }
+    /// While a report is on its way to a file no other one is begun, and this one can be cancelled.
+    void setSaving(bool saving);
     QString sizeText() const;
 
 Q_SIGNALS:
@@ -43,6 +45,7 @@ Q_SIGNALS:
     void copyRequested();
     void saveRequested();
     void bundleRequested();
+    void cancelRequested();
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -50,6 +53,7 @@ protected:
 
 private:
     QWidget* buildButtons();
+    void enableButtons();
     void showPreview();
 
     std::shared_ptr<const ReportPreview> m_preview;
@@ -57,7 +61,9 @@ private:
     ReportChoices* m_choices;
     QComboBox* m_looks;
     QLabel* m_size;
-    std::vector<QPushButton*> m_buttons;
+    std::vector<QPushButton*> m_buttons; ///< copy, save, save bundle
+    QPushButton* m_cancel = nullptr;
+    bool m_saving = false;
 };
 
 } // namespace nanscope
