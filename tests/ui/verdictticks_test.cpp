@@ -16,8 +16,10 @@
 
 #include "core/replay/variant.h"
 #include "tests/ui/samples.h"
+#include "ui/panes/callsrow.h"
 #include "ui/panes/experimentrow.h"
 #include "ui/panes/verdictbox.h"
+#include "ui/panes/verdictcalls.h"
 #include "ui/panes/verdictexperiments.h"
 #include "ui/panes/verdictflow.h"
 #include "ui/panes/verdictpane.h"
@@ -246,7 +248,7 @@ TEST_F(Ticks, ExperimentsAreTickedOffAndCopied)
     ASSERT_EQ(observed.size(), 1);
     EXPECT_EQ(observed[0][0].value<Observations>().tried.at(0).id, "swap-gpus");
     QSignalSpy copied(&m_pane, &VerdictPane::experimentCopied);
-    m_pane.experiments()->findChildren<QToolButton*>().first()->click();
+    rows[0]->findChildren<QToolButton*>().first()->click();
     EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("nanscope diagnose PATH --ran X"));
     EXPECT_EQ(copied.size(), 1);
     // What was tried was tried with the run, whichever of its captures is looked at.
@@ -291,6 +293,92 @@ TEST_F(Ticks, HowOftenItFailsTellsHowLongToStayClean)
     EXPECT_FALSE(experiments->lines().at(0).contains(QStringLiteral("clean hours")));
     experiments->failuresBox()->setValue(0);
     EXPECT_FALSE(experiments->observed().rate);
+}
+
+TEST_F(Ticks, CallsMadeAgainAreCountedJudgedAndTakenBack)
+{
+    auto verdict = openVerdict();
+    verdict.blame = Blame::implementation;
+    verdict.weighed.reset();
+    for (auto& member : verdict.members) {
+        member.finite = 8;
+        member.reproducing = 0;
+        member.firstBad.clear();
+    }
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    m_pane.setOpenList(VerdictPane::List::next);
+    VerdictExperiments* experiments = m_pane.experiments();
+    EXPECT_TRUE(experiments->calls()->rows().empty());
+    QSignalSpy said(&m_pane, &VerdictPane::observedChanged);
+    experiments->addCallsButton()->click();
+    ASSERT_EQ(experiments->calls()->rows().size(), 1U);
+    EXPECT_EQ(said.size(), 0) << "it says nothing yet";
+    CallsRow* row = experiments->calls()->rows()[0];
+    EXPECT_TRUE(row->hint().contains(QStringLiteral("how often it was called")));
+    row->failedBox()->setValue(3);
+    EXPECT_TRUE(row->hint().contains(QStringLiteral("more failures than calls")));
+    EXPECT_TRUE(experiments->observed().called.empty());
+    row->callsBox()->setValue(200);
+    ASSERT_EQ(experiments->calls()->rows().size(), 1U);
+    EXPECT_EQ(experiments->calls()->rows()[0], row) << "a row that is being filled in stays";
+    EXPECT_EQ(row->hint(), QString());
+    ASSERT_FALSE(said.isEmpty());
+    const auto called = said.last()[0].value<Observations>().called;
+    ASSERT_EQ(called.size(), 1U);
+    EXPECT_EQ(called[0].capture, "birth.pt");
+    EXPECT_EQ(called[0].failed, 3);
+    EXPECT_EQ(called[0].calls, 200);
+    EXPECT_TRUE(called[0].sameGpu && called[0].experiment.empty());
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::nondeterministic);
+    row->removeButton()->click();
+    EXPECT_TRUE(said.last()[0].value<Observations>().called.empty());
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
+}
+
+TEST_F(Ticks, CallsOfEverySettingHaveARowEach)
+{
+    m_pane.setOpenList(VerdictPane::List::next);
+    VerdictExperiments* experiments = m_pane.experiments();
+    experiments->addCallsButton()->click();
+    experiments->addCallsButton()->click();
+    const auto& rows = experiments->calls()->rows();
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_NE(rows[0]->settingBox()->currentIndex(), rows[1]->settingBox()->currentIndex());
+    rows[1]->callsBox()->setValue(40);
+    EXPECT_FALSE(experiments->observed().called.at(0).sameGpu);
+    rows[1]->settingBox()->setCurrentIndex(
+        rows[1]->settingBox()->findText(QStringLiteral("use_triton=False"), Qt::MatchContains));
+    EXPECT_EQ(experiments->observed().called.at(0).experiment, "kernels-off");
+    EXPECT_TRUE(experiments->observed().called.at(0).sameGpu);
+    EXPECT_TRUE(rows[1]->hint().contains(QStringLiteral("as it ran"))) << "nothing to hold it against";
+    rows[0]->callsBox()->setValue(200);
+    EXPECT_EQ(rows[1]->hint(), QString());
+    EXPECT_EQ(experiments->observed().called.size(), 2U);
+    while (experiments->addCallsButton()->isEnabled()) {
+        experiments->addCallsButton()->click();
+        ASSERT_LE(rows.size(), 8U);
+    }
+    EXPECT_EQ(static_cast<int>(rows.size()), rows[0]->settingBox()->count());
+}
+
+TEST_F(Ticks, CallsOfAnotherCaptureStayAndAreNotShown)
+{
+    Observations observed;
+    observed.called = {{"other.pt", 1, 2}, {"birth.pt", 0, 50, true, "bf16"}};
+    m_pane.setObserved(observed);
+    m_pane.setOpenList(VerdictPane::List::next);
+    VerdictExperiments* experiments = m_pane.experiments();
+    ASSERT_EQ(experiments->calls()->rows().size(), 1U);
+    EXPECT_EQ(experiments->calls()->rows()[0]->callsBox()->value(), 50);
+    experiments->calls()->rows()[0]->failedBox()->setValue(1);
+    const auto all = experiments->observed().called;
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0].capture, "other.pt");
+    EXPECT_EQ(all[1].failed, 1);
+    auto follows = openVerdict();
+    follows.role = Role::downstream;
+    m_pane.showVerdict(test::makeRun()->captures[2], follows);
+    EXPECT_FALSE(experiments->addCallsButton()->isVisibleTo(&m_pane)) << "its input was bad already";
 }
 
 TEST_F(Ticks, ManyVariantsScrollInsteadOfGrowing)

@@ -46,6 +46,16 @@ std::vector<EvidenceLine> placeLines(const CaptureVerdict& verdict)
     return lines;
 }
 
+bool canBeCalledAgain(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::birth || verdict.role == Role::padding;
+}
+
+bool hasNext(const CaptureVerdict& verdict)
+{
+    return !verdict.next.empty() || canBeCalledAgain(verdict);
+}
+
 VerdictChips::VerdictChips(QWidget* parent)
     : QWidget(parent)
 {
@@ -64,7 +74,7 @@ VerdictChips::VerdictChips(QWidget* parent)
     addChip(*flow, VerdictList::speaksFor, tr("What speaks for this verdict"));
     addChip(*flow, VerdictList::speaksAgainst, tr("What speaks against it"));
     addChip(*flow, VerdictList::notTestable, tr("What this capture cannot show"));
-    addChip(*flow, VerdictList::next, tr("Experiments that would tell most"));
+    addChip(*flow, VerdictList::next, tr("Experiments that would tell most, and what came of those you tried"));
     auto* copy = new QPushButton(tr("Copy for issue"), this);
     copy->setToolTip(tr("Put the report into the clipboard, ready for an issue (Ctrl+Shift+C)"));
     layout->addWidget(copy, 0, Qt::AlignTop);
@@ -102,7 +112,7 @@ void VerdictChips::setCounts(const CaptureVerdict& verdict, int tried)
     setChip(
         VerdictList::notTestable, tr("not testable %1").arg(verdict.notTestable.size()), !verdict.notTestable.empty());
     const QString next = tr("try next %1").arg(verdict.next.size());
-    setChip(VerdictList::next, tried > 0 ? tr("%1, %2 tried").arg(next).arg(tried) : next, !verdict.next.empty());
+    setChip(VerdictList::next, tried > 0 ? tr("%1, %2 tried").arg(next).arg(tried) : next, hasNext(verdict));
     setVisible(std::ranges::any_of(m_chips, [](const Chip& chip) { return chip.button->isEnabled(); }));
 }
 

@@ -8,9 +8,12 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/panes/experimentrow.h"
+#include "ui/panes/verdictcalls.h"
+#include "ui/panes/verdictchips.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -33,6 +36,8 @@ VerdictExperiments::VerdictExperiments(QWidget* parent)
     , m_failures(new QSpinBox)
     , m_hours(new QDoubleSpinBox)
     , m_rate(buildRate())
+    , m_addCalls(new QToolButton)
+    , m_calls(new VerdictCalls)
 {
     setFrameShape(QFrame::NoFrame);
     setWidgetResizable(true);
@@ -42,7 +47,8 @@ VerdictExperiments::VerdictExperiments(QWidget* parent)
     setStyleSheet(QStringLiteral("QScrollArea { background: transparent; }"));
     m_layout->setContentsMargins(2, 0, grid(1), 0);
     m_layout->setSpacing(2);
-    m_layout->addWidget(m_rate);
+    m_layout->addWidget(buildHead());
+    m_layout->addWidget(m_calls);
     setWidget(m_contents);
     viewport()->setAutoFillBackground(false);
     m_contents->setAutoFillBackground(false);
@@ -52,7 +58,7 @@ QWidget* VerdictExperiments::buildRate()
 {
     auto* row = new QWidget(m_contents);
     auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 2);
+    layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(2));
     m_failures->setRange(0, 100000);
     m_failures->setSpecialValueText(tr("not said"));
@@ -68,10 +74,35 @@ QWidget* VerdictExperiments::buildRate()
     layout->addWidget(m_failures);
     layout->addWidget(new QLabel(tr("in"), row));
     layout->addWidget(m_hours);
-    layout->addStretch(1);
     connect(m_failures, &QSpinBox::valueChanged, this, &VerdictExperiments::say);
     connect(m_hours, &QDoubleSpinBox::valueChanged, this, &VerdictExperiments::say);
     return row;
+}
+
+QWidget* VerdictExperiments::buildHead()
+{
+    auto* head = new QWidget(m_contents);
+    auto* layout = new QHBoxLayout(head);
+    layout->setContentsMargins(0, 0, 0, 2);
+    layout->setSpacing(grid(2));
+    m_addCalls->setObjectName(QStringLiteral("quiet"));
+    m_addCalls->setText(tr("Called again…"));
+    m_addCalls->setToolTip(tr("Say how often the captured call failed when it was made again with the captured input"));
+    layout->addWidget(m_rate);
+    layout->addStretch(1);
+    layout->addWidget(m_addCalls);
+    connect(m_addCalls, &QToolButton::clicked, this, [this] {
+        m_calls->addRow();
+        m_addCalls->setEnabled(m_calls->canAdd());
+        Q_EMIT resized();
+    });
+    connect(m_calls, &VerdictCalls::changed, this, &VerdictExperiments::say);
+    connect(m_calls, &VerdictCalls::removed, this, [this] {
+        m_addCalls->setEnabled(m_calls->canAdd());
+        Q_EMIT resized();
+    });
+    connect(m_calls, &VerdictCalls::lastRemoved, m_addCalls, [this] { m_addCalls->setFocus(); });
+    return head;
 }
 
 void VerdictExperiments::buildRows(const std::vector<Experiment>& experiments)
@@ -94,6 +125,16 @@ void VerdictExperiments::buildRows(const std::vector<Experiment>& experiments)
         m_layout->addWidget(row);
         m_rows.push_back(row);
     }
+}
+
+void VerdictExperiments::setVerdict(const CaptureVerdict& verdict, const Observations& observed)
+{
+    setExperiments(verdict.next, observed);
+    const bool callable = canBeCalledAgain(verdict);
+    m_calls->setCalls(verdict.capture, observed.called);
+    m_calls->setVisible(callable && !m_calls->rows().empty());
+    m_addCalls->setVisible(callable);
+    m_addCalls->setEnabled(m_calls->canAdd());
 }
 
 void VerdictExperiments::setExperiments(const std::vector<Experiment>& experiments, const Observations& observed)
@@ -121,6 +162,7 @@ Observations VerdictExperiments::observed() const
     if (m_failures->value() > 0) {
         all.rate = FailureRate {m_failures->value(), m_hours->value()};
     }
+    all.called = m_calls->calls();
     for (const ExperimentRow* row : m_rows) {
         std::erase_if(all.tried, [&](const TriedExperiment& tried) { return tried.id == row->experiment().id; });
         if (const auto tried = row->tried()) {

@@ -12,6 +12,7 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
+#include "core/known/known.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/marklabel.h"
 #include "ui/panes/verdictchips.h"
@@ -119,6 +120,7 @@ void VerdictPane::connectParts()
     connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
     connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
     connect(m_chips, &VerdictChips::copyRequested, this, &VerdictPane::copyRequested);
+    connect(m_experiments, &VerdictExperiments::resized, this, &VerdictPane::fitList);
     connect(m_experiments, &VerdictExperiments::copied, this, &VerdictPane::experimentCopied);
     connect(m_experiments, &VerdictExperiments::observedChanged, this, [this](const Observations& observed) {
         setObserved(observed);
@@ -161,6 +163,7 @@ void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judg
 void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
 {
     m_verdict = withObservations(std::move(verdict), m_observed);
+    repeatVariantFiles(*m_verdict, m_told, false);
     m_ticks->setTicks(*m_judged, ticked);
     showShown();
 }
@@ -220,7 +223,8 @@ void VerdictPane::showChips()
         return !experiment.id.empty()
             && std::ranges::find(m_observed.tried, experiment.id, &TriedExperiment::id) != m_observed.tried.end();
     });
-    m_chips->setCounts(*m_verdict, static_cast<int>(tried));
+    const auto called = std::ranges::count(m_observed.called, m_verdict->capture, &CallsAgain::capture);
+    m_chips->setCounts(*m_verdict, static_cast<int>(tried + (canBeCalledAgain(*m_verdict) ? called : 0)));
 }
 
 void VerdictPane::showMessage(const QString& headline, const QString& text)
@@ -273,12 +277,12 @@ QString VerdictPane::listHtml() const
 void VerdictPane::fillList()
 {
     const QString html = listHtml();
-    const bool experiments = m_verdict && openList() == List::next && !m_verdict->next.empty();
+    const bool experiments = m_verdict && openList() == List::next && hasNext(*m_verdict);
     m_chips->setOpen(experiments || !html.isEmpty() ? openList() : List::none);
     m_list->setHtml(html);
     m_list->setVisible(!html.isEmpty());
     if (experiments) {
-        m_experiments->setExperiments(m_verdict->next, m_observed);
+        m_experiments->setVerdict(*m_verdict, m_observed);
     }
     m_experiments->setVisible(experiments);
     fitList();

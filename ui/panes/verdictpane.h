@@ -7,6 +7,7 @@
 #include <QFrame>
 #include <QStringList>
 
+#include "core/known/known.h"
 #include "core/model/model.h"
 #include "ui/panes/verdictchips.h"
 
@@ -42,6 +43,8 @@ public:
     QStringList ticked() const;
     /// What the owner of the run saw; every verdict shown is argued with it.
     void setObserved(const Observations& observed);
+    /// Commands among what to try next repeat the user's own variants. Shown with the next verdict.
+    void setTold(const KnownFiles& told) { m_told = told; }
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
@@ -100,6 +103,7 @@ private:
     std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
     std::optional<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
     Observations m_observed;
+    KnownFiles m_told;
 };
 
 } // namespace nanscope
