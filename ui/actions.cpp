@@ -55,6 +55,20 @@ void makeFileActions(Actions& a, QMainWindow& window)
     a.recent->setObjectName(QStringLiteral("recent"));
 }
 
+void makeKnownActions(Actions& a, QMainWindow& window)
+{
+    a.addVariants = make(window, Words::tr("Own &variants…"), {},
+        Words::tr("Newton-Schulz variants of your own, as JSON: swept, compared and judged like the published ones"));
+    a.addParameters = make(window, Words::tr("&Parameter names…"), {},
+        Words::tr("Names and shapes of the model's parameters, so that a capture names its layer"));
+    a.addEnvironment = make(window, Words::tr("&Environment…"), {},
+        Words::tr("What `nanscope env --json` wrote in the training environment: versions, GPUs, variables"));
+    a.addAdvisories = make(window, Words::tr("&Advisories…"), {},
+        Words::tr("Published problems of packages to look for besides those that come with Nanscope"));
+    a.showKnown = make(window, Words::tr("&What is known of this run…"), Qt::CTRL | Qt::Key_K,
+        Words::tr("The files that you added to this run: what each holds, to add to and to take back"));
+}
+
 void makeCaptureActions(Actions& a, QMainWindow& window)
 {
     a.sweep = make(window, Words::tr("&Sweep"), Qt::CTRL | Qt::Key_R,
@@ -109,6 +123,10 @@ void fillMenus(const Actions& a, QMainWindow& window)
     file->addMenu(a.recent);
     file->addActions({a.openSample, a.pin, a.rescan, a.follow, a.compareRuns});
     file->addSeparator();
+    file->addMenu(Words::tr("&Add to this run"))
+        ->addActions({a.addVariants, a.addParameters, a.addEnvironment, a.addAdvisories});
+    file->addAction(a.showKnown);
+    file->addSeparator();
     file->addActions({a.exportReport, a.exportBundle});
     file->addSeparator();
     file->addAction(a.quit);
@@ -143,6 +161,7 @@ Actions makeActions(QMainWindow& window)
 {
     Actions actions;
     makeFileActions(actions, window);
+    makeKnownActions(actions, window);
     makeCaptureActions(actions, window);
     makeViewActions(actions, window);
     fillMenus(actions, window);

@@ -38,6 +38,11 @@ struct Actions
     QAction* shortcuts = nullptr;
     QAction* about = nullptr;
     QAction* compareRuns = nullptr;
+    QAction* addVariants = nullptr;
+    QAction* addParameters = nullptr;
+    QAction* addEnvironment = nullptr;
+    QAction* addAdvisories = nullptr;
+    QAction* showKnown = nullptr;
     QAction* quit = nullptr;
     QMenu* recent = nullptr;
     QMenu* layouts = nullptr; ///< begins with those that were saved

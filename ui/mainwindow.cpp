@@ -13,9 +13,11 @@
 #include "ui/about.h"
 #include "ui/comparelinks.h"
 #include "ui/keylist.h"
+#include "ui/knowndialog.h"
 #include "ui/panelinks.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/messagebar.h"
+#include "ui/panes/reportpane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/panes/whatifpane.h"
@@ -37,6 +39,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     , m_status(*statusBar())
     , m_places(options.isThere)
     , m_firstLayout(options.layout)
+    , m_firstKnown(options.known)
 {
     setAcceptDrops(true);
     setSaveFolder(m_settings.saveFolder());
@@ -53,6 +56,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     panes().captures->setFilterText(options.filter);
     connectReport();
     connectWhatIf();
+    connectKnown();
     explainPanes(*m_area);
     explainCommands(m_actions);
     checkPlaces();
@@ -193,7 +197,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
         event->ignore();
         return;
     }
-    m_workspace.cancel();
+    m_workspace.cancelReplays();
     m_settings.setState("geometry", saveGeometry());
     m_settings.setSaveFolder(saveFolder());
     if (const QByteArray layout = m_area->saveLayout(); !layout.isEmpty()) {
@@ -224,6 +228,7 @@ void MainWindow::onRunChanged()
     m_area->layOut(m_firstLayout.value_or(m_settings.state("docks")));
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
     m_status.setSession(qstr(loaded.session.string()));
+    onToldChanged();
     m_area->setLogsOnly(loaded.run->captures.empty());
     showListed();
 }
@@ -239,13 +244,22 @@ void MainWindow::onStateChanged()
 {
     const bool run = m_workspace.hasRun();
     const bool sweeping = m_workspace.sweeping();
+    const bool saving = m_workspace.reporter().saving();
     m_actions.rescan->setEnabled(run);
     m_actions.compareRuns->setEnabled(run);
     m_actions.saveLayout->setEnabled(run && m_settings.enabled());
     m_actions.pin->setEnabled(run);
     m_actions.pin->setChecked(run && m_settings.pinned().contains(qstr(m_workspace.loaded().opened.string())));
-    m_actions.exportReport->setEnabled(run);
-    m_actions.exportBundle->setEnabled(run);
+    m_actions.exportReport->setEnabled(run && !saving);
+    m_actions.exportBundle->setEnabled(run && !saving);
+    panes().report->setSaving(saving);
+    for (QAction* action : {m_actions.addVariants, m_actions.addParameters, m_actions.addEnvironment,
+             m_actions.addAdvisories, m_actions.showKnown}) {
+        action->setEnabled(run);
+    }
+    if (m_known) {
+        m_known->setJudging(m_workspace.judging());
+    }
     m_actions.copyIssueText->setEnabled(run && m_workspace.capture());
     m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
     m_actions.cancel->setEnabled(m_workspace.cancellable());

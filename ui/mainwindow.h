@@ -5,6 +5,7 @@
 #include <deque>
 
 #include <QMainWindow>
+#include <QPointer>
 
 #include "ui/actions.h"
 #include "ui/jobs/placecheck.h"
@@ -19,6 +20,7 @@ class QStackedWidget;
 namespace nanscope {
 
 class CompareLinks;
+class KnownDialog;
 class MessageBar;
 class PaneLinks;
 class RunComparisonWindow;
@@ -30,6 +32,7 @@ struct WindowOptions
     std::optional<QByteArray> layout; ///< of the panes, instead of the remembered one
     bool resetLayout = false; ///< forget how the window and its panes lay
     QString filter; ///< of the captures
+    KnownFiles known; ///< told of the run that is opened first
     std::deque<ServiceProgram> programs = servicePrograms();
     PlaceCheck::Checker isThere = PlaceCheck::onDisk; ///< of a folder that was open before
 };
@@ -49,6 +52,8 @@ public:
     void exportTo(const QString& path);
     /// The open run against another, in a window of its own.
     RunComparisonWindow* compareWith(const QString& path);
+    /// The files in which the user says what they know of the open run.
+    KnownDialog* showKnown();
     Workspace& workspace() { return m_workspace; }
 
     const Panes& panes() const { return m_area->panes(); }
@@ -87,6 +92,10 @@ private:
     void chooseBundle();
     void connectReport();
     void connectWhatIf();
+    void connectKnown();
+    void chooseKnown(KnownKind kind);
+    ToldOf toldOf(const KnownFiles& first) const;
+    void onToldChanged();
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void checkPlaces();
     void fillRecent();
@@ -102,6 +111,8 @@ private:
     StatusLine m_status;
     PlaceCheck m_places;
     std::optional<QByteArray> m_firstLayout;
+    KnownFiles m_firstKnown;
+    QPointer<KnownDialog> m_known;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
     MessageBar* m_messages = nullptr;

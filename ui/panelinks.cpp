@@ -32,8 +32,8 @@ namespace {
 QStringList variantNames()
 {
     QStringList names;
-    for (const Variant& variant : variants()) {
-        names << qstr(variant.name);
+    for (const Variant* variant : knownVariants()) {
+        names << qstr(variant->name);
     }
     return names;
 }
@@ -151,6 +151,7 @@ void PaneLinks::connectWorkspace()
     connect(&m_workspace, &Workspace::runChanged, this, &PaneLinks::onRunChanged);
     connect(&m_workspace, &Workspace::selectionChanged, this, &PaneLinks::onSelectionChanged);
     connect(&m_workspace, &Workspace::stateChanged, this, &PaneLinks::onStateChanged);
+    connect(&m_workspace, &Workspace::toldChanged, this, &PaneLinks::onSelectionChanged);
     connect(&m_workspace, &Workspace::picturesChanged, this, &PaneLinks::onPictures);
     connect(&m_workspace, &Workspace::picturesMissing, m_panes.tensors, &TensorsPane::showMessage);
     connect(&m_workspace, &Workspace::cellAdded, this, [this](const Cell& cell) {
@@ -221,6 +222,7 @@ void PaneLinks::fillVerdict()
 {
     const Capture* capture = m_workspace.capture();
     const CaptureVerdict* verdict = m_workspace.verdict();
+    m_panes.verdict->setTold(m_workspace.loaded().told);
     if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {

@@ -10,6 +10,7 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QFileInfo>
 #include <QIcon>
 #include <QStyleFactory>
 
@@ -47,6 +48,7 @@ struct Options
     QString layout;
     bool resetLayout = false;
     QString filter;
+    KnownFiles known;
     QString error;
 };
 
@@ -55,6 +57,45 @@ void nameProgram()
     QCoreApplication::setApplicationName(QStringLiteral("nanscope"));
     QCoreApplication::setOrganizationName(QStringLiteral("nanscope"));
     QCoreApplication::setApplicationVersion(QStringLiteral(NANSCOPE_VERSION));
+}
+
+/// The words of `nanscope diagnose`.
+void describeKnown(QCommandLineParser& parser)
+{
+    parser.addOptions({
+        {QStringLiteral("variant-file"), Words::tr("JSON with variants of your own; may be repeated."),
+            QStringLiteral("FILE.json")},
+        {QStringLiteral("params"),
+            Words::tr("Names and shapes of the model's parameters: .safetensors, its index, JSON, or lines."),
+            QStringLiteral("FILE")},
+        {QStringLiteral("env"), Words::tr("What `nanscope env --json` wrote in the training environment."),
+            QStringLiteral("FILE.json")},
+        {QStringLiteral("advisories"), Words::tr("More published problems of packages; may be repeated."),
+            QStringLiteral("FILE.json")},
+    });
+}
+
+/// With whole paths, because what is remembered of a run outlives the folder the program was started in.
+KnownFiles readKnownOptions(const QCommandLineParser& parser)
+{
+    const std::pair<const char*, KnownKind> options[] = {{"variant-file", KnownKind::variants},
+        {"params", KnownKind::parameters}, {"env", KnownKind::environment}, {"advisories", KnownKind::advisories}};
+    KnownFiles files;
+    for (const auto& [option, kind] : options) {
+        for (const QString& path : parser.values(QLatin1String(option))) {
+            files = withFile(std::move(files), kind, QFileInfo(path).absoluteFilePath().toStdString());
+        }
+    }
+    return files;
+}
+
+/// A file that was named and cannot be used; one of the configuration folder must not keep the window closed.
+QString knownProblem(const KnownFiles& files)
+{
+    const KnownFacts known = files.empty() ? KnownFacts() : knownOf(files);
+    const auto bad =
+        std::ranges::find_if(known.files, [](const KnownFile& file) { return file.problem && !file.always; });
+    return bad == known.files.end() ? QString() : qstr(sentence(*bad->problem));
 }
 
 void describe(QCommandLineParser& parser)
@@ -80,6 +121,7 @@ void describe(QCommandLineParser& parser)
             QStringLiteral("TEXT")},
         {QStringLiteral("sweep"), Words::tr("Sweep the first capture before the picture is taken.")},
     });
+    describeKnown(parser);
 }
 
 QSize parseSize(const QString& text)
@@ -102,6 +144,8 @@ Options readOptions(const QCommandLineParser& parser)
     options.layout = parser.value(QStringLiteral("layout"));
     options.resetLayout = parser.isSet(QStringLiteral("reset-layout"));
     options.filter = parser.value(QStringLiteral("filter"));
+    options.known = readKnownOptions(parser);
+    options.error = knownProblem(options.known);
     if (parser.isSet(QStringLiteral("size"))) {
         options.size = parseSize(parser.value(QStringLiteral("size")));
         if (options.size.width() < 200 || options.size.height() < 200) {
@@ -196,6 +240,7 @@ int show(const QApplication& app, const Options& options)
     windowOptions.theme = options.theme;
     windowOptions.resetLayout = options.resetLayout;
     windowOptions.filter = options.filter;
+    windowOptions.known = options.known;
     const QString problem = options.layout.isEmpty() ? QString() : takeLayout(options.layout, windowOptions);
     MainWindow window(windowOptions);
     if (options.size.isValid()) {

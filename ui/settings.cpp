@@ -4,6 +4,8 @@
 
 #include <QSettings>
 
+#include "ui/text.h"
+
 namespace nanscope {
 
 namespace {
@@ -28,6 +30,29 @@ const QString namedLayoutsKey = QStringLiteral("layouts1");
 QString namedLayoutKey(const QString& name)
 {
     return QStringLiteral("%1/%2").arg(namedLayoutsKey, QString::fromLatin1(name.toUtf8().toHex()));
+}
+
+QString knownGroup(const QString& session)
+{
+    return QStringLiteral("known/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
+}
+
+std::vector<std::string> stringsOf(const QVariant& value)
+{
+    std::vector<std::string> strings;
+    for (const QString& text : value.toStringList()) {
+        strings.push_back(text.toStdString());
+    }
+    return strings;
+}
+
+QStringList listOf(const std::vector<std::string>& strings)
+{
+    QStringList list;
+    for (const std::string& text : strings) {
+        list << qstr(text);
+    }
+    return list;
 }
 
 } // namespace
@@ -158,6 +183,36 @@ void WindowSettings::removeLayout(const QString& name)
 {
     if (m_enabled) {
         QSettings().remove(namedLayoutKey(name));
+    }
+}
+
+KnownFiles WindowSettings::known(const QString& session) const
+{
+    KnownFiles files;
+    if (m_enabled) {
+        QSettings settings;
+        settings.beginGroup(knownGroup(session));
+        files.environment = settings.value(QStringLiteral("environment")).toString().toStdString();
+        files.advisories = stringsOf(settings.value(QStringLiteral("advisories")));
+        files.parameters = settings.value(QStringLiteral("parameters")).toString().toStdString();
+        files.variants = stringsOf(settings.value(QStringLiteral("variants")));
+    }
+    return files;
+}
+
+void WindowSettings::setKnown(const QString& session, const KnownFiles& files)
+{
+    if (!m_enabled || known(session) == files) {
+        return;
+    }
+    QSettings settings;
+    settings.remove(knownGroup(session));
+    if (!files.empty()) {
+        settings.beginGroup(knownGroup(session));
+        settings.setValue(QStringLiteral("environment"), qstr(files.environment));
+        settings.setValue(QStringLiteral("advisories"), listOf(files.advisories));
+        settings.setValue(QStringLiteral("parameters"), qstr(files.parameters));
+        settings.setValue(QStringLiteral("variants"), listOf(files.variants));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <QByteArray>
 #include <QStringList>
 
+#include "core/known/known.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -49,6 +50,10 @@ public:
     /// Replaces one that has the new name.
     void renameLayout(const QString& from, const QString& to);
     void removeLayout(const QString& name);
+
+    /// Files in which the user said what they know of the run of this session. None where the list is empty.
+    KnownFiles known(const QString& session) const;
+    void setKnown(const QString& session, const KnownFiles& files);
 
     /// Where the last plot was saved.
     QString saveFolder() const;

@@ -30,6 +30,7 @@ int barValue(std::int64_t count)
 StatusLine::StatusLine(QStatusBar& bar)
     : m_worker(new QLabel)
     , m_session(new QLabel)
+    , m_known(new QLabel)
     , m_listed(new QLabel)
     , m_phase(new QLabel)
     , m_progress(new QProgressBar)
@@ -41,14 +42,15 @@ StatusLine::StatusLine(QStatusBar& bar)
     m_readout->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     bar.setSizeGripEnabled(false);
     m_clock.start();
-    for (QLabel* label : {m_worker, m_session, m_listed, m_phase}) {
+    for (QLabel* label : {m_worker, m_session, m_known, m_listed, m_phase}) {
         label->setTextFormat(Qt::PlainText);
     }
-    for (QWidget* part : {static_cast<QWidget*>(m_worker), static_cast<QWidget*>(m_session),
-             static_cast<QWidget*>(m_listed), static_cast<QWidget*>(m_phase), static_cast<QWidget*>(m_progress)}) {
+    for (QLabel* part : {m_worker, m_session, m_known, m_listed, m_phase}) {
         bar.addWidget(part);
     }
+    bar.addWidget(m_progress);
     bar.addWidget(m_readout, 1);
+    m_known->hide();
 }
 
 void StatusLine::setWorker(const QString& text, const QString& details)
@@ -61,6 +63,13 @@ void StatusLine::setSession(const QString& path)
 {
     m_session->setText(path.isEmpty() ? tr("No session") : tr("Session saved"));
     m_session->setToolTip(plainTip(path));
+}
+
+void StatusLine::setKnown(const QString& text, const QString& details)
+{
+    m_known->setText(text);
+    m_known->setToolTip(plainTip(details));
+    m_known->setVisible(!text.isEmpty());
 }
 
 void StatusLine::setListed(const QString& text)

@@ -27,6 +27,8 @@ public:
     void setWorker(const QString& text, const QString& details);
     /// Empty for a run that nothing is remembered of.
     void setSession(const QString& path);
+    /// What the user added to the run; empty for nothing.
+    void setKnown(const QString& text, const QString& details);
     /// What of the captures is listed.
     void setListed(const QString& text);
     void setReadout(const QString& text);
@@ -38,6 +40,7 @@ public:
 private:
     QLabel* m_worker;
     QLabel* m_session;
+    QLabel* m_known;
     QLabel* m_listed;
     QLabel* m_phase;
     QProgressBar* m_progress;

@@ -67,7 +67,8 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "Whose fault the selected capture is, as far as the data carries: upstream, numerics, implementation, "
             "machine, or undecided. Behind it stand the counts of what speaks for it, what speaks against it and what "
             "cannot be tested here; open them to see each line with its source. Untick the variants that did not run, "
-            "answer the question where there is one, and say how an experiment ended: each judges again.")},
+            "answer the question where there is one, say how an experiment ended or how often the captured call failed "
+            "when it was made again: each judges again.")},
     {"film",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The replay of one cell, op by op from left to right, each frame one matrix. The frame in which values "
@@ -154,7 +155,13 @@ void explainCommands(const Actions& a)
         Words::tr("Replays the selected capture with every variant in five number formats. The table of the sweep pane "
                   "fills while it runs, and every cell has a film afterwards."));
     explain(a.cancel,
-        Words::tr("Stops what is running: an import, a judgement or a replay. What was done until then is kept."));
+        Words::tr(
+            "Stops what is running: an import, a judgement, a replay or the saving of a report. What was done until "
+            "then is kept; of a report nothing is written."));
+    explain(a.showKnown,
+        Words::tr("What you know of this run beside the files it left: variants of your own, names of parameters, the "
+                  "environment it was trained in, published problems of packages. The run is judged again with each, "
+                  "they are remembered with it, and each can be taken back."));
     explain(a.compare,
         Words::tr("Shows a second cell below the first: another variant or another number format of the same capture. "
                   "Frames, cursor and zoom move together, so that you see the step at which the two part."));

@@ -45,6 +45,18 @@ TEST(WorthSweeping, WhatMayHaveRunComesWholeAndOfOthersOneOfEachSchedule)
     }
 }
 
+TEST(WorthSweeping, AnOwnVariantIsShownBesideOneOfTheSameSchedule)
+{
+    Variant own = **findVariant("gns-gram");
+    own.name = "own-gram";
+    ASSERT_TRUE(addVariant(own));
+    const VariantOrder order = variantOrder(nullptr);
+    EXPECT_EQ(order.names.count(QStringLiteral("own-gram")), 1);
+    EXPECT_TRUE(worthSweeping(order, {}).contains(QStringLiteral("own-gram")));
+    forgetVariant("own-gram");
+    EXPECT_FALSE(variantOrder(nullptr).names.contains(QStringLiteral("own-gram")));
+}
+
 TEST(WorthSweeping, WhatHasCellsStaysInSight)
 {
     const VariantOrder order = variantOrder(nullptr);

@@ -55,7 +55,8 @@ TEST(Program, HelpAndVersionNeedNoDisplay)
     EXPECT_TRUE(version.out.startsWith(QStringLiteral("nanscope ")));
     const Ran help = run(gui, {QStringLiteral("--help")}, displays);
     EXPECT_EQ(help.status, 0);
-    for (const char* option : {"--screenshot", "--layout", "--reset-layout", "--filter"}) {
+    for (const char* option : {"--screenshot", "--layout", "--reset-layout", "--filter", "--variant-file", "--params",
+             "--env", "--advisories"}) {
         EXPECT_TRUE(help.out.contains(QLatin1String(option))) << option;
     }
 }
@@ -71,6 +72,16 @@ TEST(Program, WrongOptionsAreWrongUsage)
 {
     EXPECT_EQ(run(gui, {QStringLiteral("--theme"), QStringLiteral("pink")}).status, 2);
     EXPECT_EQ(run(gui, {QStringLiteral("--size"), QStringLiteral("huge")}).status, 2);
+}
+
+TEST(Program, AFileThatCannotBeUsedIsOneSentence)
+{
+    for (const char* option : {"--variant-file", "--params", "--env", "--advisories"}) {
+        const Ran ran = run(gui, {QLatin1String(option), QStringLiteral("/no/such/file")});
+        EXPECT_EQ(ran.status, 2) << option;
+        EXPECT_TRUE(ran.err.endsWith(QStringLiteral(": /no/such/file\n"))) << ran.err.toStdString();
+        EXPECT_EQ(ran.err.count(QStringLiteral("nanscope-gui: ")), 1) << ran.err.toStdString();
+    }
 }
 
 TEST(Program, UnknownLayoutIsASentenceWithTheNearestNames)

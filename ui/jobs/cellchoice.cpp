@@ -19,21 +19,28 @@ bool isQuick(const Capture& capture)
     return shape.rows * shape.cols * std::min(shape.rows, shape.cols) <= quickWork;
 }
 
+/// Who adds a variant wants to see it.
+bool isOwn(const QString& name)
+{
+    return std::ranges::any_of(addedVariants(), [&](const Variant* variant) { return qstr(variant->name) == name; });
+}
+
 } // namespace
 
 VariantOrder variantOrder(const CaptureVerdict* judged)
 {
     VariantOrder order;
     // A set of everything distinguishes nothing.
-    if (judged && judged->variant.names.size() < variants().size()) {
+    const std::vector<const Variant*> known = knownVariants();
+    if (judged && judged->variant.names.size() < known.size()) {
         for (const std::string& variant : judged->variant.names) {
             order.names << qstr(variant);
         }
     }
     order.identified = static_cast<int>(order.names.size());
-    for (const Variant& variant : variants()) {
-        if (!order.names.contains(qstr(variant.name))) {
-            order.names << qstr(variant.name);
+    for (const Variant* variant : known) {
+        if (!order.names.contains(qstr(variant->name))) {
+            order.names << qstr(variant->name);
         }
     }
     return order;
@@ -45,7 +52,7 @@ QStringList worthSweeping(const VariantOrder& order, const std::vector<const Cel
     std::vector<std::vector<Coefficients>> schedules;
     for (const QString& name : order.names) {
         const auto variant = findVariant(name.toStdString());
-        const bool mayHaveRun = worth.size() < order.identified;
+        const bool mayHaveRun = worth.size() < order.identified || isOwn(name);
         const bool has = std::ranges::any_of(swept, [&](const Cell* cell) { return qstr(cell->variant) == name; });
         const bool known = variant && std::ranges::find(schedules, (*variant)->steps) != schedules.end();
         if (!mayHaveRun && !has && (known || !variant)) {

@@ -21,8 +21,9 @@ struct VariantOrder
 /// `judged` may be null.
 VariantOrder variantOrder(const CaptureVerdict* judged);
 
-/// What a sweep looks at unless it is to look at all: what may have run, one variant of every other schedule, and what
-/// has cells already. Projects copy from one another, and where they share a schedule they share its edges.
+/// What a sweep looks at unless it is to look at all: what may have run, the user's own, one variant of every other
+/// schedule, and what has cells already. Projects copy from one another, and where they share a schedule they share its
+/// edges.
 QStringList worthSweeping(const VariantOrder& order, const std::vector<const Cell*>& swept);
 
 /// Oldest first.

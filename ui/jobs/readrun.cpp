@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/experiments.h"
 #include "core/ingest/ingest.h"
+#include "core/known/known.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 
@@ -78,18 +78,37 @@ struct StoredDiagnosis
     std::shared_ptr<const Diagnosis> diagnosis;
     bool outdated = false; ///< judged by the rules of an older program
     std::optional<std::int64_t> newestPoints {};
+    std::string toldStamp {};
 };
 
 /// The command line reads every point, and may have judged the same session.
 constexpr const char* newestKey = "newest_points";
+/// Of the files that it was judged with; a hash, because a session may be mailed.
+constexpr const char* toldKey = "told_stamp";
 
-nlohmann::ordered_json toStore(const Diagnosis& diagnosis, const std::optional<std::int64_t>& newest)
+std::string toldStamp(const KnownFiles& told)
+{
+    const auto stamp = stampOf(told);
+    return stamp.empty() ? stamp : hashText(stamp);
+}
+
+nlohmann::ordered_json toStore(const Diagnosis& diagnosis, const LoadedRun& run, const std::string& stamp)
 {
     auto json = toJson(diagnosis);
-    if (newest) {
+    if (const auto newest = newestPointsOf(run)) {
         json[newestKey] = *newest;
     }
+    if (!stamp.empty()) {
+        json[toldKey] = stamp;
+    }
     return json;
+}
+
+std::string toldStampIn(const std::string& text)
+{
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto found = json.is_object() ? json.find(toldKey) : json.end();
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 std::optional<std::int64_t> newestPointsIn(const std::string& text)
@@ -107,7 +126,7 @@ StoredDiagnosis storedDiagnosis(const Session& session)
     }
     auto diagnosis = diagnosisFromJson(*text);
     return {diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr,
-        !isJudgedByTheseRules(*text), newestPointsIn(*text)};
+        !isJudgedByTheseRules(*text), newestPointsIn(*text), toldStampIn(*text)};
 }
 
 /// A session may be a stranger's: what cannot be argued with is as if it had not been said.
@@ -118,7 +137,7 @@ Observations storedObservations(const Session& session)
     return check(observed) ? observed : Observations {};
 }
 
-Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job)
+Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job, const KnownFiles& told)
 {
     OpenedRun opened;
     opened.loaded.opened = path;
@@ -147,7 +166,8 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     opened.loaded.diagnosis = std::move(stored.diagnosis);
     opened.loaded.newestPoints = stored.newestPoints;
     opened.loaded.observed = storedObservations(session);
-    opened.changed = !opened.loaded.diagnosis || stored.outdated || sizeOfRun(*run) != sizeBefore;
+    opened.changed = !opened.loaded.diagnosis || stored.outdated || sizeOfRun(*run) != sizeBefore
+        || stored.toldStamp != toldStamp(told);
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
     return opened;
 }
@@ -228,16 +248,25 @@ Result<void> addStoryPoints(RunData& run, const Session& session)
 
 } // namespace
 
-Result<OpenedRun> openRun(const fs::path& path, const JobContext& job)
+Result<OpenedRun> openRun(const fs::path& path, const JobContext& job, const ToldOf& toldOf)
 {
     auto session = openSession(path);
-    auto opened = session ? readSession(path, *session, job) : Result<OpenedRun>(tl::make_unexpected(session.error()));
+    const auto told = toldOf ? toldOf(session ? session->path() : path) : KnownFiles();
+    // Before the run, whose verdicts may speak of variants of the user's own. A run to compare with leaves those of the
+    // run that is open as they are.
+    auto known = toldOf ? knownOf(told) : KnownFacts();
+    auto opened =
+        session ? readSession(path, *session, job, told) : Result<OpenedRun>(tl::make_unexpected(session.error()));
     // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
     // full.
-    if (opened || isSessionFile(path) || opened.error().kind == ErrorKind::cancelled) {
-        return opened;
+    if (!opened && !isSessionFile(path) && opened.error().kind != ErrorKind::cancelled) {
+        opened = readWithoutSession(path, opened.error(), job);
     }
-    return readWithoutSession(path, opened.error(), job);
+    return std::move(opened).map([&](OpenedRun run) {
+        run.loaded.told = told;
+        run.loaded.toldFiles = std::move(known.files);
+        return run;
+    });
 }
 
 Result<RunData> runWithPoints(const LoadedRun& run)
@@ -268,11 +297,12 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    auto diagnosis = diagnose(*whole, {ran}, job);
+    const auto stamp = toldStamp(run.told);
+    auto diagnosis = diagnoseWith(knownOf(run.told), *whole, {ran}, job);
     if (diagnosis && !run.session.empty()) {
         // A session that is read-only keeps its old diagnosis; the new one is shown all the same.
         if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
-            (void)session->setDiagnosis(jsonText(toStore(*diagnosis, newestPointsOf(run))));
+            (void)session->setDiagnosis(jsonText(toStore(*diagnosis, run, stamp)));
         }
     }
     return diagnosis;

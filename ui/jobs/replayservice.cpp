@@ -24,6 +24,7 @@ Json requestOf(const SweepOrder& order, int id)
 {
     Json json {{"id", id}};
     json.update(sweepToJson(order));
+    writeDefinitions(json);
     return json;
 }
 

@@ -5,6 +5,9 @@
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/rollback.h"
+#include "core/known/known.h"
+#include "core/platform/shellword.h"
+#include "core/report/commandwords.h"
 #include "core/session/session.h"
 #include "ui/jobs/readrun.h"
 
@@ -37,12 +40,28 @@ Diagnosis diagnosisOf(const LoadedRun& loaded)
     return withObservations(std::move(diagnosis), loaded.observed);
 }
 
+/// What would make the same report; where files of the user's lie is theirs.
+std::string commandLine(const LoadedRun& loaded)
+{
+    auto text = "nanscope report " + loaded.opened.string() + variantFileWords(loaded.told.variants, true);
+    const auto add = [&text](const char* option, const std::filesystem::path& path) {
+        text += path.empty() ? std::string() : option + shellQuoted(path.filename().string());
+    };
+    add(" --env ", loaded.told.environment);
+    for (const auto& path : loaded.told.advisories) {
+        add(" --advisories ", path);
+    }
+    add(" --params ", loaded.told.parameters);
+    return text;
+}
+
 } // namespace
 
 Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
 {
     auto diagnosis = diagnosisOf(run);
-    return runWithPoints(run).map([&](const RunData& whole) {
+    return runWithPoints(run).map([&](RunData whole) {
+        addEnvironment(whole, knownOf(run.told));
         adviseAgain(diagnosis, whole);
         return diagnosis.rollback;
     });
@@ -57,7 +76,8 @@ Result<ReportInput> reportInput(const ReportSubject& subject)
 {
     const LoadedRun& loaded = subject.run;
     ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}, {}, subject.about};
-    input.commandLine = "nanscope report " + loaded.opened.string();
+    input.commandLine = commandLine(loaded);
+    input.variantFiles = loaded.told.variants;
     if (!loaded.session.empty()) {
         auto session = openSessionOfRun(loaded.session, OpenMode::readOnly, loaded.key());
         if (!session) {
@@ -71,7 +91,11 @@ Result<ReportInput> reportInput(const ReportSubject& subject)
         input.run = std::move(*whole);
         input.cells = std::move(*cells);
     }
+    addEnvironment(input.run, knownOf(loaded.told));
     adviseAgain(input.diagnosis, input.run);
+    for (auto& verdict : input.diagnosis.captures) {
+        repeatVariantFiles(verdict, loaded.told, true);
+    }
     input.outputTiles = outputTiles(input);
     return input;
 }

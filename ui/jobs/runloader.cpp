@@ -50,11 +50,11 @@ JobContext RunLoader::begin()
     return context;
 }
 
-void RunLoader::open(const std::filesystem::path& path, bool rescan)
+void RunLoader::open(const std::filesystem::path& path, const ToldOf& told, bool rescan)
 {
     const JobContext context = begin();
     background(
-        m_pool, this, [path, context] { return openRun(path, context); },
+        m_pool, this, [path, told, context] { return openRun(path, context, told); },
         [this, job = m_job, rescan](Result<OpenedRun> opened) {
             if (!m_jobs.isCurrent(job)) {
                 return;

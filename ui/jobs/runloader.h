@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <QObject>
 #include <QThreadPool>
 
+#include "core/known/known.h"
 #include "core/model/model.h"
 #include "core/replay/serverequest.h"
 #include "ui/jobs/background.h"
@@ -30,6 +32,8 @@ struct LoadedRun
     std::map<std::string, std::vector<std::string>> ticks; ///< by capture: what the user left of the plausible set
     Observations observed; ///< what the owner of the run said they saw
     std::vector<Cell> cells;
+    KnownFiles told; ///< what the user knows of it beside what it left
+    std::vector<KnownFile> toldFiles; ///< the same as it was read last
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written
     std::string sessionProblem;
@@ -38,6 +42,9 @@ struct LoadedRun
     /// Where what is replayed for this run is kept; nowhere without a session.
     KeptIn place() const;
 };
+
+/// What is known of the run of this session; asked on the loader's thread.
+using ToldOf = std::function<KnownFiles(const std::filesystem::path& session)>;
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
 class RunLoader : public QObject
@@ -49,7 +56,7 @@ public:
     ~RunLoader() override;
 
     /// A folder, a capture, or a session file. `rescan` judges again even if nothing is new.
-    void open(const std::filesystem::path& path, bool rescan = false);
+    void open(const std::filesystem::path& path, const ToldOf& told = {}, bool rescan = false);
     void judge(const LoadedRun& run, const std::vector<std::string>& ran);
     void cancel();
     bool busy() const { return m_busy; }

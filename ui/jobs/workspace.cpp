@@ -16,6 +16,7 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
 {
     m_notes.setMaxThreadCount(1);
     m_adviser.setMaxThreadCount(1);
+    m_teller.setMaxThreadCount(1);
     connectJobs();
     connectReporter();
 }
@@ -26,6 +27,8 @@ Workspace::~Workspace()
     m_notes.waitForDone();
     m_adviser.clear();
     m_adviser.waitForDone();
+    m_teller.clear();
+    m_teller.waitForDone();
 }
 
 void Workspace::connectJobs()
@@ -78,6 +81,10 @@ void Workspace::connectReporter()
     connect(this, &Workspace::selectionChanged, &m_reporter, &Reporter::subjectChanged);
     connect(this, &Workspace::cellAdded, &m_reporter, &Reporter::subjectChanged);
     connect(&m_reporter, &Reporter::problem, this, &Workspace::problem);
+    connect(this, &Workspace::toldChanged, &m_reporter, &Reporter::subjectChanged);
+    connect(&m_reporter, &Reporter::progressed, this, &Workspace::progressed);
+    connect(&m_reporter, &Reporter::savingChanged, this, &Workspace::stateChanged);
+    connect(&m_reporter, &Reporter::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
 }
 
 void Workspace::select(int capture)
@@ -130,6 +137,12 @@ int Workspace::causeOf(const CaptureVerdict& verdict) const
 
 void Workspace::cancel()
 {
+    m_reporter.cancel();
+    cancelReplays();
+}
+
+void Workspace::cancelReplays()
+{
     m_deep.cancel();
     m_measure.cancel();
     m_loader.cancel();
@@ -145,13 +158,14 @@ void Workspace::startService()
 
 bool Workspace::busy() const
 {
-    return m_loader.busy() || m_service.running();
+    return m_loader.busy() || m_service.running() || m_reporter.saving();
 }
 
 bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
-        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_advising;
+        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_advising
+        && m_telling == 0;
 }
 
 ReportSubject Workspace::reportSubject() const

@@ -32,8 +32,13 @@ public:
     explicit Workspace(std::deque<ServiceProgram> programs, QObject* parent = nullptr);
     ~Workspace() override;
 
-    void open(const QString& path);
+    /// With what `told` answers for the run's session, besides what the user says of it later.
+    void open(const QString& path, const ToldOf& told = {});
     void rescan();
+    /// Files in which the user says what they know of the run. Read first: where one of them cannot be used none is
+    /// taken, and toldRefused() says why. Else toldChanged(), and the run is judged again.
+    void addTold(KnownKind kind, const QStringList& paths);
+    void removeTold(KnownKind kind, const QString& path);
     /// Imports what is added to the folder while it is open.
     void setFollowing(bool following);
     bool following() const { return m_following; }
@@ -65,6 +70,8 @@ public:
     /// What they take, "about 4 seconds at ..", or why they are refused.
     Result<std::string> deepCostOf(const Cell& cell) const;
     void cancel();
+    /// The same for who leaves: a report that is being written still is.
+    void cancelReplays();
     /// What the user said is stored, which may take this long where another program keeps the session locked.
     bool waitForNotes(int milliseconds) { return m_notes.waitForDone(milliseconds); }
     void startService();
@@ -117,6 +124,8 @@ Q_SIGNALS:
     void runChanged();
     /// The verdicts were weighed again.
     void advised(const std::optional<nanscope::Rollback>& rollback);
+    void toldChanged();
+    void toldRefused(const QString& sentence);
     void selectionChanged();
     void picturesChanged(const nanscope::TensorPictures& pictures);
     void picturesMissing(const QString& sentence);
@@ -141,6 +150,11 @@ private:
     void onFolderChanged();
     void follow();
     void reportRejections();
+    QStringList toldProblems() const;
+    KnownFiles toldSoon() const;
+    void tell(const KnownFiles& told, bool strict);
+    void onTold(const KnownFiles& told, KnownFacts known, bool strict);
+    void judgeAgain();
     void adviseAgain();
     void adviseAsObserved();
     void loadPictures(std::int64_t batch);
@@ -171,6 +185,10 @@ private:
     WhatIfJob m_whatIf;
     MeasureJob m_measure;
     Reporter m_reporter {[this] { return reportSubject(); }};
+    QThreadPool m_teller; ///< one thread: files are read in the order in which they are named
+    JobTracker m_tellings;
+    KnownFiles m_asked; ///< of the newest of them
+    int m_telling = 0;
     JobTracker m_advice;
     bool m_advising = false;
     QThreadPool m_adviser; ///< one thread

@@ -29,7 +29,7 @@ bool sameContents(const RunData& a, const RunData& b)
 
 } // namespace
 
-void Workspace::open(const QString& path)
+void Workspace::open(const QString& path, const ToldOf& told)
 {
     m_service.cancel();
     m_deep.cancel();
@@ -37,7 +37,9 @@ void Workspace::open(const QString& path)
     m_refreshing = false;
     m_folderChanged = false;
     m_follower.stop();
-    m_loader.open(path.toStdString());
+    m_tellings.drop();
+    m_loader.open(
+        path.toStdString(), told ? told : [](const auto& /*session*/) { return KnownFiles(); });
     Q_EMIT stateChanged();
 }
 
@@ -68,13 +70,14 @@ void Workspace::onFolderChanged()
         return;
     }
     m_refreshing = true;
-    m_loader.open(m_loaded.opened);
+    m_loader.open(m_loaded.opened, [told = m_loaded.told](const auto& /*session*/) { return told; });
 }
 
 void Workspace::rescan()
 {
     if (hasRun()) {
-        m_loader.open(m_loaded.opened, true);
+        m_loader.open(
+            m_loaded.opened, [told = m_loaded.told](const auto& /*session*/) { return told; }, true);
         Q_EMIT stateChanged();
     }
 }
@@ -85,8 +88,13 @@ void Workspace::setRan(const QStringList& ran)
         return;
     }
     m_ran = ran;
+    judgeAgain();
+}
+
+void Workspace::judgeAgain()
+{
     std::vector<std::string> names;
-    for (const QString& name : ran) {
+    for (const QString& name : m_ran) {
         names.push_back(name.toStdString());
     }
     m_judging = true;
@@ -164,7 +172,7 @@ void Workspace::adviseAsObserved()
 {
     m_advice.drop();
     m_advising = false;
-    if (!m_loaded.observed.tried.empty()) {
+    if (!m_loaded.observed.tried.empty() || !m_loaded.observed.called.empty()) {
         adviseAgain();
     }
 }
@@ -196,9 +204,10 @@ void Workspace::reportRejections()
     if (!m_loaded.sessionProblem.empty()) {
         details << tr("Nothing will be remembered of this run. %1").arg(qstr(m_loaded.sessionProblem));
     }
+    details << toldProblems();
     if (m_loaded.run->rejected.empty()) {
         if (!details.isEmpty()) {
-            Q_EMIT problem(details.constFirst(), {});
+            Q_EMIT problem(details.constFirst(), details.mid(1));
         }
         return;
     }

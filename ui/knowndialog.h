@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QDialog>
+
+#include "core/known/known.h"
+
+class QAction;
+class QLabel;
+class QPushButton;
+class QTreeWidget;
+
+namespace nanscope {
+
+/// "Parameter names".
+QString kindWord(KnownKind kind);
+
+/// The files in which the user says what they know of the run: what each holds or why it is not in force, to add to
+/// and to take back.
+class KnownDialog : public QDialog
+{
+    Q_OBJECT
+
+public:
+    /// `adders` are the commands that add one of each kind.
+    explicit KnownDialog(const QList<QAction*>& adders, QWidget* parent = nullptr);
+
+    void setFiles(const std::vector<KnownFile>& files);
+    /// While the run is judged with them.
+    void setJudging(bool judging);
+    void showProblem(const QString& sentence);
+
+    QTreeWidget* tree() { return m_tree; }
+    QPushButton* removeButton() { return m_remove; }
+    QString message() const;
+
+Q_SIGNALS:
+    void removeRequested(nanscope::KnownKind kind, const QString& path);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    void fill();
+    void showMessage();
+    void remove();
+    void updateButtons();
+    const KnownFile* current() const;
+
+    std::vector<KnownFile> m_files;
+    QTreeWidget* m_tree;
+    QLabel* m_message;
+    QPushButton* m_add;
+    QPushButton* m_remove;
+    QString m_problem;
+    bool m_judging = false;
+};
+
+} // namespace nanscope

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// What the user knows of the open run beside what it left: chosen, told to the workspace, remembered.
+#include <algorithm>
+#include <utility>
+
+#include <QAction>
+#include <QFileDialog>
+
+#include "ui/knowndialog.h"
+#include "ui/mainwindow.h"
+#include "ui/panes/messagebar.h"
+#include "ui/text.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Asked
+{
+    KnownKind kind;
+    QString title;
+    QString filter;
+};
+
+Asked asked(KnownKind kind)
+{
+    const QString json = MainWindow::tr("JSON (*.json);;All files (*)");
+    switch (kind) {
+    case KnownKind::variants:
+        return {kind, MainWindow::tr("Add variants of your own"), json};
+    case KnownKind::parameters:
+        return {kind, MainWindow::tr("Add names and shapes of the model's parameters"),
+            MainWindow::tr("Lists of parameters (*.safetensors *.json *.txt *.pt);;All files (*)")};
+    case KnownKind::environment:
+        return {kind, MainWindow::tr("Add what `nanscope env --json` wrote in the training environment"), json};
+    case KnownKind::advisories:
+        break;
+    }
+    return {kind, MainWindow::tr("Add published problems of packages"), json};
+}
+
+bool severalOf(KnownKind kind)
+{
+    return kind == KnownKind::variants || kind == KnownKind::advisories;
+}
+
+/// A run without a session is known by its folder.
+QString keyOf(const LoadedRun& run)
+{
+    return qstr((run.session.empty() ? run.opened : run.session).string());
+}
+
+QString addedText(const std::vector<KnownFile>& files)
+{
+    const auto all = std::ranges::count(files, false, &KnownFile::always);
+    const auto inForce = std::ranges::count_if(files, [](const auto& file) { return !file.always && !file.problem; });
+    if (all == 0) {
+        return {};
+    }
+    if (inForce < all) {
+        return MainWindow::tr("%1 of %2 added files in force").arg(inForce).arg(all);
+    }
+    return all == 1 ? MainWindow::tr("1 file added") : MainWindow::tr("%1 files added").arg(all);
+}
+
+QString addedDetails(const std::vector<KnownFile>& files)
+{
+    QStringList lines;
+    for (const KnownFile& file : files) {
+        lines << QStringLiteral("%1: %2").arg(kindWord(file.kind), qstr(file.path));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+} // namespace
+
+void MainWindow::connectKnown()
+{
+    const std::pair<QAction*, KnownKind> adders[] = {{m_actions.addVariants, KnownKind::variants},
+        {m_actions.addParameters, KnownKind::parameters}, {m_actions.addEnvironment, KnownKind::environment},
+        {m_actions.addAdvisories, KnownKind::advisories}};
+    for (const auto& [action, kind] : adders) {
+        connect(action, &QAction::triggered, this, [this, which = kind] { chooseKnown(which); });
+    }
+    connect(m_actions.showKnown, &QAction::triggered, this, [this] { showKnown(); });
+    connect(&m_workspace, &Workspace::toldChanged, this, &MainWindow::onToldChanged);
+    connect(&m_workspace, &Workspace::toldRefused, this, [this](const QString& sentence) {
+        if (m_known) {
+            m_known->showProblem(sentence);
+        } else {
+            m_messages->showMessage(sentence, {});
+        }
+    });
+}
+
+void MainWindow::chooseKnown(KnownKind kind)
+{
+    QWidget* asking = m_known ? static_cast<QWidget*>(m_known) : this;
+    const Asked question = asked(kind);
+    const QStringList paths = severalOf(kind)
+        ? QFileDialog::getOpenFileNames(asking, question.title, {}, question.filter)
+        : QStringList {QFileDialog::getOpenFileName(asking, question.title, {}, question.filter)};
+    if (!paths.join(QString()).isEmpty()) {
+        m_messages->hide();
+        m_workspace.addTold(kind, paths);
+    }
+}
+
+KnownDialog* MainWindow::showKnown()
+{
+    if (!m_known) {
+        m_known = new KnownDialog(
+            {m_actions.addVariants, m_actions.addParameters, m_actions.addEnvironment, m_actions.addAdvisories}, this);
+        m_known->setAttribute(Qt::WA_DeleteOnClose);
+        connect(m_known, &KnownDialog::removeRequested, &m_workspace, &Workspace::removeTold);
+    }
+    m_known->setFiles(m_workspace.loaded().toldFiles);
+    m_known->setJudging(m_workspace.judging());
+    m_known->show();
+    m_known->raise();
+    m_known->activateWindow();
+    return m_known;
+}
+
+ToldOf MainWindow::toldOf(const KnownFiles& first) const
+{
+    return [settings = m_settings, first](
+               const std::filesystem::path& session) { return joined(settings.known(qstr(session.string())), first); };
+}
+
+void MainWindow::onToldChanged()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_settings.setKnown(keyOf(loaded), loaded.told);
+    m_status.setKnown(addedText(loaded.toldFiles), addedDetails(loaded.toldFiles));
+    if (m_known) {
+        m_known->setFiles(loaded.toldFiles);
+    }
+}
+
+} // namespace nanscope
