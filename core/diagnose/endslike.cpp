@@ -58,7 +58,7 @@ std::vector<Interval> partsOf(std::int64_t length, const BadBlocks& damage)
 /// What is bad grows with the tile, so the largest at either end stand for all.
 std::vector<Interval> largestPartsOf(std::int64_t length)
 {
-    const auto size = std::min(length - 1, largestTile);
+    const auto size = std::min(length / 2, largestTile);
     return size < 1 ? std::vector<Interval> {} : std::vector<Interval> {{0, size}, {length - size, length}};
 }
 
