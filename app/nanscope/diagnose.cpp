@@ -89,6 +89,9 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!said) {
         return tl::make_unexpected(said.error());
     }
+    if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
+        return tl::make_unexpected(taken.error());
+    }
     auto options = diagnoseOptions(m_ran, m_cards);
     if (!options) {
         return tl::make_unexpected(options.error());
@@ -104,6 +107,9 @@ Result<int> Diagnose::run(Terminal& terminal)
     auto source = openSource(m_path, m_session, terminal, *columns);
     if (!source) {
         return tl::make_unexpected(source.error());
+    }
+    if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
+        return tl::make_unexpected(kept.error());
     }
     const auto observed = observedOf(*source, *said);
     if (!observed) {

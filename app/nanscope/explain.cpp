@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
+#include "app/nanscope/source.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/endslike.h"
 #include "core/report/commandwords.h"
@@ -24,12 +25,14 @@ public:
     {
         options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
         addVariantFileOption();
+        options().add_option("--session", m_session, "Know the variants of your own that this session keeps");
     }
 
     Result<int> run(Terminal& terminal) override;
 
 private:
     std::string m_path;
+    std::string m_session;
 };
 
 CaptureVerdict firstLook(const CaptureFile& file)
@@ -57,6 +60,9 @@ std::optional<TileMap> outputMap(const CaptureFile& file)
 
 Result<int> Explain::run(Terminal& terminal)
 {
+    if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
+        return tl::make_unexpected(taken.error());
+    }
     auto file = openCapture(m_path);
     if (!file) {
         return tl::make_unexpected(file.error());

@@ -7,6 +7,7 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/measuresubject.h"
+#include "app/nanscope/source.h"
 #include "core/instruments/answers.h"
 #include "core/instruments/measuretext.h"
 
@@ -33,6 +34,7 @@ private:
     SubjectOptions m_subject;
     std::string m_roundTo;
     std::string m_out;
+    std::string m_session;
 };
 
 Measure::Measure(CLI::App& root)
@@ -44,6 +46,7 @@ Measure::Measure(CLI::App& root)
     options().add_option("capture", m_request.capture, "A capture")->required();
     m_subject.add(options());
     addVariantFileOption();
+    options().add_option("--session", m_session, "Know the variants of your own that this session keeps");
     options().add_option(
         "--batch", m_request.batch, "One matrix of the capture; default: all, or the first that is sound");
     options().add_option("--epsilon", m_request.epsilon, "Instead of the captured one");
@@ -134,6 +137,9 @@ Result<int> Measure::run(Terminal& terminal)
     }
     if (m_subject.function.show) {
         return show(terminal);
+    }
+    if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
+        return tl::make_unexpected(taken.error());
     }
     auto subject = openSubject(m_subject, m_request.capture, terminal);
     if (!subject) {

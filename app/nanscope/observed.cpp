@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -88,7 +87,7 @@ Result<CallsAgain> calledOf(const std::string& word)
     if (!failed || !calls) {
         return failure(ErrorKind::usage, "--called takes a capture, failures and calls, such as FILE.pt=3/200", word);
     }
-    CallsAgain called {std::filesystem::path(word.substr(0, equals)).filename().string(), *failed, *calls};
+    CallsAgain called {word.substr(0, equals), *failed, *calls};
     const auto change = comma == std::string::npos ? std::string() : word.substr(comma + 1);
     called.sameGpu = change != "other-gpu";
     called.experiment = called.sameGpu ? change : std::string();
@@ -115,6 +114,22 @@ void put(std::vector<TriedExperiment>& list, const TriedExperiment& tried)
     } else {
         *same = tried;
     }
+}
+
+/// Each call under the name that the run gives its capture.
+Result<Observations> ofCaptures(const RunData& run, Observations said)
+{
+    std::vector<CallsAgain> called;
+    for (auto& one : said.called) {
+        const auto capture = captureNamed(run, one.capture);
+        if (!capture) {
+            return tl::make_unexpected(capture.error());
+        }
+        one.capture = (*capture)->file;
+        put(called, one);
+    }
+    said.called = std::move(called);
+    return said;
 }
 
 } // namespace
@@ -165,11 +180,13 @@ Result<Observations> parseObserved(const ObservedWords& words)
     return observed;
 }
 
-Result<Observations> observedOf(Source& source, const Observations& said)
+Result<Observations> observedOf(Source& source, const Observations& words)
 {
-    if (!source.session) {
-        return said;
+    const auto named = ofCaptures(source.run, words);
+    if (!named || !source.session) {
+        return named;
     }
+    const auto& said = *named;
     const auto stored = source.session->observations();
     if (!stored) {
         return tl::make_unexpected(stored.error());

@@ -19,6 +19,7 @@
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rollback.h"
 #include "core/platform/shellword.h"
+#include "core/replay/sessionvariants.h"
 #include "core/report/commandwords.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"
@@ -228,7 +229,7 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
         if (source.writable) {
             source.session->setDiagnosis(jsonText(toJson(*diagnosis)));
         }
-        auto stored = source.session->cells();
+        auto stored = cellsThatHold(*source.session);
         if (!stored) {
             return tl::make_unexpected(stored.error());
         }
@@ -339,6 +340,9 @@ Result<int> Report::run(Terminal& terminal)
     if (!known) {
         return tl::make_unexpected(known.error());
     }
+    if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
+        return tl::make_unexpected(taken.error());
+    }
     const auto columns = columnsFor({m_path}, m_columns, terminal);
     if (!columns) {
         return tl::make_unexpected(columns.error());
@@ -346,6 +350,9 @@ Result<int> Report::run(Terminal& terminal)
     auto source = openSource(m_path, m_session, terminal, *columns);
     if (!source) {
         return tl::make_unexpected(source.error());
+    }
+    if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
+        return tl::make_unexpected(kept.error());
     }
     const auto status = source->status();
     const auto input = gather(*source, *known, terminal);

@@ -2,13 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/source.h"
 
+#include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/nanscope/words.h"
 #include "core/ingest/ingest.h"
+#include "core/model/capturenames.h"
+#include "core/replay/sessionvariants.h"
 #include "core/report/counted.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -104,6 +110,73 @@ Result<Source> openSource(
         fmt::format("Read {}, {}, {}", counted(sizeOf(run.captures), "capture"), counted(sizeOf(run.series), "series"),
             counted(sizeOf(run.events), "event")));
     return source;
+}
+
+Result<const Capture*> captureNamed(const RunData& run, const std::string& wanted)
+{
+    const auto called = capturesCalled(run, wanted);
+    if (called.size() == 1) {
+        return called.front();
+    }
+    std::vector<std::string_view> names;
+    if (called.empty()) {
+        std::ranges::transform(run.captures, std::back_inserter(names), [](const Capture& c) { return c.file; });
+        return tl::make_unexpected(oneOf("capture", wanted, names).error());
+    }
+    constexpr std::size_t most = 6;
+    std::transform(called.begin(), called.begin() + static_cast<std::ptrdiff_t>(std::min(most, called.size())),
+        std::back_inserter(names), [](const Capture* capture) { return std::string_view(capture->file); });
+    return failure(ErrorKind::usage,
+        fmt::format("'{}' may mean any of {} captures; name one of {}{}", wanted, called.size(), fmt::join(names, ", "),
+            called.size() > most ? ", ..." : ""));
+}
+
+Result<void> takeVariantsFrom(const std::string& session, Terminal& terminal)
+{
+    if (session.empty()) {
+        return {};
+    }
+    const auto opened = Session::open(session, OpenMode::readOnly);
+    const auto notes =
+        opened ? takeVariants(*opened) : Result<std::vector<std::string>>(tl::make_unexpected(opened.error()));
+    if (!notes) {
+        return tl::make_unexpected(notes.error());
+    }
+    for (const auto& note : *notes) {
+        terminal.say(LogLevel::warning, printable(note));
+    }
+    return {};
+}
+
+Result<void> takeVariantsOf(const std::vector<std::string>& places, Terminal& terminal)
+{
+    for (const auto& place : places) {
+        // What keeps a session from being opened is said by whoever reads it.
+        if (!isSessionFile(place) || !Session::open(place, OpenMode::readOnly)) {
+            continue;
+        }
+        if (auto taken = takeVariantsFrom(place, terminal); !taken) {
+            return taken;
+        }
+    }
+    return {};
+}
+
+Result<void> keepVariantsIn(Source& source, Terminal& terminal)
+{
+    if (!source.session || !source.writable) {
+        return {};
+    }
+    std::vector<std::string> names;
+    std::ranges::transform(addedVariants(), std::back_inserter(names), [](const Variant* own) { return own->name; });
+    const auto notes = keepVariants(*source.session, names);
+    if (!notes) {
+        return tl::make_unexpected(notes.error());
+    }
+    for (const auto& note : *notes) {
+        terminal.say(LogLevel::warning, note);
+    }
+    return {};
 }
 
 } // namespace nanscope

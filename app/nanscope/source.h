@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/nanscope/terminal.h"
 #include "core/ingest/columnmap.h"
@@ -28,5 +29,19 @@ bool isSessionFile(const std::filesystem::path& path);
 /// `columns` are for logs that are read now. Says every rejection. Fails where nothing is left to look at.
 Result<Source> openSource(const std::filesystem::path& path, const std::string& session, Terminal& terminal,
     const std::optional<ColumnMap>& columns = std::nullopt);
+
+/// The one capture that `wanted` means: its name, its path, or the end of its path. Refused where that is more than
+/// one.
+Result<const Capture*> captureNamed(const RunData& run, const std::string& wanted);
+
+/// Makes known the variants that a session keeps; nothing where none is named. Says what is left out.
+Result<void> takeVariantsFrom(const std::string& session, Terminal& terminal);
+
+/// Makes known the variants that these keep, where they are sessions that are there already: names of variants are
+/// among the words of a command, which are looked at before anything is read.
+Result<void> takeVariantsOf(const std::vector<std::string>& places, Terminal& terminal);
+
+/// Keeps the user's own variants in the session of a source, where that may be written. Says what was dropped for it.
+Result<void> keepVariantsIn(Source& source, Terminal& terminal);
 
 } // namespace nanscope

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
+#include "app/nanscope/source.h"
 #include "app/nanscope/spreadtext.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/damage.h"
@@ -34,6 +35,7 @@ private:
     Result<PlantedFault> fault(const Variant& variant, const MatrixShape& shape) const;
 
     std::string m_path;
+    std::string m_session;
     std::string m_variants;
     std::string m_precision;
     std::string m_op;
@@ -52,6 +54,7 @@ Spread::Spread(CLI::App& root)
     options().add_option("--variant", m_variants, "What is replayed; for --like-dump several, or all");
     options().add_option("--precision", m_precision, "Number format; default: the variant's own");
     addVariantFileOption();
+    options().add_option("--session", m_session, "Know the variants of your own that this session keeps");
     options().add_option("--op", m_op, "Whose result goes bad: gram, polynomial, update, z, q, r, restart, ...");
     options().add_option("--iteration", m_iteration, "Step of the op, from 1; 0 is everything before");
     options().add_option("--tile", m_tile, "ROW,COL or ROW,COL,ROWS,COLS; 64x64 where no size is given");
@@ -206,6 +209,9 @@ Result<int> Spread::likeDump(const CaptureFile& file, std::int64_t batch, Termin
 
 Result<int> Spread::run(Terminal& terminal)
 {
+    if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
+        return tl::make_unexpected(taken.error());
+    }
     auto file = openCapture(m_path);
     if (!file) {
         return tl::make_unexpected(file.error());

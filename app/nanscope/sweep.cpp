@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <span>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,7 +54,7 @@ Sweep::Sweep(CLI::App& root)
         options().add_option(name, target, what)->allow_extra_args(false);
     };
     options().add_option("source", m_path, "A capture, a folder or a session")->required();
-    list("--capture", m_captures, "File names; default: those whose input is finite; \"all\" for every one");
+    list("--capture", m_captures, "Names or paths; default: those whose input is finite; \"all\" for every one");
     list("--variant", m_variants, "Variants, or \"all\"; default: those the captured output fits, else all");
     list("--precision", m_precisions, "Number formats; default: fp64,fp32,tf32,bf16,fp16");
     list("--lowering", m_lowerings, "eager, fused; default: each variant's own");
@@ -105,26 +103,15 @@ Result<SweepRequest> Sweep::request() const
     return request;
 }
 
-std::map<std::string_view, int> namesOf(const std::vector<SweptCapture>& all)
+std::string headOf(const Capture& capture)
 {
-    std::map<std::string_view, int> counts;
-    for (const auto& swept : all) {
-        ++counts[swept.capture->file];
-    }
-    return counts;
-}
-
-std::string headOf(const Capture& capture, bool nameTells)
-{
-    return fmt::format("{}  {} {}, epsilon {}\n", printable(nameTells ? capture.file : capture.path),
-        shapeText(capture.input.shape), shortName(capture.input.dtype),
-        capture.epsilon ? fmt::format("{:.3g}", *capture.epsilon) : "not recorded");
+    return fmt::format("{}  {} {}, epsilon {}\n", printable(capture.file), shapeText(capture.input.shape),
+        shortName(capture.input.dtype), capture.epsilon ? fmt::format("{:.3g}", *capture.epsilon) : "not recorded");
 }
 
 std::string tables(const Sweeper& sweeper)
 {
     const auto calls = sweeper.functionRows();
-    const auto names = namesOf(sweeper.swept());
     std::string text;
     SweptCapture before;
     for (const auto& swept : sweeper.swept()) {
@@ -133,7 +120,7 @@ std::string tables(const Sweeper& sweeper)
         before = swept;
         if (!cells.empty() || !own.empty()) {
             text += text.empty() ? "" : "\n";
-            text += headOf(*swept.capture, names.at(swept.capture->file) == 1) + cellTable(cells, false, own);
+            text += headOf(*swept.capture) + cellTable(cells, false, own);
         }
     }
     return text;
@@ -213,6 +200,9 @@ Result<std::optional<SweptFunction>> Sweep::openFunction(const Source& source, T
 
 Result<int> Sweep::run(Terminal& terminal)
 {
+    if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
+        return tl::make_unexpected(taken.error());
+    }
     auto wanted = request();
     if (!wanted) {
         return tl::make_unexpected(wanted.error());
@@ -227,6 +217,9 @@ Result<int> Sweep::run(Terminal& terminal)
     auto source = openSource(m_path, m_session, terminal);
     if (!source) {
         return tl::make_unexpected(source.error());
+    }
+    if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
+        return tl::make_unexpected(kept.error());
     }
     if (source->run.captures.empty()) {
         return failure(ErrorKind::format, "there is no capture to replay", m_path);

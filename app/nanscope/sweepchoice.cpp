@@ -7,25 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
 
 namespace nanscope {
 
 namespace {
-
-Result<const Capture*> captureNamed(const RunData& run, const std::string& wanted)
-{
-    std::vector<std::string_view> names;
-    for (const auto& capture : run.captures) {
-        if (capture.file == wanted || capture.path == wanted) {
-            return &capture;
-        }
-        names.emplace_back(capture.file);
-    }
-    const auto place = oneOf("capture", wanted, names);
-    return tl::make_unexpected(place.error());
-}
 
 std::vector<const Capture*> allOf(const RunData& run)
 {

@@ -50,35 +50,55 @@ std::vector<FunctionCell> Sweeper::functionRows() const
 Result<void> Sweeper::runCapture(const Capture& capture)
 {
     const auto before = static_cast<std::ptrdiff_t>(m_cells.size());
+    if (const auto still = requireUnchanged(capture); !still) {
+        m_terminal.error(still.error());
+        m_devices.complete = false;
+        return {};
+    }
     if (auto done = replayCapture(capture); !done || !m_function) {
         return done;
     }
     return m_function->run(m_request, capture, {m_cells.begin() + before, m_cells.end()});
 }
 
+/// A file that was written anew since it was imported is another capture, whatever its name.
+Result<void> Sweeper::requireUnchanged(const Capture& capture) const
+{
+    const auto file = m_source.session ? openCapture(capture.path) : failure(ErrorKind::io, "none is kept");
+    const bool other = file && file->capture.identity != capture.identity;
+    return other
+        ? failure(ErrorKind::refused, "the file holds another capture than was imported; import it again", capture.path)
+        : Result<void>();
+}
+
 Result<void> Sweeper::replayCapture(const Capture& capture)
 {
     m_request.captures = {capture.path};
     sayMemory(capture);
+    // What the file is called is not always what its run calls it.
+    const auto onCell = [&](Cell cell, bool own) {
+        cell.capture = capture.file;
+        if (own) {
+            store(cell);
+        }
+        take(cell);
+    };
     if (!m_devices.own.empty()) {
         m_request.devices = m_devices.own;
-        const auto onCell = [this](Cell cell) {
-            store(cell);
-            take(cell);
-        };
-        if (auto done = sweep(m_request, makeCoreDevice, job(), onCell); !done) {
+        if (auto done = sweep(m_request, makeCoreDevice, job(), [&](Cell cell) { onCell(std::move(cell), true); });
+            !done) {
             return done;
         }
     }
-    return m_devices.worker ? runInWorker() : Result<void>();
+    return m_devices.worker ? runInWorker([&](Cell cell) { onCell(std::move(cell), false); }) : Result<void>();
 }
 
 /// A worker that fails is said once and then done without: what the others computed is as true as before.
-Result<void> Sweeper::runInWorker()
+Result<void> Sweeper::runInWorker(const std::function<void(Cell)>& onCell)
 {
     m_request.devices = m_devices.ofWorker;
     const auto session = m_source.session && m_source.writable ? m_source.session->path().string() : std::string();
-    auto done = m_devices.worker->sweep(m_request, session, job(), [this](Cell cell) { take(cell); });
+    auto done = m_devices.worker->sweep(m_request, session, job(), onCell);
     if (done || done.error().kind == ErrorKind::cancelled) {
         return done;
     }

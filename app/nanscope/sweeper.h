@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -32,7 +33,6 @@ public:
 
     const std::vector<Cell>& cells() const { return m_cells; }
     std::vector<FunctionCell> functionRows() const;
-    /// Names of files are no identity: every rank may have an input.pt.
     const std::vector<SweptCapture>& swept() const { return m_swept; }
     /// False where cells that were asked for are not to be had; the reason was said.
     bool complete() const { return m_devices.complete && (!m_function || m_function->complete()); }
@@ -40,7 +40,8 @@ public:
 private:
     Result<void> runCapture(const Capture& capture);
     Result<void> replayCapture(const Capture& capture);
-    Result<void> runInWorker();
+    Result<void> requireUnchanged(const Capture& capture) const;
+    Result<void> runInWorker(const std::function<void(Cell)>& onCell);
     JobContext job();
     void sayMemory(const Capture& capture);
     void store(Cell& cell);

@@ -120,6 +120,7 @@ Result<void> SweptFunction::run(const SweepRequest& request, const Capture& capt
             return tl::make_unexpected(row.error());
         }
         ++progress.done;
+        row->cell.capture = capture.file;
         m_terminal->cellDone(progress, toJson(*row));
         m_rows.push_back(std::move(*row));
     }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "core/ingest/progressmeter.h"
 #include "core/ingest/readahead.h"
 #include "core/ingest/tableguess.h"
+#include "core/model/capturenames.h"
 #include "core/session/session.h"
 #include "core/tensorfile/capturefile.h"
 
@@ -251,6 +253,39 @@ Result<ColumnMap> keepColumns(Session& session, const std::optional<ColumnMap>& 
     });
 }
 
+/// Where captures were when their run was imported before. One that was copied within the folder stays the file that it
+/// was, or it would be another one, of another name, after every import.
+class OldPlaces
+{
+public:
+    OldPlaces(const FoundFiles& found, const std::vector<Capture>& captures)
+    {
+        std::unordered_set<std::string> there;
+        for (const auto& file : found.files) {
+            there.insert(file.path.string());
+        }
+        for (const auto& capture : captures) {
+            auto path = std::filesystem::absolute(capture.path).lexically_normal().string();
+            if (there.contains(path)) {
+                m_paths.emplace(capture.identity, std::move(path));
+            }
+        }
+    }
+
+    bool holdsStill(const Capture& capture) const
+    {
+        const auto old = m_paths.find(capture.identity);
+        if (old == m_paths.end() || old->second == capture.path) {
+            return false;
+        }
+        const auto file = openCapture(old->second);
+        return file && file->capture.identity == capture.identity;
+    }
+
+private:
+    std::unordered_map<std::string, std::string> m_paths; ///< by identity
+};
+
 std::int64_t logBytes(const FoundFiles& found)
 {
     std::int64_t sum = 0;
@@ -300,6 +335,8 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
         return tl::make_unexpected(rejected.error());
     }
     run.rejected = std::move(*rejected);
+    nameCaptures(run.captures);
+    nameEvents(run);
     return run;
 }
 
@@ -331,8 +368,10 @@ Result<RunData> importRun(
     destination.storeLogs = [&] { return queue.flush().map([&] { return queue.takeRefused(); }); };
     destination.known = std::move(*known);
     destination.columns = std::move(*kept);
+    const OldPlaces places(*found, before->captures);
     destination.seenAgain = [&](const Capture& capture) {
-        return session.knowsCapture(capture.identity, capture.path).map([](bool) {});
+        return places.holdsStill(capture) ? Result<void>()
+                                          : session.knowsCapture(capture.identity, capture.path).map([](bool) {});
     };
     destination.addCaptures = [&](std::vector<Capture>& captures) { return session.addCaptures(captures); };
     destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) {

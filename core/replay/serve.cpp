@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/serve.h"
 
+#include <algorithm>
 #include <istream>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "core/replay/servequeue.h"
 #include "core/replay/serverequest.h"
 #include "core/replay/servesession.h"
+#include "core/replay/sessionvariants.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 
@@ -202,20 +204,76 @@ private:
         if (!session) {
             return tl::make_unexpected(session.error());
         }
+        if (*session) {
+            if (auto kept = keepVariants(**session, order.request.variants); !kept) {
+                return tl::make_unexpected(kept.error());
+            }
+        }
+        // One after the other: a cell does not tell which file it is of.
+        const auto captures = static_cast<std::int64_t>(order.request.captures.size());
+        for (std::int64_t i = 0; i < std::max<std::int64_t>(1, captures); ++i) {
+            if (auto done = sweepOne(id, order, i, *session, context); !done) {
+                return done;
+            }
+        }
+        return {};
+    }
+
+    Result<void> sweepOne(const Json& id, const SweepOrder& order, std::int64_t place, std::optional<Session>& session,
+        JobContext& context)
+    {
+        auto request = order.request;
+        const auto name = takeOne(request, place, session);
+        if (!name) {
+            return tl::make_unexpected(name.error());
+        }
         Result<void> stored;
         const auto onCell = [&](Cell cell) {
-            if (*session && stored) {
-                stored = (*session)->addCell(cell);
+            cell.capture = name->value_or(cell.capture);
+            if (*name && stored) {
+                stored = session->addCell(cell);
             }
             write(id, "cell", toJson(cell));
             if (!heard()) {
                 context.cancel.cancel();
             }
         };
-        if (auto done = sweep(order.request, m_devices, context, onCell); !done) {
+        const auto captures = static_cast<std::int64_t>(order.request.captures.size());
+        if (auto done = sweep(request, m_devices, partOf(context, place, captures), onCell); !done) {
             return done;
         }
         return stored;
+    }
+
+    /// Leaves one capture in the request and tells what its cells are kept as: none of a file that cannot be read,
+    /// whose cells say so.
+    static Result<std::optional<std::string>> takeOne(
+        SweepRequest& request, std::int64_t place, const std::optional<Session>& session)
+    {
+        if (request.captures.empty()) {
+            return std::nullopt;
+        }
+        request.captures = {request.captures[static_cast<std::size_t>(place)]};
+        if (!session) {
+            return std::nullopt;
+        }
+        auto name = nameIn(*session, request.captures.front());
+        if (!name && name.error().kind == ErrorKind::refused) {
+            return tl::make_unexpected(name.error());
+        }
+        return name ? std::optional(std::move(*name)) : std::nullopt;
+    }
+
+    static JobContext partOf(const JobContext& whole, std::int64_t place, std::int64_t parts)
+    {
+        JobContext part;
+        part.cancel = whole.cancel;
+        part.progress = [&whole, place, parts](Progress progress) {
+            progress.done += place * progress.total;
+            progress.total *= parts;
+            whole.progress(progress);
+        };
+        return part;
     }
 
     std::ostream& m_out;

@@ -220,7 +220,6 @@ Result<void> ServiceClient::perform(Json order, Job job)
 {
     job.id = ++m_lastId;
     order["id"] = job.id;
-    writeDefinitions(order);
     if (auto sent = send(order, Clock::now() + cancelPatience); !sent) {
         return sent;
     }

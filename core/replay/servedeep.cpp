@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "core/replay/servesession.h"
+#include "core/replay/sessionvariants.h"
+
 namespace nanscope {
 
 namespace {
@@ -39,6 +41,7 @@ Result<Cell> kept(Session& session, const Cell& measured, const DeepOrder& order
     if (!cell) {
         return cell;
     }
+    cell->capture = measured.capture;
     cell->deep = measured.deep;
     return session.addCell(*cell).map([&] { return std::move(*cell); });
 }
@@ -51,11 +54,21 @@ Result<Cell> deepCell(const DeepOrder& order, const DeviceFactory& devices, cons
     if (!session) {
         return tl::make_unexpected(session.error());
     }
+    if (*session) {
+        if (const auto known = keepVariants(**session, {order.request.cell.variant}); !known) {
+            return tl::make_unexpected(known.error());
+        }
+    }
     auto measured = measureDeep(order.request, devices, job);
     if (!measured) {
         return measured;
     }
     if (*session) {
+        auto name = nameIn(**session, order.request.capture);
+        if (!name) {
+            return tl::make_unexpected(name.error());
+        }
+        measured->capture = std::move(*name);
         return kept(**session, *measured, order, devices, job.cancel);
     }
     return replayed(order, devices, job.cancel).map([&](Cell cell) {

@@ -283,6 +283,7 @@ nlohmann::ordered_json sweepToJson(const SweepOrder& order)
         {"epsilon", orNull(sweep.epsilon)}, {"steps", orNull(sweep.steps)},
         {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}};
     json.update(keptToJson(order.kept));
+    writeDefinitions(json);
     return json;
 }
 
@@ -343,6 +344,7 @@ nlohmann::ordered_json deepToJson(const DeepOrder& order)
     json.update(cellToJson(order.request.cell));
     json["batch"] = order.request.batch;
     json.update(keptToJson(order.kept));
+    writeDefinitions(json);
     return json;
 }
 
@@ -353,6 +355,7 @@ nlohmann::ordered_json filmToJson(const FilmRequest& film)
     json["batch"] = film.batch;
     json["against"] = againstToJson(film.against);
     json["plant"] = film.plant ? plantToJson(*film.plant) : Json(nullptr);
+    writeDefinitions(json);
     return json;
 }
 

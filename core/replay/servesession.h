@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "core/replay/serverequest.h"
 #include "core/session/session.h"
@@ -11,5 +12,10 @@ namespace nanscope {
 
 /// Opened to write; nothing where nothing is kept; an error where another run's took its place.
 Result<std::optional<Session>> openKept(const KeptIn& kept);
+
+/// What cells of this capture are called in the session: as it calls the capture with these contents, wherever that
+/// lies. A capture it does not have goes by the name of its file. Refused where another one is called that: the file
+/// was replaced, or nobody imported it.
+Result<std::string> nameIn(const Session& session, const std::string& capture);
 
 } // namespace nanscope

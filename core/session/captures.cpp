@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "core/session/capturenaming.h"
 #include "core/session/codec.h"
+#include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
 namespace nanscope {
@@ -124,20 +126,20 @@ void attachScans(sqlite3* db, std::vector<Capture>& captures)
     }
 }
 
-// A session that is only read keeps the version it was written with.
-void attachParts(sqlite3* db, std::vector<Capture>& captures)
+/// One text each, for the captures that have one. A session that is only read keeps the version it was written with.
+void attachTexts(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersion, const char* sql,
+    std::string Capture::*member)
 {
-    constexpr std::int64_t partsVersion = 4;
-    if (pragmaValue(db, "user_version") < partsVersion) {
+    if (pragmaValue(db, "user_version") < sinceVersion) {
         return;
     }
-    Statement parts(db, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id");
+    Statement texts(db, sql);
     auto at = captures.begin();
-    while (parts.step()) {
-        const auto id = parts.integer(0);
+    while (texts.step()) {
+        const auto id = texts.integer(0);
         at = std::find_if(at, captures.end(), [id](const Capture& c) { return c.id >= id; });
         if (at != captures.end() && at->id == id) {
-            at->part = parts.text(1);
+            (*at).*member = texts.text(1);
         }
     }
 }
@@ -173,7 +175,11 @@ std::vector<Capture> readCaptures(sqlite3* db)
         captures.push_back(readCapture(rows));
     }
     attachScans(db, captures);
-    attachParts(db, captures);
+    constexpr std::int64_t partsVersion = 4;
+    attachTexts(
+        db, captures, partsVersion, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id", &Capture::part);
+    attachTexts(db, captures, ownNamesVersion, "SELECT capture_id, name FROM capture_names ORDER BY capture_id",
+        &Capture::file);
     return captures;
 }
 
@@ -197,11 +203,41 @@ Result<bool> Session::knowsCapture(const std::string& identity, const std::strin
             return false;
         }
         if (const auto kept = m_impl->stored(path); find.text(0) != kept) {
-            Statement(m_impl->raw(), "UPDATE captures SET path = ?, file = ? WHERE identity = ?")
-                .bind(kept, std::filesystem::path(path).filename().string(), identity)
-                .run();
+            find.reset();
+            m_impl->moveCapture(identity, kept, std::filesystem::path(path).filename().string());
         }
         return true;
+    });
+}
+
+void Session::Impl::moveCapture(const std::string& identity, const std::string& kept, const std::string& file)
+{
+    Transaction transaction(raw());
+    CaptureNaming naming(raw(), ownFolder);
+    const auto before = naming.find(identity);
+    Statement(raw(), "UPDATE captures SET path = ?, file = ? WHERE identity = ?").bind(kept, file, identity).run();
+    if (before) {
+        naming.stored(before->id, {file, kept}, before);
+    }
+    naming.settle();
+    transaction.commit();
+}
+
+Result<std::optional<std::string>> Session::captureName(const std::string& identity) const
+{
+    return m_impl->attempt([&] {
+        const auto known = CaptureNaming(m_impl->raw(), m_impl->ownFolder).find(identity);
+        return known ? std::optional(known->name) : std::nullopt;
+    });
+}
+
+Result<bool> Session::isCaptureName(const std::string& name) const
+{
+    return m_impl->attempt([&] {
+        return Statement(m_impl->raw(),
+            "SELECT 1 FROM captures WHERE file = ?1 UNION ALL SELECT 1 FROM capture_names WHERE name = ?1")
+            .bind(name)
+            .step();
     });
 }
 
@@ -210,10 +246,15 @@ Result<void> Session::addCaptures(std::vector<Capture>& captures)
     return m_impl->attempt([&] {
         std::vector<std::int64_t> ids;
         Transaction transaction(m_impl->raw());
+        CaptureNaming naming(m_impl->raw(), m_impl->ownFolder);
         CaptureStore store(m_impl->raw());
         for (const auto& capture : captures) {
-            ids.push_back(store.add(capture, m_impl->stored(capture.path)));
+            const auto before = naming.find(capture.identity);
+            const auto path = m_impl->stored(capture.path);
+            ids.push_back(store.add(capture, path));
+            naming.stored(ids.back(), {capture.file, path}, before);
         }
+        naming.settle();
         transaction.commit();
         for (std::size_t i = 0; i < captures.size(); ++i) {
             captures[i].id = ids[i];

@@ -84,21 +84,6 @@ std::optional<NonFinite> readNonFinite(const Statement& row, int column)
     return where;
 }
 
-void deleteCell(sqlite3* db, std::int64_t id)
-{
-    deleteDeep(db, id);
-    for (const char* sql : {
-             "DELETE FROM op_scans WHERE op_id IN (SELECT id FROM ops WHERE cell_id = ?)",
-             "DELETE FROM op_tiles WHERE op_id IN (SELECT id FROM ops WHERE cell_id = ?)",
-             "DELETE FROM ops WHERE cell_id = ?",
-             "DELETE FROM gauges WHERE cell_id = ?",
-             "DELETE FROM cell_nonfinite WHERE cell_id = ?",
-             "DELETE FROM cells WHERE id = ?",
-         }) {
-        Statement(db, sql).bind(id).run();
-    }
-}
-
 std::optional<std::int64_t> sameCell(sqlite3* db, const Cell& c)
 {
     const auto& e = c.environment;
@@ -263,6 +248,21 @@ Cell readWholeCell(sqlite3* db, const Statement& row)
 }
 
 } // namespace
+
+void deleteCell(sqlite3* db, std::int64_t id)
+{
+    deleteDeep(db, id);
+    for (const char* sql : {
+             "DELETE FROM op_scans WHERE op_id IN (SELECT id FROM ops WHERE cell_id = ?)",
+             "DELETE FROM op_tiles WHERE op_id IN (SELECT id FROM ops WHERE cell_id = ?)",
+             "DELETE FROM ops WHERE cell_id = ?",
+             "DELETE FROM gauges WHERE cell_id = ?",
+             "DELETE FROM cell_nonfinite WHERE cell_id = ?",
+             "DELETE FROM cells WHERE id = ?",
+         }) {
+        Statement(db, sql).bind(id).run();
+    }
+}
 
 Result<void> Session::addCell(Cell& cell)
 {

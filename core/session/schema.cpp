@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/session/capturenaming.h"
 #include "core/session/database.h"
 #include "core/session/session.h"
 
@@ -90,7 +91,15 @@ constexpr const char* captureParts = R"sql(
 CREATE TABLE capture_parts (capture_id INTEGER PRIMARY KEY, part TEXT NOT NULL);
 )sql";
 
-constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts};
+// Only captures that share the name of their file with another one have a row in capture_names.
+constexpr const char* ownNames = R"sql(
+CREATE TABLE capture_names (capture_id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE INDEX captures_by_file ON captures (file);
+CREATE INDEX captures_by_path ON captures (path);
+CREATE TABLE variants (name TEXT PRIMARY KEY NOT NULL, definition TEXT NOT NULL);
+)sql";
+
+constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;
@@ -126,12 +135,18 @@ Objects expectedObjects(std::int64_t version)
 
 } // namespace
 
-void migrate(sqlite3* db)
+void migrate(sqlite3* db, const std::filesystem::path& folder)
 {
     Transaction transaction(db);
     const auto version = pragmaValue(db, "user_version");
+    if (version > 0 && version < sessionSchemaVersion) {
+        requireOwnSchema(db);
+    }
     if (version < sessionSchemaVersion) {
         applyFrom(db, version);
+    }
+    if (version > 0 && version < ownNamesVersion) {
+        CaptureNaming(db, folder).settleOld();
     }
     transaction.commit();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 
 struct sqlite3;
 
@@ -14,8 +15,12 @@ constexpr std::int32_t sessionApplicationId = 0x4E616E53;
 /// The first version with deep gauges.
 constexpr std::int64_t deepGaugesVersion = 2;
 
-/// Applies the migrations a file still lacks, in one transaction. Throws DatabaseFailure.
-void migrate(sqlite3* db);
+/// The first version in which no two captures have one name, and with the user's own variants.
+constexpr std::int64_t ownNamesVersion = 5;
+
+/// Applies the migrations a file still lacks, in one transaction; `folder` is the real path of the folder it lies in.
+/// Throws DatabaseFailure.
+void migrate(sqlite3* db, const std::filesystem::path& folder);
 
 /// Throws unless the file holds exactly the tables and indexes this program makes for its version: no trigger, view or
 /// other object of a stranger is ever reached.

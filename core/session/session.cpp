@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/capturenames.h"
 #include "core/platform/platform.h"
 #include "core/session/chunks.h"
 #include "core/session/lockwait.h"
@@ -108,6 +109,13 @@ void chooseJournal(sqlite3* db, const fs::path& path)
                 : "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
 }
 
+fs::path realPath(const fs::path& path)
+{
+    std::error_code error;
+    auto real = fs::weakly_canonical(fs::absolute(path, error), error);
+    return error ? path : real;
+}
+
 Database openDatabase(const fs::path& path, OpenMode mode)
 {
     if (mode == OpenMode::readOnly) {
@@ -127,7 +135,7 @@ Database openDatabase(const fs::path& path, OpenMode mode)
         refuse(ErrorKind::io, "the session may not be written; open it read-only or copy it elsewhere");
     }
     chooseJournal(db.get(), path);
-    migrate(db.get());
+    migrate(db.get(), realPath(path).parent_path());
     requireOwnSchema(db.get());
     return db;
 }
@@ -153,13 +161,6 @@ Result<void> prepareFile(const fs::path& path, OpenMode mode)
         }
     }
     return {};
-}
-
-fs::path realPath(const fs::path& path)
-{
-    std::error_code error;
-    auto real = fs::weakly_canonical(fs::absolute(path, error), error);
-    return error ? path : real;
 }
 
 std::string readableName(const fs::path& folder)
@@ -202,12 +203,16 @@ RunData readRunData(sqlite3* db)
     return run;
 }
 
-RunData withPaths(RunData run, const std::function<std::string(const std::string&)>& found)
+RunData withPaths(sqlite3* db, RunData run, const std::function<std::string(const std::string&)>& found)
 {
     run.root = found(run.root);
     for (auto& capture : run.captures) {
         capture.path = found(capture.path);
     }
+    if (pragmaValue(db, "user_version") < ownNamesVersion) {
+        nameCaptures(run.captures);
+    }
+    nameEvents(run);
     return run;
 }
 
@@ -360,7 +365,8 @@ Result<RunData> Session::summary() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        return withPaths(readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
+        return withPaths(
+            m_impl->raw(), readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
     });
 }
 
@@ -368,7 +374,8 @@ Result<RunData> Session::load() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        auto run = withPaths(readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
+        auto run = withPaths(
+            m_impl->raw(), readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
         for (auto& series : run.series) {
             series.points = readPoints(m_impl->raw(), series.id);
         }

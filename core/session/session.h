@@ -60,6 +60,17 @@ struct SeriesRange
     std::int64_t mostPoints = 0; ///< to decode, roughly
 };
 
+/// A variant of the user's own that cells of the session were swept with.
+struct StoredVariant
+{
+    std::string name;
+    std::string definition; ///< JSON; read as empty where it is longer than maxDefinitionBytes
+};
+
+/// A definition is a kilobyte or two, and nobody has more of them than this.
+constexpr std::int64_t maxDefinitionBytes = std::int64_t {64} << 10;
+constexpr int maxStoredVariants = 64;
+
 /// What one reading of a log found, and where the next one goes on.
 struct LogAddition
 {
@@ -93,8 +104,14 @@ public:
     Result<std::unordered_set<std::string>> knownCaptures() const;
     /// True if a capture with this identity is stored already; its path is brought up to date then.
     Result<bool> knowsCapture(const std::string& identity, const std::string& path);
-    /// All or nothing, in one transaction. Ids are filled in.
+    /// All or nothing, in one transaction. Ids are filled in. Captures come with the names of their files; what each is
+    /// called from then on is what summary() says: where files are named alike, with as much of their folders as tells
+    /// them apart. Those that were called by the file name alone are renamed, and what is stored of them with them.
     Result<void> addCaptures(std::vector<Capture>& captures);
+    /// What the capture with this identity is called now. For a session that was opened to write.
+    Result<std::optional<std::string>> captureName(const std::string& identity) const;
+    /// Whether a capture is called so, or would be if no other had its file name.
+    Result<bool> isCaptureName(const std::string& name) const;
 
     Result<std::optional<LogMark>> logMark(const std::string& source);
     /// Appends to what the source already has and moves its mark, in one transaction.
@@ -123,6 +140,12 @@ public:
     /// Id of the stored cell that addCell() would replace with this one.
     Result<std::optional<std::int64_t>> findCell(const Cell& cell) const;
     Result<std::vector<OpTrace>> opTraces(std::int64_t cellId) const;
+
+    /// Definitions of the user's own variants, as core/replay writes them. None of them is known to be one.
+    Result<std::vector<StoredVariant>> variants() const;
+    /// In place of the one of this name. Unless that computed the same, cells that were swept under the name are
+    /// dropped: nobody would know what they are of. Returns how many.
+    Result<std::int64_t> setVariant(const StoredVariant& variant, bool computesTheSame);
 
     /// JSON of the last diagnosis, as core/report writes it; empty when there is none.
     Result<void> setDiagnosis(const std::string& json);
@@ -164,6 +187,6 @@ std::string hashText(std::string_view text);
 Result<Session> openSessionOfRun(const std::filesystem::path& path, OpenMode mode, const std::string& run);
 
 /// Version this program writes, SQLite's user_version.
-constexpr int sessionSchemaVersion = 4;
+constexpr int sessionSchemaVersion = 5;
 
 } // namespace nanscope

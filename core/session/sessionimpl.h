@@ -38,6 +38,7 @@ struct Session::Impl
     /// Paths below the session's own folder are kept relative to it, so that a session beside its captures can be
     /// moved and mailed together with them.
     std::string stored(const std::string& given);
+    void moveCapture(const std::string& identity, const std::string& kept, const std::string& file);
     std::optional<std::string> belowOwnFolder(const std::filesystem::path& real) const;
     std::string found(const std::string& kept) const;
 
@@ -48,6 +49,7 @@ struct Session::Impl
     }
 };
 
+/// Called by their names, or by those of their files where the session is older than names are.
 std::vector<Capture> readCaptures(sqlite3* db);
 std::vector<Series> readSeries(sqlite3* db);
 std::vector<Event> readEvents(sqlite3* db);
@@ -56,6 +58,9 @@ std::vector<Event> readEvents(sqlite3* db);
 bool hasStory(sqlite3* db);
 std::vector<Checkpoint> readCheckpoints(sqlite3* db);
 std::vector<Setting> readSettings(sqlite3* db);
+
+/// With all that belongs to it.
+void deleteCell(sqlite3* db, std::int64_t id);
 
 /// Deep gauges of one cell.
 void insertDeep(sqlite3* db, std::int64_t cellId, const DeepGauges& deep);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -180,4 +181,154 @@ TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
     EXPECT_THAT(refused("--called", "a.pt=9/9000000000"), HasSubstr("at most 1000000"));
     EXPECT_THAT(refused("--called", "a.pt=0/200,kernel-off"), HasSubstr("o experiment is called kernel-off"));
     EXPECT_THAT(refused("--tried", "kernels-off=gone:much"), HasSubstr("kernels-off=gone:6"));
+}
+
+namespace {
+
+/// What two ranks left under one name: one replay ends finite, the other begins with what is not.
+class PerRank : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        for (const auto* rank : {"run/rank_0", "run/rank_1"}) {
+            fs::create_directories(m_folder / rank);
+        }
+        writeCapture(m_folder / "run/rank_0/dump.pt");
+    }
+
+    void addSecond() const { writeCapture(m_folder / "run/rank_1/dump.pt", {24, 40, true, true}); }
+
+    Finished sweep(const std::string& capture) const
+    {
+        return run(
+            {"sweep", m_session, "--capture", capture, "--variant", "torch-muon", "--precision", "fp64", "--json"});
+    }
+
+    std::map<std::string, std::string> cells() const
+    {
+        const auto listed = run({"list", m_session, "cells", "--json"}).json();
+        std::map<std::string, std::string> outcomes;
+        for (const auto& cell : listed["cells"]) {
+            const auto outcome = cell["outcome"].is_string() ? cell["outcome"].get<std::string>() : "none";
+            EXPECT_TRUE(outcomes.emplace(cell["capture"], outcome).second) << cell["capture"];
+        }
+        return outcomes;
+    }
+
+    WorkFolder m_folder;
+    std::string m_session = m_folder / "s.nanscope";
+};
+
+} // namespace
+
+TEST_F(PerRank, ReplaysOfFilesNamedAlikeAreNeverTakenForOneAnother)
+{
+    addSecond();
+    ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+    const auto swept = sweep("all");
+    ASSERT_EQ(swept.status, 0) << swept.err;
+    const std::map<std::string, std::string> expected {{"rank_0/dump.pt", "finite"}, {"rank_1/dump.pt", "nan"}};
+    EXPECT_EQ(cells(), expected);
+    const auto text = run({"sweep", m_session, "--capture", "rank_1/dump.pt", "--variant", "torch-muon"});
+    EXPECT_THAT(text.out, HasSubstr("rank_1/dump.pt  1x24x40"));
+    EXPECT_THAT(text.out, ::testing::Not(HasSubstr("rank_0")));
+}
+
+TEST_F(PerRank, NamesAreThoseOfTheFolderWhereverTheyAreTold)
+{
+    addSecond();
+    for (const auto& place : {m_folder / "run", m_session}) {
+        if (place == m_session) {
+            ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+        }
+        const auto judged = run({"diagnose", place, "--json"}).json();
+        ASSERT_THAT(judged["captures"], SizeIs(2)) << place;
+        EXPECT_EQ(judged["captures"][0]["capture"], "rank_0/dump.pt");
+        EXPECT_EQ(judged["captures"][0]["role"], "birth");
+        EXPECT_EQ(judged["captures"][1]["capture"], "rank_1/dump.pt");
+        EXPECT_EQ(judged["captures"][1]["role"], "downstream");
+        const auto report = run({"report", place, "-o", "-"}).out;
+        EXPECT_THAT(report, HasSubstr("--capture rank_0/dump.pt"));
+    }
+}
+
+TEST_F(PerRank, ASecondOneThatComesLaterTakesNothingOfTheFirst)
+{
+    ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+    ASSERT_EQ(sweep("dump.pt").status, 0);
+    const auto called = run({"diagnose", m_session, "--ran", "gns-gram", "--called", "dump.pt=3/200", "--json"}).json();
+    ASSERT_EQ(called["captures"][0]["verdict"], "nondeterministic") << called["captures"][0]["kind"];
+    addSecond();
+    ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+    const std::map<std::string, std::string> first {{"rank_0/dump.pt", "finite"}};
+    EXPECT_EQ(cells(), first);
+    const auto again = run({"diagnose", m_session, "--ran", "gns-gram", "--json"}).json();
+    ASSERT_THAT(again["captures"], SizeIs(2));
+    EXPECT_EQ(again["captures"][0]["verdict"], "nondeterministic") << "what was seen of it is still of it";
+    EXPECT_EQ(again["captures"][1]["verdict"], "downstream");
+    EXPECT_EQ(again["observed"]["called"][0]["capture"], "rank_0/dump.pt");
+}
+
+TEST_F(PerRank, ANameThatMeansSeveralIsRefusedWithAllOfThem)
+{
+    addSecond();
+    ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+    const auto called = [this](const std::string& word) {
+        return run({"diagnose", m_session, "--ran", "gns-gram", "--called", word});
+    };
+    for (const auto& refused : {sweep("dump.pt"), called("dump.pt=3/200")}) {
+        EXPECT_EQ(refused.status, 2);
+        ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr("rank_0/dump.pt, rank_1/dump.pt"));
+    }
+    EXPECT_EQ(called("rank_5/dump.pt=3/200").status, 2) << "there is none";
+    for (const auto& meant :
+        {std::string("rank_0/dump.pt"), std::string("run/rank_0/dump.pt"), m_folder / "run/rank_0/dump.pt"}) {
+        const auto swept = sweep(meant);
+        ASSERT_EQ(swept.status, 0) << swept.err;
+        ASSERT_THAT(swept.json()["cells"], SizeIs(1));
+        EXPECT_EQ(swept.json()["cells"][0]["capture"], "rank_0/dump.pt");
+        EXPECT_EQ(called(meant + "=3/200").status, 0);
+    }
+    const auto observed = run({"diagnose", m_session, "--json"}).json()["observed"]["called"];
+    ASSERT_THAT(observed, SizeIs(1)) << "one capture under three words";
+    EXPECT_EQ(observed[0]["capture"], "rank_0/dump.pt");
+}
+
+TEST_F(PerRank, AFileThatWasWrittenAnewIsNotReplayedAsWhatItWas)
+{
+    ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+    writeCapture(m_folder / "run/rank_0/dump.pt", {24, 40, true, true});
+    const auto refused = sweep("dump.pt");
+    EXPECT_EQ(refused.status, 3) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("import it again"));
+    EXPECT_TRUE(cells().empty());
+    ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+    const auto swept = sweep("all");
+    EXPECT_THAT(swept.out, HasSubstr("(replaced)/dump.pt"));
+    const std::map<std::string, std::string> now {{"(replaced)/dump.pt", "none"}, {"rank_0/dump.pt", "nan"}};
+    EXPECT_EQ(cells(), now);
+    const auto judged = run({"diagnose", m_session, "--json"}).json()["captures"];
+    ASSERT_THAT(judged, SizeIs(2));
+    for (const auto& verdict : judged) {
+        const bool gone = verdict["capture"] == "(replaced)/dump.pt";
+        EXPECT_EQ(verdict["verdict"], gone ? "undecided" : "downstream") << verdict["capture"];
+    }
+}
+
+TEST_F(PerRank, ACopyInTheFolderKeepsItsPlaceOverImports)
+{
+    addSecond();
+    fs::create_directories(m_folder / "run/copies");
+    fs::copy_file(m_folder / "run/rank_0/dump.pt", m_folder / "run/copies/dump.pt");
+    std::string before;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
+        const auto listed = run({"list", m_session, "captures", "--json"}).json();
+        ASSERT_THAT(listed["captures"], SizeIs(2));
+        const std::string name = listed["captures"][0]["file"];
+        EXPECT_TRUE(i == 0 || name == before) << name;
+        before = name;
+    }
 }

@@ -262,7 +262,7 @@ TEST_F(SweptFunctions, CapturesOfOneNameHaveTheirOwnRows)
     writeCapture(folder / "rank1/input.pt", {48, 24});
     const auto done = run(sweep({}));
     EXPECT_EQ(done.status, 0) << done.err;
-    for (const auto* head : {"/rank0/input.pt  1x24x40", "/rank1/input.pt  1x48x24"}) {
+    for (const auto* head : {"rank0/input.pt  1x24x40", "rank1/input.pt  1x48x24"}) {
         const auto at = done.out.find(head);
         ASSERT_NE(at, std::string::npos) << done.out;
         const auto own = done.out.substr(at, done.out.find("\n\n", at) - at);

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <regex>
 
 #include <gmock/gmock.h>
@@ -152,6 +153,69 @@ TEST(VariantFile, WhatIsWrongWithAFileIsOneSentenceThatEndsInItsPath)
         EXPECT_THAT(done.err, HasSubstr(folder / "bad.json"));
     }
     EXPECT_EQ(run({"explain", capture, "--variant-file", folder / "missing.json"}).status, 4);
+}
+
+/// A session that was swept with the user's own variants.
+class KeptVariants : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        std::filesystem::create_directories(m_folder / "run");
+        m_capture = writeCapture(m_folder / "run/a.pt");
+        writeText(m_folder / "mine.json", mine);
+        const auto swept = sweep({"--variant-file", m_folder / "mine.json"}, m_folder / "run");
+        ASSERT_EQ(swept.status, 0) << swept.err;
+    }
+
+    Finished sweep(std::vector<std::string> more, const std::string& source) const
+    {
+        std::vector<std::string> arguments {
+            "sweep", source, "--session", m_session, "--variant", "mine", "--precision", "fp64", "--json"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments);
+    }
+
+    WorkFolder m_folder;
+    std::string m_capture;
+    std::string m_session = m_folder / "s.nanscope";
+};
+
+TEST_F(KeptVariants, AreKnownToWhoeverReadsTheSession)
+{
+    const auto judged = run({"diagnose", m_session, "--ran", "mine:bf16", "--json"});
+    ASSERT_EQ(judged.status, 0) << judged.err;
+    EXPECT_THAT(judged.json()["captures"][0]["variant"]["names"], ElementsAre("mine"));
+    EXPECT_EQ(sweep({}, m_session).status, 0);
+    EXPECT_EQ(sweep({}, m_folder / "run").status, 0);
+    EXPECT_EQ(run({"diagnose", m_folder / "run", "--session", m_session, "--ran", "classic"}).status, 0);
+    EXPECT_THAT(run({"report", m_session, "--ran", "mine", "-o", "-"}).out, HasSubstr("| `mine` | fp64 |"));
+    const auto spread = run({"spread", m_capture, "--session", m_session, "--variant", "mine", "--op", "gram",
+        "--iteration", "1", "--tile", "0,0,4,4"});
+    EXPECT_EQ(spread.status, 0) << spread.err;
+    EXPECT_EQ(run({"measure", "repeat", m_capture, "--session", m_session, "--variant", "mine", "-n", "2"}).status, 0);
+    EXPECT_GT(placesOf({"explain", m_capture, "--session", m_session}).second, placesOf({"explain", m_capture}).second);
+    EXPECT_EQ(run({"explain", m_capture, "--session", m_folder / "none.nanscope"}).status, 4);
+}
+
+TEST_F(KeptVariants, AnotherOfTheNameIsRefusedWithWhatDiffers)
+{
+    writeText(m_folder / "other.json", R"({"base": "gns-gram", "name": "mine", "restarts": [2]})");
+    for (const auto& source : {m_session, m_folder / "run"}) {
+        const auto refused = sweep({"--variant-file", m_folder / "other.json"}, source);
+        EXPECT_EQ(refused.status, 2);
+        ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr("another variant 'mine' (restarts differs)"));
+    }
+    EXPECT_EQ(sweep({"--variant-file", m_folder / "mine.json"}, m_session).status, 0);
+    EXPECT_THAT(run({"list", m_session, "cells", "--json"}).json()["cells"], SizeIs(1));
+}
+
+TEST_F(KeptVariants, AFileMayBeGivenAnyway)
+{
+    const auto said = run({"diagnose", m_session, "--variant-file", m_folder / "mine.json", "--ran", "mine"});
+    EXPECT_EQ(said.status, 0) << said.err;
+    EXPECT_THAT(said.err, Not(HasSubstr("mine")));
 }
 
 } // namespace

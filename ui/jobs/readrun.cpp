@@ -10,6 +10,7 @@
 #include "core/diagnose/experiments.h"
 #include "core/ingest/ingest.h"
 #include "core/known/known.h"
+#include "core/replay/sessionvariants.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 
@@ -137,6 +138,16 @@ Observations storedObservations(const Session& session)
     return check(observed) ? observed : Observations {};
 }
 
+/// Variants of the user's own that came with the session are known from here on. What is wrong with one stands with the
+/// files that could not be read.
+void takeOwnVariants(const Session& session, RunData& run)
+{
+    const auto notes = takeVariants(session);
+    for (const auto& note : notes ? *notes : std::vector {sentence(notes.error())}) {
+        run.rejected.push_back({session.path().string(), note});
+    }
+}
+
 Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job, const KnownFiles& told)
 {
     OpenedRun opened;
@@ -156,7 +167,8 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     if (isSessionFile(path)) {
         findMovedCaptures(*run, fs::absolute(path).parent_path());
     }
-    auto cells = session.cells();
+    takeOwnVariants(session, *run);
+    auto cells = cellsThatHold(session);
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }

@@ -112,7 +112,7 @@ TEST(Session, headerCarriesApplicationAndVersion)
     const auto bytes = contentsOf(folder / "a.nanscope");
     ASSERT_GE(bytes.size(), 100U);
     EXPECT_EQ(bytes.substr(0, 15), "SQLite format 3");
-    EXPECT_EQ(bigEndianAt(bytes, 60), 4U);
+    EXPECT_EQ(bigEndianAt(bytes, 60), static_cast<std::uint32_t>(sessionSchemaVersion));
     EXPECT_EQ(bytes.substr(68, 4), "NanS");
 }
 

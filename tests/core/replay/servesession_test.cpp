@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What replays are kept as: files named alike in several folders are different captures.
+#include "core/replay/servesession.h"
+
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <streambuf>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "core/replay/serve.h"
+#include "tests/core/replay/framecapture.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// What the service writes.
+class Answers : public std::streambuf
+{
+public:
+    bool hold(std::string_view text) const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_text.find(text) != std::string::npos;
+    }
+
+    std::string text() const
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_text;
+    }
+
+protected:
+    std::streamsize xsputn(const char* text, std::streamsize count) override
+    {
+        const std::lock_guard lock(m_mutex);
+        m_text.append(text, static_cast<std::size_t>(count));
+        return count;
+    }
+
+    int_type overflow(int_type c) override
+    {
+        const char text = traits_type::to_char_type(c);
+        xsputn(&text, 1);
+        return c;
+    }
+
+private:
+    mutable std::mutex m_mutex;
+    std::string m_text;
+};
+
+/// One request; ends once it is answered, for the service drops what it is doing then.
+class Request : public std::streambuf
+{
+public:
+    Request(std::string line, const Answers& answers)
+        : m_line(std::move(line))
+        , m_answers(answers)
+    {
+        setg(m_line.data(), m_line.data(), m_line.data() + m_line.size());
+    }
+
+protected:
+    int_type underflow() override
+    {
+        constexpr int patience = 6000;
+        for (int i = 0; i < patience && !m_answers.hold("\"done\":true") && !m_answers.hold("\"error\":\""); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        return traits_type::eof();
+    }
+
+private:
+    std::string m_line;
+    const Answers& m_answers;
+};
+
+class ReplaysInASession : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        write("rank_0/dump.pt", 0.5);
+        write("rank_1/dump.pt", std::numeric_limits<double>::quiet_NaN());
+        std::vector<Capture> captures;
+        for (const auto* name : {"rank_0/dump.pt", "rank_1/dump.pt"}) {
+            captures.push_back(openCapture(m_folder / name)->capture);
+        }
+        ASSERT_TRUE(m_session->addCaptures(captures));
+    }
+
+    void write(const std::string& name, double first)
+    {
+        auto values = waveValues(64);
+        values[0] = first;
+        std::filesystem::create_directories((m_folder / name).parent_path());
+        ASSERT_NE(writeFrameCapture(m_folder / name, {8, 8}, values), "");
+    }
+
+    std::vector<Json> asked(Json request)
+    {
+        request["id"] = 1;
+        request["session"] = m_path.string();
+        Answers said;
+        Request given(request.dump() + "\n", said);
+        std::istream in(&given);
+        std::ostream out(&said);
+        serve(in, out, {"none", {{"cpu", "here"}}, {}}, makeCoreDevice);
+        std::vector<Json> answers;
+        std::istringstream lines(said.text());
+        for (std::string line; std::getline(lines, line);) {
+            answers.push_back(Json::parse(line));
+        }
+        return answers;
+    }
+
+    std::vector<Json> swept(const std::vector<std::string>& names)
+    {
+        auto captures = Json::array();
+        for (const auto& name : names) {
+            captures.push_back((m_folder / name).string());
+        }
+        return asked({{"do", "sweep"}, {"captures", captures}, {"variants", {"torch-muon"}}, {"precisions", {"fp64"}}});
+    }
+
+    std::map<std::string, Outcome> kept() const
+    {
+        const auto cells = m_session->cells().value();
+        std::map<std::string, Outcome> outcomes;
+        for (const auto& cell : cells) {
+            EXPECT_TRUE(outcomes.emplace(cell.capture, cell.outcome).second) << cell.capture;
+        }
+        return outcomes;
+    }
+
+    TemporaryFolder m_folder;
+    std::filesystem::path m_path = m_folder / "a.nanscope";
+    Result<Session> m_session = Session::open(m_path, OpenMode::create);
+};
+
+TEST_F(ReplaysInASession, BearTheNameThatTheSessionGivesTheirCapture)
+{
+    std::vector<std::string> told;
+    std::int64_t done = 0;
+    for (const auto& answer : swept({"rank_1/dump.pt", "rank_0/dump.pt"})) {
+        if (answer.contains("cell")) {
+            told.push_back(answer["cell"]["capture"]);
+        } else if (answer.contains("progress")) {
+            EXPECT_EQ(answer["progress"]["total"], 2);
+            EXPECT_EQ(answer["progress"]["done"], done++);
+        }
+    }
+    EXPECT_EQ(told, (std::vector<std::string> {"rank_1/dump.pt", "rank_0/dump.pt"}));
+    const std::map<std::string, Outcome> expected {
+        {"rank_0/dump.pt", Outcome::finite}, {"rank_1/dump.pt", Outcome::nan}};
+    EXPECT_EQ(kept(), expected);
+}
+
+TEST_F(ReplaysInASession, OfDeepGaugesDoToo)
+{
+    const auto answers = asked({{"do", "deep"}, {"capture", (m_folder / "rank_0/dump.pt").string()},
+        {"variant", "torch-muon"}, {"precision", "fp32"}});
+    ASSERT_TRUE(answers.at(answers.size() - 2).contains("deep")) << answers.back();
+    EXPECT_EQ(answers.at(answers.size() - 2)["deep"]["capture"], "rank_0/dump.pt");
+    const std::map<std::string, Outcome> expected {{"rank_0/dump.pt", Outcome::finite}};
+    EXPECT_EQ(kept(), expected);
+}
+
+TEST_F(ReplaysInASession, FollowACaptureThatWasMoved)
+{
+    std::filesystem::create_directories(m_folder / "away");
+    std::filesystem::rename(m_folder / "rank_0/dump.pt", m_folder / "away/dump.pt");
+    EXPECT_EQ(nameIn(*m_session, (m_folder / "away/dump.pt").string()).value(), "rank_0/dump.pt");
+}
+
+TEST_F(ReplaysInASession, OfAFileThatWasReplacedAreRefused)
+{
+    write("rank_0/dump.pt", 0.25);
+    const auto answers = swept({"rank_0/dump.pt"});
+    ASSERT_THAT(answers, SizeIs(1));
+    EXPECT_THAT(answers[0]["error"].get<std::string>(), HasSubstr("import it again"));
+    EXPECT_TRUE(kept().empty());
+}
+
+TEST_F(ReplaysInASession, OfAFileThatNobodyImportedBearItsName)
+{
+    write("other.pt", 0.25);
+    EXPECT_EQ(nameIn(*m_session, (m_folder / "other.pt").string()).value(), "other.pt");
+}
+
+TEST_F(ReplaysInASession, OfAFileThatCannotBeReadAreToldAndNotKept)
+{
+    const auto answers = swept({"rank_7/dump.pt"});
+    ASSERT_GE(answers.size(), 2U);
+    EXPECT_FALSE(answers.at(answers.size() - 2)["cell"]["error"].get<std::string>().empty());
+    EXPECT_TRUE(kept().empty());
+}
+
+TEST_F(ReplaysInASession, LeaveTheDefinitionOfTheirVariantBesideThem)
+{
+    Json request {{"do", "sweep"}, {"captures", {(m_folder / "rank_0/dump.pt").string()}}, {"variants", {"served"}},
+        {"precisions", {"fp64"}}};
+    request["definitions"] = {{{"name", "served"}, {"steps", {{2, -1.5, 0.5}}}}};
+    EXPECT_TRUE(asked(request).back().contains("done"));
+    const auto stored = m_session->variants().value();
+    ASSERT_THAT(stored, SizeIs(1));
+    EXPECT_EQ(stored[0].name, "served");
+}
+
+} // namespace
+
+} // namespace nanscope
