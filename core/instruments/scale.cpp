@@ -8,19 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "core/replay/formats.h"
+#include "core/instruments/scaleplace.h"
 
 namespace nanscope {
 
 namespace {
 
-/// Where formats end, as the largest element sees it: fp16 and fp32 overflow, and what rounds to zero in them, in bf16,
-/// and squared in fp32.
-constexpr double elementThresholds[] {65520, 0x1p-25, 0x1p-75, 0x1p-134, 0x1p-150};
-/// And as the norm sees it: Inf in fp16, squares that overflow in fp32 (1.8447e19).
-constexpr double normThresholds[] {65520, 0x1p64};
-/// Rounding moves a norm by less than this beside where arithmetic puts it.
-constexpr double aroundGuess = 1e-3;
+constexpr double aroundGuess = closedFormWidth;
 
 class Search
 {
@@ -94,11 +88,8 @@ void Search::setRange()
 std::vector<double> Search::guesses() const
 {
     std::vector<double> found;
-    for (const double threshold : elementThresholds) {
-        found.push_back(threshold / m_answer.absmax);
-    }
-    for (const double threshold : normThresholds) {
-        found.push_back(threshold / m_answer.frobenius);
+    for (const auto& place : formatPlaces()) {
+        found.push_back(place.value / (place.ofNorm ? m_answer.frobenius : m_answer.absmax));
     }
     // Where the norm no longer matters beside epsilon, and where fp16 loses what was divided by epsilon alone.
     const double epsilon = m_asker.specimen().epsilon.value_or(1e-7);

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/instruments/scaleplace.h"
 #include "core/replay/formats.h"
 #include "samples.h"
 
@@ -71,6 +72,37 @@ TEST(Scale, Fp32IsSilentlyZeroWhereItsSquaresOverflow)
     ASSERT_NE(zero, nullptr);
     EXPECT_NEAR(zero->frobenius / 1.8446744e19, 1, 1e-5);
     EXPECT_NE(edge(answer, Outcome::finite, Outcome::degenerate, false), nullptr);
+}
+
+TEST(Scale, AnEdgeIsNamedAfterTheFormatThatEndsThere)
+{
+    const auto specimen = waveSpecimen({12, 20});
+    const auto half = edgesOf(*cellOf("dion-ns5", Precision::fp16), specimen);
+    EXPECT_EQ(closedFormOf(*edge(half, Outcome::finite, Outcome::zero, true), 1e-7), "the norm rounds to Inf in fp16");
+    EXPECT_EQ(closedFormOf(*edge(half, Outcome::zero, Outcome::nan, true), 1e-7),
+        "the largest element rounds to Inf in fp16");
+    const auto single = edgesOf(*cellOf("torch-muon", Precision::fp32), specimen);
+    EXPECT_EQ(closedFormOf(*edge(single, Outcome::finite, Outcome::zero, true), 1e-7),
+        "the square of the norm overflows fp32");
+    EXPECT_EQ(closedFormOf(*edge(single, Outcome::finite, Outcome::degenerate, false), 1e-7), "");
+}
+
+TEST(Scale, AnEdgeIsNotNamedAfterAFormatThatEndsNearby)
+{
+    ScaleEdge edge;
+    edge.lastInside = 2;
+    edge.firstOutside = 2 * (1 + 1e-6);
+    edge.frobenius = 65520 * 1.003;
+    EXPECT_EQ(closedFormOf(edge, {}), "");
+    edge.frobenius = 65520 * 1.0005;
+    EXPECT_EQ(closedFormOf(edge, {}), "the norm rounds to Inf in fp16");
+    edge.firstOutside = 2.1;
+    EXPECT_EQ(closedFormOf(edge, {}), "") << "known to no better than 5 %";
+    edge.firstOutside = 2 * (1 + 1e-6);
+    edge.frobenius = 1;
+    edge.absmax = 0x1p-25 * 1e-8;
+    EXPECT_EQ(closedFormOf(edge, 1e-8), "the largest element over epsilon rounds to zero in fp16");
+    EXPECT_EQ(closedFormOf(edge, {}), "");
 }
 
 TEST(Scale, AnEdgeWithoutAClosedFormIsFoundWithinItsCalls)
