@@ -294,7 +294,7 @@ void PaneLinks::onFilm(std::shared_ptr<const Film> film)
 
 void PaneLinks::showGauges(const Cell& cell)
 {
-    m_panes.gauges->setCell(&cell);
+    m_panes.gauges->setCell(&cell, m_film && m_film->request.plant);
     const auto cost = m_workspace.deepCostOf(cell);
     m_panes.gauges->setDeepOffer(cost ? tr("Replays this cell and the same in fp64 side by side: %1").arg(qstr(*cost))
                                       : qstr(sentence(cost.error())));
@@ -303,7 +303,7 @@ void PaneLinks::showGauges(const Cell& cell)
 void PaneLinks::onDeep(const Cell& cell)
 {
     m_panes.gauges->setMeasuring(false);
-    if (m_film && sameCell(m_film->cell, cell)) {
+    if (m_film && !m_film->request.plant && sameCell(m_film->cell, cell)) {
         showGauges(cell);
     }
     Q_EMIT note(tr("Deep gauges measured"));

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/replay/outcome.h"
 #include "core/replay/replaypair.h"
 
 namespace nanscope {
@@ -31,6 +32,8 @@ Result<void> addScans(ReplayedFilm& film, ReplayPair& pair)
         for (std::size_t op = 0; op < film.ops.size(); ++op) {
             film.ops[op].batches = {scans[op]};
         }
+        // Of what was compared the scans are those of differences, which have none.
+        film.cell.gauges = gauges(pair.run.program(), film.ops, 0);
     });
 }
 

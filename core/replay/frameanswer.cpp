@@ -34,8 +34,11 @@ Json headerJson(const Cell& cell, std::int64_t batch, std::int64_t batches)
 {
     auto facts = toJson(cell);
     for (const char* unknown :
-        {"outcome", "first_nonfinite", "birth", "batches", "seconds", "gauges", "slack_percent", "id", "error"}) {
+        {"outcome", "first_nonfinite", "birth", "batches", "seconds", "slack_percent", "id", "error"}) {
         facts.erase(unknown);
+    }
+    if (cell.gauges.empty()) {
+        facts.erase("gauges");
     }
     return {{"cell", std::move(facts)}, {"batch", batch}, {"batches", batches}};
 }

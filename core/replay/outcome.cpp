@@ -132,16 +132,20 @@ std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t elemen
 
 std::vector<Gauge> gauges(const Replay& replay, std::size_t element)
 {
-    const auto& program = replay.program;
+    return gauges(replay.program, replay.ops, element);
+}
+
+std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& ops, std::size_t element)
+{
     const auto limits = divergenceLimits(program.steps);
     const auto size = std::min(program.shape.rows, program.shape.cols);
     std::vector<Gauge> result(program.steps.size());
     for (std::size_t k = 0; k < result.size(); ++k) {
         result[k].iteration = static_cast<int>(k) + 1;
         const auto slot = static_cast<std::size_t>(program.grams[k].scanSlot);
-        readGram(result[k], replay.ops[slot].batches[element], size, limits[k]);
+        readGram(result[k], ops[slot].batches[element], size, limits[k]);
     }
-    for (const auto& op : replay.ops) {
+    for (const auto& op : ops) {
         if (op.iteration == 0) {
             continue;
         }

@@ -36,6 +36,9 @@ std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t elemen
 /// One gauge per iteration, for one element.
 std::vector<Gauge> gauges(const Replay& replay, std::size_t element);
 
+/// The same of ops that carry their scans.
+std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& ops, std::size_t element);
+
 /// ||a - b||_F / ||b||_F; NaN where either holds a NaN, infinite where only b is zero.
 double relativeDistance(std::span<const double> a, std::span<const double> b);
 

@@ -50,7 +50,7 @@ namespace nanscope {
 /// (maxKeptReplayBytes), else only the last one. Any other job gives their memory back.
 ///   CELL   of "against": variant, precision, lowering, device, epsilon, steps. A device left out is the request's;
 ///          a lowering left out, here and in the request, is the variant's own. In an answer: as in nanscope.sweep/1,
-///          what was replayed and where, without how it ended.
+///          what was replayed and where, without how it ended; gauges only of a film that was not compared.
 ///   PLANT  {"op":"q","iteration":3,"tile":[ROW,COL,ROWS,COLS],"value":"nan","mirrored":false}: a fault put into the
 ///          result of this op before anything reads it (plant.h); not into what is compared with. The value is "nan",
 ///          "inf", "-inf", "zero", "stale" (what the memory held before) or "stale:NUMBER".

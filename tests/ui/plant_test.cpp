@@ -13,6 +13,7 @@
 #include "samples.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/filmpane.h"
+#include "ui/panes/gaugespane.h"
 #include "ui/panes/plantdialog.h"
 #include "ui/plots/filmstrip.h"
 #include "ui/plots/heatview.h"
@@ -153,6 +154,34 @@ TEST_F(PlantedSample, AFaultSpreadsThroughTheFilmAndIsTakenOutAgain)
     EXPECT_TRUE(pane().strip()->film()->judged);
     EXPECT_EQ(pane().strip()->plantedFrame(), -1);
     EXPECT_EQ(pane().plantButton()->text(), QStringLiteral("Plant fault…"));
+}
+
+TEST_F(PlantedSample, TheGaugesAreThoseOfTheReplayWithTheFault)
+{
+    GaugesPane& gauges = *window.panes().gauges;
+    const std::vector<GaugePlot::Row> before = gauges.plot()->rows();
+    ASSERT_GE(before.size(), 3U);
+    plant({OpName::update, static_cast<int>(before.size()), {0, 0, 2, 2}, PlantedValue::number, 1000});
+    ASSERT_TRUE(waitForFilm([](const Film& film) { return film.request.plant.has_value(); }));
+    const std::vector<GaugePlot::Row>& after = gauges.plot()->rows();
+    ASSERT_EQ(after.size(), before.size());
+    EXPECT_EQ(after.front().spectralBound, before.front().spectralBound) << "before the fault nothing is different";
+    EXPECT_EQ(after.front().absmaxX, before.front().absmaxX);
+    EXPECT_EQ(after.back().absmaxX, 1000);
+    EXPECT_TRUE(gauges.note().contains(QStringLiteral("planted fault"))) << qPrintable(gauges.note());
+    EXPECT_FALSE(gauges.deepButton()->isVisibleTo(&gauges)) << "those would be of the replay without it";
+
+    pane().modeBox()->setCurrentIndex(1);
+    ASSERT_TRUE(waitForFilm([](const Film& film) { return film.mode == FilmMode::againstFp64; }));
+    EXPECT_TRUE(gauges.plot()->rows().empty());
+    EXPECT_TRUE(gauges.readoutText().contains(QStringLiteral("A difference has no gauges")))
+        << qPrintable(gauges.readoutText());
+
+    pane().modeBox()->setCurrentIndex(0);
+    pane().plantButton()->click();
+    ASSERT_TRUE(waitForFilm([](const Film& film) { return !film.request.plant; }));
+    EXPECT_EQ(gauges.plot()->rows().back().absmaxX, before.back().absmaxX);
+    EXPECT_EQ(gauges.note(), QStringLiteral("per step of the iteration"));
 }
 
 TEST_F(PlantedSample, ThePlaceTheToolOffersEndsLikeTheDump)

@@ -76,17 +76,23 @@ void GaugesPane::addPlot(StepPlot& plot, const QString& title, const std::functi
             }});
 }
 
-void GaugesPane::setCell(const Cell* cell)
+void GaugesPane::setCell(const Cell* cell, bool planted)
 {
     m_hasCell = cell != nullptr;
+    m_planted = cell && planted;
     m_hasDeep = cell && cell->deep;
     m_caption.note = cell ? cellLabel(*cell) : QString();
+    if (m_planted) {
+        m_caption.note += tr(" · with a planted fault");
+    }
     m_caption.subject = cell ? qstr(cell->capture) : QString();
     m_plot->setCell(cell);
     for (DeepPlot* plot : m_deepPlots) {
         plot->setDeep(m_hasDeep ? cell->deep : std::nullopt);
     }
-    setNote(cell ? tr("per step of the iteration") : QString());
+    setNote(m_planted   ? tr("per step, with the planted fault")
+            : m_hasCell ? tr("per step of the iteration")
+                        : QString());
     if (m_hasDeep && !m_chosen && m_views->currentIndex() == 0) {
         m_views->setCurrentIndex(1);
     }
@@ -112,7 +118,7 @@ void GaugesPane::setMeasuring(bool measuring)
 {
     const bool changed = std::exchange(m_measuring, measuring) != measuring;
     m_deepButton->setText(measuring ? tr("Cancel") : tr("Deep gauges…"));
-    m_deepButton->setVisible(measuring || (m_hasCell && !m_hasDeep));
+    m_deepButton->setVisible(measuring || (m_hasCell && !m_hasDeep && !m_planted));
     m_views->setVisible(m_hasDeep);
     if (changed) {
         showReadout(measuring ? tr("Measuring…") : QString());
@@ -143,11 +149,21 @@ void GaugesPane::showReadout(const QString& text)
 {
     const int view = m_hasDeep ? m_views->currentData().toInt() : alwaysView;
     const QString legend = view >= 0 ? m_deepPlots[static_cast<std::size_t>(view)]->legendText() : m_plot->legendText();
+    const QString empty = emptyText();
+    m_readout->setFullText(!empty.isEmpty() ? empty : text.isEmpty() ? legend : text);
+}
+
+/// Why there is nothing to see; nothing where there is.
+QString GaugesPane::emptyText() const
+{
     if (!m_hasCell) {
-        m_readout->setFullText(tr("Gauges appear with a swept cell"));
-    } else {
-        m_readout->setFullText(text.isEmpty() ? legend : text);
+        return tr("Gauges appear with a swept cell");
     }
+    if (!m_plot->rows().empty()) {
+        return {};
+    }
+    return m_planted ? tr("A difference has no gauges; choose Values in the film to see those with the planted fault")
+                     : tr("This replay has no gauges; sweep the capture to measure them");
 }
 
 } // namespace nanscope

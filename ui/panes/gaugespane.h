@@ -23,7 +23,8 @@ class GaugesPane : public PaneFrame
 public:
     explicit GaugesPane(QWidget* parent = nullptr);
 
-    void setCell(const Cell* cell);
+    /// `planted`: of a replay with a fault, of which there are no deep ones.
+    void setCell(const Cell* cell, bool planted = false);
     void setIteration(int iteration);
     /// What deep gauges of the shown cell would take, or why they are refused: said before anybody asks for them.
     void setDeepOffer(const QString& sentence);
@@ -45,6 +46,7 @@ private:
     void addPlot(StepPlot& plot, const QString& title, const std::function<QString()>& legend);
     void chooseView();
     void showReadout(const QString& text);
+    QString emptyText() const;
 
     GaugePlot* m_plot;
     std::array<DeepPlot*, 3> m_deepPlots;
@@ -54,6 +56,7 @@ private:
     PictureCaption m_caption; ///< of every plot but for title and legend
     bool m_chosen = false; ///< the user has picked a view
     bool m_hasCell = false;
+    bool m_planted = false;
     bool m_hasDeep = false;
     bool m_measuring = false;
 };

@@ -48,6 +48,18 @@ std::optional<double> distanceOf(const ReplayedFilm& film, OpName op, int iterat
     return film.distances.at(static_cast<std::size_t>(&opOf(film, op, iteration) - film.ops.data()));
 }
 
+/// What replays of one matrix measure step by step; the distance to fp64 takes a second replay.
+std::vector<std::vector<double>> numbersOf(const Cell& cell)
+{
+    std::vector<std::vector<double>> numbers;
+    for (const Gauge& gauge : cell.gauges) {
+        numbers.push_back(
+            {static_cast<double>(gauge.iteration), gauge.spectralBound.value_or(-1), gauge.spectralLimit.value_or(-1),
+                gauge.absmaxQ.value_or(-1), gauge.orthogonality.value_or(-1), gauge.absmaxX});
+    }
+    return numbers;
+}
+
 class Films : public testing::Test
 {
 protected:
@@ -143,7 +155,15 @@ TEST_F(Films, AreTheOpsOfTheSweep)
         }
         EXPECT_EQ(shown.cell.environment, swept.environment);
         EXPECT_EQ(shown.cell.epsilon, swept.epsilon);
+        EXPECT_FALSE(shown.cell.gauges.empty());
+        EXPECT_EQ(numbersOf(shown.cell), numbersOf(swept));
     }
+}
+
+TEST_F(Films, OfADifferenceThereAreNoGauges)
+{
+    const auto wanted = cell("gns-gram", Precision::fp16);
+    EXPECT_THAT(film(wanted, againstFp64(wanted)).cell.gauges, IsEmpty());
 }
 
 TEST_F(Films, Fp64AgainstItselfIsZeroEverywhere)

@@ -77,6 +77,7 @@ TEST_F(Answers, AFilmComesThroughAsItWas)
         EXPECT_EQ(got->cell.environment, film.cell.environment);
         EXPECT_EQ(got->cell.variant, "gns-gram");
         EXPECT_EQ(got->batches, 1);
+        EXPECT_EQ(got->cell.gauges.size(), compared ? 0U : 5U);
         EXPECT_TRUE(packed->block.taken());
         EXPECT_THAT(sentence(unpackFilm(sent(*packed)).error()), StartsWith("The shared block is gone"));
     }
