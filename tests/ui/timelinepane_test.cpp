@@ -276,6 +276,20 @@ TEST_F(PaneTest, APictureHasALegendInTheColoursOfItsCurves)
     EXPECT_GT(coloured(with), coloured(without));
 }
 
+TEST_F(PaneTest, InALowPaneAChartIsSeenWholeWithItsAxis)
+{
+    for (const QSize size : {QSize(340, 120), QSize(340, 136), QSize(340, 168), QSize(340, 400)}) {
+        pane.resize(size);
+        pane.show();
+        QCoreApplication::processEvents();
+        TimelineChart* chart = pane.chart("loss");
+        EXPECT_LE(chart->height(), pane.height()) << size.height();
+        EXPECT_TRUE(chart->rect().contains(QRect(chart->plot()->mapTo(chart, QPoint()), chart->plot()->size())))
+            << size.height();
+        EXPECT_GE(chart->height(), std::min(size.height(), TimelineChart::comfortableHeight)) << size.height();
+    }
+}
+
 TEST_F(PaneTest, EverythingHasAName)
 {
     for (const auto* button : pane.chart("loss")->findChildren<QToolButton*>()) {

@@ -262,6 +262,15 @@ void TimelineChart::resizeEvent(QResizeEvent* event)
 {
     PaneFrame::resizeEvent(event);
     updateLegend();
+    spareRoom();
+}
+
+/// Where there is little, the curve and its axis come before margins and the name of the axis.
+void TimelineChart::spareRoom()
+{
+    const bool low = height() < comfortableHeight;
+    header()->setContentsMargins(grid(3), low ? grid(1) : grid(2), grid(3), low ? 0 : grid(1));
+    m_noteLine->setVisible(!low || !note().isEmpty());
 }
 
 void TimelineChart::updateTexts()
@@ -269,6 +278,7 @@ void TimelineChart::updateTexts()
     updateLegend();
     const QString note = this->note();
     m_noteLine->setFullText(note.isEmpty() ? tr("step") : note);
+    spareRoom();
     m_plot->setAccessibleDescription(note);
     m_logButton->setChecked(m_plot->logarithmic());
 }

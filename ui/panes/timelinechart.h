@@ -26,6 +26,9 @@ class TimelineChart : public PaneFrame
     Q_OBJECT
 
 public:
+    /// Below it a chart goes without what can be missed.
+    static constexpr int comfortableHeight = 172;
+
     TimelineChart(std::string name, TimelineView* view, QWidget* parent = nullptr);
 
     const std::string& name() const { return m_name; }
@@ -69,6 +72,7 @@ private:
     void showReadout(const QString& text);
     void updateTexts();
     void updateLegend();
+    void spareRoom();
     QString legendText(std::size_t mostLabels) const;
 
     std::string m_name;

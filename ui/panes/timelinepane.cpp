@@ -258,6 +258,11 @@ void TimelinePane::arrange()
     for (int i = 0; i < m_grid->columnCount(); ++i) {
         m_grid->setColumnStretch(i, i < columns ? 1 : 0);
     }
+    // What is scrolled to is seen whole, with its axis, however low the pane is.
+    const int rowHeight = std::min(height(), TimelineChart::comfortableHeight);
+    for (int i = 0; i < m_grid->rowCount(); ++i) {
+        m_grid->setRowMinimumHeight(i, i * columns < count ? rowHeight : 0);
+    }
 }
 
 void TimelinePane::resizeEvent(QResizeEvent* event)

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QFontMetrics>
+
 #include "ui/plots/qcp.h"
 
 namespace nanscope {
@@ -17,20 +19,39 @@ Interval padded(Interval range)
     return {range.low - pad, range.high + pad};
 }
 
-QSharedPointer<QCPAxisTicker> fewTicks()
+/// Four, or fewer where the axis is so short that their labels would touch.
+class FewTicks : public QCPAxisTicker
 {
-    QSharedPointer<QCPAxisTicker> ticker(new QCPAxisTicker);
-    ticker->setTickCount(4);
-    return ticker;
+public:
+    explicit FewTicks(const QCPAxis& axis)
+        : m_axis(axis)
+    { }
+
+protected:
+    double getTickStep(const QCPRange& range) override
+    {
+        constexpr double lines = 1.3; // of text, from one label to the next
+        const double room = m_axis.axisRect()->height() / (lines * QFontMetrics(m_axis.tickLabelFont()).height());
+        setTickCount(std::clamp(static_cast<int>(room), 2, 4));
+        return QCPAxisTicker::getTickStep(range);
+    }
+
+private:
+    const QCPAxis& m_axis;
+};
+
+QSharedPointer<QCPAxisTicker> fewTicks(const QCPAxis& axis)
+{
+    return QSharedPointer<QCPAxisTicker>(new FewTicks(axis));
 }
 
-QSharedPointer<QCPAxisTicker> logTicks(Interval values)
+QSharedPointer<QCPAxisTicker> logTicks(const QCPAxis& axis, Interval values)
 {
     const QSharedPointer<QCPAxisTickerLog> ticker(new QCPAxisTickerLog);
     // One label a decade is too much for many decades and too little for less than one.
     const double decades = std::log10(values.high / values.low);
     ticker->setLogBase(decades > 6 ? std::pow(10, std::ceil(decades / 5)) : 10);
-    return decades < 1 ? fewTicks() : QSharedPointer<QCPAxisTicker>(ticker);
+    return decades < 1 ? fewTicks(axis) : QSharedPointer<QCPAxisTicker>(ticker);
 }
 
 } // namespace
@@ -66,7 +87,7 @@ ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> p
 void applyScale(QCPAxis* axis, const ValueScale& scale)
 {
     axis->setScaleType(scale.logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    axis->setTicker(scale.logarithmic ? logTicks(scale.values) : fewTicks());
+    axis->setTicker(scale.logarithmic ? logTicks(*axis, scale.values) : fewTicks(*axis));
     const bool powers = scale.logarithmic && scale.values.high / scale.values.low >= 10;
     axis->setNumberFormat(powers ? QStringLiteral("eb") : QStringLiteral("gb"));
     axis->setNumberPrecision(powers ? 0 : 4);

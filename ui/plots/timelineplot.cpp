@@ -37,7 +37,7 @@ TimelinePlot::TimelinePlot(QWidget* parent, TimelineView* view)
     m_plot->setFocusPolicy(Qt::NoFocus);
     buildAxes();
     m_input = new TimelineInput(*this, *m_plot);
-    setMinimumSize(200, 112);
+    setMinimumSize(200, 64);
     connect(m_view, &TimelineView::stepsChanged, this, &TimelinePlot::redraw);
     connect(m_view, &TimelineView::cursorChanged, this, &TimelinePlot::updateMarkers);
     connect(m_view, &TimelineView::markersChanged, this, &TimelinePlot::updateMarkers);
