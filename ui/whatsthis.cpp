@@ -95,8 +95,10 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "One question about the selected capture, put to a replay or to a Python function of your own: how far its "
             "scale is from the next failure, what other epsilons do, whether the same input gives the same bits, also "
             "in a storm of poisoned memory, whether the input was changed, whether every singular value ends where "
-            "the schedule takes it, and the smallest input that still fails. Your function runs in a process of its "
-            "own, after you have seen the program that calls it.")},
+            "the schedule takes it, and the smallest input that still fails. Scale and Spectrum are plots: look for "
+            "the "
+            "nearest edge beside 0, and for crosses. Your function runs in a process of its own, after you have seen "
+            "the program that calls it.")},
     {"findings",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "What the logs tell besides the captures: spikes, skipped steps, a wrong precision, a full disk, and what "

@@ -4,24 +4,20 @@
 
 #include <utility>
 
-#include <QClipboard>
 #include <QComboBox>
 #include <QFileInfo>
-#include <QFontDatabase>
-#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMenu>
 #include <QMessageBox>
-#include <QPlainTextEdit>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QSpinBox>
 #include <QStandardPaths>
-#include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/panes/instrumentwords.h"
+#include "ui/panes/measureview.h"
 #include "ui/panes/whatifparts.h"
 #include "ui/saving.h"
 #include "ui/text.h"
@@ -34,68 +30,10 @@ namespace {
 constexpr int replaySubject = 0;
 constexpr int functionSubject = 1;
 
-QString titleOf(Instrument instrument)
-{
-    switch (instrument) {
-    case Instrument::scale:
-        return InstrumentsPane::tr("Scale");
-    case Instrument::epsilon:
-        return InstrumentsPane::tr("Epsilon");
-    case Instrument::repeat:
-        return InstrumentsPane::tr("Repeat");
-    case Instrument::storm:
-        return InstrumentsPane::tr("Storm");
-    case Instrument::input:
-        return InstrumentsPane::tr("Input check");
-    case Instrument::spectrum:
-        return InstrumentsPane::tr("Spectrum");
-    case Instrument::minimise:
-        return InstrumentsPane::tr("Minimise");
-    }
-    return {};
-}
-
-QString questionOf(Instrument instrument)
-{
-    switch (instrument) {
-    case Instrument::scale:
-        return InstrumentsPane::tr("How far is this input from the scales at which the result turns zero, degenerate, "
-                                   "Inf or NaN?");
-    case Instrument::epsilon:
-        return InstrumentsPane::tr("What would other epsilons have made of this input, and which of them round to 0?");
-    case Instrument::repeat:
-        return InstrumentsPane::tr("Does the same input give the same bits, call after call?");
-    case Instrument::storm:
-        return InstrumentsPane::tr("Does your function give the same bits when it is made hard for it: poisoned "
-                                   "memory, a producer directly before, several streams, fresh processes?");
-    case Instrument::input:
-        return InstrumentsPane::tr("Is the input untouched after the call, and is the output memory of its own?");
-    case Instrument::spectrum:
-        return InstrumentsPane::tr("Does every singular value end where the schedule takes it?");
-    case Instrument::minimise:
-        return InstrumentsPane::tr("What is the smallest input that still ends like this?");
-    }
-    return {};
-}
-
-int usualCalls(Instrument instrument)
-{
-    switch (instrument) {
-    case Instrument::repeat:
-    case Instrument::storm:
-        return 100;
-    case Instrument::minimise:
-        return 300;
-    default:
-        return 0;
-    }
-}
-
 /// Said where an answer about a replay could be taken for one about the code that ran.
-QString limitOf(Instrument instrument, bool own)
+QString limitOf(const InstrumentWords& words, bool own)
 {
-    const bool ofBits = instrument == Instrument::repeat || instrument == Instrument::input;
-    return !own && ofBits ? InstrumentsPane::tr("This tests Nanscope's replay, not your kernel.") : QString();
+    return !own && words.ofBits ? InstrumentsPane::tr("This tests Nanscope's replay, not your kernel.") : QString();
 }
 
 } // namespace
@@ -113,31 +51,27 @@ InstrumentsPane::InstrumentsPane(QWidget* parent)
     , m_save(new QPushButton(tr("Save capture…"), this))
     , m_progress(new QProgressBar(this))
     , m_about(makeAnswerLabel(this))
-    , m_text(new QPlainTextEdit(this))
+    , m_answer(new MeasureView(this))
 {
     buildHeader();
-    m_text->setReadOnly(true);
-    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
-    m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
-    m_text->setFrameShape(QFrame::NoFrame);
-    m_text->document()->setDocumentMargin(grid(3));
-    m_text->setAccessibleName(tr("What the instrument found"));
     body()->addWidget(buildSettings());
     body()->addWidget(m_own = buildFunction());
     body()->addWidget(m_about);
-    body()->addWidget(m_text, 1);
+    body()->addWidget(m_answer, 1);
     connect(m_instrument, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
     connect(m_subject, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
     connect(m_measure, &QPushButton::clicked, this, &InstrumentsPane::measureOrCancel);
     connect(m_save, &QPushButton::clicked, this, &InstrumentsPane::saveSmallest);
+    connect(m_answer, &MeasureView::copied, this, &InstrumentsPane::copied);
     setCapture(nullptr, {}, 0);
 }
 
 void InstrumentsPane::buildHeader()
 {
     for (const Instrument one : everyInstrument) {
-        m_instrument->addItem(titleOf(one), static_cast<int>(one));
-        m_instrument->setItemData(m_instrument->count() - 1, questionOf(one), Qt::ToolTipRole);
+        const InstrumentWords words = wordsOf(one);
+        m_instrument->addItem(words.title, static_cast<int>(one));
+        m_instrument->setItemData(m_instrument->count() - 1, words.question, Qt::ToolTipRole);
     }
     m_subject->addItem(tr("Replay"), replaySubject);
     m_subject->addItem(tr("Own function"), functionSubject);
@@ -147,21 +81,6 @@ void InstrumentsPane::buildHeader()
     m_progress->hide();
     m_save->setToolTip(tr("Write the smallest capture that was found to a file of its own"));
     m_save->hide();
-    auto* copy = new QToolButton(this);
-    copy->setObjectName(QStringLiteral("quiet"));
-    copy->setText(tr("Copy ▾"));
-    copy->setToolTip(tr("Copy what was found, as text or as JSON"));
-    copy->setPopupMode(QToolButton::InstantPopup);
-    auto* menu = new QMenu(copy);
-    connect(menu->addAction(tr("Copy as &text")), &QAction::triggered, this, [this] {
-        QGuiApplication::clipboard()->setText(text());
-        Q_EMIT copied(tr("Copied the measurement as text"));
-    });
-    connect(menu->addAction(tr("Copy as &JSON")), &QAction::triggered, this, [this] {
-        QGuiApplication::clipboard()->setText(m_result ? m_result->json : QString());
-        Q_EMIT copied(tr("Copied the measurement as JSON"));
-    });
-    copy->setMenu(menu);
     auto [bar, row] = makeSettingsBar(this);
     row->setContentsMargins(0, 0, 0, 0);
     addSetting(*row, tr("&Instrument"), *m_instrument, tr("What is asked of this capture"));
@@ -171,7 +90,7 @@ void InstrumentsPane::buildHeader()
     header()->insertWidget(0, bar);
     header()->addWidget(m_progress);
     header()->addWidget(m_save);
-    header()->addWidget(copy);
+    header()->addWidget(m_answer->makeCopyButton());
 }
 
 QWidget* InstrumentsPane::buildSettings()
@@ -224,7 +143,8 @@ bool InstrumentsPane::ownFunction() const
 void InstrumentsPane::showSettings()
 {
     const bool own = ownFunction();
-    const int calls = usualCalls(instrument());
+    const InstrumentWords words = wordsOf(instrument());
+    const int calls = words.calls;
     m_own->setVisible(own);
     m_precision->setEnabled(!own);
     m_calls->setVisible(calls > 0);
@@ -232,7 +152,7 @@ void InstrumentsPane::showSettings()
     if (calls > 0) {
         m_calls->setValue(calls);
     }
-    QStringList about {questionOf(instrument()), limitOf(instrument(), own)};
+    QStringList about {words.question, limitOf(words, own)};
     about.removeAll(QString());
     m_about->setText(
         m_path.isEmpty() ? tr("Select a capture to put it under an instrument") : about.join(QLatin1Char(' ')));
@@ -250,9 +170,7 @@ void InstrumentsPane::setCapture(const Capture* capture, const QStringList& vari
     m_variant->setCurrentIndex(before > 0 ? before : identified > 0 ? 1 : 0);
     if (!same) {
         m_path = path;
-        m_result.reset();
-        m_text->clear();
-        m_save->hide();
+        showText({});
     }
     m_measure->setEnabled(m_running || !m_path.isEmpty());
     showSettings();
@@ -263,7 +181,7 @@ Result<MeasureOrder> InstrumentsPane::order() const
     MeasureOrder order;
     order.request.instrument = instrument();
     order.request.capture = m_path.toStdString();
-    if (usualCalls(instrument()) > 0) {
+    if (wordsOf(instrument()).calls > 0) {
         order.request.calls = m_calls->value();
     }
     if (m_variant->currentIndex() > 0) {
@@ -345,22 +263,25 @@ void InstrumentsPane::showResult(std::shared_ptr<const MeasureResult> result)
     if (qstr(result->order.request.capture) != m_path) {
         return;
     }
-    m_result = std::move(result);
-    m_text->setPlainText(m_result->text);
-    m_save->setVisible(std::holds_alternative<MinimiseAnswer>(m_result->answer));
+    m_save->setVisible(std::holds_alternative<MinimiseAnswer>(result->answer));
+    m_answer->showResult(std::move(result));
 }
 
 void InstrumentsPane::showProblem(const QString& sentence)
 {
     setRunning(false);
-    m_result.reset();
+    showText(sentence);
+}
+
+void InstrumentsPane::showText(const QString& text)
+{
+    m_answer->showText(text);
     m_save->hide();
-    m_text->setPlainText(sentence);
 }
 
 void InstrumentsPane::saveSmallest()
 {
-    const auto shown = m_result;
+    const auto shown = m_answer->result();
     const auto stem = QFileInfo(m_path).completeBaseName();
     askAndSave(*this,
         {tr("Save the smallest capture"), fileStem({stem, tr("smallest")}), {tr("Capture (*.pt)")},
@@ -372,7 +293,7 @@ void InstrumentsPane::saveSmallest()
 
 QString InstrumentsPane::text() const
 {
-    return m_text->toPlainText();
+    return m_answer->text();
 }
 
 } // namespace nanscope

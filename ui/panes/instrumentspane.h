@@ -13,13 +13,13 @@
 class QComboBox;
 class QLabel;
 class QLineEdit;
-class QPlainTextEdit;
 class QProgressBar;
 class QPushButton;
 class QSpinBox;
-class QToolButton;
 
 namespace nanscope {
+
+class MeasureView;
 
 /// Instruments on the selected capture: of a replay, or of a function of the user's own, which is shown before it runs
 /// for the first time.
@@ -50,6 +50,7 @@ public:
     QSpinBox* callsBox() { return m_calls; }
     QPushButton* measureButton() { return m_measure; }
     QPushButton* saveButton() { return m_save; }
+    MeasureView* answer() { return m_answer; }
 
 Q_SIGNALS:
     void measureRequested(const nanscope::MeasureOrder& order);
@@ -64,6 +65,7 @@ private:
     void measureOrCancel();
     void askToRun(const MeasureOrder& order);
     void saveSmallest();
+    void showText(const QString& text);
     bool ownFunction() const;
     Instrument instrument() const;
 
@@ -80,10 +82,9 @@ private:
     QPushButton* m_save;
     QProgressBar* m_progress;
     QLabel* m_about;
-    QPlainTextEdit* m_text;
+    MeasureView* m_answer;
     QString m_path; ///< of the capture; empty: none is selected
     bool m_running = false;
-    std::shared_ptr<const MeasureResult> m_result;
     std::set<QString> m_agreed; ///< commands that the user has seen and run
 };
 

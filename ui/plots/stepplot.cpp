@@ -5,60 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include <QFontMetrics>
 #include <QKeyEvent>
 
+#include "ui/plots/decadeticker.h"
 #include "ui/plots/qcp.h"
 #include "ui/theme.h"
 
 namespace nanscope {
-
-namespace {
-
-/// Below two decades QCustomPlot's own goes over to linear ticks, whose labels lie on each other at the upper end. This
-/// one takes 1, 2 and 5, or fewer where the axis is short.
-class DecadeTicker : public QCPAxisTickerLog
-{
-public:
-    explicit DecadeTicker(const QCPAxis& axis)
-        : m_axis(axis)
-    { }
-
-protected:
-    QVector<double> createTickVector(double tickStep, const QCPRange& range) override
-    {
-        constexpr double fewDecades = 100;
-        if (!(range.lower > 0) || range.upper / range.lower >= fewDecades) {
-            return QCPAxisTickerLog::createTickVector(tickStep, range);
-        }
-        QVector<double> ticks;
-        const std::vector<int> parts = partsFor(range);
-        for (double decade = std::pow(10, std::floor(std::log10(range.lower))); decade <= range.upper; decade *= 10) {
-            for (const int part : parts) {
-                if (range.contains(part * decade)) {
-                    ticks << part * decade;
-                }
-            }
-        }
-        return ticks;
-    }
-
-private:
-    /// 1 and 2 are the closest of 1, 2, 5; 1 and 3 of 1, 3.
-    std::vector<int> partsFor(const QCPRange& range) const
-    {
-        const double decades = std::log10(range.upper / range.lower);
-        const double labels = m_axis.axisRect()->height() / decades / QFontMetrics(m_axis.tickLabelFont()).height();
-        return labels * std::log10(2) >= 1 ? std::vector {1, 2, 5}
-            : labels * std::log10(3) >= 1  ? std::vector {1, 3}
-            : decades >= 1                 ? std::vector {1}
-                                           : std::vector {1, 5};
-    }
-
-    const QCPAxis& m_axis;
-};
-
-} // namespace
 
 StepPlot::StepPlot(QWidget* parent)
     : SmallPlot(parent)
@@ -72,7 +25,7 @@ StepPlot::StepPlot(QWidget* parent)
 void StepPlot::setLogarithmic()
 {
     plot().yAxis->setScaleType(QCPAxis::stLogarithmic);
-    plot().yAxis->setTicker(QSharedPointer<QCPAxisTickerLog>(new DecadeTicker(*plot().yAxis)));
+    plot().yAxis->setTicker(decadeTicker(*plot().yAxis));
     plot().yAxis->setNumberFormat(QStringLiteral("eb"));
     plot().yAxis->setNumberPrecision(0);
 }
