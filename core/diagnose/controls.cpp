@@ -3,6 +3,7 @@
 #include "core/diagnose/controls.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -82,12 +83,13 @@ Result<std::optional<Control>> Controls::identified(const CaptureFile& file, con
     if (!known) {
         return tl::make_unexpected(known.error());
     }
+    const double norm = std::sqrt(stored.input.batches[static_cast<std::size_t>(batch)].sumSquares);
     // A call that fits in places only went wrong itself, and along a few directions alone other schedules fit as well.
     const auto& fit = **known;
     const bool close = !fit.exact.empty() || fit.identification.fit.value_or(1) <= closeEnough;
     const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly && close;
     const bool stranger = fit.compared && fit.identification.matchesNone;
-    return good || stranger ? std::optional(Control {fit, {}, false, stranger}) : std::nullopt;
+    return good || stranger ? std::optional(Control {fit, {}, norm, false, stranger}) : std::nullopt;
 }
 
 Result<std::optional<Control>> Controls::inSameCall(

@@ -22,6 +22,7 @@ struct Control
 {
     ElementFit fit;
     std::string source; ///< "element 0 of this call", or the file name of the healthy capture
+    double inputNorm = 0;
     bool sameCall = false;
     bool stranger = false; ///< finite and complete, and yet the result of no known variant
 };

@@ -108,7 +108,7 @@ void controlLine(CaptureVerdict& v, const Case& c)
     const auto text = fmt::format("{} is what {} gives, to {:.2g} %{}", c.control->source,
         oneOf(fit.identification.names), 100 * fit.identification.fit.value_or(0), exact);
     if (c.control->sameCall && v.blame == Blame::implementation) {
-        v.speaksFor.push_back({text + ": shape, epsilon and function are not to blame", "control"});
+        v.speaksFor.push_back({text + ": shape and function are not to blame", "control"});
     } else {
         v.notTestable.push_back({text + ": the function works, which says nothing of this input", "control"});
     }
@@ -186,6 +186,10 @@ void alwaysUntestable(CaptureVerdict& v)
     v.notTestable.push_back({"whether the same call fails again, here or on another GPU: this was replayed from the "
                              "published formulas, not with your kernel",
         "replay"});
+    v.notTestable.push_back({"what the function takes or does besides: weights, moments or a coefficient that were bad "
+                             "already, a cast, a mask or a quantiser after the iteration; capture what the iteration "
+                             "itself returns",
+        "capture"});
 }
 
 } // namespace
@@ -241,7 +245,7 @@ void argue(CaptureVerdict& verdict, const Case& c, const std::vector<LogTrend>& 
     logLines(verdict, logs);
     if (c.element->inputScan.finite()) {
         verdict.speaksFor.push_back(
-            {fmt::format("the input is finite: absmax {:.4g}, nothing upstream had gone bad in it",
+            {fmt::format("the input is finite: absmax {:.4g}, nothing upstream had gone bad in what was dumped of it",
                  c.element->inputScan.absmax),
                 "input"});
     }

@@ -77,19 +77,19 @@ Judgement zeroedInPlaces(const Case& c)
     return j;
 }
 
-// A term of the user's own that is large in one place looks like wrong arithmetic inside the kernel.
+// The user's own code can leave any finite value in a place.
 Judgement perhapsDeliberate(const Case& c)
 {
     Judgement j;
-    j.kind = deliberateKind;
+    j.kind = c.deliberate ? deliberateKind : unsaidKind;
     j.summary =
-        fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is {:.0f} % off, by a term or "
-                    "a factor on top of the right values: it may be meant, or the arithmetic inside was wrong",
+        fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is {:.0f} % off: finite, and not "
+                    "what the function gives there",
             fmt::join(c.identification.names, " or "), 100 * c.identification.fit.value_or(0), c.fit.worstRow,
             c.fit.worstCol, 100 * c.fit.worstTileError);
     j.question =
-        "does your function add something to the result there (weight decay, an old value), or scale it? If it "
-        "does not, the kernel did";
+        "does your code treat this part otherwise (a mask, another optimizer or rate, weight decay, an old value)? "
+        "If it does not, the kernel did";
     return j;
 }
 
@@ -97,7 +97,7 @@ Judgement corruptInPlaces(const Case& c, double typical)
 {
     Judgement j;
     j.blame = Blame::implementation;
-    j.kind = "finite corruption";
+    j.kind = corruptKind;
     j.summary = fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is {:.0f} % off: finite, "
                             "and wrong",
         fmt::join(c.identification.names, " or "), 100 * typical, c.fit.worstRow, c.fit.worstCol,
@@ -139,14 +139,15 @@ Judgement judgeFinite(const Case& c)
         return unknownFunction(c);
     }
     const double typical = c.identification.fit.value_or(0);
-    const bool said = c.identification.how == IdentifiedBy::given || c.identification.how == IdentifiedBy::sidecar;
-    if (said && c.fit.compared && typical > foreignFit) {
+    if (saidToHaveRun(c) && c.fit.compared && typical > foreignFit) {
         return notWhatWasSaid(c);
     }
     if (c.masked && isCorrupt(c.fit, typical)) {
         return zeroedInPlaces(c);
     }
-    if (c.deliberate && isCorrupt(c.fit, typical)) {
+    // Of what only a fit names, the code around it is not known.
+    const bool perhapsMeant = c.deliberate || !(saidToHaveRun(c) || c.misplaced);
+    if (perhapsMeant && isCorrupt(c.fit, typical)) {
         return perhapsDeliberate(c);
     }
     if (isCorrupt(c.fit, typical)) {

@@ -3,6 +3,7 @@
 #include "core/diagnose/judge.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -155,9 +156,11 @@ private:
         }
         c.deadLines = damagedWhereInputIsZero(element);
         choosePlausible(c, stored, m_given);
-        c.epsilonUnknown = !stored.epsilon && std::ranges::any_of(c.members, [](const Member& member) {
-            return !member.variant->ignoresCallerEpsilon;
-        });
+        const bool takesIt =
+            std::ranges::any_of(c.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
+        // What a wrapper dumps and what the function does with it may differ, unless somebody names the function.
+        c.epsilonUnknown = !saidToHaveRun(c) || (!stored.epsilon && takesIt);
+        c.faint = isFaint(c);
         if (auto done = measure(c, stored); !done) {
             return done;
         }
@@ -174,7 +177,7 @@ private:
             return {};
         }
         settled = true;
-        adopt(verdict, c, std::move(judgement));
+        adopt(verdict, c, std::move(judgement), stored.pid);
         return {};
     }
 
@@ -186,6 +189,16 @@ private:
             return control;
         }
         return m_controls.inSameRun(matrix.stored);
+    }
+
+    // Squares that vanish, in fp32 or in the format of a norm that is written by hand, leave 0/0 or an epsilon alone to
+    // divide by; a healthy call speaks for inputs of its own size.
+    static bool isFaint(const Case& c)
+    {
+        constexpr double squaresVanish = 1e-18;
+        constexpr double muchSmaller = 1.0 / 16;
+        const double norm = std::sqrt(c.element->inputScan.sumSquares);
+        return !saidToHaveRun(c) && (norm < squaresVanish || (c.control && norm < muchSmaller * c.control->inputNorm));
     }
 
     /// Where values that should not be there come from.
@@ -205,12 +218,13 @@ private:
         constexpr std::size_t mostBefore = 8;
         const auto origin =
             originOf(matrix.element, c.odd, matrix.file, m_captures.before(matrix.stored, mostBefore), m_job.cancel);
-        if (!origin.empty()) {
+        c.misplaced = origin.misplaced;
+        if (!origin.text.empty()) {
             c.facts.push_back({fmt::format("the part that is wrong (rows {}-{} x columns {}-{}): {}", c.odd.rowBegin,
-                                   c.odd.rowEnd - 1, c.odd.colBegin, c.odd.colEnd - 1, origin),
+                                   c.odd.rowEnd - 1, c.odd.colBegin, c.odd.colEnd - 1, origin.text),
                 "bytes"});
         }
-        return !origin.empty();
+        return !origin.text.empty();
     }
 
     /// Finite values beside NaN that no plausible variant gives. Asked only where no replay of any of them fails; the
@@ -315,15 +329,16 @@ private:
         return {};
     }
 
-    void adopt(CaptureVerdict& verdict, const Case& c, Judgement judgement) const
+    void adopt(CaptureVerdict& verdict, const Case& c, Judgement judgement, const std::optional<int>& pid) const
     {
         auto weighed = weighedIn(c);
         weighed.logs = logLinesOf(m_run, verdict);
-        weighed.machine = hardwareErrorOf(m_words, verdict.rank);
+        weighed.machine = hardwareErrorOf(m_words, verdict.rank, pid);
         const bool elsewhere = !weighed.machine && !m_words.machine.empty();
         conclude(verdict, c, std::move(judgement), std::move(weighed));
         if (elsewhere && verdict.role != Role::healthy) {
-            const auto& [rank, line] = m_words.machine.front();
+            const auto& rank = m_words.machine.front().rank;
+            const auto& line = m_words.machine.front().line;
             verdict.notTestable.push_back(
                 {fmt::format("a hardware error {}: {}",
                      rank ? fmt::format("on rank {}", *rank) : "on a rank that is not said", line.text),

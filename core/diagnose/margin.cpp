@@ -124,7 +124,8 @@ std::string totalsText(const EnvelopeTotals& t)
 {
     auto text = fmt::format("{} of {} finite", t.finite, t.roundings);
     if (t.slackPercent) {
-        text += fmt::format(", slack {:.1f} %", *t.slackPercent);
+        constexpr double most = 1000; // of an input that its epsilon outweighs
+        text += *t.slackPercent > most ? ", slack over 1000 %" : fmt::format(", slack {:.1f} %", *t.slackPercent);
     }
     if (t.absmaxQ) {
         text += fmt::format(", max|Q| {:.3g}", *t.absmaxQ);

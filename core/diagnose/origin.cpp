@@ -51,14 +51,18 @@ std::string inEarlierCalls(
 
 } // namespace
 
-std::string originOf(const Element& element, const OddBox& region, const CaptureFile& file,
+Recurrence originOf(const Element& element, const OddBox& region, const CaptureFile& file,
     const std::vector<const Capture*>& before, const CancelToken& cancel)
 {
     auto origin = recursInside(element, region);
-    if (origin.empty()) {
-        origin = inSameCall(element, region, file);
+    if (!origin.empty()) {
+        return {std::move(origin), writtenTwice(element, region)};
     }
-    return origin.empty() ? inEarlierCalls(element, region, before, cancel) : origin;
+    origin = inSameCall(element, region, file);
+    if (!origin.empty()) {
+        return {std::move(origin), true};
+    }
+    return {inEarlierCalls(element, region, before, cancel), false};
 }
 
 } // namespace nanscope

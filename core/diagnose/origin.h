@@ -15,9 +15,16 @@
 
 namespace nanscope {
 
+/// Where values stand a second time; no text where they are new.
+struct Recurrence
+{
+    std::string text;
+    bool misplaced = false; ///< from elsewhere in this call's results, where nobody puts them on purpose
+};
+
 /// Searches the matrix itself, the others of its call, then `before`, dumps of the same process and shape that were
-/// written earlier; of these one is held in memory at a time. Empty where the values are new.
-std::string originOf(const Element& element, const OddBox& region, const CaptureFile& file,
+/// written earlier; of these one is held in memory at a time.
+Recurrence originOf(const Element& element, const OddBox& region, const CaptureFile& file,
     const std::vector<const Capture*>& before, const CancelToken& cancel);
 
 } // namespace nanscope

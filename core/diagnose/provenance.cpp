@@ -183,6 +183,11 @@ std::string recursIn(
     return same ? fmt::format("it holds {}, bit for bit", what) : std::string();
 }
 
+bool writtenTwice(const Element& element, const OddBox& region)
+{
+    return twiceAt(element, region).has_value();
+}
+
 std::string recursInside(const Element& element, const OddBox& region)
 {
     if (region.rowEnd <= region.rowBegin || region.colEnd <= region.colBegin) {

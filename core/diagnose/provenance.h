@@ -19,6 +19,9 @@ namespace nanscope {
 /// where the values are new.
 std::string recursInside(const Element& element, const OddBox& region);
 
+/// It stands at another place of the same output, too.
+bool writtenTwice(const Element& element, const OddBox& region);
+
 /// The same for another matrix of the same size: "the output of element 1", as `what` names it.
 std::string recursIn(
     const Element& element, const OddBox& region, const std::vector<double>& other, const std::string& what);

@@ -118,6 +118,8 @@ Case caseOf(const CaptureVerdict& judged, const Element& element)
     c.fit = weighed.fit;
     c.masked = judged.kind == maskedKind;
     c.deliberate = judged.kind == deliberateKind;
+    c.misplaced = judged.kind == corruptKind;
+    c.faint = judged.kind == faintKind;
     c.epsilonUnknown = judged.kind == unknownEpsilonKind;
     c.deadLines = judged.kind == deadLinesKind;
     return c;

@@ -114,6 +114,34 @@ Judgement hangsOnEpsilon(const Case& c)
     return j;
 }
 
+// 0/0, or an epsilon alone to divide by.
+Judgement mayHaveVanished(const Case& c)
+{
+    Judgement j;
+    j.kind = faintKind;
+    j.summary =
+        fmt::format("the input is so small (absmax {:.2g}) that the squares of its norm may vanish in the function's "
+                    "format, and no healthy call of its size tells",
+            c.element->inputScan.absmax);
+    j.question =
+        "how does your function take its norm, and with which epsilon? If the squares are summed in fp32 and the "
+        "epsilon is the one of the dump, the kernel did it (--ran VARIANT:PRECISION says so)";
+    return j;
+}
+
+// Where the iteration itself goes wrong, Inf meets Inf and NaN comes of it; a cast makes none.
+Judgement mayBeACast(const Case& c)
+{
+    Judgement j;
+    j.kind = "Inf, and no NaN";
+    j.summary =
+        fmt::format("{}, without a NaN, and no replay comes near it: a cast or a factor after the iteration that "
+                    "leaves its format ends like this",
+            c.damage.text);
+    j.question = "does your code cast or scale the result (fp16, a quantiser)? If it does not, the kernel did";
+    return j;
+}
+
 } // namespace
 
 Judgement judgeDamage(const Case& c)
@@ -139,7 +167,18 @@ Judgement judgeDamage(const Case& c)
     if (fitsNothingKnown(c)) {
         return unknownFunction(c);
     }
+    if (c.element->outputScan.nan == 0 && c.damage.name != "rectangle" && !saidToHaveRun(c)) {
+        return mayBeACast(c);
+    }
+    if (c.faint && c.damage.name == "whole element") {
+        return mayHaveVanished(c);
+    }
     return atTheEdge(c) ? marginalNumbers(c) : allFinite(c);
+}
+
+bool saidToHaveRun(const Case& c)
+{
+    return c.identification.how == IdentifiedBy::given || c.identification.how == IdentifiedBy::sidecar;
 }
 
 Judgement judge(const Case& c)

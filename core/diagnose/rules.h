@@ -25,7 +25,9 @@ struct Case
     OddBox odd; ///< of a finite output, around the tiles that no replay gives
     bool masked = false; ///< what is odd in a finite output is zero, as a mask leaves it
     bool deliberate = false; ///< what is odd in a finite output may be a term or a factor of the user's own
-    bool epsilonUnknown = false; ///< neither the dump nor the member that ran says which it was
+    bool misplaced = false; ///< what is odd there stands elsewhere among the results of this call
+    bool epsilonUnknown = false; ///< nobody says what ran, or with which epsilon
+    bool faint = false; ///< so small that its norm may have vanished, and nobody says how it was taken
     bool deadLines = false; ///< all that is damaged lies in rows, or in columns, that are zero in the input
     std::vector<EvidenceLine> facts; ///< found in the bytes: they hold whatever ran
     std::vector<Member> members;
@@ -47,6 +49,9 @@ Judgement judgeDamage(const Case& c);
 /// The verdict on a matrix whose output is finite: fine, corrupted in places, or of no known variant.
 Judgement judgeFinite(const Case& c);
 
+/// Whether a sidecar or the user names what ran: then no code around it is presumed.
+bool saidToHaveRun(const Case& c);
+
 /// The one of the two that the output asks for.
 Judgement judge(const Case& c);
 
@@ -60,10 +65,12 @@ struct Division
 };
 Division divisionOf(const Case& c);
 
-/// Judgement::kind of a case that is masked, of one that may be meant, of one that hangs on its epsilon, and of one
-/// with dead lines.
+/// Judgement::kind of what a second look at the verdict has to know.
 constexpr std::string_view maskedKind = "zero in places";
+constexpr std::string_view corruptKind = "finite corruption";
 constexpr std::string_view deliberateKind = "off in places, by a term or a factor";
+constexpr std::string_view unsaidKind = "off in places";
+constexpr std::string_view faintKind = "a norm that may have vanished";
 constexpr std::string_view unknownEpsilonKind = "zero in, NaN out, and which epsilon is not known";
 constexpr std::string_view deadLinesKind = "damaged where the input is zero";
 

@@ -6,19 +6,39 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "core/diagnose/evidence.h"
+#include "core/diagnose/layers.h"
 
 namespace nanscope {
 
 namespace {
 
-std::vector<std::pair<std::optional<int>, EvidenceLine>> hardwareErrors(const RunData& run)
+// What launchers, dmesg and syslog put before a line, then the driver's own beginning or the failing call's exception.
+bool asWritten(const std::string& text)
 {
-    std::vector<std::pair<std::optional<int>, EvidenceLine>> errors;
+    static const RE2 line(
+        R"((?:\[?[A-Za-z]*\d+\]?: ?)?(?:\w{3} +\d+ [\d:]{8} |\d{4}-\d\d-\d\d[T ]\S+ )?(?:\S+ kernel: )?)"
+        R"((?:\[[ \d.]+\] )?(?:kernel: )?(?:NVRM: Xid|(?:[\w.]+Error: )?CUDA error: uncorrectable |SDCReplayMismatch).*)",
+        RE2::Quiet);
+    return RE2::FullMatch(text, line);
+}
+
+std::optional<int> pidIn(const std::string& text)
+{
+    static const RE2 pid(R"(\bpid=(\d+))");
+    int number = 0;
+    return RE2::PartialMatch(text, pid, &number) ? std::optional(number) : std::nullopt;
+}
+
+std::vector<HardwareError> hardwareErrors(const RunData& run)
+{
+    std::vector<HardwareError> errors;
     for (const auto& event : run.events) {
         if (event.kind == EventKind::machine) {
-            errors.push_back({event.rank, {event.text, fmt::format("{}:{}", event.source, event.line)}});
+            errors.push_back({event.rank, pidIn(event.text), asWritten(event.text),
+                {event.text, fmt::format("{}:{}", event.source, event.line)}});
         }
     }
     return errors;
@@ -33,7 +53,7 @@ bool hasSeveralRanks(const RunData& run)
     for (const auto& series : run.series) {
         ranks.insert(series.rank.value_or(0));
     }
-    return ranks.size() > 1;
+    return ranks.size() > 1 || worldSizeOf(run).value_or(1) > 1;
 }
 
 } // namespace
@@ -43,11 +63,14 @@ RunWords wordsOf(const RunData& run)
     return {silentRanks(run), hardwareErrors(run), hasSeveralRanks(run)};
 }
 
-std::optional<EvidenceLine> hardwareErrorOf(const RunWords& words, const std::optional<int>& rank)
+std::optional<EvidenceLine> hardwareErrorOf(
+    const RunWords& words, const std::optional<int>& rank, const std::optional<int>& pid)
 {
-    const auto own = std::ranges::find_if(
-        words.machine, [&](const auto& error) { return error.first ? error.first == rank : !words.severalRanks; });
-    return own == words.machine.end() ? std::nullopt : std::optional(own->second);
+    const auto own = std::ranges::find_if(words.machine, [&](const HardwareError& error) {
+        const bool itsRank = error.rank ? error.rank == rank : !words.severalRanks;
+        return error.asWritten && (error.pid && pid ? error.pid == pid : itsRank);
+    });
+    return own == words.machine.end() ? std::nullopt : std::optional(own->line);
 }
 
 } // namespace nanscope

@@ -135,8 +135,10 @@ void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<s
         return;
     }
     verdict.speaksFor.insert(verdict.speaksFor.begin(),
-        EvidenceLine {fmt::format("{} was given the same bits and its output is finite ({}): the numbers did not do it",
-                          whose, twin.clean->file),
+        EvidenceLine {
+            fmt::format(
+                "{} was given the same bits and its output is finite ({}): what depends on them alone did not do it",
+                whose, twin.clean->file),
             std::string(sameInput)});
     verdict.question.clear();
     verdict.marginal = false;
