@@ -386,13 +386,14 @@ void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weigh
     verdict.members = c.results;
     verdict.damage = c.damage;
     verdict.weighed = std::move(weighed);
-    const bool healthy = verdict.role == Role::healthy && verdict.blame == Blame::undecided;
+    const bool asks = asksAboutPlace(verdict.kind);
+    const bool healthy = verdict.role == Role::healthy && verdict.blame == Blame::undecided && !asks;
     if (!healthy) {
         argue(verdict, c, verdict.weighed->logs);
         verdict.next = nextExperiments(verdict);
     }
     const bool silent = c.element->outputScan.allZero() && !c.element->inputScan.allZero();
-    if (verdict.role == Role::healthy && (verdict.blame != Blame::undecided || silent)) {
+    if (verdict.role == Role::healthy && (verdict.blame != Blame::undecided || silent || asks)) {
         verdict.role = Role::birth;
     }
     letMachineSpeak(verdict);

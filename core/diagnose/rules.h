@@ -70,6 +70,11 @@ constexpr std::string_view maskedKind = "zero in places";
 constexpr std::string_view corruptKind = "finite corruption";
 constexpr std::string_view deliberateKind = "off in places, by a term or a factor";
 constexpr std::string_view unsaidKind = "off in places";
+/// A finite output with a place that somebody has to explain.
+inline bool asksAboutPlace(std::string_view kind)
+{
+    return kind == deliberateKind || kind == unsaidKind;
+}
 constexpr std::string_view faintKind = "a norm that may have vanished";
 constexpr std::string_view unknownEpsilonKind = "zero in, NaN out, and which epsilon is not known";
 constexpr std::string_view deadLinesKind = "damaged where the input is zero";

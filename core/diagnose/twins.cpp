@@ -11,6 +11,7 @@
 #include "core/diagnose/element.h"
 #include "core/diagnose/fits.h"
 #include "core/diagnose/margin.h"
+#include "core/diagnose/rules.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
@@ -127,7 +128,7 @@ std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged
 void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<std::string>& ran)
 {
     const auto whose = twin.sameProcess ? std::string("the same process") : rankText(twin.clean->rank);
-    if (numbersCould(verdict, ran)) {
+    if (numbersCould(verdict, ran) || asksAboutPlace(verdict.kind)) {
         verdict.notTestable.push_back({fmt::format("{} was given the same bits and its output is finite ({}): if the "
                                                    "same function ran in the same format, the numbers did not do it",
                                            whose, twin.clean->file),

@@ -93,6 +93,34 @@ TEST_F(Judging, AHardwareErrorInTheLogTurnsTheKernelsFaultIntoTheMachines)
     EXPECT_EQ(diagnosis.findings.front().id, "machine");
 }
 
+TEST_F(Judging, WordsAboutHardwareAreNoHardwareError)
+{
+    addUnwritten("x.pt");
+    m_run.captures[0].pid = 123;
+    Event xid;
+    xid.kind = EventKind::machine;
+    for (const auto* text : {"If you see `NVRM: Xid (PCI:0000:3b:00): 48` in dmesg, replace the card",
+             "PASSED test_msg: RuntimeError('CUDA error: uncorrectable ECC error encountered')",
+             "+ grep -c 'NVRM: Xid (PCI' kern.log", "# NVRM: Xid (PCI:0000:3b:00): 79",
+             "GPU 7: uncorrectable NVLink error", "[ 12.3] NVRM: Xid (PCI:0000:3b:00): 94, pid=99, name=other_job"}) {
+        xid.text = text;
+        m_run.events = {xid};
+        EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << text;
+    }
+    for (const auto* text : {"[ 12.3] NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus.",
+             "Nov 22 10:00:01 node7 kernel: [ 12.3] NVRM: Xid (PCI:0000:3b:00): 48, DBE",
+             "[rank0]: torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered"}) {
+        xid.text = text;
+        m_run.events = {xid};
+        EXPECT_EQ(diagnosed().captures[0].blame, Blame::machine) << text;
+    }
+    Setting world;
+    world.name = "world_size";
+    world.value = "8";
+    m_run.settings = {world};
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "nobody says which rank of eight";
+}
+
 TEST_F(Judging, AHardwareErrorOfAnotherRankIsNotThisOnes)
 {
     addUnwritten("x.pt");

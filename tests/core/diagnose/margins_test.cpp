@@ -247,6 +247,7 @@ TEST(Margins, ATileMustBeFarOffAndFarFromTypical)
     s.element.outputScan.nan = 0;
     s.c.fit.compared = true;
     s.c.fit.localDamage = true;
+    s.c.identification.how = IdentifiedBy::given;
     s.c.identification.names = {"gns-gram"};
     s.c.identification.fit = 0.004;
     s.c.fit.worstTileError = 0.081;
@@ -269,6 +270,7 @@ TEST(Margins, ZerosThatAMaskCanLeaveAreAskedAbout)
     s.element.outputScan.nan = 0;
     s.c.identification.names = {"gns-gram"};
     s.c.identification.fit = 0.002;
+    s.c.identification.how = IdentifiedBy::sidecar;
     s.c.fit = {true, true, "", 1.0, 8, 0};
     EXPECT_EQ(judgeFinite(s.c).kind, "finite corruption");
     s.c.masked = true;

@@ -128,6 +128,32 @@ TEST(Rules, AnEpsilonThatNobodySaidMayHaveBeenZero)
     EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
 }
 
+TEST(Rules, ANormThatMayHaveVanishedIsAskedAbout)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.c.faint = true;
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation) << "0/0 leaves nothing finite";
+    b.c.damage.name = "whole element";
+    EXPECT_EQ(judgeDamage(b.c).kind, faintKind);
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
+}
+
+TEST(Rules, InfWithoutNanMayBeACast)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.element.outputScan.nan = 0;
+    b.element.outputScan.posInf = 1;
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
+    EXPECT_NE(judgeDamage(b.c).question.find("cast or scale"), std::string::npos);
+    b.c.damage.name = "rectangle";
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation) << "a cast knows no tiles";
+    b.c.damage.name = "single element";
+    b.c.identification.how = IdentifiedBy::given;
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
+}
+
 TEST(Rules, ZeroInputWhoseEpsilonVanishesIsNumerics)
 {
     Bench b;
@@ -170,6 +196,12 @@ TEST(Rules, LocalFiniteDamageIsFiniteCorruption)
     b.c.fit.worstTileError = 1.0;
     b.c.identification.names = {"gns-gram"};
     b.c.identification.fit = 0.004;
+    b.c.identification.how = IdentifiedBy::fit;
+    EXPECT_EQ(judgeFinite(b.c).blame, Blame::undecided) << "a fit does not tell what else the user's code does";
+    b.c.misplaced = true;
+    EXPECT_EQ(judgeFinite(b.c).kind, "finite corruption");
+    b.c.misplaced = false;
+    b.c.identification.how = IdentifiedBy::given;
     EXPECT_EQ(judgeFinite(b.c).kind, "finite corruption");
     EXPECT_EQ(judgeFinite(b.c).blame, Blame::implementation);
     b.c.deliberate = true;
