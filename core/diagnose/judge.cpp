@@ -23,6 +23,7 @@
 #include "core/diagnose/provenance.h"
 #include "core/diagnose/rules.h"
 #include "core/platform/platform.h"
+#include "core/replay/replay.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
@@ -166,6 +167,8 @@ private:
         }
         if (element.outputScan.finite()) {
             seekOrigin(c, matrix);
+        } else if (auto done = lookForACast(c, stored); !done) {
+            return done;
         }
         auto judgement = nanscope::judge(c);
         if (judgement.blame == Blame::implementation && !element.outputScan.finite()) {
@@ -199,6 +202,25 @@ private:
         constexpr double muchSmaller = 1.0 / 16;
         const double norm = std::sqrt(c.element->inputScan.sumSquares);
         return !saidToHaveRun(c) && (norm < squaresVanish || (c.control && norm < muchSmaller * c.control->inputNorm));
+    }
+
+    Result<void> lookForACast(Case& c, const Capture& stored)
+    {
+        if (c.element->outputScan.nan > 0 || !c.fit.compared || c.members.empty()) {
+            return {};
+        }
+        const auto& member = c.members.front();
+        ReplayOptions options;
+        options.precision = member.precision;
+        options.rounding.lowering = member.variant->lowering;
+        options.epsilon = stored.epsilon;
+        options.keepOutput = true;
+        auto done = replay(*member.variant, c.element->shape, c.element->input, m_device, options, m_job.cancel);
+        if (!done) {
+            return tl::make_unexpected(done.error());
+        }
+        c.likeACast = endsLikeACast(*c.element, done->outputs[0]);
+        return {};
     }
 
     /// Where values that should not be there come from.

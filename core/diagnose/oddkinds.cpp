@@ -159,4 +159,22 @@ bool looksMasked(const Element& element, const OddBox& box)
     return count < rows * cols || rows == element.shape.rows || cols == element.shape.cols;
 }
 
+bool endsLikeACast(const Element& element, const std::vector<double>& replay)
+{
+    constexpr double rounding = 0.95;
+    double smallestGone = INFINITY;
+    double largestKept = 0;
+    for (std::size_t i = 0; i < replay.size(); ++i) {
+        const double value = element.output[i];
+        if (std::isfinite(value)) {
+            largestKept = std::max(largestKept, std::abs(replay[i]));
+        } else if (std::isnan(value) || std::signbit(value) != std::signbit(replay[i])) {
+            return false;
+        } else {
+            smallestGone = std::min(smallestGone, std::abs(replay[i]));
+        }
+    }
+    return std::isfinite(smallestGone) && smallestGone >= rounding * largestKept;
+}
+
 } // namespace nanscope

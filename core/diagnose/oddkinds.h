@@ -21,4 +21,8 @@ bool looksMasked(const Element& element, const OddBox& box);
 /// row, or from column to column.
 bool looksDeliberate(const Element& element, const std::vector<double>& replay, const OddBox& box);
 
+/// True if every damaged value is an Inf where the replay is among its largest, with its sign: a cast or a factor after
+/// the iteration that left its format.
+bool endsLikeACast(const Element& element, const std::vector<double>& replay);
+
 } // namespace nanscope

@@ -120,6 +120,7 @@ Case caseOf(const CaptureVerdict& judged, const Element& element)
     c.deliberate = judged.kind == deliberateKind;
     c.misplaced = judged.kind == corruptKind;
     c.faint = judged.kind == faintKind;
+    c.likeACast = judged.kind == castKind;
     c.epsilonUnknown = judged.kind == unknownEpsilonKind;
     c.deadLines = judged.kind == deadLinesKind;
     return c;

@@ -133,11 +133,11 @@ Judgement mayHaveVanished(const Case& c)
 Judgement mayBeACast(const Case& c)
 {
     Judgement j;
-    j.kind = "Inf, and no NaN";
-    j.summary =
-        fmt::format("{}, without a NaN, and no replay comes near it: a cast or a factor after the iteration that "
-                    "leaves its format ends like this",
-            c.damage.text);
+    j.kind = castKind;
+    j.summary = fmt::format(
+        "{}: exactly the largest values of the result, with their signs, as a cast or a factor after it that "
+        "leaves its format ends",
+        c.damage.text);
     j.question = "does your code cast or scale the result (fp16, a quantiser)? If it does not, the kernel did";
     return j;
 }
@@ -167,7 +167,7 @@ Judgement judgeDamage(const Case& c)
     if (fitsNothingKnown(c)) {
         return unknownFunction(c);
     }
-    if (c.element->outputScan.nan == 0 && c.damage.name != "rectangle" && !saidToHaveRun(c)) {
+    if (c.likeACast && !saidToHaveRun(c)) {
         return mayBeACast(c);
     }
     if (c.faint && c.damage.name == "whole element") {

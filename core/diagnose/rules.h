@@ -27,6 +27,7 @@ struct Case
     bool deliberate = false; ///< what is odd in a finite output may be a term or a factor of the user's own
     bool misplaced = false; ///< what is odd there stands elsewhere among the results of this call
     bool epsilonUnknown = false; ///< nobody says what ran, or with which epsilon
+    bool likeACast = false; ///< every damaged value is an Inf among the largest of the result
     bool faint = false; ///< so small that its norm may have vanished, and nobody says how it was taken
     bool deadLines = false; ///< all that is damaged lies in rows, or in columns, that are zero in the input
     std::vector<EvidenceLine> facts; ///< found in the bytes: they hold whatever ran
@@ -75,6 +76,7 @@ inline bool asksAboutPlace(std::string_view kind)
 {
     return kind == deliberateKind || kind == unsaidKind;
 }
+constexpr std::string_view castKind = "Inf where the result is largest";
 constexpr std::string_view faintKind = "a norm that may have vanished";
 constexpr std::string_view unknownEpsilonKind = "zero in, NaN out, and which epsilon is not known";
 constexpr std::string_view deadLinesKind = "damaged where the input is zero";

@@ -123,5 +123,21 @@ TEST(LooksDeliberate, NotWhatAWrongTileInsideTheIterationLeaves)
     }));
 }
 
+TEST(EndsLikeACast, OnlyWhereEveryInfIsAmongTheLargest)
+{
+    Element element;
+    const std::vector<double> replay {0.5, -2, 1, 0.1, 2.01, -0.3};
+    element.output = {0.5, -INFINITY, 1, 0.1, INFINITY, -0.3};
+    EXPECT_TRUE(endsLikeACast(element, replay));
+    element.output[1] = INFINITY;
+    EXPECT_FALSE(endsLikeACast(element, replay)) << "a cast keeps the sign";
+    element.output[1] = NAN;
+    EXPECT_FALSE(endsLikeACast(element, replay)) << "and makes no NaN";
+    element.output = {0.5, -2, 1, INFINITY, 2.01, -0.3};
+    EXPECT_FALSE(endsLikeACast(element, replay)) << "larger ones went through";
+    element.output = replay;
+    EXPECT_FALSE(endsLikeACast(element, replay));
+}
+
 } // namespace
 } // namespace nanscope
