@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "core/replay/variantjson.h"
+#include "tests/core/session/temporaryfolder.h"
 
 using testing::HasSubstr;
 using testing::Not;
@@ -25,15 +26,10 @@ class KnownTest : public testing::Test
 protected:
     KnownTest()
     {
-        fs::remove_all(m_folder);
         fs::create_directories(m_folder / "config" / "nanscope");
         setenv("XDG_CONFIG_HOME", (m_folder / "config").c_str(), 1);
     }
-    ~KnownTest() override
-    {
-        (void)knownOf({});
-        fs::remove_all(m_folder);
-    }
+    ~KnownTest() override { (void)knownOf({}); }
 
     std::string write(const std::string& name, const std::string& text) const
     {
@@ -41,7 +37,7 @@ protected:
         return (m_folder / name).string();
     }
 
-    fs::path m_folder = fs::temp_directory_path() / "nanscope-known-test";
+    TemporaryFolder m_folder;
 };
 
 std::string variantText(const std::string& name, const std::string& precision = "fp16")
