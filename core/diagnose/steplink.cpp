@@ -60,7 +60,8 @@ StepLinks::Neighbours StepLinks::neighbours(const Event& event) const
             std::ranges::for_each(points, consider);
             continue;
         }
-        const auto [from, to] = std::ranges::equal_range(points, event.line, {}, &Point::line);
+        const auto from = std::ranges::lower_bound(points, event.line, {}, &Point::line);
+        const auto to = std::ranges::upper_bound(points, event.line, {}, &Point::line);
         if (from != points.begin()) {
             consider(*std::prev(from));
         }
