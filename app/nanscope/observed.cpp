@@ -182,7 +182,7 @@ Result<Observations> parseObserved(const ObservedWords& words)
 
 Result<Observations> observedOf(Source& source, const Observations& words)
 {
-    const auto named = ofCaptures(source.run, words);
+    auto named = ofCaptures(source.run, words);
     if (!named || !source.session) {
         return named;
     }
