@@ -276,10 +276,14 @@ private:
         return {};
     }
 
-    // Proof in one matrix of a batch outweighs an open question in another.
+    // Proof in one matrix of a batch outweighs an open question in another, and a question one that is fine.
     static bool outranks(const Judgement& judgement, const CaptureVerdict& verdict)
     {
-        return verdict.blame == Blame::undecided && judgement.blame != Blame::undecided;
+        if (verdict.blame != Blame::undecided) {
+            return false;
+        }
+        const bool asks = !judgement.question.empty() && verdict.question.empty();
+        return judgement.blame != Blame::undecided || asks;
     }
 
     Result<void> measure(Case& c, const Capture& stored)

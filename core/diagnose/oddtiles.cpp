@@ -118,6 +118,11 @@ public:
         return summary();
     }
 
+    bool deliberate(const OddTiles& found) const
+    {
+        return found.count > 0 && looksDeliberate(m_element, m_first, found.box);
+    }
+
 private:
     void chooseTiles()
     {
@@ -248,7 +253,6 @@ private:
                 found.spread = m_spread[i];
             }
         }
-        found.deliberate = found.count > 0 && looksDeliberate(m_element, m_first, found.box);
         return found;
     }
 
@@ -271,7 +275,15 @@ private:
 Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
     Device& device, const CancelToken& cancel)
 {
-    return members.empty() ? Result<OddTiles>(OddTiles {}) : Search(element, epsilon, device, cancel, 1).run(members);
+    if (members.empty()) {
+        return OddTiles {};
+    }
+    Search search(element, epsilon, device, cancel, 1);
+    auto found = search.run(members);
+    if (found) {
+        found->deliberate = search.deliberate(*found);
+    }
+    return found;
 }
 
 Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,

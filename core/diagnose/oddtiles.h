@@ -31,7 +31,7 @@ struct OddTiles
     std::int64_t col = 0;
     double spread = 0; ///< by how much the replays themselves differ there
     OddBox box; ///< around all of them
-    bool deliberate = false; ///< see looksDeliberate()
+    bool deliberate = false; ///< of a finite output: see looksDeliberate()
 };
 
 /// Replays every member, under its whole envelope where the first replay finds a tile suspicious. A tile is odd if it

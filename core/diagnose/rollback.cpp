@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/rules.h"
 #include "core/diagnose/tonight.h"
 
 namespace nanscope {
@@ -182,10 +183,17 @@ bool sparesTheNewest(const std::vector<CaptureVerdict>& verdicts)
     });
 }
 
-bool hasFiniteCorruption(const std::vector<CaptureVerdict>& verdicts)
+/// Finite captures tell whether a finite loss proves anything.
+std::string doubtOfFiniteLosses(const std::vector<CaptureVerdict>& verdicts)
 {
-    return std::any_of(verdicts.begin(), verdicts.end(),
-        [](const CaptureVerdict& verdict) { return verdict.kind == "finite corruption"; });
+    if (std::ranges::any_of(verdicts, [](const CaptureVerdict& verdict) { return verdict.kind == corruptKind; })) {
+        return "; a capture shows finite corruption, so a finite loss is no proof that the weights are right";
+    }
+    if (std::ranges::any_of(verdicts, [](const CaptureVerdict& verdict) { return asksAboutPlace(verdict.kind); })) {
+        return "; a capture is off in places and finite: unless your code did that, a finite loss is no proof that the "
+               "weights are right";
+    }
+    return {};
 }
 
 bool isSafeBefore(const CheckpointAdvice& advice, std::int64_t step)
@@ -214,7 +222,7 @@ std::string lostText(std::int64_t lost)
     return fmt::format("{} step{} before the fault", lost, lost == 1 ? "" : "s");
 }
 
-std::string reasonOf(const Rollback& rollback, const Trouble& trouble, bool corrupted)
+std::string reasonOf(const Rollback& rollback, const Trouble& trouble, const std::string& doubt)
 {
     if (!rollback.recommended) {
         return rollback.checkpoints.empty() ? "no checkpoint was found, in the folder or in a log"
@@ -222,13 +230,10 @@ std::string reasonOf(const Rollback& rollback, const Trouble& trouble, bool corr
     }
     const auto chosen = std::find_if(rollback.checkpoints.begin(), rollback.checkpoints.end(),
         [&](const CheckpointAdvice& advice) { return advice.step == *rollback.recommended; });
-    auto text = chosen->status == CheckpointStatus::safe
+    const auto text = chosen->status == CheckpointStatus::safe
         ? fmt::format("the newest that nothing speaks against, {}", lostText(trouble.life->first() - chosen->step))
         : fmt::format("nothing better is left, {}: {}", lostText(trouble.life->first() - chosen->step), chosen->reason);
-    if (corrupted) {
-        text += "; a capture shows finite corruption, so a finite loss is no proof that the weights are right";
-    }
-    return text;
+    return text + doubt;
 }
 
 /// Where nothing is safe, the newest that may be clean; never one that is poisoned, gone, or behind the fault.
@@ -265,7 +270,7 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
         doubtTheNewest(rollback.checkpoints, trouble.life->first());
     }
     rollback.recommended = choose(rollback.checkpoints, trouble.life->first());
-    rollback.reason = reasonOf(rollback, trouble, hasFiniteCorruption(verdicts));
+    rollback.reason = reasonOf(rollback, trouble, doubtOfFiniteLosses(verdicts));
     rollback.tonight = tonightLine(run, verdicts, rollback, trouble);
     return rollback;
 }

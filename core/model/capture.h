@@ -34,7 +34,8 @@ struct CaptureTensor
 struct Capture
 {
     std::int64_t id = 0; ///< row in the session, 0 before it is stored
-    std::string file; ///< file name without folders: its name in every answer
+    std::string
+        file; ///< its name in every answer, one capture alone: the file name, with folders where others are named alike
     std::string path; ///< where it was read from
     std::string identity; ///< equal for the same capture wherever it lies; see docs/architecture.md
     std::optional<int> rank;

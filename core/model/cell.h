@@ -139,7 +139,7 @@ struct Environment
 struct Cell
 {
     std::int64_t id = 0;
-    std::string capture; ///< the capture's file name
+    std::string capture; ///< the capture's name
     std::string variant;
     Precision precision = Precision::fp32;
     std::string device = "cpu";

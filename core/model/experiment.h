@@ -57,7 +57,7 @@ struct TriedExperiment
 /// Calls with the very input of a capture, as whoever made them counts them.
 struct CallsAgain
 {
-    std::string capture; ///< file name
+    std::string capture; ///< its name
     std::int64_t failed = 0; ///< whose output was damaged
     std::int64_t calls = 0;
     bool sameGpu = true; ///< as the one it was captured on

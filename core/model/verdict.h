@@ -138,7 +138,7 @@ struct Weighed
 struct CaptureVerdict
 {
     std::int64_t captureId = 0;
-    std::string capture; ///< file name
+    std::string capture; ///< its name
     Role role = Role::birth;
     std::optional<int> rank;
     std::optional<std::pair<std::int64_t, std::int64_t>> step; ///< between the lines of these two steps
@@ -156,7 +156,7 @@ struct CaptureVerdict
     std::vector<EvidenceLine> speaksAgainst;
     std::vector<EvidenceLine> notTestable;
     std::vector<Experiment> next; ///< most informative first
-    std::string causedBy; ///< downstream: file name of the birth it descends from
+    std::string causedBy; ///< downstream: name of the birth it descends from
     std::string layer {}; ///< "rank 3, element 0: one of 6 mlp.fc2 [512,1408]"; empty where no parameters are known
     std::vector<std::string> layerCandidates {}; ///< parameters it may be, the likeliest first
     std::vector<SpreadPlace> endsLike {}; ///< a tile gone bad there ends with exactly this pattern
@@ -167,7 +167,7 @@ struct CaptureVerdict
 struct Cluster
 {
     std::string text; ///< "3 births: rank 0, steps 5-7, [512,1408], rows 32-63"
-    std::vector<std::string> captures; ///< file names, in order of update and call
+    std::vector<std::string> captures; ///< names, in order of update and call
 };
 
 enum class AdvisoryStatus { confirmed, suspected, fixed };

@@ -215,6 +215,13 @@ Json keptToJson(const KeptIn& kept)
     return {{"session", kept.session}, {"run", kept.run.empty() ? Json(nullptr) : Json(kept.run)}};
 }
 
+void writeDefinitions(Json& request)
+{
+    for (const auto* variant : addedVariants()) {
+        request["definitions"].push_back(variantToJson(*variant));
+    }
+}
+
 } // namespace
 
 Result<void> addDefinitions(const Json& request)
@@ -232,13 +239,6 @@ Result<void> addDefinitions(const Json& request)
         }
     }
     return {};
-}
-
-void writeDefinitions(Json& request)
-{
-    for (const auto* variant : addedVariants()) {
-        request["definitions"].push_back(variantToJson(*variant));
-    }
 }
 
 Result<SweepOrder> sweepFromJson(const Json& request)

@@ -23,10 +23,9 @@ RequestLine readRequestLine(std::istream& in, std::string& line);
 /// before it takes memory.
 nlohmann::ordered_json parseServiceLine(const std::string& line);
 
-/// Variants that a request's "definitions" hold, made known (variant.h) before it is read; and those of the caller's
-/// own, for its request.
+/// Variants that a request's "definitions" hold, made known (variant.h) before it is read. What is written below
+/// brings those of its writer.
 Result<void> addDefinitions(const nlohmann::ordered_json& request);
-void writeDefinitions(nlohmann::ordered_json& request);
 
 /// The session that a request's results are kept in.
 struct KeptIn

@@ -36,19 +36,6 @@ std::vector<std::string> textsOf(Statement& statement)
     return texts;
 }
 
-void deleteCellsOf(sqlite3* db, const std::string& capture)
-{
-    std::vector<std::int64_t> ids;
-    Statement cells(db, "SELECT id FROM cells WHERE capture = ?");
-    cells.bind(capture);
-    while (cells.step()) {
-        ids.push_back(cells.integer(0));
-    }
-    for (const auto id : ids) {
-        deleteCell(db, id);
-    }
-}
-
 } // namespace
 
 CaptureNaming::CaptureNaming(sqlite3* db, fs::path folder)
@@ -176,7 +163,7 @@ void CaptureNaming::settleOld()
             m_before.emplace(m_alike.integer(0), std::nullopt);
         }
         settle(file);
-        deleteCellsOf(m_db, file);
+        deleteCellsWhere(m_db, "capture", file);
         forgetDiagnosis();
     }
     m_before.clear();

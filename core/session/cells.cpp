@@ -264,6 +264,20 @@ void deleteCell(sqlite3* db, std::int64_t id)
     }
 }
 
+std::int64_t deleteCellsWhere(sqlite3* db, const char* column, const std::string& value)
+{
+    std::vector<std::int64_t> ids;
+    Statement cells(db, fmt::format("SELECT id FROM cells WHERE {} = ?", column).c_str());
+    cells.bind(value);
+    while (cells.step()) {
+        ids.push_back(cells.integer(0));
+    }
+    for (const auto id : ids) {
+        deleteCell(db, id);
+    }
+    return static_cast<std::int64_t>(ids.size());
+}
+
 Result<void> Session::addCell(Cell& cell)
 {
     return m_impl->attempt([&] {

@@ -62,6 +62,9 @@ std::vector<Setting> readSettings(sqlite3* db);
 /// With all that belongs to it.
 void deleteCell(sqlite3* db, std::int64_t id);
 
+/// Those with this value in a column of theirs; how many they were.
+std::int64_t deleteCellsWhere(sqlite3* db, const char* column, const std::string& value);
+
 /// Deep gauges of one cell.
 void insertDeep(sqlite3* db, std::int64_t cellId, const DeepGauges& deep);
 void attachDeep(sqlite3* db, Cell& cell);

@@ -5,24 +5,6 @@
 
 namespace nanscope {
 
-namespace {
-
-std::int64_t dropCellsOf(sqlite3* db, const std::string& variant)
-{
-    std::vector<std::int64_t> ids;
-    Statement cells(db, "SELECT id FROM cells WHERE variant = ?");
-    cells.bind(variant);
-    while (cells.step()) {
-        ids.push_back(cells.integer(0));
-    }
-    for (const auto id : ids) {
-        deleteCell(db, id);
-    }
-    return static_cast<std::int64_t>(ids.size());
-}
-
-} // namespace
-
 Result<std::vector<StoredVariant>> Session::variants() const
 {
     return m_impl->attempt([&] {
@@ -46,7 +28,7 @@ Result<std::int64_t> Session::setVariant(const StoredVariant& variant, bool comp
     return m_impl->attempt([&] {
         sqlite3* db = m_impl->raw();
         Transaction transaction(db);
-        const auto dropped = computesTheSame ? 0 : dropCellsOf(db, variant.name);
+        const auto dropped = computesTheSame ? 0 : deleteCellsWhere(db, "variant", variant.name);
         Statement(db,
             "INSERT INTO variants VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET definition = "
             "excluded.definition")

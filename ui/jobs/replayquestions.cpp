@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/replay/serverequest.h"
 #include "core/report/report.h"
 #include "ui/jobs/replayservice.h"
 
@@ -17,7 +16,6 @@ int ReplayService::ask(nlohmann::ordered_json request, Answered answered)
 {
     const int id = ++m_lastId;
     request["id"] = id;
-    writeDefinitions(request);
     m_questions[id] = {QByteArray::fromStdString(jsonText(request)) + '\n', std::move(answered), false};
     if (m_programs.empty()) {
         loseQuestions(

@@ -24,7 +24,6 @@ Json requestOf(const SweepOrder& order, int id)
 {
     Json json {{"id", id}};
     json.update(sweepToJson(order));
-    writeDefinitions(json);
     return json;
 }
 

@@ -249,6 +249,15 @@ TEST_F(Judging, ProofInOneMatrixOutweighsAnOpenQuestionInAnother)
     EXPECT_EQ(v.damage.batch, 1);
 }
 
+TEST_F(Judging, AQuestionAboutOneMatrixOutweighsThatAnotherIsFine)
+{
+    add("x.pt", {waves(), waves(1)}, {outputOf("gns-gram", waves()), Matrix(size, 0.0)});
+    const auto v = diagnosed().captures[0];
+    EXPECT_EQ(v.role, Role::birth);
+    EXPECT_EQ(v.kind, "all zero") << v.summary;
+    EXPECT_THAT(v.question, HasSubstr("masked or frozen"));
+}
+
 TEST_F(Judging, AFileThatWentAwayIsSaidAndTheOthersAreJudged)
 {
     addUnwritten("gone.pt");

@@ -7,6 +7,7 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rollback.h"
+#include "core/diagnose/rules.h"
 #include "core/ingest/ingest.h"
 #include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -16,6 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -392,6 +394,18 @@ TEST(Rollback, TheNewestThatGaveAFiniteLossLongBefore)
     EXPECT_THAT(rollback->reason, HasSubstr("200 steps before the fault"));
     EXPECT_THAT(rollback->tonight, HasSubstr("resume from step 800 (200 steps again)"));
     EXPECT_EQ(rollback->checkpoints.front().proof.front().source, "train.log:1100") << "the first NaN loss";
+}
+
+TEST(Rollback, AFiniteLossProvesLessWhereACaptureIsWrongAndFinite)
+{
+    auto run = runOf(1000, 5);
+    run.checkpoints = {saved(500)};
+    auto odd = birthAfter(1000, Blame::undecided);
+    EXPECT_THAT(adviseRollback(run, {odd})->reason, Not(HasSubstr("no proof")));
+    odd.kind = unsaidKind;
+    EXPECT_THAT(adviseRollback(run, {odd})->reason, HasSubstr("unless your code did that, a finite loss is no proof"));
+    odd.kind = corruptKind;
+    EXPECT_THAT(adviseRollback(run, {odd})->reason, HasSubstr("a capture shows finite corruption"));
 }
 
 TEST(Rollback, TheNewestIsDoubtedWhenItWasWrittenJustBefore)
