@@ -6,7 +6,8 @@
 
 Every capture is diagnosed by itself, because each is a run of its own; --together gives the whole folder to one call
 instead. Prints the confusion table, the share of acceptable verdicts, the share of `undecided`, and every wrong
-accusation: `implementation` where the truth is something else.
+accusation: `implementation`, `nondeterministic` or `machine` where the truth is something else. A race may be called
+`implementation`. Where nothing is wrong at all, the other dumps of the run count as well.
 
 Exit status: 0 no wrong accusation, 1 at least one, 2 a capture got no verdict or nanscope could not be run.
 """
@@ -20,12 +21,19 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 VERDICTS = ("implementation", "numerics", "upstream", "undecided", "downstream", "nondeterministic", "machine", "none")
+# truth -> the accusations that are fair; none are where the truth is anything else.
+FAIR = {
+    "implementation": ("implementation",),
+    "nondeterministic": ("nondeterministic", "implementation"),
+    "machine": ("machine",),
+}
+ACCUSING = ("implementation", "nondeterministic", "machine")
 Label = dict[str, object]
 
 
@@ -37,36 +45,48 @@ def find_program(given: str | None) -> str:
 
 
 def diagnose(program: str, path: Path) -> dict[str, dict[str, object]]:
-    """File name -> its entry in the answer. Empty when there was no answer; the reason goes to stderr."""
+    """Name of a capture -> its entry in the answer. Empty when there was no answer; the reason goes to stderr."""
     done = subprocess.run([program, "diagnose", str(path), "--json"], capture_output=True, text=True, check=False)
     try:
         answer = json.loads(done.stdout)
-        return {Path(entry["capture"]).name: entry for entry in answer["captures"]}
+        return {str(entry["capture"]): entry for entry in answer["captures"]}
     except (ValueError, KeyError, TypeError):
         print(f"no diagnosis (exit status {done.returncode}): {done.stderr.strip()[:300]}: {path}", file=sys.stderr)
         return {}
 
 
 def diagnose_all(program: str, folder: Path, labels: list[Label], together: bool, jobs: int) -> dict[str, str]:
-    """File name -> verdict, "none" where there is none."""
+    """File, as labels have it, or its bare name -> verdict."""
     if together:
-        found = diagnose(program, folder)
-    else:
-        # A dump with others beside it is judged with its whole run.
-        files = [folder / str(label["file"]) for label in labels]
-        files = [file if file.parent == folder else file.parent for file in files]
-        with ThreadPoolExecutor(jobs) as pool:
-            found = {}
-            for answer in pool.map(lambda file: diagnose(program, file), files):
-                found |= answer
-    return {str(label["file"]): str(found.get(Path(str(label["file"])).name, {}).get("verdict", "none")) for label in labels}
+        return {name: str(entry.get("verdict", "none")) for name, entry in diagnose(program, folder).items()}
+    # A dump with others beside it is judged with its whole run.
+    files = [Path(str(label["file"])) for label in labels]
+    runs = [file if file.parent == Path() else file.parent for file in files]
+    found = {}
+    with ThreadPoolExecutor(jobs) as pool:
+        for file, answer in zip(files, pool.map(lambda run: diagnose(program, folder / run), runs), strict=True):
+            found |= {str(file.parent / name): str(entry.get("verdict", "none")) for name, entry in answer.items()}
+    return found
 
 
-def table(title: str, rows: Iterable[str], counts: Counter[tuple[str, str]]) -> None:
+def judged(label: Label, verdicts: dict[str, str]) -> tuple[str, str]:
+    """File and verdict of the dump; where nothing is wrong, of one beside it that is accused, if any."""
+    beside = label.get("beside", []) if label["truth"] == "user code" else []
+    files = [str(label["file"]), *map(str, beside)]
+    every = [(file, verdicts.get(file, verdicts.get(Path(file).name, "none"))) for file in files]
+    return next((one for one in every if one[1] in ACCUSING), every[0])
+
+
+def accused_wrongly(label: Label) -> bool:
+    return label["verdict"] in ACCUSING and label["verdict"] not in FAIR.get(str(label["truth"]), ())
+
+
+def table(title: str, rows: Collection[str], counts: Counter[tuple[str, str]]) -> None:
     shown = [verdict for verdict in VERDICTS if any(column == verdict for _, column in counts)]
-    print(f"{title:30}" + "".join(f"{verdict:>16}" for verdict in shown))
+    width = max(30, *(len(row) for row in rows))
+    print(f"{title:{width}}" + "".join(f"{verdict:>16}" for verdict in shown))
     for row in rows:
-        print(f"{row:30}" + "".join(f"{counts[row, verdict] or '.':>16}" for verdict in shown))
+        print(f"{row:{width}}" + "".join(f"{counts[row, verdict] or '.':>16}" for verdict in shown))
     print()
 
 
@@ -83,24 +103,22 @@ def main() -> None:
     verdicts = diagnose_all(program, options.out, labels, options.together, options.jobs)
 
     for label in labels:
-        label["verdict"] = verdicts[str(label["file"])]
+        label["judged"], label["verdict"] = judged(label, verdicts)
     for key in ("truth", "fault"):
         counts = Counter((str(label[key]), str(label["verdict"])) for label in labels)
         table(f"{key} \\ verdict", dict.fromkeys(str(label[key]) for label in labels), counts)
 
-    accused = [label for label in labels if label["verdict"] == "implementation"]
-    # A race is a fault of the implementation, and so no wrong accusation.
-    wrong = [label for label in accused if label["truth"] not in ("implementation", "nondeterministic")]
+    wrong = [label for label in labels if accused_wrongly(label)]
     right = [label for label in labels if label["verdict"] in label["acceptable"]]
     undecided = [label for label in labels if label["verdict"] == "undecided"]
     needless = [label for label in undecided if "undecided" not in label["acceptable"]]
-    silent = [label for label in labels if label["verdict"] == "none"]
+    silent = [label for label in labels if label["verdict"] == "none" and label not in right]
     for label in labels:
         if label not in right:
             kind = "WRONG ACCUSATION" if label in wrong else "not acceptable"
             print(
-                f"{kind}: {label['verdict']} for {label['truth']} ({label['fault']}, {label['variant']} "
-                f"{label['format']}, {label['spectrum']}): {label['file']}"
+                f"{kind}: {label['verdict']} for {label['truth']} ({label['fault']}, {label['detail'] or '-'}, "
+                f"{label['variant']} {label['format']}, {label['spectrum']}): {label['judged']}"
             )
     total = len(labels)
     print(
