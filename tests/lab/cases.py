@@ -61,17 +61,23 @@ class Case:
 
 @dataclass
 class Other:
-    """Another dump of the run of a fault."""
+    """Another dump of the run of a fault. `later` than the fault's own by so many ms; shortly before it where None."""
 
     x: Tensor
     output: Tensor
     rank: int = 0
     pid: int = 5150
+    later: int | None = None
+    epsilon: float | None = EPSILON
 
 
 @dataclass
 class Made:
-    """A finished fault. `variant` and `format` where they are not the case's own."""
+    """A finished fault. `variant` and `format` where they are not the case's own.
+
+    `call` is all that ran, as the caller sees it, for healthy calls of the same process; `also` are verdicts that are
+    literally true where nothing in the kernel is wrong; `epsilon` is what the dump says of it.
+    """
 
     x: Tensor
     output: Tensor
@@ -81,6 +87,9 @@ class Made:
     others: list[Other] = field(default_factory=list)
     log: str = ""
     settled: bool = False  # other calls decide what this dump alone cannot
+    call: Callable[[Tensor], Tensor] | None = None
+    also: tuple[str, ...] = ()
+    epsilon: float | None = EPSILON
 
 
 def generator(rng: random.Random) -> torch.Generator:

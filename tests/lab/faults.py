@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fault generator: captures whose cause is known, to be judged by Nanscope and scored by score.py.
 
-    python tests/lab/faults.py OUT --seed S --count N
+    python tests/lab/faults.py OUT --seed S --count N [--families faults,honest]
 
 Writes dumps named as the capture wrapper names them, and OUT/labels.json, a list of
-    {"file", "truth", "acceptable": [..], "variant", "fault", "format", "spectrum", "shape", "dtype"}
+    {"file", "beside": [..], "truth", "acceptable": [..], "variant", "fault", "format", "spectrum", "shape", "dtype"}
 
-truth        implementation, numerics, upstream, or undecided where the dump cannot show a fault at all
+truth        implementation, numerics, upstream, undecided where the dump cannot show a fault at all, or user code
+             where all is well with the function and the code around it made the dump look odd
 acceptable   verdicts that are right for what the dump shows. `undecided` is among them where a published variant
              blows up on the same input, where the output is finite, and where nothing says which function ran.
+beside       the other dumps of the run; where nothing is wrong, none of them may be accused either
 
 Each capture is a case of its own. Captures with a damaged input carry the earliest times, so that a triage over the
 whole folder finds no birth before them.
@@ -48,14 +50,13 @@ from cases import (  # noqa: E402
     words,
 )
 from finitefaults import FINITE_FAULTS  # noqa: E402
+from honestruns import HONEST  # noqa: E402
 from newton_schulz import (  # noqa: E402
-    POLAR_EXPRESS,
     VARIANTS,
     Arithmetic,
     Step,
     gram_no_restart_longer,
     polar_express_unprotected,
-    with_safety,
 )
 from runfaults import RUN_FAULTS  # noqa: E402
 
@@ -240,6 +241,9 @@ FAULTS: dict[str, tuple[str, Callable[[Case], Made | None], bool, bool]] = {
     "nothing": ("undecided", healthy, False, True),
 } | FINITE_FAULTS | RUN_FAULTS
 
+# name -> (its kinds, how often each is drawn unless --count says otherwise)
+FAMILIES = {"faults": (FAULTS, 19), "honest": (HONEST, 5)}
+
 
 def runs_away_longer(x: Tensor) -> bool:
     """Does a form that nobody recommends, and people run, leave the finite numbers in eight steps? No dump counts steps."""
@@ -260,7 +264,9 @@ def blows_up_somewhere(x: Tensor) -> bool:
 
 
 def acceptable(truth: str, always_undecided: bool, case: Case, made: Made) -> list[str]:
-    """Verdicts that are right for what this dump shows."""
+    """Verdicts that are right for what this dump shows. "none": a finite output need not be asked about."""
+    if truth == "user code":
+        return ["undecided", *made.also, *(["none"] if made.output.isfinite().all() else [])]
     verdicts = [truth]
     if truth == "implementation":
         finite = made.output.isfinite()
@@ -275,12 +281,15 @@ def acceptable(truth: str, always_undecided: bool, case: Case, made: Made) -> li
     return verdicts
 
 
-def draw(seed: int, index: int) -> tuple[str, Case, Made]:
-    """The index-th fault of a seed, redrawn until it shows what its name says."""
-    fault = list(FAULTS)[index % len(FAULTS)]
-    truth, make, needs_damage, _ = FAULTS[fault]
+def draw(seed: int, family: str, index: int) -> tuple[str, Case, Made]:
+    """The index-th fault of a family and seed, redrawn until it shows what its name says."""
+    kinds, _ = FAMILIES[family]
+    fault = list(kinds)[index % len(kinds)]
+    _, make, needs_damage, _ = kinds[fault]
+    # So that a seed of faults stays what it was, whatever other families there are.
+    dice = f"{seed}/{index}" if family == "faults" else f"{seed}/{family}/{index}"
     for attempt in range(1000):
-        case = draw_case(random.Random(f"{seed}/{index}/{attempt}"))
+        case = draw_case(random.Random(f"{dice}/{attempt}"))
         if not case.run().isfinite().all():
             continue
         made = make(case)
@@ -299,58 +308,74 @@ def save(folder: Path, other: Other, time: int) -> str:
         "rank": other.rank,
         "shape": tuple(other.x.shape),
         "dtype": str(other.x.dtype),
-        "epsilon": EPSILON,
+        "epsilon": other.epsilon,
     }
+    if other.epsilon is None:
+        del payload["epsilon"]
     torch.save(payload, folder / name)
     return name
 
 
-def write(out: Path, index: int, upstream: bool, made: Made) -> str:
-    """Path of the dump below `out`: in a folder of its own where more belongs to its run."""
+def write(out: Path, index: int, upstream: bool, made: Made) -> tuple[str, list[str]]:
+    """Path of the dump below `out`, in a folder of its own where more belongs to its run, and of what lies beside it."""
     time = CLOCK_MS + 40 * index + (0 if upstream else 10_000_000)
+    own = Other(made.x, made.output, epsilon=made.epsilon)
     if not made.others and not made.log:
-        return save(out, Other(made.x, made.output), time)
+        return save(out, own, time), []
     folder = out / f"run{index}"
     folder.mkdir()
-    for place, other in enumerate(made.others):
-        save(folder, other, time - 20 + place)
-    name = save(folder, Other(made.x, made.output), time)
+    beside = [
+        save(folder, other, time + (place - 20 if other.later is None else other.later))
+        for place, other in enumerate(made.others)
+    ]
+    name = save(folder, own, time)
     if made.log:
         (folder / "train.log").write_text(made.log)
-    return f"{folder.name}/{name}"
+    return f"{folder.name}/{name}", [f"{folder.name}/{other}" for other in beside]
+
+
+def label_of(seed: int, family: str, index: int, out: Path, number: int) -> dict[str, object]:
+    """Draws one case, writes it as the number-th, and says what it is."""
+    fault, case, made = draw(seed, family, index)
+    truth, _, _, undecided = FAMILIES[family][0][fault]
+    file, beside = write(out, number, truth == "upstream", made)
+    return {
+        "file": file,
+        "beside": beside,
+        "truth": truth,
+        "acceptable": acceptable(truth, undecided, case, made),
+        "variant": made.variant or case.variant,
+        "fault": fault,
+        "detail": made.detail,
+        "format": made.format or FORMAT_NAMES[case.dtype],
+        "spectrum": case.spectrum,
+        "shape": list(made.x.shape),
+        "dtype": FORMAT_NAMES[made.x.dtype],
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=len(FAULTS) * 19)
+    parser.add_argument("--count", type=int, help="captures of each family; default: each kind 19 times, honest ones 5")
+    parser.add_argument("--families", default=",".join(FAMILIES), help="separated by commas; default: %(default)s")
     parser.add_argument("--variants", help="what cases may run, separated by commas; default: all")
     options = parser.parse_args()
     if options.variants:
         cases.choices[:] = [name for name in options.variants.split(",") if name in RUNNING]
+    families = options.families.split(",")
+    if unknown := [family for family in families if family not in FAMILIES]:
+        sys.exit(f"There is no family {unknown[0]}; there are: {', '.join(FAMILIES)}")
     torch.set_num_threads(1)
     options.out.mkdir(parents=True, exist_ok=True)
     if any(options.out.iterdir()):
         sys.exit(f"The folder is not empty; give a new one: {options.out}")
-    labels = []
-    for index in range(options.count):
-        fault, case, made = draw(options.seed, index)
-        truth, _, _, undecided = FAULTS[fault]
-        labels.append(
-            {
-                "file": write(options.out, index, truth == "upstream", made),
-                "truth": truth,
-                "acceptable": acceptable(truth, undecided, case, made),
-                "variant": made.variant or case.variant,
-                "fault": fault,
-                "detail": made.detail,
-                "format": made.format or FORMAT_NAMES[case.dtype],
-                "spectrum": case.spectrum,
-                "shape": list(made.x.shape),
-                "dtype": FORMAT_NAMES[made.x.dtype],
-            }
-        )
+    labels: list[dict[str, object]] = []
+    for family in families:
+        kinds, times = FAMILIES[family]
+        for index in range(len(kinds) * times if options.count is None else options.count):
+            labels.append(label_of(options.seed, family, index, options.out, len(labels)))
     (options.out / "labels.json").write_text(json.dumps(labels, indent=1) + "\n")
     print(f"{len(labels)} captures in {options.out}")
 
