@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 from cases import EPSILON, FORMAT_NAMES, INF, NAN, OWN_DTYPE, VARIANTS, Case, Made, Other, draw_input, one_matrix
+from honestcode import nan_weight
 from newton_schulz import GNS, KELLER_JORDAN, POLAR_EXPRESS, POLAR_EXPRESS_2E2, YOU, gram_no_restart_longer, with_safety
 from runfaults import another, run_own
 from torch import Tensor
@@ -191,7 +192,7 @@ def in_place(case: Case, copied: bool) -> Made | None:
     """The function writes its result over its input, and the dump, made after it, holds that twice."""
     case.x, fails = case.x.clone(), case.rng.choice((True, True, False))
     if fails:
-        made = case.rng.choice((unprotected_longer, epsilon_zero))(case)
+        made = case.rng.choice((unprotected_longer, epsilon_zero, nan_weight))(case)
         if made is None or made.output.isfinite().all():
             return None
     else:

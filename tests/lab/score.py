@@ -33,6 +33,7 @@ FAIR = {
     "nondeterministic": ("nondeterministic", "implementation"),
     "machine": ("machine",),
 }
+HONEST = "user code"
 ACCUSING = ("implementation", "nondeterministic", "machine")
 Label = dict[str, object]
 
@@ -71,7 +72,7 @@ def diagnose_all(program: str, folder: Path, labels: list[Label], together: bool
 
 def judged(label: Label, verdicts: dict[str, str]) -> tuple[str, str]:
     """File and verdict of the dump; where nothing is wrong, of one beside it that is accused, if any."""
-    beside = label.get("beside", []) if label["truth"] == "user code" else []
+    beside = label.get("beside", []) if label["truth"] == HONEST else []
     files = [str(label["file"]), *map(str, beside)]
     every = [(file, verdicts.get(file, verdicts.get(Path(file).name, "none"))) for file in files]
     return next((one for one in every if one[1] in ACCUSING), every[0])
@@ -88,6 +89,19 @@ def table(title: str, rows: Collection[str], counts: Counter[tuple[str, str]]) -
     for row in rows:
         print(f"{row:{width}}" + "".join(f"{counts[row, verdict] or '.':>16}" for verdict in shown))
     print()
+
+
+def summary(labels: list[Label]) -> str:
+    total = len(labels)
+    wrong = sum(accused_wrongly(label) for label in labels)
+    right = sum(label["verdict"] in label["acceptable"] for label in labels)
+    undecided = [label for label in labels if label["verdict"] == "undecided"]
+    needless = sum("undecided" not in label["acceptable"] for label in undecided)
+    return (
+        f"captures {total} · wrong accusations {wrong} · acceptable {right} ({right / total:.1%}) · "
+        f"undecided {len(undecided)} ({len(undecided) / total:.1%}), "
+        f"where something could be decided {needless} ({needless / total:.1%})"
+    )
 
 
 def main() -> None:
@@ -108,10 +122,8 @@ def main() -> None:
         counts = Counter((str(label[key]), str(label["verdict"])) for label in labels)
         table(f"{key} \\ verdict", dict.fromkeys(str(label[key]) for label in labels), counts)
 
-    wrong = [label for label in labels if accused_wrongly(label)]
     right = [label for label in labels if label["verdict"] in label["acceptable"]]
-    undecided = [label for label in labels if label["verdict"] == "undecided"]
-    needless = [label for label in undecided if "undecided" not in label["acceptable"]]
+    wrong = [label for label in labels if accused_wrongly(label)]
     silent = [label for label in labels if label["verdict"] == "none" and label not in right]
     for label in labels:
         if label not in right:
@@ -120,12 +132,10 @@ def main() -> None:
                 f"{kind}: {label['verdict']} for {label['truth']} ({label['fault']}, {label['detail'] or '-'}, "
                 f"{label['variant']} {label['format']}, {label['spectrum']}): {label['judged']}"
             )
-    total = len(labels)
-    print(
-        f"captures {total} · wrong accusations {len(wrong)} · acceptable {len(right)} ({len(right) / total:.1%}) · "
-        f"undecided {len(undecided)} ({len(undecided) / total:.1%}), "
-        f"where something could be decided {len(needless)} ({len(needless) / total:.1%})"
-    )
+    honest = [label for label in labels if label["truth"] == HONEST]
+    for name, family in (("faults", [label for label in labels if label not in honest]), ("honest", honest)):
+        if family:
+            print(f"{name}: {summary(family)}")
     if options.save:
         options.save.write_text(json.dumps(labels, indent=1) + "\n")
     sys.exit(1 if wrong else 2 if silent else 0)
