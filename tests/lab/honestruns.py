@@ -110,7 +110,7 @@ def parts_of_one_call(case: Case) -> Made | None:
 
 
 def words_in_the_log(case: Case) -> Made | None:
-    """A line that mentions the hardware, beside an output that a coefficient made all NaN."""
+    """A line that mentions the hardware, beside an output that a coefficient spoilt or a mask cut."""
     made = case.rng.choice((clip_coefficient, AROUND["mask, one tile"]))(case)
     if made is not None:
         words = case.rng.choice(list(HARDWARE_WORDS))
