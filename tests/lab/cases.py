@@ -61,7 +61,10 @@ class Case:
 
 @dataclass
 class Other:
-    """Another dump of the run of a fault. `later` than the fault's own by so many ms; shortly before it where None."""
+    """Another dump of the run of a fault. `later` than the fault's own by so many ms; shortly before it where None.
+
+    `wrapped`: as dion's wrapper writes it, which stands around a function of the input and epsilon alone; else by hand.
+    """
 
     x: Tensor
     output: Tensor
@@ -69,6 +72,7 @@ class Other:
     pid: int = 5150
     later: int | None = None
     epsilon: float | None = EPSILON
+    wrapped: bool = True
 
 
 @dataclass
@@ -76,7 +80,7 @@ class Made:
     """A finished fault. `variant` and `format` where they are not the case's own.
 
     `call` is all that ran, as the caller sees it, for healthy calls of the same process; `also` are verdicts that are
-    literally true where nothing in the kernel is wrong; `epsilon` is what the dump says of it.
+    literally true where nothing in the kernel is wrong; `epsilon` is what the dump says of it; `wrapped` as in Other.
     """
 
     x: Tensor
@@ -90,6 +94,7 @@ class Made:
     call: Callable[[Tensor], Tensor] | None = None
     also: tuple[str, ...] = ()
     epsilon: float | None = EPSILON
+    wrapped: bool = True
 
 
 def generator(rng: random.Random) -> torch.Generator:

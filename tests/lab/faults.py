@@ -306,10 +306,10 @@ def save(folder: Path, other: Other, time: int) -> str:
         "input": other.x.contiguous(),
         "output": other.output,
         "rank": other.rank,
-        "shape": tuple(other.x.shape),
-        "dtype": str(other.x.dtype),
         "epsilon": other.epsilon,
     }
+    if other.wrapped:
+        payload |= {"shape": tuple(other.x.shape), "dtype": str(other.x.dtype)}
     if other.epsilon is None:
         del payload["epsilon"]
     torch.save(payload, folder / name)
@@ -319,7 +319,7 @@ def save(folder: Path, other: Other, time: int) -> str:
 def write(out: Path, index: int, upstream: bool, made: Made) -> tuple[str, list[str]]:
     """Path of the dump below `out`, in a folder of its own where more belongs to its run, and of what lies beside it."""
     time = CLOCK_MS + 40 * index + (0 if upstream else 10_000_000)
-    own = Other(made.x, made.output, epsilon=made.epsilon)
+    own = Other(made.x, made.output, epsilon=made.epsilon, wrapped=made.wrapped)
     if not made.others and not made.log:
         return save(out, own, time), []
     folder = out / f"run{index}"

@@ -287,8 +287,8 @@ def second_moment(case: Case) -> Made | None:
 
 
 def nan_weight(case: Case) -> Made | None:
-    """A weight was NaN already, and weight decay adds it to the result."""
-    part, kind = case.rng.choice((rows_of, columns_of, lambda case: (block_of(case), "block")))(case)
+    """A weight was NaN already, and weight decay adds it to the result. No block of them: only a kernel leaves that."""
+    part, kind = case.rng.choice((rows_of, columns_of))(case)
     if case.rng.random() < 0.4:
         part, kind = (..., case.rng.randrange(case.x.shape[-2]), case.rng.randrange(case.x.shape[-1])), "one"
     weight = noise(case, case.rng.choice((0.0002, 0.002)))

@@ -61,6 +61,47 @@ CONTROLLED = (
 )
 
 
+# What a function of the input and epsilon alone can do: the wrapper's dumps may show it, too.
+INPUT_ALONE = (
+    "mask, rows",
+    "mask, columns",
+    "mask, two of four",
+    "mask, block triangle",
+    "mask, one tile",
+    "mask, band",
+    "frozen rows, gradient",
+    "factor per row",
+    "factor for a block",
+    "sign of a block",
+    "cast to fp16",
+    "cast to fp8",
+    "int8 that wraps",
+    "int8 blocks, scale of zero",
+    "clamp",
+    "epsilon of zero",
+    "idle experts",
+    "norm by hand, faint",
+    "norm by hand, large",
+    "another norm",
+    "unprotected, more steps",
+    "naive gram, more steps",
+)
+
+
+def dumped(name: str, make: Callable[[Case], Made | None]) -> Callable[[Case], Made | None]:
+    """By hand, or by the wrapper where that can be."""
+
+    def both(case: Case) -> Made | None:
+        made = make(case)
+        if made is not None:
+            made.wrapped = name in INPUT_ALONE and case.rng.random() < 0.5
+            for other in made.others:
+                other.wrapped = made.wrapped
+        return made
+
+    return both
+
+
 def with_twin(case: Case, other: dict[str, int]) -> Made | None:
     """The same call with the state as it should be, on another rank or at another time."""
     kind = case.rng.choice(list(STATES))
@@ -135,7 +176,10 @@ def honest_kinds() -> dict[str, tuple[str, Callable[[Case], Made | None], bool, 
         for name in kinds
         if name in CONTROLLED
     }
-    return {f"honest: {name}": ("user code", make, damage, True) for name, (make, damage) in kinds.items()}
+    return {
+        f"honest: {name}": ("user code", dumped(name.removesuffix(", with a control"), make), damage, True)
+        for name, (make, damage) in kinds.items()
+    }
 
 
 HONEST = honest_kinds()
