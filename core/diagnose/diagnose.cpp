@@ -15,6 +15,7 @@
 #include "core/diagnose/findings.h"
 #include "core/diagnose/headline.h"
 #include "core/diagnose/judge.h"
+#include "core/diagnose/overwritten.h"
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/rollback.h"
 #include "core/diagnose/twins.h"
@@ -62,6 +63,9 @@ void reportProgress(const JobContext& job, std::size_t done, std::size_t total, 
 void fillDamage(CaptureVerdict& verdict, const Capture& capture)
 {
     if (auto file = openCapture(capture.path)) {
+        if (verdict.role == Role::upstream && inputMayBeResult(*file, capture)) {
+            askForInputBefore(verdict);
+        }
         if (auto patterns = damagePatterns(*file)) {
             const auto damaged =
                 std::find_if(patterns->begin(), patterns->end(), [](const DamagePattern& p) { return p.count > 0; });

@@ -156,6 +156,7 @@ private:
             c.control = std::move(*control);
         }
         c.deadLines = damagedWhereInputIsZero(element);
+        c.besides = isBesides(c, *fit, matrix.file.wrapped);
         choosePlausible(c, stored, m_given);
         const bool takesIt =
             std::ranges::any_of(c.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
@@ -192,6 +193,14 @@ private:
             return control;
         }
         return m_controls.inSameRun(matrix.stored);
+    }
+
+    // What is bit for bit a variant's has nothing added; a coefficient would have hit the other matrices of the call,
+    // too.
+    static bool isBesides(const Case& c, const ElementFit& fit, bool wrapped)
+    {
+        const bool sharesCall = c.control && c.control->sameCall && c.damage.name == "whole element";
+        return fit.exact.empty() && !sharesCall && mayBeBesides(c.damage, wrapped);
     }
 
     // Squares that vanish, in fp32 or in the format of a norm that is written by hand, leave 0/0 or an epsilon alone to

@@ -119,6 +119,7 @@ Case caseOf(const CaptureVerdict& judged, const Element& element)
     c.masked = judged.kind == maskedKind;
     c.deliberate = judged.kind == deliberateKind;
     c.misplaced = judged.kind == corruptKind;
+    c.besides = judged.kind == besidesKind;
     c.faint = judged.kind == faintKind;
     c.likeACast = judged.kind == castKind;
     c.epsilonUnknown = judged.kind == unknownEpsilonKind;

@@ -142,7 +142,27 @@ Judgement mayBeACast(const Case& c)
     return j;
 }
 
+// Weight decay brings the NaN of a weight, a second moment that of its row, a coefficient that of everything.
+Judgement mayComeFromBesides(const Case& c)
+{
+    Judgement j;
+    j.kind = besidesKind;
+    j.summary = fmt::format("{}; no replay ends like that ({}). A kernel leaves it, and so does a weight, a moment or "
+                            "a factor that was bad already",
+        c.damage.text, totalsText(totalsOf(c.results)));
+    j.question = "does your code add or multiply anything to the result before it is dumped (weight decay, second "
+                 "moments, a coefficient, a norm per row)? If it does not, the kernel did";
+    return j;
+}
+
 } // namespace
+
+bool mayBeBesides(const DamagePattern& damage, bool inputAlone)
+{
+    const bool byState = damage.name == "single element" || damage.name == "whole element";
+    const bool byCode = damage.name == "rows" || damage.name == "columns" || damage.name == "scattered";
+    return byCode || (byState && !inputAlone);
+}
 
 Judgement judgeDamage(const Case& c)
 {
@@ -173,7 +193,10 @@ Judgement judgeDamage(const Case& c)
     if (c.faint && c.damage.name == "whole element") {
         return mayHaveVanished(c);
     }
-    return atTheEdge(c) ? marginalNumbers(c) : allFinite(c);
+    if (atTheEdge(c)) {
+        return marginalNumbers(c);
+    }
+    return c.besides && !saidToHaveRun(c) ? mayComeFromBesides(c) : allFinite(c);
 }
 
 bool saidToHaveRun(const Case& c)

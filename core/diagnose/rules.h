@@ -28,6 +28,7 @@ struct Case
     bool misplaced = false; ///< what is odd there stands elsewhere among the results of this call
     bool epsilonUnknown = false; ///< nobody says what ran, or with which epsilon
     bool likeACast = false; ///< every damaged value is an Inf among the largest of the result
+    bool besides = false; ///< what else is in the user's code can leave such damage, too: see mayBeBesides()
     bool faint = false; ///< so small that its norm may have vanished, and nobody says how it was taken
     bool deadLines = false; ///< all that is damaged lies in rows, or in columns, that are zero in the input
     std::vector<EvidenceLine> facts; ///< found in the bytes: they hold whatever ran
@@ -49,6 +50,10 @@ Judgement judgeDamage(const Case& c);
 
 /// The verdict on a matrix whose output is finite: fine, corrupted in places, or of no known variant.
 Judgement judgeFinite(const Case& c);
+
+/// Whether code around the iteration leaves such damage, too: a norm of each row or a quantiser, and where the call may
+/// have taken more than its input, a weight, a moment or a coefficient that was bad already. A tile is a kernel's.
+bool mayBeBesides(const DamagePattern& damage, bool inputAlone);
 
 /// Whether a sidecar or the user names what ran: then no code around it is presumed.
 bool saidToHaveRun(const Case& c);
@@ -79,6 +84,7 @@ inline bool asksAboutPlace(std::string_view kind)
 constexpr std::string_view castKind = "Inf where the result is largest";
 constexpr std::string_view faintKind = "a norm that may have vanished";
 constexpr std::string_view unknownEpsilonKind = "zero in, NaN out, and which epsilon is not known";
+constexpr std::string_view besidesKind = "damaged as code besides the iteration may leave it";
 constexpr std::string_view deadLinesKind = "damaged where the input is zero";
 
 } // namespace nanscope

@@ -20,7 +20,7 @@ bool asWritten(const std::string& text)
 {
     static const RE2 line(
         R"((?:\[?[A-Za-z]*\d+\]?: ?)?(?:\w{3} +\d+ [\d:]{8} |\d{4}-\d\d-\d\d[T ]\S+ )?(?:\S+ kernel: )?)"
-        R"((?:\[[ \d.]+\] )?(?:kernel: )?(?:NVRM: Xid|(?:[\w.]+Error: )?CUDA error: uncorrectable |SDCReplayMismatch).*)",
+        R"((?:\[[ \d.]+\] )?(?:kernel: )?(?:NVRM: Xid|(?:[\w.]+Error: )?CUDA error: uncorrectable [\w ]+ encountered\.?$|SDCReplayMismatch).*)",
         RE2::Quiet);
     return RE2::FullMatch(text, line);
 }

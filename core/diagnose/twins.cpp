@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/element.h"
+#include "core/diagnose/experiments.h"
 #include "core/diagnose/fits.h"
 #include "core/diagnose/margin.h"
 #include "core/diagnose/rules.h"
@@ -74,6 +75,32 @@ bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capt
     return !one || !other || apartIn(*one, *other, fit.worstRow, fit.worstCol) <= roundingAtMost;
 }
 
+bool wrapped(const Capture& capture)
+{
+    const auto file = openCapture(capture.path);
+    return file && file->wrapped;
+}
+
+// The same bits, and yet not the same call, where it takes more than them.
+bool maybeOtherState(const CaptureVerdict& verdict, const Twin& twin)
+{
+    const auto how = verdict.variant.how;
+    const bool said = how == IdentifiedBy::given || how == IdentifiedBy::sidecar;
+    return !said && !twin.inputAlone && mayBeBesides(verdict.damage, false);
+}
+
+void askForState(CaptureVerdict& verdict, const std::string& whose)
+{
+    verdict.blame = Blame::undecided;
+    verdict.kind = "the same input, another output";
+    verdict.summary = fmt::format("{} gave a finite output for the very same input, so its numbers alone did not do "
+                                  "it: {}",
+        whose, verdict.damage.text);
+    verdict.question = "does the function take anything besides this input (weights, moments, a coefficient)? If it "
+                       "does not, the kernel or its surroundings did it (--ran VARIANT says so)";
+    verdict.next = nextExperiments(verdict);
+}
+
 std::string rankText(const std::optional<int>& rank)
 {
     return rank ? fmt::format("rank {}", *rank) : std::string("another rank");
@@ -116,7 +143,7 @@ std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged
             continue;
         }
         if (sameBits(damaged, *other) && !endsAlike(verdict, damaged, *other)) {
-            found = Twin {other, sameProcess};
+            found = Twin {other, sameProcess, wrapped(damaged)};
         }
         if (found && found->sameProcess) {
             break;
@@ -141,8 +168,12 @@ void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<s
                 "{} was given the same bits and its output is finite ({}): what depends on them alone did not do it",
                 whose, twin.clean->file),
             std::string(sameInput)});
-    verdict.question.clear();
     verdict.marginal = false;
+    if (maybeOtherState(verdict, twin)) {
+        askForState(verdict, whose);
+        return;
+    }
+    verdict.question.clear();
     // Other variants to tick would change nothing.
     verdict.weighed.reset();
     if (twin.sameProcess) {

@@ -17,6 +17,7 @@ struct Twin
 {
     const Capture* clean = nullptr;
     bool sameProcess = false; ///< else of another rank
+    bool inputAlone = false; ///< the damaged call took nothing but its input
 };
 
 /// Could these two have been given the same bits? By formats and the counts of their scans alone.
@@ -30,7 +31,7 @@ std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged
 
 /// `ran` are the variants that the clean output fits, none where it fits nothing. What a twin makes of the verdict on
 /// the damaged one: `nondeterministic` within one process; across ranks a line, and the question which of kernel,
-/// launch order or machine it was.
+/// launch order or machine it was. A question where weights, moments or a coefficient may have differed.
 void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<std::string>& ran);
 
 /// A rank that was wrong twice where another was right is the machine.

@@ -81,6 +81,29 @@ void readDict(const PickleValue& root, Capture& capture)
     }
 }
 
+std::vector<std::int64_t> numbersIn(const PickleValue* value)
+{
+    std::vector<std::int64_t> numbers;
+    const auto* items = value != nullptr ? std::get_if<PickleList>(&value->value) : nullptr;
+    for (const auto& item : items != nullptr ? *items : PickleList()) {
+        const auto* number = std::get_if<std::int64_t>(&item.value);
+        numbers.push_back(number != nullptr ? *number : -1);
+    }
+    return numbers;
+}
+
+/// By name and contents; a dict of somebody's own has no reason to hold the shape and the format of its tensor.
+bool isWrapped(const PickleValue& root, const CaptureFile& file)
+{
+    const auto& capture = file.capture;
+    const auto* rank = root.find("rank");
+    const auto* type = root.find("dtype");
+    const auto* typeName = type != nullptr ? std::get_if<std::string>(&type->value) : nullptr;
+    const auto expected = "torch." + std::string(torchName(capture.input.dtype));
+    return capture.timestampFromName && file.output && rank != nullptr && root.find("epsilon") != nullptr
+        && typeName != nullptr && *typeName == expected && numbersIn(root.find("shape")) == capture.input.shape;
+}
+
 /// A sidecar only adds what it can; a bad one is as good as none.
 void readSidecar(const std::filesystem::path& path, Capture& capture)
 {
@@ -177,6 +200,7 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     readName(path.stem().string(), capture);
     readDict(file.root, capture);
     readSidecar(path, capture);
+    result.wrapped = isWrapped(file.root, result);
     return result;
 }
 

@@ -20,6 +20,10 @@ struct CaptureFile
     Capture capture;
     Tensor input;
     std::optional<Tensor> output;
+
+    /// As dion's wrapper writes it: the input was cloned before the call, and what was called takes nothing besides it
+    /// and epsilon.
+    bool wrapped = false;
 };
 
 /// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the
