@@ -55,11 +55,13 @@ protected:
         m_run.captures.push_back(file->capture);
     }
 
-    /// A capture whose output lacks the last row: NaN where a healthy iteration had values.
+    /// A capture whose output lacks a tile: NaN where a healthy iteration had values.
     void addUnwritten(const std::string& name)
     {
         auto output = outputOf("gns-gram", waves());
-        std::fill(output.end() - cols, output.end(), NAN);
+        for (std::size_t row = rows / 2; row < rows; ++row) {
+            std::fill_n(output.begin() + static_cast<std::ptrdiff_t>(row * cols), 8, NAN);
+        }
         add(name, {waves()}, {output});
     }
 
@@ -102,7 +104,9 @@ TEST_F(Judging, WordsAboutHardwareAreNoHardwareError)
     for (const auto* text : {"If you see `NVRM: Xid (PCI:0000:3b:00): 48` in dmesg, replace the card",
              "PASSED test_msg: RuntimeError('CUDA error: uncorrectable ECC error encountered')",
              "+ grep -c 'NVRM: Xid (PCI' kern.log", "# NVRM: Xid (PCI:0000:3b:00): 79",
-             "GPU 7: uncorrectable NVLink error", "[ 12.3] NVRM: Xid (PCI:0000:3b:00): 94, pid=99, name=other_job"}) {
+             "GPU 7: uncorrectable NVLink error",
+             "RuntimeError: CUDA error: uncorrectable ECC error encountered (simulated by test_recovery)",
+             "[ 12.3] NVRM: Xid (PCI:0000:3b:00): 94, pid=99, name=other_job"}) {
         xid.text = text;
         m_run.events = {xid};
         EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << text;

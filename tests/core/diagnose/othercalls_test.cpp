@@ -10,6 +10,7 @@
 #include "core/diagnose/controls.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/element.h"
+#include "core/diagnose/rules.h"
 #include "core/diagnose/twins.h"
 #include "core/replay/formats.h"
 #include "healthycall.h"
@@ -64,7 +65,13 @@ protected:
         const auto path = m_folder
             / fmt::format("dion_nan_capture_rank{}_shape{}x16x24_pid{}_{}.pt", rank, input.size(), pid,
                 1000 + m_run.captures.size());
-        ASSERT_TRUE(writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        std::vector<std::pair<std::string, ValueToWrite>> dict {
+            {"input", floats(input)}, {"output", floats(output)}, {"rank", std::int64_t {rank}}, {"epsilon", 1e-8}};
+        if (m_wrapped) {
+            dict.emplace_back("shape", floats(input).shape);
+            dict.emplace_back("dtype", "torch.float32");
+        }
+        ASSERT_TRUE(writePt(path, dict));
         auto file = openCapture(path);
         ASSERT_TRUE(file && scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
@@ -95,6 +102,7 @@ protected:
 
     TemporaryFolder m_folder;
     RunData m_run;
+    bool m_wrapped = true; ///< dumps are as dion's wrapper writes them
 };
 
 TEST_F(OtherCalls, WithoutAControlAnAllNanOutputOfALargeInputIsAQuestion)
@@ -177,6 +185,49 @@ TEST_F(OtherCalls, AnotherRankWithTheSameBitsAcquitsTheNumbers)
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_THAT(v.kind, HasSubstr("or machine"));
     EXPECT_THAT(v.summary, HasSubstr("rank 1 gave a finite output for the very same input"));
+}
+
+TEST_F(OtherCalls, ACallThatMayTakeMoreThanItsInputMakesNoTwin)
+{
+    m_wrapped = false;
+    for (const int rank : {0, 1}) {
+        m_run.captures.clear();
+        add(rank, 7 + rank, {waves(2)}, {outputOf("gns-gram", waves(2))});
+        add(0, 7, {waves(2)}, {allNan()});
+        const auto v = verdictOn(2);
+        EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+        EXPECT_THAT(v.question, HasSubstr("anything besides this input"));
+        recordVariant("gns-gram");
+        EXPECT_EQ(verdictOn(2).blame, rank == 0 ? Blame::nondeterministic : Blame::implementation);
+    }
+}
+
+TEST_F(OtherCalls, ACoefficientMayHaveGoneBadSinceTheHealthyCall)
+{
+    m_wrapped = false;
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_EQ(v.kind, besidesKind);
+    m_run.captures.clear();
+    add(0, 7, {waves(1), large()}, {outputOf("gns-gram", waves(1)), allNan()});
+    EXPECT_EQ(verdictOn(1).blame, Blame::implementation) << "it would have hit both matrices of the call";
+}
+
+TEST_F(OtherCalls, TheControlThatTellsMostIsTaken)
+{
+    auto near = outputOf("keller-jordan", waves(1));
+    for (auto& value : near) {
+        value = static_cast<float>(value * 1.001);
+    }
+    add(0, 7, {waves(1)}, {near});
+    add(0, 7, {waves(2)}, {outputOf("keller-jordan", waves(2))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(3);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary << v.question;
+    EXPECT_THAT(v.speaksFor,
+        Contains(Field(&EvidenceLine::text, HasSubstr(fmt::format("kind tells: {}", m_run.captures[1].file)))));
 }
 
 // A Gram form that ran away may have been tried again in the standard form, which has its schedule.

@@ -151,6 +151,35 @@ TEST(Rules, InfWhereTheResultIsLargestMayBeACast)
     EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
 }
 
+TEST(Rules, WhatOtherCodeLeavesIsAskedAbout)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.c.besides = true;
+    EXPECT_EQ(judgeDamage(b.c).kind, besidesKind);
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
+    b.c.identification.how = IdentifiedBy::sidecar;
+    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
+}
+
+TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
+{
+    DamagePattern damage;
+    for (const auto* kind : {"rows", "columns", "scattered"}) {
+        damage.name = kind;
+        EXPECT_TRUE(mayBeBesides(damage, true)) << kind;
+    }
+    for (const auto* kind : {"single element", "whole element"}) {
+        damage.name = kind;
+        EXPECT_TRUE(mayBeBesides(damage, false)) << kind;
+        EXPECT_FALSE(mayBeBesides(damage, true)) << kind << ": that takes a value besides the input";
+    }
+    for (const auto* kind : {"rectangle", "strided rectangle", "mirrored pair", "lower triangle"}) {
+        damage.name = kind;
+        EXPECT_FALSE(mayBeBesides(damage, false)) << kind;
+    }
+}
+
 TEST(Rules, ZeroInputWhoseEpsilonVanishesIsNumerics)
 {
     Bench b;

@@ -131,6 +131,15 @@ TEST(Triage, DamagedInputOfTheSameUpdateOnAnotherRankIsUpstream)
     EXPECT_EQ(s.verdictOf("other").role, Role::upstream);
 }
 
+TEST(Triage, NothingReachesAnotherRankWithinMilliseconds)
+{
+    for (const std::int64_t later : {13, 20}) {
+        Story s;
+        s.dump("birth", 0, fine, damaged, 10).dump("other", 1, damaged, allBad, later);
+        EXPECT_EQ(s.verdictOf("other").role, later == 13 ? Role::upstream : Role::downstream);
+    }
+}
+
 TEST(Triage, APartOfATensorAccusesNobodyAlone)
 {
     Story s;

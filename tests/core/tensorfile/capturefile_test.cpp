@@ -99,6 +99,22 @@ TEST_F(CaptureFileTest, TheTensorIsBelievedNotTheDict)
     EXPECT_FALSE(file->capture.epsilon || file->capture.rank);
 }
 
+TEST_F(CaptureFileTest, KnowsTheWrappersDumpByNameAndContents)
+{
+    const auto wrapped = [&](const std::string& name, std::initializer_list<std::int64_t> shape, const char* dtype) {
+        const auto values = tensor("FloatStorage", "0", 24, {6, 4}, {4, 1});
+        const auto body = dict({{"input", values}, {"output", values}, {"rank", integer(2)}, {"shape", tuple(shape)},
+            {"dtype", text(dtype)}, {"epsilon", real(1e-8)}});
+        return open(name, torchFile(pickle(body), {bytesOf(smallInput())}))->wrapped;
+    };
+    const auto* name = "dion_nan_capture_rank2_shape6x4_pid123_1795234396390.pt";
+    EXPECT_TRUE(wrapped(name, {6, 4}, "torch.float32"));
+    EXPECT_FALSE(wrapped("mine.pt", {6, 4}, "torch.float32"));
+    EXPECT_FALSE(wrapped(name, {4, 6}, "torch.float32"));
+    EXPECT_FALSE(wrapped(name, {6, 4}, "torch.bfloat16"));
+    EXPECT_FALSE(open(name, withKey("input"))->wrapped);
+}
+
 TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
 {
     folder.write("x.json", R"({"variant": "gns-gram", "step": 41, "more": [1]})");
