@@ -42,6 +42,8 @@ function(nanscope_test name)
   else()
     target_link_libraries(test_${name} PRIVATE nanscope_options ${T_LINK} GTest::gmock GTest::gtest_main)
   endif()
+  # Half of what the gate compiles: a third of the time goes into optimising what runs once.
+  target_compile_options(test_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(test_${name} PRIVATE
     NANSCOPE_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/reference/data"
     NANSCOPE_SHARED_DATA="${PROJECT_SOURCE_DIR}/../shared/data"
