@@ -136,26 +136,16 @@ DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, 
 
 bool damagedWhereInputIsZero(const Element& element)
 {
-    const auto rows = static_cast<std::size_t>(element.shape.rows);
-    const auto cols = static_cast<std::size_t>(element.shape.cols);
-    std::vector<bool> rowHasValue(rows);
-    std::vector<bool> colHasValue(cols);
-    for (std::size_t at = 0; at < element.input.size(); ++at) {
-        if (element.input[at] != 0) {
-            rowHasValue[at / cols] = colHasValue[at % cols] = true;
-        }
-    }
     bool any = false;
-    bool inRows = true;
-    bool inCols = true;
     for (std::size_t at = 0; at < element.output.size(); ++at) {
         if (damageOf(element.output[at]) != Damage::none) {
             any = true;
-            inRows = inRows && !rowHasValue[at / cols];
-            inCols = inCols && !colHasValue[at % cols];
+            if (element.input[at] != 0) {
+                return false;
+            }
         }
     }
-    return any && !element.inputScan.allZero() && (inRows || inCols);
+    return any && !element.inputScan.allZero();
 }
 
 Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)

@@ -19,7 +19,7 @@ DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, 
 /// many different lines.
 Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines);
 
-/// True if something is damaged, and all of it lies in rows, or all of it in columns, that are zero in a finite input.
+/// True if something is damaged, and all of it lies where a finite input is zero.
 bool damagedWhereInputIsZero(const Element& element);
 
 } // namespace nanscope

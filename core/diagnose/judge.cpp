@@ -195,12 +195,12 @@ private:
         return m_controls.inSameRun(matrix.stored);
     }
 
-    // What is bit for bit a variant's has nothing added; a coefficient would have hit the other matrices of the call,
-    // too.
+    // What is bit for bit a variant's has nothing added to it or taken from its input; nor has a call of which another
+    // matrix is.
     static bool isBesides(const Case& c, const ElementFit& fit, bool wrapped)
     {
-        const bool sharesCall = c.control && c.control->sameCall && c.damage.name == "whole element";
-        return fit.exact.empty() && !sharesCall && mayBeBesides(c.damage, wrapped);
+        const bool exactCall = c.control && c.control->sameCall && !c.control->fit.exact.empty();
+        return fit.exact.empty() && !exactCall && mayBeBesides(c.damage, wrapped);
     }
 
     // Squares that vanish, in fp32 or in the format of a norm that is written by hand, leave 0/0 or an epsilon alone to

@@ -92,11 +92,11 @@ Judgement damagedWhereInputIsZero(const Case& c)
     Judgement j;
     j.kind = deadLinesKind;
     j.summary =
-        fmt::format("{}, and exactly there the input is zero: a function that divides each row or column by its "
-                    "norm gives 0/0 there, as a kernel that never wrote them may give anything",
+        fmt::format("{}, and all of it where the input is zero: a function that divides each row, column or block by "
+                    "its norm gives 0/0 there, as a kernel that never wrote them may give anything",
             c.damage.text);
-    j.question = "does your code divide rows or columns by their own norm, before or after the iteration (NorMuon, "
-                 "row scaling)? If it does, 0/0 did it; if not, the kernel did";
+    j.question = "does your code divide rows, columns or blocks by their own norm, before or after the iteration "
+                 "(NorMuon, row scaling, a quantiser)? If it does, 0/0 did it; if not, the kernel did";
     return j;
 }
 

@@ -30,7 +30,7 @@ struct Case
     bool likeACast = false; ///< every damaged value is an Inf among the largest of the result
     bool besides = false; ///< what else is in the user's code can leave such damage, too: see mayBeBesides()
     bool faint = false; ///< so small that its norm may have vanished, and nobody says how it was taken
-    bool deadLines = false; ///< all that is damaged lies in rows, or in columns, that are zero in the input
+    bool deadLines = false; ///< all that is damaged lies where the input is zero
     std::vector<EvidenceLine> facts; ///< found in the bytes: they hold whatever ran
     std::vector<Member> members;
     std::vector<MemberResult> results; ///< one per member
