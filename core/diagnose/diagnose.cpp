@@ -60,10 +60,10 @@ void reportProgress(const JobContext& job, std::size_t done, std::size_t total, 
     job.progress(progress);
 }
 
-void fillDamage(CaptureVerdict& verdict, const Capture& capture)
+void fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
 {
     if (auto file = openCapture(capture.path)) {
-        if (verdict.role == Role::upstream && inputMayBeResult(*file, capture)) {
+        if (verdict.role == Role::upstream && inputMayBeResult(*file, capture, run)) {
             askForInputBefore(verdict);
         }
         if (auto patterns = damagePatterns(*file)) {
@@ -115,7 +115,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             continue;
         }
         if (!needsReplay(verdict, *capture)) {
-            fillDamage(verdict, *capture);
+            fillDamage(verdict, *capture, run);
             verdict.next = verdict.role == Role::upstream ? nextExperiments(verdict) : verdict.next;
             continue;
         }

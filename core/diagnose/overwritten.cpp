@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/overwritten.h"
 
+#include <algorithm>
+
 #include "core/diagnose/experiments.h"
 
 namespace nanscope {
@@ -25,9 +27,15 @@ bool sameBits(const CaptureFile& file)
     return true;
 }
 
+bool logsShowNonFinite(const RunData& run)
+{
+    return std::ranges::any_of(
+        run.series, [](const Series& series) { return series.nan + series.posInf + series.negInf > 0; });
+}
+
 } // namespace
 
-bool inputMayBeResult(const CaptureFile& file, const Capture& scanned)
+bool inputMayBeResult(const CaptureFile& file, const Capture& scanned, const RunData& run)
 {
     if (!file.output || file.wrapped) {
         return false;
@@ -37,8 +45,8 @@ bool inputMayBeResult(const CaptureFile& file, const Capture& scanned)
     }
     const auto in = scanned.input.total();
     const bool alike = scanned.input.shape == scanned.output->shape && scanned.input.dtype == scanned.output->dtype;
-    const bool partly = in.nonFinite() < in.count && in.zero + in.nonFinite() < in.count;
-    return alike && partly && sameBits(file);
+    const bool handsOn = in.zero + in.nonFinite() < in.count;
+    return alike && (handsOn || !logsShowNonFinite(run)) && sameBits(file);
 }
 
 void askForInputBefore(CaptureVerdict& verdict)

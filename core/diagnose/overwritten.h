@@ -9,9 +9,9 @@
 
 namespace nanscope {
 
-/// True if input and output are one memory in the file, or the same bits although some of them are finite: no
-/// iteration hands on the finite values beside a NaN.
-bool inputMayBeResult(const CaptureFile& file, const Capture& scanned);
+/// True if input and output are one memory in the file, or the same bits. That all of both is NaN is what an input
+/// gives that was NaN, too; where a log of the run shows something non-finite, it is taken for that.
+bool inputMayBeResult(const CaptureFile& file, const Capture& scanned, const RunData& run);
 
 /// Turns the accusation of what lies before the call into a question.
 void askForInputBefore(CaptureVerdict& verdict);

@@ -47,7 +47,7 @@ protected:
 TEST_F(Overwritten, AFiniteRestThatIsHandedOnIsNoResultOfAnIteration)
 {
     const auto file = saved(withBadRow(), withBadRow());
-    EXPECT_TRUE(inputMayBeResult(file, file.capture));
+    EXPECT_TRUE(inputMayBeResult(file, file.capture, {}));
     RunData run;
     run.captures = {file.capture};
     const auto v = diagnose(run)->captures[0];
@@ -60,10 +60,20 @@ TEST_F(Overwritten, AFiniteRestThatIsHandedOnIsNoResultOfAnIteration)
 TEST_F(Overwritten, NanInAndNanOutIsUpstream)
 {
     const Matrix allNan(rows * cols, NAN);
-    for (const auto& input : {withBadRow(), allNan}) {
-        const auto file = saved(input, allNan);
-        EXPECT_FALSE(inputMayBeResult(file, file.capture));
-    }
+    const auto file = saved(withBadRow(), allNan);
+    EXPECT_FALSE(inputMayBeResult(file, file.capture, {}));
+}
+
+TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
+{
+    const Matrix allNan(rows * cols, NAN);
+    const auto file = saved(allNan, allNan);
+    RunData run;
+    EXPECT_TRUE(inputMayBeResult(file, file.capture, run));
+    Series loss;
+    loss.nan = 1;
+    run.series.push_back(loss);
+    EXPECT_FALSE(inputMayBeResult(file, file.capture, run));
 }
 
 TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
@@ -71,9 +81,9 @@ TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
     const Matrix allNan(rows * cols, NAN);
     auto file = saved(allNan, allNan);
     file.output = file.input;
-    EXPECT_TRUE(inputMayBeResult(file, file.capture));
+    EXPECT_TRUE(inputMayBeResult(file, file.capture, {}));
     file.wrapped = true;
-    EXPECT_FALSE(inputMayBeResult(file, file.capture)) << "the wrapper clones its input first";
+    EXPECT_FALSE(inputMayBeResult(file, file.capture, {})) << "the wrapper clones its input first";
 }
 
 } // namespace
