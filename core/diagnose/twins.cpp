@@ -81,12 +81,22 @@ bool wrapped(const Capture& capture)
     return file && file->wrapped;
 }
 
+bool isZero(const CaptureVerdict& verdict)
+{
+    return verdict.weighed && verdict.weighed->outputZero;
+}
+
+std::string damageText(const CaptureVerdict& verdict)
+{
+    return isZero(verdict) ? "every value is zero" : verdict.damage.text;
+}
+
 // The same bits, and yet not the same call, where it takes more than them.
 bool maybeOtherState(const CaptureVerdict& verdict, const Twin& twin)
 {
     const auto how = verdict.variant.how;
     const bool said = how == IdentifiedBy::given || how == IdentifiedBy::sidecar;
-    return !said && !twin.inputAlone && mayBeBesides(verdict.damage, false);
+    return !said && !twin.inputAlone && (isZero(verdict) || mayBeBesides(verdict.damage, false));
 }
 
 void askForState(CaptureVerdict& verdict, const std::string& whose)
@@ -95,7 +105,7 @@ void askForState(CaptureVerdict& verdict, const std::string& whose)
     verdict.kind = "the same input, another output";
     verdict.summary = fmt::format("{} gave a finite output for the very same input, so its numbers alone did not do "
                                   "it: {}",
-        whose, verdict.damage.text);
+        whose, damageText(verdict));
     verdict.question = "does the function take anything besides this input (weights, moments, a coefficient)? If it "
                        "does not, the kernel or its surroundings did it (--ran VARIANT says so)";
     verdict.next = nextExperiments(verdict);
@@ -174,20 +184,21 @@ void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<s
         return;
     }
     verdict.question.clear();
+    const auto damage = damageText(verdict);
     // Other variants to tick would change nothing.
     verdict.weighed.reset();
     if (twin.sameProcess) {
         verdict.blame = Blame::nondeterministic;
         verdict.kind = "the same input, another output";
-        verdict.summary = fmt::format("the same process gave a finite output for the very same input, and this one for "
-                                      "it, too: {}",
-            verdict.damage.text);
+        verdict.summary = fmt::format(
+            "the same process was given the same bits twice; once its output was finite and whole, and once: {}",
+            damage);
         return;
     }
     verdict.blame = Blame::implementation;
     verdict.kind = "kernel, launch order, aliasing, communication or machine";
-    verdict.summary = fmt::format("{} gave a finite output for the very same input, so the numbers did not do it: {}",
-        whose, verdict.damage.text);
+    verdict.summary =
+        fmt::format("{} gave a finite output for the very same input, so the numbers did not do it: {}", whose, damage);
 }
 
 void blameRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures)

@@ -202,6 +202,20 @@ TEST_F(OtherCalls, ACallThatMayTakeMoreThanItsInputMakesNoTwin)
     }
 }
 
+TEST_F(OtherCalls, ZerosForTheInputOfAHealthyCallAreToldAsSuch)
+{
+    const Matrix zeros(size, 0);
+    for (const bool wrapped : {true, false}) {
+        m_wrapped = wrapped;
+        m_run.captures.clear();
+        add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
+        add(0, 7, {waves(2)}, {zeros});
+        const auto v = verdictOn(2);
+        EXPECT_EQ(v.blame, wrapped ? Blame::nondeterministic : Blame::undecided) << "made again in another format";
+        EXPECT_THAT(v.summary, HasSubstr("every value is zero"));
+    }
+}
+
 TEST_F(OtherCalls, ACoefficientMayHaveGoneBadSinceTheHealthyCall)
 {
     m_wrapped = false;

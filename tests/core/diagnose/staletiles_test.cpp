@@ -67,7 +67,7 @@ double foreign(std::size_t i)
 }
 
 constexpr OddBox tile {32, 48, 64, 80};
-constexpr OddBox lastRows {60, 64, 0, cols};
+constexpr OddBox lastTile {48, 64, 80, 96};
 
 class StaleTiles : public testing::Test
 {
@@ -161,7 +161,7 @@ TEST_F(StaleTiles, TheSameInputWithoutTheWrongTileIsAnotherOutput)
 TEST_F(StaleTiles, AWrongTileBesideNanIsALineMore)
 {
     auto output = outputOf(waves(2));
-    fill(output, lastRows, [](std::size_t) { return NAN; });
+    fill(output, lastTile, [](std::size_t) { return NAN; });
     add(7, waves(2), output);
     const auto plain = verdict();
     EXPECT_EQ(plain.blame, Blame::implementation) << plain.summary;
