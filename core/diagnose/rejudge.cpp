@@ -3,6 +3,7 @@
 #include "core/diagnose/rejudge.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -60,6 +61,12 @@ std::vector<Tick> ticksWithoutMembers(const CaptureVerdict& judged)
 bool means(const std::string& ticked, const Tick& tick)
 {
     return ticked == tick.variant || ticked == tick.variant + ":" + tick.precision;
+}
+
+std::vector<std::string> withoutNothingElse(std::vector<std::string> ticked)
+{
+    std::erase(ticked, nothingElse);
+    return ticked;
 }
 
 Result<void> allReplayed(const std::vector<Tick>& ticks, const std::vector<std::string>& ticked)
@@ -220,6 +227,17 @@ Result<void> answerable(const CaptureVerdict& judged, const std::vector<Tick>& t
     return {};
 }
 
+Answer aloneAnswer(const std::vector<Tick>& ticks)
+{
+    Answer answer;
+    answer.kind = Answer::Kind::nothingElse;
+    for (const auto& tick : ticks) {
+        answer.ticks.push_back(tick.name);
+    }
+    answer.ticks.emplace_back(nothingElse);
+    return answer;
+}
+
 Answer namedAnswer(bool numbers)
 {
     Answer answer;
@@ -287,6 +305,12 @@ std::vector<Tick> ticksOf(const CaptureVerdict& judged)
     return ticks;
 }
 
+bool asksWhatElseRan(const CaptureVerdict& judged)
+{
+    constexpr std::array<std::string_view, 4> kinds {besidesKind, castKind, faintKind, unsaidKind};
+    return judged.weighed && judged.blame == Blame::undecided && contains(kinds, judged.kind);
+}
+
 Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<std::string>& ticked)
 {
     if (!judged.weighed) {
@@ -295,14 +319,16 @@ Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<s
                                   "this verdict does not hang on a variant, or is of an older version: judge it again");
     }
     const auto ticks = ticksOf(judged);
-    if (auto replayed = allReplayed(ticks, ticked); !replayed) {
+    const auto variants = withoutNothingElse(ticked);
+    const bool alone = variants.size() < ticked.size() && asksWhatElseRan(judged);
+    if (auto replayed = allReplayed(ticks, variants); !replayed) {
         return tl::make_unexpected(replayed.error());
     }
-    const auto kept = chosen(ticks, ticked);
+    const auto kept = alone && variants.empty() ? ticks : chosen(ticks, variants);
     if (auto can = answerable(judged, ticks, kept); !can) {
         return tl::make_unexpected(can.error());
     }
-    if (kept.empty() || kept.size() == ticks.size()) {
+    if (!alone && (kept.empty() || kept.size() == ticks.size())) {
         return judged;
     }
     return judgeOver(judged, kept);
@@ -310,6 +336,9 @@ Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<s
 
 std::vector<Answer> answersOf(const CaptureVerdict& judged)
 {
+    if (asksWhatElseRan(judged)) {
+        return {aloneAnswer(ticksOf(judged))};
+    }
     if (!judged.weighed || judged.members.empty()) {
         return {};
     }

@@ -24,9 +24,16 @@ struct Tick
 /// One tick per member that was replayed, in the order of the members; empty where no rule was asked.
 std::vector<Tick> ticksOf(const CaptureVerdict& judged);
 
+/// Among the ticks: no code but the function's ran, the word that a sidecar or --ran gives as well.
+constexpr std::string_view nothingElse = "nothing-else";
+
+/// True if that answers the question of this verdict.
+bool asksWhatElseRan(const CaptureVerdict& judged);
+
 /// The verdict over what is still ticked, from the replays that were done: the same rules, and no new replay. All
-/// ticks give the verdict as it is, and so does none, which says nothing. A tick that leaves out the format stands for
-/// every format that was replayed. Fails with what to do where a tick was not replayed.
+/// ticks give the verdict as it is, unless nothingElse is among them, and so does none, which says nothing. A tick that
+/// leaves out the format stands for every format that was replayed. Fails with what to do where a tick was not
+/// replayed.
 ///
 /// A tick is the user's word like --ran, with one difference: an output that matches no known variant stays so until a
 /// single one is left, because saying what did not run does not make an unknown function known.
@@ -35,7 +42,7 @@ Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<s
 /// One answer to the deciding question: the ticks that stay.
 struct Answer
 {
-    enum class Kind { castsFirst, normalizesFirst, oneOf } kind = Kind::oneOf;
+    enum class Kind { castsFirst, normalizesFirst, oneOf, nothingElse } kind = Kind::oneOf;
     bool numbers = false; ///< what stays can end like the dump
     std::string precision; ///< castsFirst: the format it casts to
     std::vector<std::string> ticks;

@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/diagnose/rejudge.h"
+#include "core/diagnose/rules.h"
 #include "core/replay/variant.h"
 #include "tests/ui/samples.h"
 #include "ui/panes/callsrow.h"
@@ -194,6 +196,29 @@ TEST_F(Ticks, AnswersAreButtonsThatMapToTicks)
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
     answer("It normalises in fp32 first")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
+}
+
+TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
+{
+    auto verdict = openVerdict();
+    verdict.kind = besidesKind;
+    verdict.members.resize(1);
+    verdict.variant.names.resize(1);
+    EXPECT_FALSE(box("nothing else")->isVisibleTo(&m_pane)) << "another question";
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Nothing else ran")});
+    QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
+    answer("Nothing else ran")->click();
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
+    ASSERT_EQ(changed.size(), 1);
+    const QStringList ticked = changed.first().first().toStringList();
+    EXPECT_TRUE(ticked.contains(qstr(nothingElse)));
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict, ticked);
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation) << "it is remembered";
+    EXPECT_TRUE(box("nothing else")->isChecked());
+    box("nothing else")->click();
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
+    EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
 }
 
 TEST_F(Ticks, AVariantThatWasNotReplayedIsAskedFor)

@@ -192,9 +192,11 @@ void VerdictPane::setObserved(const Observations& observed)
 void VerdictPane::changeTicks(const QStringList& ticked)
 {
     if (showTicks(ticked)) {
-        Q_EMIT ticksChanged(ticked.size() == m_ticks->names().size() ? QStringList() : ticked);
+        Q_EMIT ticksChanged(ticked == m_ticks->names() ? QStringList() : ticked);
     } else {
-        Q_EMIT ranChanged(ticked);
+        QStringList ran = ticked;
+        ran.removeAll(qstr(nothingElse));
+        Q_EMIT ranChanged(ran);
     }
 }
 

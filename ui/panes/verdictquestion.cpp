@@ -45,6 +45,8 @@ QString answerText(const Answer& answer)
         return VerdictQuestion::tr("My code casts to %1 first").arg(qstr(answer.precision));
     case Answer::Kind::normalizesFirst:
         return VerdictQuestion::tr("It normalises in fp32 first");
+    case Answer::Kind::nothingElse:
+        return VerdictQuestion::tr("Nothing else ran");
     case Answer::Kind::oneOf:
         break;
     }
@@ -93,7 +95,9 @@ void VerdictQuestion::ask(const CaptureVerdict& verdict)
         for (const Answer& answer : answersOf(verdict)) {
             auto* button = new QPushButton(answerText(answer), m_row);
             const QStringList ticks = ticksIn(answer);
-            button->setToolTip(tr("Keeps only %1").arg(ticks.join(QStringLiteral(", "))));
+            button->setToolTip(answer.kind == Answer::Kind::nothingElse
+                    ? tr("What was dumped is what the function was given and what it returned")
+                    : tr("Keeps only %1").arg(ticks.join(QStringLiteral(", "))));
             connect(button, &QPushButton::clicked, this, [this, ticks] { Q_EMIT answered(ticks); });
             m_flow->addWidget(button);
             m_buttons.push_back(button);

@@ -91,6 +91,11 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_flow->setSpacing(grid(1) + 2);
     m_label = new QLabel(inner);
     m_label->setObjectName(QStringLiteral("muted"));
+    m_alone = new VerdictBox(inner);
+    m_alone->setText(tr("nothing else ran"));
+    m_alone->setToolTip(
+        tr("What was dumped is what the function was given and what it returned; untick it to take that "
+           "back"));
     m_all = quietButton(inner, tr("All again"));
     m_all->setToolTip(tr("Tick every variant that was replayed"));
     m_more = quietButton(inner, QString());
@@ -99,11 +104,13 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_menu = new QMenu(m_more);
     m_more->setMenu(m_menu);
     m_flow->addWidget(m_label);
+    m_flow->addWidget(m_alone);
     m_flow->addWidget(m_all);
     m_flow->addWidget(m_more);
     setWidget(inner);
     viewport()->setAutoFillBackground(false);
     inner->setAutoFillBackground(false);
+    connect(m_alone, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
     connect(m_all, &QToolButton::clicked, this, [this] { Q_EMIT changed(m_names); });
     updateButtons();
 }
@@ -115,6 +122,8 @@ void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& tic
         const QSignalBlocker quiet(m_boxes[i]);
         m_boxes[i]->setChecked(ticked.isEmpty() || ticked.contains(m_names[static_cast<qsizetype>(i)]));
     }
+    const QSignalBlocker quiet(m_alone);
+    m_alone->setChecked(ticked.contains(qstr(nothingElse)));
     updateButtons();
     fit();
 }
@@ -127,6 +136,7 @@ void VerdictTicks::clearTicks()
 void VerdictTicks::build(const CaptureVerdict& judged)
 {
     const std::vector<Tick> ticks = ticksOf(judged);
+    m_asksAlone = asksWhatElseRan(judged);
     m_sidecar = judged.variant.how == IdentifiedBy::sidecar && !ticks.empty();
     m_names.clear();
     m_ticked.clear();
@@ -187,6 +197,7 @@ void VerdictTicks::fillMore()
 void VerdictTicks::collectMore()
 {
     QStringList wanted = ticked();
+    wanted.removeAll(qstr(nothingElse));
     for (const QAction* action : m_menu->actions()) {
         if (action->isChecked()) {
             wanted << action->text();
@@ -208,6 +219,9 @@ QStringList VerdictTicks::ticked() const
             names << m_names[static_cast<qsizetype>(i)];
         }
     }
+    if (m_asksAlone && m_alone->isChecked()) {
+        names << qstr(nothingElse);
+    }
     return names;
 }
 
@@ -215,7 +229,8 @@ void VerdictTicks::updateButtons()
 {
     const bool any = !m_boxes.empty();
     m_label->setVisible(any);
-    m_all->setVisible(any && ticked().size() < m_names.size());
+    m_alone->setVisible(m_asksAlone);
+    m_all->setVisible(any && ticked() != m_names);
     m_more->setText(any ? tr("More… ▾") : tr("What ran? ▾"));
     m_more->setVisible(!m_sidecar);
 }

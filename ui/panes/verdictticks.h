@@ -54,6 +54,7 @@ private:
     VerdictFlow* m_flow;
     QLabel* m_label;
     std::vector<VerdictBox*> m_boxes;
+    VerdictBox* m_alone; ///< nothing but the function ran
     QToolButton* m_all;
     QToolButton* m_more;
     QMenu* m_menu;
@@ -61,6 +62,7 @@ private:
     QStringList m_ticked; ///< variants that have a tick
     QStringList m_variants;
     QStringList m_ran;
+    bool m_asksAlone = false;
     bool m_sidecar = false; ///< says what ran: nothing else is asked
 };
 

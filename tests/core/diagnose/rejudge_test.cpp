@@ -425,6 +425,32 @@ TEST(RejudgingMadeUpMembers, TicksCarryTheirFit)
     EXPECT_EQ(ticksOf(made.verdict)[1].precision, "bf16");
 }
 
+TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
+{
+    Made made;
+    made.member("gns-gram", 8, 0);
+    made.verdict.kind = besidesKind;
+    ASSERT_TRUE(asksWhatElseRan(made.verdict));
+    const auto answers = answersOf(made.verdict);
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0].kind, Answer::Kind::nothingElse);
+    EXPECT_EQ(answers[0].ticks, (Names {"gns-gram", std::string(nothingElse)}));
+    EXPECT_EQ(rejudged(made.verdict, {"gns-gram"}).blame, Blame::undecided) << "all ticks say nothing";
+    EXPECT_EQ(rejudged(made.verdict, answers[0].ticks).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.verdict, {std::string(nothingElse)}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.verdict, answers[0].ticks).variant.how, IdentifiedBy::given);
+}
+
+TEST(Answers, WhatTheInputAsksIsNotAnsweredByThat)
+{
+    Made made;
+    made.member("gns-gram", 8, 0);
+    for (const auto kind : {deadLinesKind, unknownEpsilonKind, maskedKind}) {
+        made.verdict.kind = kind;
+        EXPECT_FALSE(asksWhatElseRan(made.verdict)) << kind;
+    }
+}
+
 TEST(Answers, TheCastIsAskedByOrderAndFormat)
 {
     Made made;
