@@ -207,7 +207,9 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
     EXPECT_FALSE(box("nothing else")->isVisibleTo(&m_pane)) << "another question";
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Nothing else ran")});
+    QApplication::processEvents();
     QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
+    ASSERT_NE(answer("Nothing else ran"), nullptr);
     answer("Nothing else ran")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
     ASSERT_EQ(changed.size(), 1);
