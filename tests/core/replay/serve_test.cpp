@@ -12,7 +12,6 @@
 #include <mutex>
 #include <random>
 #include <sstream>
-#include <streambuf>
 #include <thread>
 #include <vector>
 
@@ -24,6 +23,8 @@
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/replay/devicearound.h"
+#include "tests/core/replay/runningservice.h"
+#include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
 
@@ -32,54 +33,6 @@ namespace {
 using Json = nlohmann::json;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-/// One direction of a pipe between two threads.
-class PipeBuffer : public std::streambuf
-{
-public:
-    void close()
-    {
-        const std::lock_guard lock(m_mutex);
-        m_closed = true;
-        m_wake.notify_all();
-    }
-
-protected:
-    int_type underflow() override
-    {
-        std::unique_lock lock(m_mutex);
-        m_wake.wait(lock, [this] { return m_closed || !m_waiting.empty(); });
-        if (m_waiting.empty()) {
-            return traits_type::eof();
-        }
-        m_current = std::move(m_waiting);
-        m_waiting.clear();
-        setg(m_current.data(), m_current.data(), m_current.data() + m_current.size());
-        return traits_type::to_int_type(m_current.front());
-    }
-
-    std::streamsize xsputn(const char* text, std::streamsize count) override
-    {
-        const std::lock_guard lock(m_mutex);
-        m_waiting.append(text, static_cast<std::size_t>(count));
-        m_wake.notify_all();
-        return count;
-    }
-
-    int_type overflow(int_type c) override
-    {
-        const char text = traits_type::to_char_type(c);
-        xsputn(&text, 1);
-        return c;
-    }
-
-private:
-    std::mutex m_mutex;
-    std::condition_variable m_wake;
-    std::string m_waiting;
-    std::string m_current;
-    bool m_closed = false;
-};
 
 /// core's own device, held back at an instruction until the test lets it go on.
 class Gate
@@ -153,13 +106,11 @@ TensorToWrite tensor(std::string name, const Shape& shape, std::uint32_t seed)
     return result;
 }
 
-class Serve : public testing::Test
+class Serve : public testing::Test, protected test::RunningService
 {
 protected:
     void SetUp() override
     {
-        m_folder = std::filesystem::path(testing::TempDir()) / fmt::format("nanscope-serve-{}", std::random_device()());
-        std::filesystem::create_directories(m_folder);
         for (const std::uint32_t i : {0U, 1U}) {
             const Shape shape {1, 12 + i, 20};
             const auto path = m_folder / fmt::format("capture{}.pt", i);
@@ -168,53 +119,12 @@ protected:
         }
     }
 
-    void TearDown() override
-    {
-        finish();
-        std::filesystem::remove_all(m_folder);
-    }
-
-    void start(DeviceFactory devices = makeCoreDevice)
-    {
-        m_devices = std::move(devices);
-        m_thread = std::thread([this] {
-            std::istream in(&m_in);
-            std::ostream out(&m_out);
-            m_status = serve(in, out, m_info, m_devices);
-            m_out.close();
-        });
-    }
-
-    void send(const std::string& line)
-    {
-        m_in.sputn((line + "\n").data(), static_cast<std::streamsize>(line.size() + 1));
-    }
+    void TearDown() override { finish(); }
 
     Json sweep(int id) const
     {
         return {{"id", id}, {"do", "sweep"}, {"captures", m_captures}, {"variants", {"dion-ns5"}},
             {"precisions", {"fp32", "fp64"}}, {"lowerings", {"eager"}}};
-    }
-
-    // Every line has to be one whole JSON object.
-    Json receive()
-    {
-        std::string line;
-        if (!std::getline(m_answers, line)) {
-            return nullptr;
-        }
-        auto answer = Json::parse(line, nullptr, false);
-        EXPECT_TRUE(answer.is_object()) << line;
-        return answer;
-    }
-
-    Json receiveUntil(const std::function<bool(const Json&)>& wanted)
-    {
-        auto answer = receive();
-        while (!answer.is_null() && !wanted(answer)) {
-            answer = receive();
-        }
-        return answer;
     }
 
     /// Some cells of the first captures in a session of their own.
@@ -228,23 +138,8 @@ protected:
         return path;
     }
 
-    void finish()
-    {
-        m_in.close();
-        if (m_thread.joinable()) {
-            m_thread.join();
-        }
-    }
-
-    ServiceInfo m_info {"eigen test", {{"cpu", "some processor"}}, {"no GPU: none here"}};
-    DeviceFactory m_devices;
-    std::filesystem::path m_folder;
+    TemporaryFolder m_folder;
     std::vector<std::string> m_captures;
-    PipeBuffer m_in;
-    PipeBuffer m_out;
-    std::istream m_answers {&m_out};
-    std::thread m_thread;
-    int m_status = -1;
 };
 
 TEST_F(Serve, saysWhatItIs)
@@ -257,8 +152,7 @@ TEST_F(Serve, saysWhatItIs)
     EXPECT_EQ(answer["hello"]["devices"][0]["name"], "cpu");
     EXPECT_EQ(answer["hello"]["devices"][0]["hardware"], "some processor");
     EXPECT_EQ(answer["hello"]["notes"][0], "no GPU: none here");
-    finish();
-    EXPECT_EQ(m_status, 0);
+    EXPECT_EQ(finish(), 0);
 }
 
 TEST_F(Serve, sweepAnswersEveryCellAndThenDone)
@@ -502,11 +396,10 @@ TEST_F(Serve, endOfInputCancelsWhatRunsAndReturns)
     });
     send(sweep(2).dump());
     gate.waitForArrival();
-    m_in.close();
+    hangUp();
     const auto last = receiveUntil([](const Json& each) { return !each.contains("progress"); });
     EXPECT_EQ(last, Json({{"id", 2}, {"cancelled", true}}));
-    finish();
-    EXPECT_EQ(m_status, 0);
+    EXPECT_EQ(finish(), 0);
 }
 
 TEST_F(Serve, linesThatAreNoRequestsAreAnsweredAndTheServiceGoesOn)

@@ -4,89 +4,22 @@
 // What replays are kept as: files named alike in several folders are different captures.
 #include "core/replay/servesession.h"
 
-#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <mutex>
-#include <sstream>
-#include <streambuf>
-#include <thread>
 
 #include <gmock/gmock.h>
 
-#include "core/replay/serve.h"
 #include "tests/core/replay/framecapture.h"
+#include "tests/core/replay/runningservice.h"
 
 namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-/// What the service writes.
-class Answers : public std::streambuf
-{
-public:
-    bool hold(std::string_view text) const
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_text.find(text) != std::string::npos;
-    }
-
-    std::string text() const
-    {
-        const std::lock_guard lock(m_mutex);
-        return m_text;
-    }
-
-protected:
-    std::streamsize xsputn(const char* text, std::streamsize count) override
-    {
-        const std::lock_guard lock(m_mutex);
-        m_text.append(text, static_cast<std::size_t>(count));
-        return count;
-    }
-
-    int_type overflow(int_type c) override
-    {
-        const char text = traits_type::to_char_type(c);
-        xsputn(&text, 1);
-        return c;
-    }
-
-private:
-    mutable std::mutex m_mutex;
-    std::string m_text;
-};
-
-/// One request; ends once it is answered, for the service drops what it is doing then.
-class Request : public std::streambuf
-{
-public:
-    Request(std::string line, const Answers& answers)
-        : m_line(std::move(line))
-        , m_answers(answers)
-    {
-        setg(m_line.data(), m_line.data(), m_line.data() + m_line.size());
-    }
-
-protected:
-    int_type underflow() override
-    {
-        constexpr int patience = 6000;
-        for (int i = 0; i < patience && !m_answers.hold("\"done\":true") && !m_answers.hold("\"error\":\""); ++i) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-        return traits_type::eof();
-    }
-
-private:
-    std::string m_line;
-    const Answers& m_answers;
-};
 
 class ReplaysInASession : public testing::Test
 {
@@ -114,16 +47,14 @@ protected:
     {
         request["id"] = 1;
         request["session"] = m_path.string();
-        Answers said;
-        Request given(request.dump() + "\n", said);
-        std::istream in(&given);
-        std::ostream out(&said);
-        serve(in, out, {"none", {{"cpu", "here"}}, {}}, makeCoreDevice);
+        test::RunningService service;
+        service.start();
+        service.send(request.dump());
         std::vector<Json> answers;
-        std::istringstream lines(said.text());
-        for (std::string line; std::getline(lines, line);) {
-            answers.push_back(Json::parse(line));
-        }
+        service.receiveUntil([&](const Json& answer) {
+            answers.push_back(answer);
+            return answer.contains("done") || answer.contains("error");
+        });
         return answers;
     }
 
