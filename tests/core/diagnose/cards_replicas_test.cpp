@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <filesystem>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "core/tensorfile/capturefile.h"
 #include "tests/core/diagnose/cardmaker.h"
+#include "tests/core/session/temporaryfolder.h"
 
 using testing::HasSubstr;
 
@@ -15,14 +15,9 @@ namespace nanscope {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 class Replicas : public testing::Test
 {
 protected:
-    void SetUp() override { fs::create_directories(m_folder); }
-    void TearDown() override { fs::remove_all(m_folder); }
-
     /// A dump by the wrapper's name, with the verdict that says when.
     void dump(int rank, const std::vector<float>& values, const Shape& shape = {4, 5}, std::int64_t step = 7)
     {
@@ -44,8 +39,7 @@ protected:
 
     Finding card() const { return cardOf(m_run, "replica-drift", m_verdicts); }
 
-    fs::path m_folder = fs::temp_directory_path()
-        / ("nanscope-replicas-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    TemporaryFolder m_folder;
     RunData m_run;
     std::vector<CaptureVerdict> m_verdicts;
 };

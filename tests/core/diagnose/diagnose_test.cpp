@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include "core/diagnose/rules.h"
 #include "core/replay/formats.h"
 #include "healthycall.h"
+#include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
 namespace {
@@ -55,15 +55,6 @@ TensorToWrite bf16Tensor(const std::string& name, const std::vector<double>& val
 class Dump : public testing::Test
 {
 protected:
-    void SetUp() override
-    {
-        m_folder = std::filesystem::temp_directory_path()
-            / ("nanscope-diagnose-" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "-"
-                + ::testing::UnitTest::GetInstance()->current_test_info()->name());
-        std::filesystem::create_directories(m_folder);
-    }
-    void TearDown() override { std::filesystem::remove_all(m_folder); }
-
     CaptureVerdict judge(
         const std::vector<double>& input, const std::vector<double>& output, const DiagnoseOptions& options = {})
     {
@@ -82,7 +73,7 @@ protected:
         return diagnosis->captures.front();
     }
 
-    std::filesystem::path m_folder;
+    TemporaryFolder m_folder;
 };
 
 void plantTile(std::vector<double>& output, double value)

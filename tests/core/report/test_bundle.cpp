@@ -5,7 +5,6 @@
 #include <fstream>
 #include <map>
 #include <random>
-#include <sstream>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 
 #include "core/report/reportfiles.h"
 #include "handmade.h"
+#include "tests/core/session/temporaryfolder.h"
 
 using namespace nanscope;
 using testing::HasSubstr;
@@ -21,13 +21,6 @@ using testing::Not;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string contents(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 std::size_t number(const std::string& bytes, std::size_t at, std::size_t width)
 {
@@ -55,7 +48,7 @@ std::string inflated(std::string bytes, std::size_t size)
 /// The files of a zip without comments, by their local headers.
 std::map<std::string, std::string> unzipped(const fs::path& path)
 {
-    const auto zip = contents(path);
+    const auto zip = contentsOf(path);
     std::map<std::string, std::string> files;
     for (std::size_t at = 0; zip.compare(at, 4, "PK\x03\x04") == 0;) {
         const auto packed = number(zip, at + 18, 4);
@@ -74,14 +67,6 @@ std::map<std::string, std::string> unzipped(const fs::path& path)
 class Bundle : public testing::Test
 {
 protected:
-    void SetUp() override
-    {
-        fs::remove_all(m_folder);
-        fs::create_directories(m_folder);
-        m_input = handmade::reportInput();
-    }
-    void TearDown() override { fs::remove_all(m_folder); }
-
     void writeCapture(std::size_t bytes)
     {
         for (auto& capture : m_input.run.captures) {
@@ -98,9 +83,8 @@ protected:
         return unzipped(m_folder / "report.zip");
     }
 
-    fs::path m_folder = fs::temp_directory_path()
-        / ("nanscope-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
-    ReportInput m_input;
+    TemporaryFolder m_folder;
+    ReportInput m_input = handmade::reportInput();
     BundledCapture m_capture = BundledCapture::notAsked;
 };
 
@@ -241,7 +225,7 @@ TEST_F(Bundle, AFolderHoldsTheSame)
     const auto files = zipOf({});
     EXPECT_EQ(written->files.size(), files.size());
     for (const auto& [name, text] : files) {
-        EXPECT_EQ(contents(m_folder / "new" / "bundle" / name), text);
+        EXPECT_EQ(contentsOf(m_folder / "new" / "bundle" / name), text);
     }
 }
 
@@ -251,7 +235,7 @@ TEST_F(Bundle, WhatCannotBeWrittenIsOneSentenceAndLeavesNothing)
     ASSERT_FALSE(nowhere);
     EXPECT_THAT(sentence(nowhere.error()), HasSubstr("report.zip"));
     EXPECT_FALSE(writeBundle(m_folder / "report.zip", m_input, {{}, false, 100}));
-    EXPECT_TRUE(fs::is_empty(m_folder));
+    EXPECT_TRUE(fs::is_empty(m_folder.path()));
 }
 
 TEST(ReportFiles, TheEndingOfTheNameIsTheFormat)

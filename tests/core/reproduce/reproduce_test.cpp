@@ -3,7 +3,6 @@
 #include "core/reproduce/reproduce.h"
 
 #include <cmath>
-#include <filesystem>
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -13,6 +12,7 @@
 #include "core/reproduce/pythonprogram.h"
 #include "core/reproduce/sha256.h"
 #include "core/tensorfile/capturefile.h"
+#include "tests/core/session/temporaryfolder.h"
 
 using testing::AllOf;
 using testing::ElementsAre;
@@ -22,8 +22,6 @@ using testing::Not;
 namespace nanscope {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
@@ -42,14 +40,12 @@ class ReproducerFiles : public testing::Test
 protected:
     void SetUp() override
     {
-        fs::create_directories(m_folder);
         for (std::size_t i = 0; i < m_values.size(); ++i) {
             m_values[i] = std::sin(static_cast<float>(i * i));
         }
         m_output = m_values;
         std::fill(m_output.begin() + 24, m_output.begin() + 48, nan);
     }
-    void TearDown() override { fs::remove_all(m_folder); }
 
     Result<Reproducer> made(const ReproducerOptions& options)
     {
@@ -74,8 +70,7 @@ protected:
 
     static nlohmann::json expectedOf(const Reproducer& made) { return nlohmann::json::parse(made.files[1].bytes); }
 
-    fs::path m_folder = fs::temp_directory_path()
-        / ("nanscope-reproduce-" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+    TemporaryFolder m_folder;
     std::vector<float> m_values = std::vector<float>(3 * 4 * 6);
     std::vector<float> m_output;
     Blame m_blame = Blame::implementation;
