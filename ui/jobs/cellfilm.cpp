@@ -240,6 +240,7 @@ void CellFilm::onReplayed(const ReplayedFilm& film)
     // How the stored cell ended says nothing of a replay with a fault.
     const bool judged = m_subject.cell && !m_subject.plant;
     Cell cell = judged ? *m_subject.cell : film.cell;
+    cell.capture = m_subject.cell ? m_subject.cell->capture : cell.capture;
     cell.environment = film.cell.environment;
     cell.native = film.cell.native;
     Film made = makeFilm(cell, film.ops, 0, m_subject.mode);

@@ -62,6 +62,8 @@ public:
 
     bool available() const { return !m_programs.empty(); }
     bool running() const { return m_job != 0; }
+    /// What the running sweep replays; none when there is none.
+    const SweepOrder* order() const { return m_order ? &*m_order : nullptr; }
     bool alive() const { return m_process != nullptr; }
     /// True once the process answered, or when there is none to wait for.
     bool settled() const { return m_ready || !m_process; }

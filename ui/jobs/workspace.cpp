@@ -55,7 +55,7 @@ void Workspace::connectJobs()
     connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
     connect(&m_film, &CellFilm::progressed, this, &Workspace::progressed);
-    connect(&m_cliff, &CliffLoader::ready, this, &Workspace::cliffReady);
+    connect(&m_cliff, &CliffLoader::ready, this, &Workspace::onCliff);
     connect(&m_cliff, &CliffLoader::failed, this, &Workspace::cliffFailed);
     connect(&m_deep, &DeepJob::progressed, this, &Workspace::deepProgressed);
     connect(&m_deep, &DeepJob::measured, this, &Workspace::onDeep);

@@ -158,15 +158,19 @@ private:
     void adviseAgain();
     void adviseAsObserved();
     void loadPictures(std::int64_t batch);
+    std::string sweptCapture() const;
+    void nameCapture(Cell& cell, const std::string& path) const;
     void onCell(Cell cell);
-    void onDeep(const Cell& cell);
+    void onDeep(Cell cell);
+    void onCliff(const std::shared_ptr<const ReplayedCliff>& replayed);
     void showDefaultCell();
     ReportSubject reportSubject() const;
 
     std::optional<NoLockWait> m_leaving; ///< outlives every job, none of which may wait for a locked session then
     LoadedRun m_loaded;
     int m_selected = -1;
-    std::string m_swept; ///< capture of the last sweep
+    std::string m_deepOf; ///< path of the capture whose deep gauges were asked for last
+    std::string m_cliffOf; ///< and of the one whose cliff was
     QStringList m_ran;
     bool m_judging = false;
     bool m_following = true;

@@ -72,8 +72,18 @@ void Workspace::replayCliff(CliffRequest request)
 {
     if (const Capture* shown = capture()) {
         request.capture = shown->path;
+        m_cliffOf = shown->path;
         m_cliff.request(request);
     }
+}
+
+void Workspace::onCliff(const std::shared_ptr<const ReplayedCliff>& replayed)
+{
+    ReplayedCliff cliff = *replayed;
+    for (CliffReplay& replay : cliff.replays) {
+        nameCapture(replay.cell, m_cliffOf);
+    }
+    Q_EMIT cliffReady(std::make_shared<const ReplayedCliff>(std::move(cliff)));
 }
 
 void Workspace::dropCliff()
@@ -122,18 +132,37 @@ void Workspace::sweepSelected()
     }
     order.request.precisions = sweepPrecisions();
     order.kept = m_loaded.place();
-    m_swept = shown->file;
     m_service.sweep(order);
 }
 
 bool Workspace::sweepingSelected() const
 {
     const Capture* shown = capture();
-    return sweeping() && !m_film.replaying() && shown && shown->file == m_swept;
+    return sweeping() && !m_film.replaying() && shown && sweptCapture() == shown->path;
+}
+
+/// A sweep of the window's is of one capture.
+std::string Workspace::sweptCapture() const
+{
+    const SweepOrder* order = m_service.order();
+    return order && !order->request.captures.empty() ? order->request.captures.front() : std::string();
+}
+
+/// The replay process calls a capture what its session does; without one, as its file is called, which several of a run
+/// may share.
+void Workspace::nameCapture(Cell& cell, const std::string& path) const
+{
+    const auto& captures = m_loaded.run->captures;
+    if (const auto found = std::ranges::find(captures, path, &Capture::path); found != captures.end()) {
+        cell.capture = found->file;
+    }
 }
 
 void Workspace::onCell(Cell cell)
 {
+    if (m_loaded.session.empty()) {
+        nameCapture(cell, sweptCapture());
+    }
     m_loaded.cells.push_back(std::move(cell));
     const Cell& added = m_loaded.cells.back();
     Q_EMIT cellAdded(added);
@@ -162,12 +191,16 @@ void Workspace::measureDeep()
         Q_EMIT deepEnded(qstr(sentence(cost.error())));
         return;
     }
+    m_deepOf = shown->path;
     m_deep.measure({deepRequest(shown->path, *m_film.cell()), m_loaded.place()});
 }
 
 /// Where the process is another than the one that swept the cell, what comes back is a cell of its own.
-void Workspace::onDeep(const Cell& cell)
+void Workspace::onDeep(Cell cell)
 {
+    if (m_loaded.session.empty()) {
+        nameCapture(cell, m_deepOf);
+    }
     m_loaded.cells.push_back(cell);
     Q_EMIT cellAdded(cell);
     const Capture* shown = capture();
