@@ -7,7 +7,6 @@
 #include <optional>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/replay/variantjson.h"
 #include "core/report/counted.h"
@@ -21,28 +20,14 @@ bool isBuiltIn(const std::string& name)
     return std::ranges::find(variants(), name, &Variant::name) != variants().end();
 }
 
-/// What says where a variant comes from has no part in what it computes.
-std::vector<std::string> differences(const Variant& a, const Variant& b)
+bool computeTheSame(const Variant& one, const Variant& other)
 {
-    const auto one = variantToJson(a);
-    const auto other = variantToJson(b);
-    std::vector<std::string> keys;
-    for (const auto& item : one.items()) {
-        const bool words = item.key() == "title" || item.key() == "source" || item.key() == "family";
-        if (!words && other.value(item.key(), nlohmann::ordered_json()) != item.value()) {
-            keys.push_back(item.key());
-        }
-    }
-    return keys;
+    return differingKeys(one, other).empty();
 }
 
 tl::unexpected<Error> contradiction(const Session& session, const Variant& kept, const Variant& known)
 {
-    return failure(ErrorKind::usage,
-        fmt::format("the session keeps another variant '{}' ({} {}); give yours another name, or use another session",
-            kept.name, fmt::join(differences(kept, known), ", "),
-            differences(kept, known).size() == 1 ? "differs" : "differ"),
-        session.path().string());
+    return failure(ErrorKind::usage, keptOtherwise(kept, known), session.path().string());
 }
 
 /// One variant of the name it is kept under.
@@ -56,11 +41,10 @@ Result<Variant> definitionOf(const StoredVariant& stored)
     });
 }
 
-std::string leftOut(const StoredVariant& stored, const std::string& why)
+std::string leftOut(const std::string& name, const std::string& why)
 {
     constexpr std::size_t longestName = 64;
-    return fmt::format(
-        "The variant '{}' that the session keeps is left out: {}", stored.name.substr(0, longestName), why);
+    return fmt::format("The variant '{}' that the session keeps is left out: {}", name.substr(0, longestName), why);
 }
 
 std::optional<Variant> keptAs(const std::vector<StoredVariant>& stored, const std::string& name)
@@ -86,36 +70,54 @@ bool holds(const std::vector<StoredVariant>& stored, const std::string& name)
         return isBuiltIn(name);
     }
     const auto kept = keptAs(stored, name);
-    return kept && differences(*kept, **known).empty();
+    return kept && computeTheSame(*kept, **known);
 }
 
 } // namespace
 
-Result<std::vector<std::string>> takeVariants(const Session& session)
+std::string keptOtherwise(const Variant& kept, const Variant& other)
+{
+    return fmt::format("the session keeps another variant '{}' ({}); give yours another name, or use another session",
+        kept.name, differText(differingKeys(kept, other)));
+}
+
+Result<KeptVariants> keptVariants(const Session& session)
 {
     const auto stored = session.variants();
     if (!stored) {
         return tl::make_unexpected(stored.error());
     }
-    std::vector<std::string> notes;
+    KeptVariants kept;
     for (const auto& one : *stored) {
         auto read = definitionOf(one);
         if (!read) {
-            notes.push_back(leftOut(one, read.error().what));
-            continue;
-        }
-        const auto known = findVariant(one.name);
-        if (!known) {
-            if (const auto added = addVariant(std::move(*read)); !added) {
-                notes.push_back(leftOut(one, added.error().what));
-            }
+            kept.leftOut.push_back(leftOut(one.name, read.error().what));
         } else if (isBuiltIn(one.name)) {
-            notes.push_back(leftOut(one, "Nanscope has one of this name itself"));
-        } else if (!differences(*read, **known).empty()) {
-            return contradiction(session, *read, **known);
+            kept.leftOut.push_back(leftOut(one.name, "Nanscope has one of this name itself"));
+        } else {
+            kept.variants.push_back(std::move(*read));
         }
     }
-    return notes;
+    return kept;
+}
+
+Result<std::vector<std::string>> takeVariants(const Session& session)
+{
+    auto kept = keptVariants(session);
+    if (!kept) {
+        return tl::make_unexpected(kept.error());
+    }
+    for (const auto& variant : kept->variants) {
+        const auto known = findVariant(variant.name);
+        if (known && !computeTheSame(variant, **known)) {
+            return contradiction(session, variant, **known);
+        }
+        const auto added = known ? Result<void>() : addVariant(variant);
+        if (!added) {
+            kept->leftOut.push_back(leftOut(variant.name, added.error().what));
+        }
+    }
+    return std::move(kept->leftOut);
 }
 
 Result<std::vector<std::string>> keepVariants(Session& session, const std::vector<std::string>& names)
@@ -130,7 +132,7 @@ Result<std::vector<std::string>> keepVariants(Session& session, const std::vecto
             continue;
         }
         const auto kept = keptAs(*stored, variant->name);
-        if (kept && !differences(*kept, *variant).empty()) {
+        if (kept && !computeTheSame(*kept, *variant)) {
             return contradiction(session, *kept, *variant);
         }
         if (kept == *variant) {

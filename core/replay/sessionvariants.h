@@ -12,8 +12,18 @@
 
 namespace nanscope {
 
-/// Makes known what the session keeps. A definition that is none, or whose name is one of Nanscope's own, is left out
-/// with a sentence of the answer. An error where a name is known already and stands for another variant.
+struct KeptVariants
+{
+    std::vector<Variant> variants; ///< that can be made known
+    std::vector<std::string> leftOut; ///< one sentence for each definition that is none, or of a name of Nanscope's own
+};
+Result<KeptVariants> keptVariants(const Session& session);
+
+/// Why `other` cannot have its name beside what a session keeps.
+std::string keptOtherwise(const Variant& kept, const Variant& other);
+
+/// Makes known what the session keeps; the answer is what was left out. An error where a name is known already and
+/// stands for another variant.
 Result<std::vector<std::string>> takeVariants(const Session& session);
 
 /// Keeps those of these names that were added (addVariant), for a session that may be written. The answer tells what

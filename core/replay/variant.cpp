@@ -14,6 +14,7 @@
 
 #include "core/replay/nearest.h"
 #include "core/replay/published.h"
+#include "core/replay/variantjson.h"
 
 namespace nanscope {
 
@@ -206,7 +207,9 @@ Result<void> addVariant(Variant variant)
     if (const auto* same = known.find(variant.name)) {
         return same->variant == variant
             ? Result<void>()
-            : failure(ErrorKind::usage, fmt::format("there are two different variants '{}'; rename one", variant.name));
+            : failure(ErrorKind::usage,
+                fmt::format("there are two different variants '{}' ({}); rename one", variant.name,
+                    differText(differingKeys(same->variant, variant, VariantKeys::all))));
     }
     return known.add(std::move(variant));
 }

@@ -263,6 +263,23 @@ Json variantToJson(const Variant& variant)
     return json;
 }
 
+std::vector<std::string> differingKeys(const Variant& one, const Variant& other, VariantKeys keys)
+{
+    std::vector<std::string> differing;
+    for (const auto& field : fields()) {
+        const bool tells = field.key == "title" || field.key == "source" || field.key == "family";
+        if ((keys == VariantKeys::all || !tells) && field.write(one) != field.write(other)) {
+            differing.emplace_back(field.key);
+        }
+    }
+    return differing;
+}
+
+std::string differText(const std::vector<std::string>& keys)
+{
+    return fmt::format("{} {}", fmt::join(keys, ", "), keys.size() == 1 ? "differs" : "differ");
+}
+
 Result<Variant> variantFromJson(const Json& json)
 {
     if (!json.is_object()) {
