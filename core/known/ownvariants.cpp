@@ -8,17 +8,19 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/sessionvariants.h"
 #include "core/replay/variantjson.h"
 
 namespace nanscope {
 
 namespace {
 
-/// Variants that came of files, as they were made known.
+/// Variants by where they came from, as they were made known. One may have come from both.
 struct Own
 {
     std::mutex mutex;
-    std::vector<Variant> variants;
+    std::vector<Variant> ofFiles;
+    std::vector<Variant> kept; ///< by the session of the open run
 };
 
 Own& own()
@@ -37,50 +39,88 @@ std::string holdsText(const std::vector<Variant>& variants)
     return text + (variants.size() > mostNames ? ", …" : "");
 }
 
-bool isKnown(const std::string& name)
+const Variant* find(const std::vector<Variant>& variants, const std::string& name)
 {
-    return std::ranges::any_of(addedVariants(), [&](const Variant* one) { return one->name == name; });
+    const auto found = std::ranges::find(variants, name, &Variant::name);
+    return found == variants.end() ? nullptr : &*found;
+}
+
+const Variant* findAdded(const std::string& name)
+{
+    const auto added = addedVariants();
+    const auto found = std::ranges::find(added, name, &Variant::name);
+    return found == added.end() ? nullptr : *found;
 }
 
 using ReadFile = Result<std::vector<Variant>>;
 
-/// What is still wanted stays known all the while: another thread may be replaying it.
-void forgetAllBut(const std::vector<ReadFile>& wanted, std::vector<Variant>& known)
+std::vector<ReadFile> readAll(const std::vector<std::string>& paths)
 {
-    std::erase_if(known, [&](const Variant& variant) {
+    std::vector<ReadFile> read;
+    std::ranges::transform(paths, std::back_inserter(read), [](const auto& path) { return readVariantFile(path); });
+    return read;
+}
+
+/// What is still wanted stays known all the while: another thread may be replaying it.
+void forgetOfFilesBut(const std::vector<ReadFile>& wanted, Own& all)
+{
+    std::erase_if(all.ofFiles, [&](const Variant& variant) {
         const bool stays = std::ranges::any_of(
             wanted, [&](const ReadFile& file) { return file && std::ranges::find(*file, variant) != file->end(); });
-        if (!stays) {
+        if (!stays && !find(all.kept, variant.name)) {
             forgetVariant(variant.name);
         }
         return !stays;
     });
 }
 
+void forgetKeptBut(const std::vector<Variant>& wanted, Own& all)
+{
+    std::erase_if(all.kept, [&](const Variant& variant) {
+        const Variant* same = find(wanted, variant.name);
+        const bool stays = same && differingKeys(*same, variant).empty();
+        if (!stays && !find(all.ofFiles, variant.name)) {
+            forgetVariant(variant.name);
+        }
+        return !stays;
+    });
+}
+
+/// A session keeps a name for what it computes; how it is told of is the file's.
+Result<void> addBeside(const std::vector<Variant>& kept, const Variant& variant)
+{
+    const Variant* same = find(kept, variant.name);
+    if (!same) {
+        return addVariant(variant);
+    }
+    return differingKeys(*same, variant).empty() ? putVariant(variant)
+                                                 : failure(ErrorKind::usage, keptOtherwise(*same, variant));
+}
+
 /// All of a file or none of it.
-Result<void> makeKnown(const std::vector<Variant>& variants, std::vector<Variant>& known)
+Result<void> makeKnown(const std::vector<Variant>& variants, Own& all)
 {
     std::vector<Variant> fresh;
     for (const auto& variant : variants) {
-        const bool before = isKnown(variant.name);
-        if (auto added = addVariant(variant); !added) {
-            for (const auto& one : fresh) {
-                forgetVariant(one.name);
-            }
+        const bool isKept = find(all.kept, variant.name) != nullptr;
+        const bool before = isKept ? find(all.ofFiles, variant.name) != nullptr : findAdded(variant.name) != nullptr;
+        if (auto added = addBeside(all.kept, variant); !added) {
+            std::erase_if(fresh, [&](const Variant& one) { return find(all.kept, one.name) != nullptr; });
+            std::ranges::for_each(fresh, [](const Variant& one) { forgetVariant(one.name); });
             return added;
         }
         if (!before) {
             fresh.push_back(variant);
         }
     }
-    std::ranges::move(fresh, std::back_inserter(known));
+    std::ranges::move(fresh, std::back_inserter(all.ofFiles));
     return {};
 }
 
-KnownFile used(const std::string& path, const ReadFile& read, std::vector<Variant>& known)
+KnownFile used(const std::string& path, const ReadFile& read, Own& all)
 {
     KnownFile file {KnownKind::variants, path, {}, {}};
-    const auto added = read ? makeKnown(*read, known) : tl::make_unexpected(read.error());
+    const auto added = read ? makeKnown(*read, all) : tl::make_unexpected(read.error());
     if (added) {
         file.holds = holdsText(*read);
     } else {
@@ -89,21 +129,55 @@ KnownFile used(const std::string& path, const ReadFile& read, std::vector<Varian
     return file;
 }
 
+/// The variant that is known by this name computes the same, or nothing.
+Result<void> takeKept(const Variant& variant, Own& all)
+{
+    const Variant* known = findAdded(variant.name);
+    if (known && !differingKeys(variant, *known).empty()) {
+        return failure(ErrorKind::usage, keptOtherwise(variant, *known));
+    }
+    const auto added = known ? Result<void>() : addVariant(variant);
+    if (added && !find(all.kept, variant.name)) {
+        all.kept.push_back(known ? *known : variant);
+    }
+    return added;
+}
+
 } // namespace
 
 std::vector<KnownFile> useVariantFiles(const std::vector<std::string>& paths)
 {
-    std::vector<ReadFile> read;
-    for (const auto& path : paths) {
-        read.push_back(readVariantFile(path));
-    }
+    const auto read = readAll(paths);
     const std::lock_guard lock(own().mutex);
-    forgetAllBut(read, own().variants);
+    forgetOfFilesBut(read, own());
     std::vector<KnownFile> files;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-        files.push_back(used(paths[i], read[i], own().variants));
+        files.push_back(used(paths[i], read[i], own()));
     }
     return files;
+}
+
+std::vector<std::string> useKeptVariants(const std::vector<Variant>& kept, const std::vector<std::string>& paths)
+{
+    const auto read = readAll(paths);
+    const std::lock_guard lock(own().mutex);
+    forgetKeptBut(kept, own());
+    forgetOfFilesBut(read, own());
+    std::vector<std::string> problems;
+    for (const auto& variant : kept) {
+        if (const auto taken = takeKept(variant, own()); !taken) {
+            problems.push_back(sentence(taken.error()));
+        }
+    }
+    return problems;
+}
+
+std::vector<std::string> keptVariantNames()
+{
+    const std::lock_guard lock(own().mutex);
+    std::vector<std::string> names;
+    std::ranges::transform(own().kept, std::back_inserter(names), &Variant::name);
+    return names;
 }
 
 } // namespace nanscope

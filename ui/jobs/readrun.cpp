@@ -9,10 +9,10 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/ingest/ingest.h"
-#include "core/known/known.h"
 #include "core/replay/sessionvariants.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
+#include "ui/jobs/readtold.h"
 
 namespace nanscope {
 
@@ -87,12 +87,6 @@ constexpr const char* newestKey = "newest_points";
 /// Of the files that it was judged with; a hash, because a session may be mailed.
 constexpr const char* toldKey = "told_stamp";
 
-std::string toldStamp(const KnownFiles& told)
-{
-    const auto stamp = stampOf(told);
-    return stamp.empty() ? stamp : hashText(stamp);
-}
-
 nlohmann::ordered_json toStore(const Diagnosis& diagnosis, const LoadedRun& run, const std::string& stamp)
 {
     auto json = toJson(diagnosis);
@@ -138,17 +132,10 @@ Observations storedObservations(const Session& session)
     return check(observed) ? observed : Observations {};
 }
 
-/// Variants of the user's own that came with the session are known from here on. What is wrong with one stands with the
-/// files that could not be read.
-void takeOwnVariants(const Session& session, RunData& run)
-{
-    const auto notes = takeVariants(session);
-    for (const auto& note : notes ? *notes : std::vector {sentence(notes.error())}) {
-        run.rejected.push_back({session.path().string(), note});
-    }
-}
+/// A run to compare with is told nothing, and leaves the variants of the run that is open as they are.
+using MaybeTold = std::optional<KnownFiles>;
 
-Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job, const KnownFiles& told)
+Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job, const MaybeTold& told)
 {
     OpenedRun opened;
     opened.loaded.opened = path;
@@ -167,7 +154,9 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     if (isSessionFile(path)) {
         findMovedCaptures(*run, fs::absolute(path).parent_path());
     }
-    takeOwnVariants(session, *run);
+    if (told) {
+        opened.loaded.toldFiles = useOwn(&session, *told, *run);
+    }
     auto cells = cellsThatHold(session);
     if (!cells) {
         return tl::make_unexpected(cells.error());
@@ -179,18 +168,22 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     opened.loaded.newestPoints = stored.newestPoints;
     opened.loaded.observed = storedObservations(session);
     opened.changed = !opened.loaded.diagnosis || stored.outdated || sizeOfRun(*run) != sizeBefore
-        || stored.toldStamp != toldStamp(told);
+        || (told && stored.toldStamp != toldStamp(*told, session));
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
     return opened;
 }
 
-Result<OpenedRun> readWithoutSession(const fs::path& path, const Error& problem, const JobContext& job)
+Result<OpenedRun> readWithoutSession(
+    const fs::path& path, const Error& problem, const JobContext& job, const MaybeTold& told)
 {
     auto run = readRun(path, job);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
     OpenedRun opened;
+    if (told) {
+        opened.loaded.toldFiles = useOwn(nullptr, *told, *run);
+    }
     opened.loaded.opened = path;
     opened.loaded.sessionProblem = sentence(problem);
     opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
@@ -263,20 +256,16 @@ Result<void> addStoryPoints(RunData& run, const Session& session)
 Result<OpenedRun> openRun(const fs::path& path, const JobContext& job, const ToldOf& toldOf)
 {
     auto session = openSession(path);
-    const auto told = toldOf ? toldOf(session ? session->path() : path) : KnownFiles();
-    // Before the run, whose verdicts may speak of variants of the user's own. A run to compare with leaves those of the
-    // run that is open as they are.
-    auto known = toldOf ? knownOf(told) : KnownFacts();
+    const auto told = toldOf ? MaybeTold(toldOf(session ? session->path() : path)) : MaybeTold();
     auto opened =
         session ? readSession(path, *session, job, told) : Result<OpenedRun>(tl::make_unexpected(session.error()));
     // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
     // full.
     if (!opened && !isSessionFile(path) && opened.error().kind != ErrorKind::cancelled) {
-        opened = readWithoutSession(path, opened.error(), job);
+        opened = readWithoutSession(path, opened.error(), job, told);
     }
     return std::move(opened).map([&](OpenedRun run) {
-        run.loaded.told = told;
-        run.loaded.toldFiles = std::move(known.files);
+        run.loaded.told = told.value_or(KnownFiles());
         return run;
     });
 }
@@ -309,7 +298,7 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    const auto stamp = toldStamp(run.told);
+    const auto stamp = toldStamp(run);
     auto diagnosis = diagnoseWith(knownOf(run.told), *whole, {ran}, job);
     if (diagnosis && !run.session.empty()) {
         // A session that is read-only keeps its old diagnosis; the new one is shown all the same.

@@ -17,8 +17,8 @@ struct OpenedRun
 };
 
 /// Opens the session of a folder (or a session file), imports what is new and reads it all. Where no session can be
-/// written, the run is read without one and `sessionProblem` says why. What `told` names is read first; a run that was
-/// judged with other files, or before they changed, is to be judged again.
+/// written, the run is read without one and `sessionProblem` says why. What `told` names is read before the verdicts; a
+/// run that was judged with other files, or before they changed, is to be judged again.
 Result<OpenedRun> openRun(const std::filesystem::path& path, const JobContext& job, const ToldOf& told = {});
 
 /// The run with the points its story is read from: all of them where there are few, else the newest of some series.

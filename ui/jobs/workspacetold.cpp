@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/jobs/readtold.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -49,7 +50,7 @@ void Workspace::tell(const KnownFiles& told, bool strict)
     m_asked = told;
     ++m_telling;
     background(
-        m_teller, this, [told] { return knownOf(told); },
+        m_teller, this, [told, place = m_loaded.place()] { return knownBeside(place, told); },
         [this, told, strict, job = m_tellings.begin()](KnownFacts known) {
             --m_telling;
             if (m_tellings.isCurrent(job)) {
@@ -72,7 +73,7 @@ void Workspace::onTold(const KnownFiles& told, KnownFacts known, bool strict)
         ++m_telling;
         m_asked = m_loaded.told;
         background(
-            m_teller, this, [before = m_loaded.told] { return knownOf(before); },
+            m_teller, this, [before = m_loaded.told, place = m_loaded.place()] { return knownBeside(place, before); },
             [this](const KnownFacts& /*known*/) { --m_telling; });
         return;
     }

@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/known/ownvariants.h"
 #include "core/replay/variantjson.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -132,6 +133,46 @@ TEST_F(KnownTest, WhatWasKnownOtherwiseIsNotForgotten)
     (void)knownOf({});
     EXPECT_TRUE(findVariant("known-before"));
     forgetVariant("known-before");
+}
+
+TEST_F(KnownTest, WhatASessionKeepsIsKnownWithoutItsFile)
+{
+    const auto kept = *variantsFromText(variantText("known-kept"));
+    EXPECT_THAT(useKeptVariants(kept, {}), testing::IsEmpty());
+    EXPECT_THAT(keptVariantNames(), testing::ElementsAre("known-kept"));
+    auto told = kept;
+    told.front().title = "as the file tells it";
+    const auto path = write("mine.json", variantToJson(told.front()).dump());
+    EXPECT_FALSE(knownOf({{}, {}, {}, {path}}).firstProblem());
+    EXPECT_EQ((*findVariant("known-kept"))->title, "as the file tells it");
+    (void)knownOf({});
+    EXPECT_TRUE(findVariant("known-kept"));
+    EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty());
+    EXPECT_FALSE(findVariant("known-kept"));
+}
+
+TEST_F(KnownTest, WhatASessionAndAFileHoldIsKnownForAsLongAsEither)
+{
+    const auto path = write("mine.json", variantText("known-both"));
+    (void)knownOf({{}, {}, {}, {path}});
+    EXPECT_THAT(useKeptVariants(*variantsFromText(variantText("known-both")), {path}), testing::IsEmpty());
+    EXPECT_THAT(useKeptVariants({}, {path}), testing::IsEmpty());
+    EXPECT_TRUE(findVariant("known-both"));
+    EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty()) << "of the next run, which has no files";
+    EXPECT_FALSE(findVariant("known-both"));
+}
+
+TEST_F(KnownTest, AFileGivesAKeptNameToNoOther)
+{
+    EXPECT_THAT(useKeptVariants(*variantsFromText(variantText("known-kept", "fp16")), {}), testing::IsEmpty());
+    const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-kept", "bf16") + "]");
+    const auto known = knownOf({{}, {}, {}, {path}});
+    ASSERT_NE(known.firstProblem(), nullptr);
+    EXPECT_THAT(
+        known.firstProblem()->problem->what, HasSubstr("keeps another variant 'known-kept' (precision differs)"));
+    EXPECT_EQ((*findVariant("known-kept"))->precision, Precision::fp16);
+    EXPECT_FALSE(findVariant("known-a"));
+    EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty());
 }
 
 TEST_F(KnownTest, OfAFileThatCannotBeUsedNothingIsTaken)
