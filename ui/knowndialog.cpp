@@ -35,6 +35,13 @@ QString fileText(const KnownFile& file)
     return file.always ? KnownDialog::tr("%1, for every run").arg(name) : name;
 }
 
+QString keptText(const QStringList& names)
+{
+    const QString list = names.join(QStringLiteral(", "));
+    return names.size() == 1 ? KnownDialog::tr("1 variant: %1").arg(list)
+                             : KnownDialog::tr("%1 variants: %2").arg(names.size()).arg(list);
+}
+
 QTreeWidget* makeTree(QWidget* parent)
 {
     auto* tree = new QTreeWidget(parent);
@@ -102,9 +109,10 @@ KnownDialog::KnownDialog(const QList<QAction*>& adders, QWidget* parent)
     fill();
 }
 
-void KnownDialog::setFiles(const std::vector<KnownFile>& files)
+void KnownDialog::setFiles(const std::vector<KnownFile>& files, const QStringList& kept)
 {
     m_files = files;
+    m_kept = kept;
     m_problem.clear();
     fill();
 }
@@ -126,13 +134,11 @@ void KnownDialog::fill()
     const int row = m_tree->indexOfTopLevelItem(m_tree->currentItem());
     m_tree->clear();
     for (const KnownFile& file : m_files) {
-        auto* item = new QTreeWidgetItem(m_tree, {kindWord(file.kind), fileText(file), holdsText(file)});
-        item->setToolTip(kindColumn, item->text(kindColumn));
-        item->setToolTip(fileColumn, plainTip(qstr(file.path)));
-        item->setToolTip(holdsColumn, plainTip(item->text(holdsColumn)));
-        if (file.problem) {
-            item->setForeground(holdsColumn, theme().warning);
-        }
+        addRow({kindWord(file.kind), fileText(file), holdsText(file)}, qstr(file.path), !file.problem);
+    }
+    if (!m_kept.isEmpty()) {
+        addRow({kindWord(KnownKind::variants), tr("Kept with the run"), keptText(m_kept)},
+            tr("The session keeps them beside the cells that were swept with them"), true);
     }
     for (const int column : {kindColumn, fileColumn}) {
         m_tree->resizeColumnToContents(column);
@@ -144,14 +150,32 @@ void KnownDialog::fill()
     showMessage();
 }
 
+void KnownDialog::addRow(const QStringList& texts, const QString& fileTip, bool inForce)
+{
+    auto* item = new QTreeWidgetItem(m_tree, texts);
+    item->setToolTip(kindColumn, item->text(kindColumn));
+    item->setToolTip(fileColumn, plainTip(fileTip));
+    item->setToolTip(holdsColumn, plainTip(item->text(holdsColumn)));
+    if (!inForce) {
+        item->setForeground(holdsColumn, theme().warning);
+    }
+}
+
+QString KnownDialog::standText() const
+{
+    if (m_judging) {
+        return tr("The run is being judged with this …");
+    }
+    return m_tree->topLevelItemCount() == 0
+        ? tr("Nothing beside what the run left. Variants of your own, names of parameters, what `nanscope env --json` "
+             "wrote and advisories can be added.")
+        : tr("The verdicts of this run hold with these; they are remembered with it.");
+}
+
 void KnownDialog::showMessage()
 {
     m_message->setObjectName(m_problem.isEmpty() ? QStringLiteral("muted") : QString());
-    m_message->setText(!m_problem.isEmpty() ? m_problem
-            : m_judging                     ? tr("The run is being judged with this …")
-            : m_files.empty() ? tr("Nothing beside what the run left. Variants of your own, names of parameters, what "
-                                   "`nanscope env --json` wrote and advisories can be added.")
-                              : tr("The verdicts of this run hold with these; they are remembered with it."));
+    m_message->setText(m_problem.isEmpty() ? standText() : m_problem);
     m_message->style()->unpolish(m_message);
     m_message->style()->polish(m_message);
 }

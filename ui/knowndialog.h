@@ -28,7 +28,8 @@ public:
     /// `adders` are the commands that add one of each kind.
     explicit KnownDialog(const QList<QAction*>& adders, QWidget* parent = nullptr);
 
-    void setFiles(const std::vector<KnownFile>& files);
+    /// `kept`: names of the variants that came with the run's session, which nobody can take back.
+    void setFiles(const std::vector<KnownFile>& files, const QStringList& kept = {});
     /// While the run is judged with them.
     void setJudging(bool judging);
     void showProblem(const QString& sentence);
@@ -45,12 +46,15 @@ protected:
 
 private:
     void fill();
+    void addRow(const QStringList& texts, const QString& fileTip, bool inForce);
+    QString standText() const;
     void showMessage();
     void remove();
     void updateButtons();
     const KnownFile* current() const;
 
     std::vector<KnownFile> m_files;
+    QStringList m_kept;
     QTreeWidget* m_tree;
     QLabel* m_message;
     QPushButton* m_add;

@@ -8,6 +8,7 @@
 #include <QAction>
 #include <QFileDialog>
 
+#include "core/known/ownvariants.h"
 #include "ui/knowndialog.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"
@@ -74,6 +75,15 @@ QString addedDetails(const std::vector<KnownFile>& files)
     return lines.join(QLatin1Char('\n'));
 }
 
+QStringList keptNames()
+{
+    QStringList names;
+    for (const std::string& name : keptVariantNames()) {
+        names << qstr(name);
+    }
+    return names;
+}
+
 } // namespace
 
 void MainWindow::connectKnown()
@@ -116,7 +126,7 @@ KnownDialog* MainWindow::showKnown()
         m_known->setAttribute(Qt::WA_DeleteOnClose);
         connect(m_known, &KnownDialog::removeRequested, &m_workspace, &Workspace::removeTold);
     }
-    m_known->setFiles(m_workspace.loaded().toldFiles);
+    m_known->setFiles(m_workspace.loaded().toldFiles, keptNames());
     m_known->setJudging(m_workspace.judging());
     m_known->show();
     m_known->raise();
@@ -136,7 +146,7 @@ void MainWindow::onToldChanged()
     m_settings.setKnown(keyOf(loaded), loaded.told);
     m_status.setKnown(addedText(loaded.toldFiles), addedDetails(loaded.toldFiles));
     if (m_known) {
-        m_known->setFiles(loaded.toldFiles);
+        m_known->setFiles(loaded.toldFiles, keptNames());
     }
 }
 
