@@ -107,6 +107,7 @@ protected:
 
 private:
     void shareCentre();
+    void shareHeight();
     void showTabOf(const QWidget& pane);
     QWidget* buildCentre();
     void buildDocks();

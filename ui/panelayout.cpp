@@ -3,6 +3,7 @@
 //
 // How the panes lie: as the user left them, behind tabs where there is no room, and without those of captures where a
 // run has none.
+#include <algorithm>
 #include <utility>
 
 #include <QEvent>
@@ -16,6 +17,7 @@
 #include "ui/panes/instrumentspane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/timelinepane.h"
+#include "ui/panes/verdictpane.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -69,9 +71,24 @@ void PaneArea::remember()
     }
 }
 
+// What the verdict has to say comes before the docks and tabs, as far as they can be smaller.
+void PaneArea::shareHeight()
+{
+    VerdictPane& verdict = *m_panes.verdict;
+    if (!verdict.isVisibleTo(this)) {
+        return;
+    }
+    const int others = QMainWindow::minimumSizeHint().height() - verdict.minimumHeight();
+    const int least = verdict.minimumSizeHint().height();
+    verdict.setMinimumHeight(std::clamp(height() - others, least, std::max(least, verdict.heightWanted())));
+}
+
 bool PaneArea::event(QEvent* event)
 {
     const bool handled = QMainWindow::event(event);
+    if (event->type() == QEvent::LayoutRequest) {
+        shareHeight();
+    }
     if (event->type() == QEvent::MouseButtonRelease) {
         remember();
     }
@@ -82,6 +99,7 @@ void PaneArea::resizeEvent(QResizeEvent* event)
 {
     QMainWindow::resizeEvent(event);
     shareCentre();
+    shareHeight();
     QMetaObject::invokeMethod(this, &PaneArea::adapt, Qt::QueuedConnection);
 }
 

@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTest>
+#include <QTextBlock>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -19,7 +20,9 @@
 #include "core/replay/variant.h"
 #include "tests/ui/samples.h"
 #include "ui/panes/callsrow.h"
+#include "ui/panes/evidencelist.h"
 #include "ui/panes/experimentrow.h"
+#include "ui/panes/partsscroll.h"
 #include "ui/panes/verdictbox.h"
 #include "ui/panes/verdictcalls.h"
 #include "ui/panes/verdictexperiments.h"
@@ -151,8 +154,9 @@ TEST(VerdictPaneLayout, PartsNeverLieOverEachOther)
         centre.show();
         QApplication::processEvents();
         int bottom = 0;
-        for (int i = 0; i < pane->layout()->count(); ++i) {
-            const QWidget* part = pane->layout()->itemAt(i)->widget();
+        const QLayout& parts = *pane->parts()->parts();
+        for (int i = 0; i < parts.count(); ++i) {
+            const QWidget* part = parts.itemAt(i)->widget();
             if (part->isVisibleTo(pane)) {
                 EXPECT_GE(part->y(), bottom) << part->metaObject()->className() << " at " << size.width();
                 EXPECT_GE(part->height(), part->heightForWidth(part->width()))
@@ -160,7 +164,28 @@ TEST(VerdictPaneLayout, PartsNeverLieOverEachOther)
                 bottom = part->geometry().bottom();
             }
         }
-        EXPECT_LE(bottom, pane->height());
+        EXPECT_LT(bottom, pane->parts()->widget()->height());
+    }
+}
+
+TEST(EvidenceListTest, CutsNoLineOff)
+{
+    EvidenceList list;
+    list.setLines(std::vector<EvidenceLine>(9, {"a line that is long enough for two of them", "replay"}));
+    list.show();
+    for (int height = 40; height < 90; height += 7) {
+        list.resize(260, height);
+        const int seen = list.viewport()->height();
+        for (QTextBlock block = list.document()->begin(); block.isValid(); block = block.next()) {
+            for (const int at : {block.position(), block.position() + block.length() - 1}) {
+                QTextCursor cursor(list.document());
+                cursor.setPosition(at);
+                const QRect line = list.cursorRect(cursor);
+                EXPECT_TRUE(line.bottom() <= seen || line.top() >= seen)
+                    << line.top() << " to " << line.bottom() << " of " << seen;
+            }
+        }
+        EXPECT_GT(seen, height / 2);
     }
 }
 

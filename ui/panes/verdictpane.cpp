@@ -7,14 +7,15 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QTextBrowser>
 #include <QVBoxLayout>
 
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
 #include "core/known/known.h"
 #include "ui/panes/elidedlabel.h"
+#include "ui/panes/evidencelist.h"
 #include "ui/panes/marklabel.h"
+#include "ui/panes/partsscroll.h"
 #include "ui/panes/verdictchips.h"
 #include "ui/panes/verdictexperiments.h"
 #include "ui/panes/verdictquestion.h"
@@ -27,22 +28,6 @@ namespace nanscope {
 namespace {
 
 constexpr int leastLines = 3;
-
-QString rowHtml(const QString& text, const QString& source)
-{
-    return QStringLiteral("<tr><td style='padding:1px 16px 1px 0; color:%1; white-space:nowrap'>%2</td><td "
-                          "style='padding:1px 0'>%3</td></tr>")
-        .arg(theme().muted.name(), source.toHtmlEscaped(), text.toHtmlEscaped());
-}
-
-QString evidenceHtml(const std::vector<EvidenceLine>& lines)
-{
-    QString rows;
-    for (const EvidenceLine& line : lines) {
-        rows += rowHtml(qstr(line.text), qstr(line.source));
-    }
-    return QStringLiteral("<table cellspacing='0'>%1</table>").arg(rows);
-}
 
 std::vector<std::string> names(const QStringList& texts)
 {
@@ -72,6 +57,7 @@ QLabel* wrappedLabel(QWidget* parent, const char* objectName)
 
 VerdictPane::VerdictPane(QWidget* parent)
     : QFrame(parent)
+    , m_parts(new PartsScroll(this))
 {
     setObjectName(QStringLiteral("pane"));
     setAccessibleName(tr("Verdict"));
@@ -80,10 +66,13 @@ VerdictPane::VerdictPane(QWidget* parent)
     m_ticks = new VerdictTicks(this);
     m_chips = new VerdictChips(this);
     m_experiments = new VerdictExperiments(this);
-    m_list = buildList();
+    m_list = new EvidenceList(this);
     m_place = new ElidedLabel(this);
     m_place->setObjectName(QStringLiteral("muted"));
-    auto* layout = new QVBoxLayout(this);
+    auto* frame = new QVBoxLayout(this);
+    frame->setContentsMargins(0, 0, 0, 0);
+    frame->addWidget(m_parts);
+    QVBoxLayout* layout = m_parts->parts();
     layout->setContentsMargins(grid(3), grid(3), grid(3), grid(2));
     layout->setSpacing(grid(1) + 2);
     layout->addWidget(buildHeader());
@@ -94,23 +83,8 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->addWidget(m_chips);
     layout->addWidget(m_list);
     layout->addWidget(m_experiments);
-    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
-    policy.setHeightForWidth(true);
-    setSizePolicy(policy);
     connectParts();
     showMessage(QString(), QString());
-}
-
-QTextBrowser* VerdictPane::buildList()
-{
-    auto* list = new QTextBrowser(this);
-    list->setFrameShape(QFrame::NoFrame);
-    list->setAccessibleName(tr("Evidence"));
-    list->setOpenLinks(false);
-    list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    list->document()->setDocumentMargin(2);
-    list->viewport()->setAutoFillBackground(false);
-    return list;
 }
 
 void VerdictPane::connectParts()
@@ -259,30 +233,34 @@ VerdictPane::List VerdictPane::openList() const
     return m_open.value_or(window()->height() < low ? List::none : List::speaksFor);
 }
 
-QString VerdictPane::listHtml() const
+/// Those of the list that is open.
+std::vector<EvidenceLine> VerdictPane::evidence() const
 {
     if (!m_verdict) {
         return {};
     }
-    const auto places = placeLines(*m_verdict);
-    const std::pair<List, const std::vector<EvidenceLine>*> lists[] = {{List::place, &places},
-        {List::speaksFor, &m_verdict->speaksFor}, {List::speaksAgainst, &m_verdict->speaksAgainst},
-        {List::notTestable, &m_verdict->notTestable}};
-    for (const auto& [list, lines] : lists) {
-        if (list == openList() && !lines->empty()) {
-            return evidenceHtml(*lines);
-        }
+    switch (openList()) {
+    case List::place:
+        return placeLines(*m_verdict);
+    case List::speaksFor:
+        return m_verdict->speaksFor;
+    case List::speaksAgainst:
+        return m_verdict->speaksAgainst;
+    case List::notTestable:
+        return m_verdict->notTestable;
+    case List::next:
+    case List::none:
+        break;
     }
     return {};
 }
 
 void VerdictPane::fillList()
 {
-    const QString html = listHtml();
+    const std::vector<EvidenceLine> lines = evidence();
     const bool experiments = m_verdict && openList() == List::next && hasNext(*m_verdict);
-    m_chips->setOpen(experiments || !html.isEmpty() ? openList() : List::none);
-    m_list->setHtml(html);
-    m_list->setVisible(!html.isEmpty());
+    m_chips->setOpen(experiments || !lines.empty() ? openList() : List::none);
+    m_list->setLines(lines);
     if (experiments) {
         m_experiments->setVerdict(*m_verdict, m_observed);
     }
@@ -296,15 +274,16 @@ void VerdictPane::fitList()
     const int line = fontMetrics().height() + 2;
     const int taken = m_question->isHidden() ? 0 : 3;
     const int most = std::clamp((window()->height() - 620) / 36, leastLines + taken, 8) - taken;
-    const int room = width() - grid(6) - 4;
+    const int room = m_parts->viewport()->width() - grid(6) - 4;
+    m_spare = 0;
     const auto fit = [&](QWidget& list, int wanted, int extra = 0) {
         const int height = std::min((most + extra) * line + 4, wanted);
-        list.setMinimumHeight(std::min(leastLines * line + 4, height));
+        list.setMinimumHeight(std::min(line + 4, height));
         list.setMaximumHeight(height);
+        m_spare = std::min(leastLines * line + 4, height) - list.minimumHeight();
     };
     if (m_list->isVisibleTo(this)) {
-        m_list->document()->setTextWidth(room);
-        fit(*m_list, static_cast<int>(m_list->document()->size().height()) + 2);
+        fit(*m_list, m_list->heightOfAll(room));
     }
     if (m_experiments->isVisibleTo(this)) {
         // Rows with something to fill in are taller than lines.
@@ -312,12 +291,10 @@ void VerdictPane::fitList()
     }
 }
 
-// Wrapped text and chips take the height that this width gives them. A layout would sooner lay them over each other
-// than make its neighbours smaller, unless the pane insists.
-void VerdictPane::keepHeight()
+int VerdictPane::heightWanted() const
 {
-    const int most = parentWidget() ? 2 * parentWidget()->height() / 3 : QWIDGETSIZE_MAX;
-    setMinimumHeight(std::min(layout()->totalMinimumHeightForWidth(width()), most));
+    const QMargins frame = contentsMargins();
+    return frame.top() + m_parts->leastHeight() + m_spare + frame.bottom();
 }
 
 void VerdictPane::setRan(const QStringList& variants, const QStringList& ticked)
@@ -348,14 +325,6 @@ void VerdictPane::changeEvent(QEvent* event)
     QFrame::changeEvent(event);
 }
 
-bool VerdictPane::event(QEvent* event)
-{
-    if (event->type() == QEvent::LayoutRequest) {
-        keepHeight();
-    }
-    return QFrame::event(event);
-}
-
 void VerdictPane::resizeEvent(QResizeEvent* event)
 {
     QFrame::resizeEvent(event);
@@ -363,7 +332,6 @@ void VerdictPane::resizeEvent(QResizeEvent* event)
         fillList();
     }
     fitList();
-    keepHeight();
 }
 
 } // namespace nanscope

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include <QFrame>
 #include <QStringList>
@@ -13,12 +14,13 @@
 
 class QLabel;
 class QPushButton;
-class QTextBrowser;
 
 namespace nanscope {
 
 class ElidedLabel;
+class EvidenceList;
 class MarkLabel;
+class PartsScroll;
 class VerdictExperiments;
 class VerdictQuestion;
 class VerdictTicks;
@@ -54,6 +56,10 @@ public:
     /// Variants the user may say ran, and which of them are ticked.
     void setRan(const QStringList& variants, const QStringList& ticked);
 
+    /// What all of it takes at this width, with a few lines of the open list.
+    int heightWanted() const;
+    PartsScroll* parts() { return m_parts; }
+
     QString headline() const;
     QString listText() const;
     VerdictTicks* ticks() { return m_ticks; }
@@ -71,13 +77,11 @@ Q_SIGNALS:
     void observedChanged(const nanscope::Observations& observed);
 
 protected:
-    bool event(QEvent* event) override;
     void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     QWidget* buildHeader();
-    QTextBrowser* buildList();
     void connectParts();
     void changeTicks(const QStringList& ticked);
     void showOver(const QStringList& ticked, CaptureVerdict verdict);
@@ -85,9 +89,9 @@ private:
     void showChips();
     void fillList();
     void fitList();
-    void keepHeight();
-    QString listHtml() const;
+    std::vector<EvidenceLine> evidence() const;
 
+    PartsScroll* m_parts;
     MarkLabel* m_mark = nullptr;
     QLabel* m_headline = nullptr;
     ElidedLabel* m_place = nullptr;
@@ -96,8 +100,9 @@ private:
     VerdictTicks* m_ticks = nullptr;
     QPushButton* m_cause = nullptr;
     VerdictChips* m_chips = nullptr;
-    QTextBrowser* m_list = nullptr;
+    EvidenceList* m_list = nullptr;
     VerdictExperiments* m_experiments = nullptr;
+    int m_spare = 0; ///< height that an open list gives away where there is less than heightWanted()
     std::optional<List> m_open; ///< none until the user opened or closed one
     Capture m_capture;
     std::optional<CaptureVerdict> m_judged; ///< over all that was replayed

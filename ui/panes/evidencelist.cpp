@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/panes/evidencelist.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <QAbstractTextDocumentLayout>
+#include <QTextBlock>
+#include <QTextLayout>
+
+#include "ui/text.h"
+#include "ui/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+QString rowHtml(const EvidenceLine& line)
+{
+    return QStringLiteral("<tr><td style='padding:1px 16px 1px 0; color:%1; white-space:nowrap'>%2</td><td "
+                          "style='padding:1px 0'>%3</td></tr>")
+        .arg(theme().muted.name(), qstr(line.source).toHtmlEscaped(), qstr(line.text).toHtmlEscaped());
+}
+
+QString tableHtml(const std::vector<EvidenceLine>& lines)
+{
+    QString rows;
+    for (const EvidenceLine& line : lines) {
+        rows += rowHtml(line);
+    }
+    return lines.empty() ? QString() : QStringLiteral("<table cellspacing='0'>%1</table>").arg(rows);
+}
+
+} // namespace
+
+EvidenceList::EvidenceList(QWidget* parent)
+    : QTextBrowser(parent)
+{
+    setFrameShape(QFrame::NoFrame);
+    setAccessibleName(tr("Evidence"));
+    setOpenLinks(false);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    document()->setDocumentMargin(2);
+    viewport()->setAutoFillBackground(false);
+}
+
+void EvidenceList::setLines(const std::vector<EvidenceLine>& lines)
+{
+    setHtml(tableHtml(lines));
+    setVisible(!lines.empty());
+    hideCutLine();
+}
+
+int EvidenceList::heightOfAll(int width) const
+{
+    document()->setTextWidth(width);
+    return static_cast<int>(document()->size().height()) + 2;
+}
+
+int EvidenceList::wholeLines(int most) const
+{
+    int bottom = 0;
+    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
+        const double top = document()->documentLayout()->blockBoundingRect(block).top();
+        for (int i = 0; i < block.layout()->lineCount(); ++i) {
+            const int end = static_cast<int>(std::ceil(top + block.layout()->lineAt(i).rect().bottom()));
+            bottom = end <= most ? std::max(bottom, end) : bottom;
+        }
+    }
+    return bottom;
+}
+
+void EvidenceList::hideCutLine()
+{
+    const int whole = wholeLines(height());
+    setViewportMargins(0, 0, 0, whole > 0 && whole < height() ? height() - whole : 0);
+}
+
+void EvidenceList::resizeEvent(QResizeEvent* event)
+{
+    QTextBrowser::resizeEvent(event);
+    hideCutLine();
+}
+
+} // namespace nanscope

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QTextBrowser>
+
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// Lines that speak for or against something, each with its source. No line is cut off at the lower edge.
+class EvidenceList : public QTextBrowser
+{
+    Q_OBJECT
+
+public:
+    explicit EvidenceList(QWidget* parent = nullptr);
+
+    /// Hidden where there are none.
+    void setLines(const std::vector<EvidenceLine>& lines);
+    /// All of it, at this width.
+    int heightOfAll(int width) const;
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    int wholeLines(int most) const;
+    void hideCutLine();
+};
+
+} // namespace nanscope

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QScrollArea>
+
+class QVBoxLayout;
+
+namespace nanscope {
+
+/// Parts below each other that take the height their width asks for. Where that is more than there is, those that can
+/// give lines away do; where even the least of each does not fit, they scroll instead of lying over each other.
+class PartsScroll : public QScrollArea
+{
+    Q_OBJECT
+
+public:
+    explicit PartsScroll(QWidget* parent = nullptr);
+
+    QVBoxLayout* parts() const { return m_parts; }
+    /// The least of every part, at this width.
+    int leastHeight() const;
+
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
+
+protected:
+    bool eventFilter(QObject* object, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void fit();
+
+    QVBoxLayout* m_parts;
+};
+
+} // namespace nanscope
