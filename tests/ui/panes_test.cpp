@@ -17,6 +17,7 @@
 #include <QTableView>
 #include <QTest>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 #include <gtest/gtest.h>
 
@@ -26,6 +27,7 @@
 #include "ui/panes/capturespane.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/messagebar.h"
+#include "ui/panes/paneframe.h"
 #include "ui/panes/sweeppane.h"
 #include "ui/panes/tensorspane.h"
 #include "ui/panes/verdictpane.h"
@@ -54,6 +56,20 @@ QAction* actionOf(const QWidget& widget, const char* text)
 }
 
 } // namespace
+
+TEST(PaneFrameTest, AHeaderThatHoldsNothingTakesNoRoom)
+{
+    PaneFrame pane(QStringLiteral("Pane"));
+    auto* contents = new QWidget;
+    pane.body()->addWidget(contents, 1);
+    pane.resize(200, 200);
+    pane.show();
+    const int titled = contents->y();
+    pane.setTitle({});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return contents->y() < titled; }, 5000)) << contents->y();
+    pane.setNote(QStringLiteral("what it shows"));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return contents->y() >= titled; }, 5000)) << contents->y();
+}
 
 TEST(CapturesPane, SelectsTheBirthWhenJudged)
 {

@@ -60,11 +60,22 @@ void PaneFrame::setTitle(const QString& title)
     if (!title.isEmpty()) {
         setAccessibleName(title);
     }
+    showHeader();
 }
 
 void PaneFrame::setNote(const QString& note)
 {
     m_note->setFullText(note);
+    showHeader();
+}
+
+/// A header with nothing in it would be a gap above the contents.
+void PaneFrame::showHeader()
+{
+    constexpr int ownWidgets = 2;
+    const bool empty = m_title->text().isEmpty() && note().isEmpty() && m_header->count() == ownWidgets;
+    m_headerBar->setVisible(!empty);
+    layout()->setContentsMargins(1, empty ? grid(2) : 1, 1, 1);
 }
 
 } // namespace nanscope

@@ -20,7 +20,8 @@ class PaneFrame : public QFrame
 public:
     PaneFrame(const QString& title, QWidget* parent = nullptr);
 
-    /// Empty where something else names the pane, a tab for example; the note moves to the left then.
+    /// Empty where something else names the pane, a tab for example; the note moves to the left then,
+    /// and a header that holds nothing is hidden.
     void setTitle(const QString& title);
     void setNote(const QString& note);
     QString note() const;
@@ -30,6 +31,8 @@ public:
     QVBoxLayout* body() { return m_body; }
 
 private:
+    void showHeader();
+
     QLabel* m_title;
     ElidedLabel* m_note;
     QWidget* m_headerBar;
