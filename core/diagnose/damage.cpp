@@ -118,6 +118,32 @@ const Tensor& damagedTensor(const CaptureFile& capture)
     return capture.output ? *capture.output : capture.input;
 }
 
+/// `lineOf` tells which of `count` lines an element lies in.
+template <class LineOf>
+bool damagedInFaintLines(const Element& element, std::int64_t count, LineOf lineOf)
+{
+    std::vector<double> squares(static_cast<std::size_t>(count));
+    std::vector<bool> damaged(squares.size());
+    for (std::int64_t at = 0; at < element.shape.elements(); ++at) {
+        const auto line = static_cast<std::size_t>(lineOf(at));
+        const auto i = static_cast<std::size_t>(at);
+        squares[line] += element.input[i] * element.input[i];
+        damaged[line] = damaged[line] || damageOf(element.output[i]) != Damage::none;
+    }
+    auto ordered = squares;
+    const auto middle = ordered.begin() + count / 2;
+    std::nth_element(ordered.begin(), middle, ordered.end());
+    constexpr double faint = 0x1p-20; // of squares
+    bool any = false;
+    for (std::size_t line = 0; line < squares.size(); ++line) {
+        if (damaged[line] && squares[line] >= faint * *middle) {
+            return false;
+        }
+        any = any || damaged[line];
+    }
+    return any;
+}
+
 } // namespace
 
 DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols)
@@ -146,6 +172,13 @@ bool damagedWhereInputIsZero(const Element& element)
         }
     }
     return any && !element.inputScan.allZero();
+}
+
+bool damagedInFaintLines(const Element& element)
+{
+    const auto cols = element.shape.cols;
+    return damagedInFaintLines(element, element.shape.rows, [cols](std::int64_t at) { return at / cols; })
+        || damagedInFaintLines(element, cols, [cols](std::int64_t at) { return at % cols; });
 }
 
 Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)

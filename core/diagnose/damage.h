@@ -22,4 +22,8 @@ Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::
 /// True if something is damaged, and all of it lies where a finite input is zero.
 bool damagedWhereInputIsZero(const Element& element);
 
+/// True if something is damaged, and all of it lies in rows, or all of it in columns, that hold next to nothing in a
+/// finite input: below 2^-10 of the median norm of such lines.
+bool damagedInFaintLines(const Element& element);
+
 } // namespace nanscope

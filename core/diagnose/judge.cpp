@@ -200,7 +200,7 @@ private:
     static bool isBesides(const Case& c, const ElementFit& fit, bool wrapped)
     {
         const bool exactCall = c.control && c.control->sameCall && !c.control->fit.exact.empty();
-        return fit.exact.empty() && !exactCall && mayBeBesides(c.damage, wrapped);
+        return fit.exact.empty() && !exactCall && mayBeBesides(c.damage, wrapped, damagedInFaintLines(*c.element));
     }
 
     // Squares that vanish, in fp32 or in the format of a norm that is written by hand, leave 0/0 or an epsilon alone to

@@ -157,11 +157,11 @@ Judgement mayComeFromBesides(const Case& c)
 
 } // namespace
 
-bool mayBeBesides(const DamagePattern& damage, bool inputAlone)
+bool mayBeBesides(const DamagePattern& damage, bool inputAlone, bool inFaintLines)
 {
-    const bool byState = damage.name == "single element" || damage.name == "whole element";
-    const bool byCode = damage.name == "rows" || damage.name == "columns" || damage.name == "scattered";
-    return byCode || (byState && !inputAlone);
+    const bool lines = damage.name == "rows" || damage.name == "columns";
+    const bool byState = lines || damage.name == "single element" || damage.name == "whole element";
+    return damage.name == "scattered" || (lines && inFaintLines) || (byState && !inputAlone);
 }
 
 Judgement judgeDamage(const Case& c)

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/diagnose/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/element.h"
 #include "core/diagnose/rules.h"
@@ -160,6 +161,24 @@ TEST_F(Judging, RowsThatAreZeroInTheInputMayBeDividedByTheirNorm)
     m_run.captures.clear();
     add("y.pt", {input}, {output});
     EXPECT_NE(diagnosed().captures[0].kind, deadLinesKind) << "one row has a value";
+}
+
+TEST_F(Judging, FaintLinesMayHaveALostNorm)
+{
+    Element element;
+    element.shape = {1, rows, cols};
+    element.input = waves();
+    element.output = waves();
+    std::fill_n(element.output.begin() + 2 * cols, cols, NAN);
+    EXPECT_FALSE(damagedInFaintLines(element));
+    for (std::int64_t i = 2 * cols; i < 3 * cols; ++i) {
+        element.input[static_cast<std::size_t>(i)] *= 1e-4;
+    }
+    EXPECT_TRUE(damagedInFaintLines(element));
+    element.output[0] = NAN;
+    EXPECT_FALSE(damagedInFaintLines(element)) << "another row";
+    element.output = waves();
+    EXPECT_FALSE(damagedInFaintLines(element)) << "nothing is damaged";
 }
 
 TEST_F(Judging, ASilentZeroIsNoHealthyCall)

@@ -165,11 +165,13 @@ TEST(Rules, WhatOtherCodeLeavesIsAskedAbout)
 TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
 {
     DamagePattern damage;
-    for (const auto* kind : {"rows", "columns", "scattered"}) {
+    damage.name = "scattered";
+    EXPECT_TRUE(mayBeBesides(damage, true)) << "a cast";
+    for (const auto* kind : {"rows", "columns"}) {
         damage.name = kind;
-        EXPECT_TRUE(mayBeBesides(damage, true)) << kind;
+        EXPECT_TRUE(mayBeBesides(damage, true, true)) << kind << ": 0/0 of their own norm";
     }
-    for (const auto* kind : {"single element", "whole element"}) {
+    for (const auto* kind : {"single element", "whole element", "rows", "columns"}) {
         damage.name = kind;
         EXPECT_TRUE(mayBeBesides(damage, false)) << kind;
         EXPECT_FALSE(mayBeBesides(damage, true)) << kind << ": that takes a value besides the input";
