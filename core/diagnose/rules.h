@@ -51,9 +51,9 @@ Judgement judgeDamage(const Case& c);
 /// The verdict on a matrix whose output is finite: fine, corrupted in places, or of no known variant.
 Judgement judgeFinite(const Case& c);
 
-/// Whether code around the iteration leaves such damage, too. Of the input alone: a quantiser, and a norm of each row or
-/// column where these are faint. Where the call may have taken more, a weight, a moment or a coefficient that was bad
-/// already. A tile is a kernel's.
+/// Whether code around the iteration leaves such damage, too. Of the input alone: a quantiser, and a norm of each row
+/// or column where these are faint. Where the call may have taken more, a weight, a moment or a coefficient that was
+/// bad already. A tile is a kernel's.
 bool mayBeBesides(const DamagePattern& damage, bool inputAlone, bool inFaintLines = false);
 
 /// Whether a sidecar or the user names what ran: then no code around it is presumed.
