@@ -196,11 +196,12 @@ private:
     }
 
     // What is bit for bit a variant's has nothing added to it or taken from its input; nor has a call of which another
-    // matrix is.
+    // matrix is. A cast by powers of two and back leaves even those bits.
     static bool isBesides(const Case& c, const ElementFit& fit, bool wrapped)
     {
         const bool exactCall = c.control && c.control->sameCall && !c.control->fit.exact.empty();
-        return fit.exact.empty() && !exactCall && mayBeBesides(c.damage, wrapped, damagedInFaintLines(*c.element));
+        const bool inputAlone = wrapped || !fit.exact.empty() || exactCall;
+        return mayBeBesides(c.damage, inputAlone, damagedInFaintLines(*c.element));
     }
 
     // Squares that vanish, in fp32 or in the format of a norm that is written by hand, leave 0/0 or an epsilon alone to

@@ -136,7 +136,7 @@ Result<void> takeKept(const Variant& variant, Own& all)
     if (known && !differingKeys(variant, *known).empty()) {
         return failure(ErrorKind::usage, keptOtherwise(variant, *known));
     }
-    const auto added = known ? Result<void>() : addVariant(variant);
+    auto added = known ? Result<void>() : addVariant(variant);
     if (added && !find(all.kept, variant.name)) {
         all.kept.push_back(known ? *known : variant);
     }

@@ -163,6 +163,21 @@ TEST_F(Judging, RowsThatAreZeroInTheInputMayBeDividedByTheirNorm)
     EXPECT_NE(diagnosed().captures[0].kind, deadLinesKind) << "one row has a value";
 }
 
+TEST_F(Judging, ACastAndBackLeavesTheRestBitForBit)
+{
+    auto output = outputOf("gns-gram", waves());
+    for (auto i = std::size_t {3}; i < output.size(); i += 41) {
+        output[i] = i % 2 == 0 ? INFINITY : -INFINITY;
+    }
+    add("x.pt", {waves()}, {output});
+    EXPECT_EQ(diagnosed().captures[0].kind, besidesKind) << diagnosed().captures[0].summary;
+    output = outputOf("gns-gram", waves());
+    output[3] = NAN;
+    m_run.captures.clear();
+    add("y.pt", {waves()}, {output});
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "weight decay would have changed the others";
+}
+
 TEST_F(Judging, FaintLinesMayHaveALostNorm)
 {
     Element element;
