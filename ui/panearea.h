@@ -107,7 +107,7 @@ protected:
 
 private:
     void shareCentre();
-    void shareHeight();
+    QSize leastSize();
     void showTabOf(const QWidget& pane);
     QWidget* buildCentre();
     void buildDocks();

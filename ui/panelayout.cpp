@@ -3,7 +3,6 @@
 //
 // How the panes lie: as the user left them, behind tabs where there is no room, and without those of captures where a
 // run has none.
-#include <algorithm>
 #include <utility>
 
 #include <QEvent>
@@ -40,6 +39,17 @@ void PaneArea::layOut(const QByteArray& saved)
     adapt();
 }
 
+// How the panes lie depends on the window, and not on how many words a verdict takes.
+QSize PaneArea::leastSize()
+{
+    m_panes.verdict->setInsisting(false);
+    centralWidget()->updateGeometry();
+    const QSize least = QMainWindow::minimumSizeHint();
+    m_panes.verdict->setInsisting(true);
+    centralWidget()->updateGeometry();
+    return least;
+}
+
 // A window that is made small stays usable: what does not fit side by side goes behind tabs, until there is room again.
 void PaneArea::adapt()
 {
@@ -47,7 +57,7 @@ void PaneArea::adapt()
         return;
     }
     const QSize least(grid(240), grid(130));
-    const QSize needed = isStacked() ? m_wideNeeds : QMainWindow::minimumSizeHint().expandedTo(least);
+    const QSize needed = isStacked() ? m_wideNeeds : leastSize().expandedTo(least);
     const bool fits = width() >= needed.width() && height() >= needed.height();
     if (!m_laidOut || fits != isStacked()) {
         remember();
@@ -71,24 +81,9 @@ void PaneArea::remember()
     }
 }
 
-// What the verdict has to say comes before the docks and tabs, as far as they can be smaller.
-void PaneArea::shareHeight()
-{
-    VerdictPane& verdict = *m_panes.verdict;
-    if (!verdict.isVisibleTo(this)) {
-        return;
-    }
-    const int others = QMainWindow::minimumSizeHint().height() - verdict.minimumHeight();
-    const int least = verdict.minimumSizeHint().height();
-    verdict.setMinimumHeight(std::clamp(height() - others, least, std::max(least, verdict.heightWanted())));
-}
-
 bool PaneArea::event(QEvent* event)
 {
     const bool handled = QMainWindow::event(event);
-    if (event->type() == QEvent::LayoutRequest) {
-        shareHeight();
-    }
     if (event->type() == QEvent::MouseButtonRelease) {
         remember();
     }
@@ -99,7 +94,6 @@ void PaneArea::resizeEvent(QResizeEvent* event)
 {
     QMainWindow::resizeEvent(event);
     shareCentre();
-    shareHeight();
     QMetaObject::invokeMethod(this, &PaneArea::adapt, Qt::QueuedConnection);
 }
 

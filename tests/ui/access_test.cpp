@@ -22,6 +22,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTextEdit>
 #include <QToolBar>
 #include <QToolButton>
 
@@ -145,11 +146,12 @@ std::vector<int> keysToTry()
     return keys;
 }
 
-/// Painted by us, so that its keys are ours too; what Qt's tables and buttons do is known.
+/// Painted by us, so that its keys are ours too; what Qt's tables, texts and buttons do is known.
 bool handlesOwnKeys(const QWidget& widget)
 {
     return QByteArray(widget.metaObject()->className()).startsWith("nanscope::")
-        && !qobject_cast<const QAbstractButton*>(&widget) && !qobject_cast<const QAbstractItemView*>(&widget);
+        && !qobject_cast<const QAbstractButton*>(&widget) && !qobject_cast<const QAbstractItemView*>(&widget)
+        && !qobject_cast<const QTextEdit*>(&widget);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QInputDialog>
+#include <QLayout>
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
@@ -212,6 +213,26 @@ TEST_F(Layouts, VerdictThatMadeRoomForAReportComesBack)
     area()->goTo(QStringLiteral("verdict"));
     EXPECT_TRUE(window->panes().verdict->isVisible());
     EXPECT_TRUE(window->panes().verdict->isAncestorOf(window->focusWidget()));
+}
+
+TEST_F(Layouts, VerdictWithMuchToSayStaysAboveTheTabsAndMovesNoPane)
+{
+    openSample();
+    window->resize(1280, 800);
+    window->messageBar()->showMessage(QStringLiteral("1 file could not be used; everything else is open"), {});
+    const VerdictPane& pane = *window->panes().verdict;
+    const QWidget& tabs = *area()->centralWidget()->layout()->itemAt(1)->widget();
+    auto verdict = *window->workspace().verdict();
+    for (int lines = 2; lines < 16; lines += 2) {
+        verdict.summary +=
+            " and of 4 plausible variants each stays finite under 8 roundings, none of which ends like this";
+        window->panes().verdict->showVerdict(*window->workspace().capture(), verdict);
+        const auto apart = [&] { return pane.geometry().bottom() < tabs.y(); };
+        EXPECT_TRUE(QTest::qWaitFor(apart, 5000)) << pane.geometry().bottom() - tabs.y() + 1 << " over the tabs";
+        window->resize(1280, 800 - lines);
+        QCoreApplication::processEvents();
+        EXPECT_FALSE(area()->isStacked()) << "at " << window->height();
+    }
 }
 
 TEST_F(Layouts, FloatingPaneIsDockedAgainByItsButtonItsMenuAndTheViewMenu)

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QDockWidget>
-#include <QLayout>
 #include <QTabBar>
 #include <QTest>
 
@@ -40,8 +39,6 @@ protected:
         return {found.begin(), found.end()};
     }
 
-    const QWidget& tabs() const { return *area.centralWidget()->layout()->itemAt(1)->widget(); }
-
     PaneArea area;
 };
 
@@ -75,41 +72,6 @@ TEST_F(SmallWindow, CentreKeepsHalfOfASmallWindow)
     QCoreApplication::processEvents();
     EXPECT_GE(area.centralWidget()->width(), area.width() / 2);
     EXPECT_GE(area.centralWidget()->height(), area.height() * 9 / 10);
-}
-
-TEST_F(SmallWindow, VerdictWithMuchToSayStaysAboveTheTabs)
-{
-    auto verdict = test::makeDiagnosis()->captures[0];
-    for (int word = 0; word < 30; ++word) {
-        verdict.summary += " stays finite";
-    }
-    verdict.speaksFor.assign(9, {"a line that says something", "replay"});
-    area.panes().verdict->showVerdict(test::makeRun()->captures[2], verdict);
-    VerdictPane& pane = *area.panes().verdict;
-    EXPECT_TRUE(waitFor([&] { return pane.height() >= pane.heightWanted(); })) << "there is room for all of it";
-    for (const QSize size : {QSize(1264, 640), QSize(1264, 590), QSize(1264, 540), QSize(784, 490), QSize(784, 360)}) {
-        area.resize(size);
-        const auto apart = [&] { return pane.geometry().bottom() < tabs().y() && pane.width() == tabs().width(); };
-        EXPECT_TRUE(waitFor(apart)) << pane.geometry().bottom() - tabs().y() + 1 << " lines over the tabs at "
-                                    << size.width() << "x" << size.height();
-        EXPECT_GE(tabs().height(), tabs().minimumSizeHint().height());
-    }
-}
-
-TEST_F(SmallWindow, LongVerdictIsNoReasonToStackThePanes)
-{
-    area.resize(1264, 640);
-    ASSERT_TRUE(waitFor([this] { return !area.isStacked(); }));
-    auto verdict = test::makeDiagnosis()->captures[0];
-    for (int word = 0; word < 200; ++word) {
-        verdict.summary += " stays finite";
-    }
-    area.panes().verdict->showVerdict(test::makeRun()->captures[2], verdict);
-    QCoreApplication::processEvents();
-    area.resize(1264, 639);
-    EXPECT_TRUE(waitFor([this] { return area.height() == 639; }));
-    QCoreApplication::processEvents();
-    EXPECT_FALSE(area.isStacked());
 }
 
 TEST(SmallPane, FilmStripSurvivesHavingNoRoom)

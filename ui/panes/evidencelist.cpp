@@ -3,10 +3,10 @@
 #include "ui/panes/evidencelist.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include <QAbstractTextDocumentLayout>
+#include <QScrollBar>
 #include <QTextBlock>
+#include <QTextCursor>
 #include <QTextLayout>
 
 #include "ui/text.h"
@@ -49,6 +49,7 @@ void EvidenceList::setLines(const std::vector<EvidenceLine>& lines)
 {
     setHtml(tableHtml(lines));
     setVisible(!lines.empty());
+    verticalScrollBar()->setValue(0);
     hideCutLine();
 }
 
@@ -62,9 +63,10 @@ int EvidenceList::wholeLines(int most) const
 {
     int bottom = 0;
     for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
-        const double top = document()->documentLayout()->blockBoundingRect(block).top();
         for (int i = 0; i < block.layout()->lineCount(); ++i) {
-            const int end = static_cast<int>(std::ceil(top + block.layout()->lineAt(i).rect().bottom()));
+            QTextCursor cursor(block);
+            cursor.setPosition(block.position() + block.layout()->lineAt(i).textStart());
+            const int end = cursorRect(cursor).bottom() + 1 + verticalScrollBar()->value();
             bottom = end <= most ? std::max(bottom, end) : bottom;
         }
     }
@@ -73,8 +75,9 @@ int EvidenceList::wholeLines(int most) const
 
 void EvidenceList::hideCutLine()
 {
-    const int whole = wholeLines(height());
-    setViewportMargins(0, 0, 0, whole > 0 && whole < height() ? height() - whole : 0);
+    const int room = viewport()->height() + viewportMargins().bottom();
+    const int whole = wholeLines(room);
+    setViewportMargins(0, 0, 0, whole > 0 ? room - whole : 0);
 }
 
 void EvidenceList::resizeEvent(QResizeEvent* event)

@@ -39,8 +39,7 @@ QSize PartsScroll::sizeHint() const
 
 QSize PartsScroll::minimumSizeHint() const
 {
-    const QMargins margins = m_parts->contentsMargins();
-    return {m_parts->totalMinimumSize().width(), margins.top() + 2 * fontMetrics().height() + margins.bottom()};
+    return m_parts->totalMinimumSize();
 }
 
 void PartsScroll::fit()

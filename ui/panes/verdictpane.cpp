@@ -291,10 +291,18 @@ void VerdictPane::fitList()
     }
 }
 
-int VerdictPane::heightWanted() const
+// A hint and no minimum: neighbours make room for it where they can, and where they cannot it is laid into less.
+QSize VerdictPane::minimumSizeHint() const
 {
-    const QMargins frame = contentsMargins();
-    return frame.top() + m_parts->leastHeight() + m_spare + frame.bottom();
+    const QSize least = QFrame::minimumSizeHint();
+    const int words = m_parts->leastHeight() - m_parts->minimumSizeHint().height();
+    return m_insisting ? QSize(least.width(), least.height() + words + m_spare) : least;
+}
+
+void VerdictPane::setInsisting(bool insisting)
+{
+    m_insisting = insisting;
+    updateGeometry();
 }
 
 void VerdictPane::setRan(const QStringList& variants, const QStringList& ticked)

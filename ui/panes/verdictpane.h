@@ -56,9 +56,10 @@ public:
     /// Variants the user may say ran, and which of them are ticked.
     void setRan(const QStringList& variants, const QStringList& ticked);
 
-    /// What all of it takes at this width, with a few lines of the open list.
-    int heightWanted() const;
     PartsScroll* parts() { return m_parts; }
+    QSize minimumSizeHint() const override;
+    /// On the height of all its words and a few lines of the open list; else it asks for a line of each.
+    void setInsisting(bool insisting);
 
     QString headline() const;
     QString listText() const;
@@ -102,7 +103,8 @@ private:
     VerdictChips* m_chips = nullptr;
     EvidenceList* m_list = nullptr;
     VerdictExperiments* m_experiments = nullptr;
-    int m_spare = 0; ///< height that an open list gives away where there is less than heightWanted()
+    bool m_insisting = true;
+    int m_spare = 0; ///< height that the open list can do without
     std::optional<List> m_open; ///< none until the user opened or closed one
     Capture m_capture;
     std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
