@@ -13,7 +13,6 @@
 #include "tests/core/session/temporaryfolder.h"
 
 using testing::HasSubstr;
-using testing::Not;
 
 namespace nanscope {
 
