@@ -199,9 +199,14 @@ Judgement judgeDamage(const Case& c)
     return c.besides && !saidToHaveRun(c) ? mayComeFromBesides(c) : allFinite(c);
 }
 
+bool saidToHaveRun(const Identification& id)
+{
+    return id.how == IdentifiedBy::given || id.how == IdentifiedBy::sidecar;
+}
+
 bool saidToHaveRun(const Case& c)
 {
-    return c.identification.how == IdentifiedBy::given || c.identification.how == IdentifiedBy::sidecar;
+    return saidToHaveRun(c.identification);
 }
 
 Judgement judge(const Case& c)

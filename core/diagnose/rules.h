@@ -57,6 +57,7 @@ Judgement judgeFinite(const Case& c);
 bool mayBeBesides(const DamagePattern& damage, bool inputAlone, bool inFaintLines = false);
 
 /// Whether a sidecar or the user names what ran: then no code around it is presumed.
+bool saidToHaveRun(const Identification& id);
 bool saidToHaveRun(const Case& c);
 
 /// The one of the two that the output asks for.

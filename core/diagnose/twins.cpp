@@ -94,9 +94,8 @@ std::string damageText(const CaptureVerdict& verdict)
 // The same bits, and yet not the same call, where it takes more than them.
 bool maybeOtherState(const CaptureVerdict& verdict, const Twin& twin)
 {
-    const auto how = verdict.variant.how;
-    const bool said = how == IdentifiedBy::given || how == IdentifiedBy::sidecar;
-    return !said && !twin.inputAlone && (isZero(verdict) || mayBeBesides(verdict.damage, false));
+    return !saidToHaveRun(verdict.variant) && !twin.inputAlone
+        && (isZero(verdict) || mayBeBesides(verdict.damage, false));
 }
 
 void askForState(CaptureVerdict& verdict, const std::string& whose)

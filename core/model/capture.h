@@ -34,8 +34,7 @@ struct CaptureTensor
 struct Capture
 {
     std::int64_t id = 0; ///< row in the session, 0 before it is stored
-    std::string
-        file; ///< its name in every answer, one capture alone: the file name, with folders where others are named alike
+    std::string file; ///< its name in every answer: the file's, with folders where another is called the same
     std::string path; ///< where it was read from
     std::string identity; ///< equal for the same capture wherever it lies; see docs/architecture.md
     std::optional<int> rank;
