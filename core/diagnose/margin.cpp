@@ -78,7 +78,12 @@ bool lacksMargin(const MemberResult& m)
         return runsAway(m);
     }
     const bool close = m.slackPercent && *m.slackPercent <= slackNeededFor(**variant, m.precision);
-    return close || runsAway(m) || m.headroomBinades < headroomNeeded;
+    return close || runsAway(m) || lacksHeadroom(m);
+}
+
+bool lacksHeadroom(const MemberResult& m)
+{
+    return m.headroomBinades < headroomNeeded;
 }
 
 bool hasLittleSlack(const MemberResult& m)

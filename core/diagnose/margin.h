@@ -21,6 +21,9 @@ bool isPublished(const MemberResult& m);
 /// So close to the edge of its schedule or format that a finite replay is luck; decisions 0007 and 0008.
 bool lacksMargin(const MemberResult& m);
 
+/// The largest value met is within a few binades of what the format holds.
+bool lacksHeadroom(const MemberResult& m);
+
 /// Of what the user or the sidecar names, margin is asked like of any other.
 bool hasLittleSlack(const MemberResult& m);
 

@@ -49,10 +49,12 @@ Property dividing(const Case& c)
     return any(c, couldFail) ? couldFail : nullptr;
 }
 
-// Numbers that run away take the whole matrix with them, or overflow here and there in the last step.
+// Numbers that run away take the whole matrix with them. Here and there they only overflow, in the last step, and only
+// where the format is nearly full: past the limit of a schedule alone, values of one are next to values of one.
 bool couldBeOverflow(const Case& c)
 {
-    return c.damage.name == "whole element" || c.damage.name == "scattered" || c.damage.name == "single element";
+    const bool hereAndThere = c.damage.name == "scattered" || c.damage.name == "single element";
+    return c.damage.name == "whole element" || (hereAndThere && any(c, lacksHeadroom));
 }
 
 Judgement marginalNumbers(const Case& c)

@@ -23,9 +23,9 @@ public:
         element.outputScan.count = 16;
         element.outputScan.nan = 1;
         c.element = &element;
-        c.damage.name = "single element";
-        c.damage.text = "[1, 1] is NaN";
-        c.damage.count = 1;
+        c.damage.name = "whole element";
+        c.damage.text = "every value is NaN";
+        c.damage.count = 16;
     }
 
     MemberResult& member(std::string_view variant, int finite = 8, int reproducing = 0)
@@ -94,6 +94,22 @@ TEST(Margins, NumbersDoNotDamageARectangle)
     EXPECT_THAT(s.judged().summary, HasSubstr("do not end like this"));
 }
 
+TEST(Margins, ValuesHereAndThereAreTheNumbersOnlyWhereTheFormatIsNearlyFull)
+{
+    for (const auto* name : {"single element", "scattered"}) {
+        Scene s;
+        s.c.damage.name = name;
+        auto& member = s.member("cans");
+        member.slackPercent = -11.4;
+        member.headroomBinades = 126;
+        EXPECT_EQ(s.judged().blame, Blame::undecided) << name << ": past the limit of its schedule, and values of one";
+        EXPECT_THAT(s.judged().summary, HasSubstr("do not end like this"));
+        member.headroomBinades = 3.9;
+        EXPECT_EQ(s.judged().blame, Blame::numerics) << name;
+        EXPECT_TRUE(s.judged().marginal);
+    }
+}
+
 TEST(Margins, ALargeQIsACliffOfTheGramForm)
 {
     Scene s;
@@ -143,7 +159,6 @@ TEST(Margins, AFormPastItsLimitLeavesAQuestionThoughItStayedFinite)
 TEST(Margins, AFormThatIsNamedNeedsMarginLikeAnyOther)
 {
     Scene s;
-    s.c.damage.name = "whole element";
     s.member("polar-express-unprotected").slackPercent = 0.9;
     EXPECT_EQ(s.judged().blame, Blame::numerics);
     EXPECT_TRUE(s.judged().marginal);
@@ -203,7 +218,7 @@ TEST(Margins, TheAccusationNamesItsCounts)
     s.member("gns-gram").slackPercent = 5.14;
     EXPECT_EQ(s.judged().summary,
         "the one plausible variant stays finite under 8 roundings (8 of 8 finite, slack 5.1 %, headroom 11 "
-        "binades), and none ends like this dump: [1, 1] is NaN");
+        "binades), and none ends like this dump: every value is NaN");
     s.member("gns-standard").headroomBinades = 9.7;
     EXPECT_THAT(s.judged().summary, HasSubstr("each of 2 plausible variants stays finite under 8 roundings (16 of 16"));
     EXPECT_THAT(s.judged().summary, HasSubstr("headroom 9 binades")) << "the least of all, rounded down";

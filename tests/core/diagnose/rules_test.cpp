@@ -91,12 +91,14 @@ TEST(Rules, InsideTheCliffIsMarginalNumerics)
 {
     for (const auto& [slack, headroom] : {std::pair(0.5, 11.0), std::pair(5.0, 3.0)}) {
         Bench b;
+        b.c.damage.name = "whole element";
         b.member("gns-gram", 8, 0, slack, headroom);
         const auto j = judgeDamage(b.c);
         EXPECT_EQ(j.blame, Blame::numerics);
         EXPECT_TRUE(j.marginal);
     }
     Bench q;
+    q.c.damage.name = "whole element";
     q.member("gns-gram", 8, 0);
     q.c.results[0].absmaxQ = 8500;
     EXPECT_EQ(judgeDamage(q.c).blame, Blame::numerics);
