@@ -61,14 +61,24 @@ std::string oneOf(const std::vector<std::string>& names)
                                   : fmt::format("one of {} variants", names.size());
 }
 
+std::string_view whyMute(const Case& c)
+{
+    if (c.element->inputScan.allZero()) {
+        return "what comes of a zero matrix does not tell";
+    }
+    if (!c.fit.compared) {
+        return "the output is too damaged to tell";
+    }
+    return "the output does not tell the variants apart";
+}
+
 void identificationLine(CaptureVerdict& v, const Case& c)
 {
     const auto& id = c.identification;
     if (id.how == IdentifiedBy::fit && !c.fit.compared && c.control) {
-        v.speaksFor.push_back({fmt::format("the output is too damaged to tell what ran, and a healthy call of the same "
-                                           "kind tells: {}",
-                                   c.control->source),
-            "control"});
+        v.speaksFor.push_back(
+            {fmt::format("{}, and a healthy call of the same kind tells what ran: {}", whyMute(c), c.control->source),
+                "control"});
     } else if (id.how == IdentifiedBy::fit && id.fit) {
         const auto next = id.runnerUp
             ? fmt::format("; the next, {}, is {:.2g} % off", id.runnerUpName, 100 * *id.runnerUp)
@@ -84,7 +94,9 @@ void identificationLine(CaptureVerdict& v, const Case& c)
         contradictionLine(v, id);
     } else {
         v.speaksAgainst.push_back(
-            {"which function ran is not known: the output is too damaged to tell, so every variant stays plausible",
+            {fmt::format("which function ran is not known: {}",
+                 c.fit.compared && id.matchesNone ? "the output is not what any known variant gives"
+                                                  : fmt::format("{}, so every variant stays plausible", whyMute(c))),
                 "output"});
     }
 }

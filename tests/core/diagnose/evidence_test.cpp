@@ -72,6 +72,20 @@ Series norms(const std::vector<double>& values, const std::string& name = "grad_
     return series;
 }
 
+TEST(Evidence, SaysWhyTheOutputDoesNotTellWhatRan)
+{
+    Trial t;
+    t.c.identification.how = IdentifiedBy::unknown;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("not known: the output is too damaged to tell, so every"));
+    t.element.inputScan.count = t.element.inputScan.zero = 16;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("what comes of a zero matrix does not tell, so"));
+    t.element.inputScan.zero = 0;
+    t.c.fit.compared = true;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("does not tell the variants apart, so"));
+    t.c.identification.matchesNone = true;
+    EXPECT_THAT(joined(t.argued().speaksAgainst), HasSubstr("the output is not what any known variant gives <"));
+}
+
 TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
 {
     Trial t;

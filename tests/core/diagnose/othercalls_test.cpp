@@ -241,7 +241,8 @@ TEST_F(OtherCalls, TheControlThatTellsMostIsTaken)
     const auto v = verdictOn(3);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary << v.question;
     EXPECT_THAT(v.speaksFor,
-        Contains(Field(&EvidenceLine::text, HasSubstr(fmt::format("kind tells: {}", m_run.captures[1].file)))));
+        Contains(
+            Field(&EvidenceLine::text, HasSubstr(fmt::format("kind tells what ran: {}", m_run.captures[1].file)))));
 }
 
 // A Gram form that ran away may have been tried again in the standard form, which has its schedule.
