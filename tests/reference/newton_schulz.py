@@ -112,7 +112,8 @@ def polar_express_unprotected(
     ar = Arithmetic(dtype or torch.bfloat16, hook)
     x, tall = wide_side_up(ar.say("input", 0, x))
     x = cast_first(ar, x, lambda norm: ar.add(norm, 1e-7))
-    x = standard_loop(ar, x, POLAR_EXPRESS[:steps], scaled_first, addmm=False)
+    coefficients = [*POLAR_EXPRESS, *[POLAR_EXPRESS[-1]] * steps][:steps]
+    x = standard_loop(ar, x, coefficients, scaled_first, addmm=False)
     return finish(ar, x, tall, ar.dtype)
 
 
