@@ -17,9 +17,6 @@ namespace nanscope {
 
 namespace {
 
-// Above this nothing that ran can be one of ours: measured fits of the right variant lie below 2 %, of the nearest
-// wrong family above 9 % (user_view.md, result C).
-constexpr double plausibleFit = 0.05;
 // Best and runner-up closer than this cannot be told apart.
 constexpr double decisiveRatio = 3;
 // Below the rounding of the dump's own format, differences between variants mean nothing.

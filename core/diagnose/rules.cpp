@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/casewords.h"
+#include "core/diagnose/identify.h"
 #include "core/diagnose/margin.h"
 
 namespace nanscope {
@@ -55,6 +56,13 @@ bool couldBeOverflow(const Case& c)
 {
     const bool hereAndThere = c.damage.name == "scattered" || c.damage.name == "single element";
     return c.damage.name == "whole element" || (hereAndThere && any(c, lacksHeadroom));
+}
+
+// Numbers that run away spoil all they meet: a rest that is what the function gives was not among them.
+bool restIsRight(const Case& c)
+{
+    const auto& id = c.identification;
+    return c.fit.compared && id.how != IdentifiedBy::unknown && !id.matchesNone && id.fit.value_or(1) <= plausibleFit;
 }
 
 Judgement marginalNumbers(const Case& c)
@@ -195,7 +203,7 @@ Judgement judgeDamage(const Case& c)
     if (c.faint && c.damage.name == "whole element") {
         return mayHaveVanished(c);
     }
-    if (atTheEdge(c)) {
+    if (atTheEdge(c) && (any(c, lacksHeadroom) || !restIsRight(c))) {
         return marginalNumbers(c);
     }
     return c.besides && !saidToHaveRun(c) ? mayComeFromBesides(c) : allFinite(c);

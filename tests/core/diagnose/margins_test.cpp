@@ -110,6 +110,29 @@ TEST(Margins, ValuesHereAndThereAreTheNumbersOnlyWhereTheFormatIsNearlyFull)
     }
 }
 
+TEST(Margins, WhatRanAwayLeavesNoRightRest)
+{
+    Scene s;
+    s.c.damage.name = "rectangle";
+    s.member("cans").slackPercent = -11.4;
+    s.c.fit.compared = true;
+    s.c.identification.how = IdentifiedBy::fit;
+    s.c.identification.fit = 0.05;
+    EXPECT_EQ(s.judged().blame, Blame::implementation);
+    s.c.identification.fit = 0.051;
+    EXPECT_EQ(s.judged().blame, Blame::undecided);
+    s.c.identification.fit = 0.004;
+    s.c.results[0].headroomBinades = 3.9;
+    EXPECT_EQ(s.judged().blame, Blame::undecided) << "an overflow of the last step spoils nothing else";
+    s.c.results[0].headroomBinades = 11;
+    s.c.fit.compared = false;
+    EXPECT_EQ(s.judged().blame, Blame::undecided) << "of a call beside it";
+    s.c.fit.compared = true;
+    s.c.besides = true;
+    s.c.damage.name = "single element";
+    EXPECT_EQ(s.judged().kind, besidesKind);
+}
+
 TEST(Margins, ALargeQIsACliffOfTheGramForm)
 {
     Scene s;
