@@ -145,6 +145,11 @@ std::optional<Region> mirroredRectangle(const DamageTally& t)
     return region.rows * region.cols == badElements(lower) ? std::optional(region) : std::nullopt;
 }
 
+// Two or three values beside each other, and the few crossings of some lines, are also where a result of one strong
+// direction is largest: what a cast takes is no tile.
+constexpr std::int64_t fewestTogether = 4;
+constexpr std::int64_t fewestApart = 16;
+
 std::string patternName(const DamageTally& t, const Extents& e)
 {
     const auto total = t.total();
@@ -160,10 +165,10 @@ std::string patternName(const DamageTally& t, const Extents& e)
     if (total == e.cols.hit * t.height()) {
         return "columns";
     }
-    if (total == e.rows.length() * e.cols.length()) {
+    if (total == e.rows.length() * e.cols.length() && total >= fewestTogether) {
         return "rectangle";
     }
-    if (total == e.rows.hit * e.cols.hit) {
+    if (total == e.rows.hit * e.cols.hit && total >= fewestApart) {
         return e.rows.stride > 0 && e.cols.stride > 0 ? "strided rectangle" : "blocks";
     }
     if (t.height() == t.width() && total == t.height() && t.onDiagonal == total) {

@@ -216,7 +216,7 @@ private:
 
     Result<void> lookForACast(Case& c, const Capture& stored)
     {
-        if (c.element->outputScan.nan > 0 || !c.fit.compared || c.members.empty()) {
+        if (!c.fit.compared || c.members.empty()) {
             return {};
         }
         const auto& member = c.members.front();

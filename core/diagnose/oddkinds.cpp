@@ -164,17 +164,22 @@ bool endsLikeACast(const Element& element, const std::vector<double>& replay)
     constexpr double rounding = 0.95;
     double smallestGone = INFINITY;
     double largestKept = 0;
+    bool nan = false;
+    bool inf = false;
     for (std::size_t i = 0; i < replay.size(); ++i) {
         const double value = element.output[i];
         if (std::isfinite(value)) {
             largestKept = std::max(largestKept, std::abs(replay[i]));
-        } else if (std::isnan(value) || std::signbit(value) != std::signbit(replay[i])) {
-            return false;
-        } else {
-            smallestGone = std::min(smallestGone, std::abs(replay[i]));
+            continue;
         }
+        nan = nan || std::isnan(value);
+        inf = inf || std::isinf(value);
+        if (std::isinf(value) && std::signbit(value) != std::signbit(replay[i])) {
+            return false;
+        }
+        smallestGone = std::min(smallestGone, std::abs(replay[i]));
     }
-    return std::isfinite(smallestGone) && smallestGone >= rounding * largestKept;
+    return nan != inf && smallestGone >= rounding * largestKept;
 }
 
 } // namespace nanscope

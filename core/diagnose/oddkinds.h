@@ -21,8 +21,8 @@ bool looksMasked(const Element& element, const OddBox& box);
 /// row, or from column to column.
 bool looksDeliberate(const Element& element, const std::vector<double>& replay, const OddBox& box);
 
-/// True if every damaged value is an Inf where the replay is among its largest, with its sign: a cast or a factor after
-/// the iteration that left its format.
+/// True if every damaged value is an Inf where the replay is among its largest, with its sign, or a NaN there as
+/// formats without Inf have (float8_e4m3fn): a cast or a factor after the iteration that left its format.
 bool endsLikeACast(const Element& element, const std::vector<double>& replay);
 
 } // namespace nanscope

@@ -139,16 +139,15 @@ Judgement mayHaveVanished(const Case& c)
     return j;
 }
 
-// Where the iteration itself goes wrong, Inf meets Inf and NaN comes of it; a cast makes none.
+// Where the iteration itself goes wrong, it does not spare the smaller values.
 Judgement mayBeACast(const Case& c)
 {
     Judgement j;
     j.kind = castKind;
     j.summary = fmt::format(
-        "{}: exactly the largest values of the result, with their signs, as a cast or a factor after it that "
-        "leaves its format ends",
-        c.damage.text);
-    j.question = "does your code cast or scale the result (fp16, a quantiser)? If it does not, the kernel did";
+        "{}: exactly the largest values of the result{}, as a cast or a factor after it that leaves its format ends",
+        c.damage.text, c.element->outputScan.nan > 0 ? "" : ", with their signs");
+    j.question = "does your code cast or scale the result (fp16, fp8, a quantiser)? If it does not, the kernel did";
     return j;
 }
 

@@ -83,7 +83,7 @@ inline bool asksAboutPlace(std::string_view kind)
 {
     return kind == deliberateKind || kind == unsaidKind;
 }
-constexpr std::string_view castKind = "Inf where the result is largest";
+constexpr std::string_view castKind = "lost where the result is largest";
 constexpr std::string_view faintKind = "a norm that may have vanished";
 constexpr std::string_view unknownEpsilonKind = "zero in, NaN out, and which epsilon is not known";
 constexpr std::string_view besidesKind = "damaged as code besides the iteration may leave it";

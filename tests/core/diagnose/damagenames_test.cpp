@@ -87,6 +87,17 @@ TEST(DamageNames, TwoTilesBelowEachOtherAreBlocks)
     EXPECT_EQ(m.name(), "scattered");
 }
 
+TEST(DamageNames, AFewValuesInLineAreNoTile)
+{
+    EXPECT_EQ(Matrix(32, 32).spoil([](auto r, auto c) { return r == 3 && within(c, 8, 11); }).name(), "scattered");
+    EXPECT_EQ(Matrix(32, 32).spoil([](auto r, auto c) { return r == 3 && within(c, 8, 12); }).name(), "rectangle");
+    const auto crossings = [](auto r, auto c) { return (r == 3 || r == 17) && (c == 2 || c == 5 || c == 30); };
+    EXPECT_EQ(Matrix(32, 32).spoil(crossings).name(), "scattered");
+    EXPECT_EQ(Matrix(32, 32).spoil([](auto r, auto c) { return r == 3 && c % 8 == 0; }).name(), "scattered");
+    EXPECT_EQ(
+        Matrix(32, 32).spoil([](auto r, auto c) { return r % 8 == 0 && c % 8 == 0; }).name(), "strided rectangle");
+}
+
 TEST(DamageNames, AMirroredPairIsOnlyThatOfASquareMatrix)
 {
     const auto pair = [](auto r, auto c) {

@@ -123,7 +123,7 @@ TEST(LooksDeliberate, NotWhatAWrongTileInsideTheIterationLeaves)
     }));
 }
 
-TEST(EndsLikeACast, OnlyWhereEveryInfIsAmongTheLargest)
+TEST(EndsLikeACast, OnlyWhereAllThatIsGoneIsAmongTheLargest)
 {
     Element element;
     const std::vector<double> replay {0.5, -2, 1, 0.1, 2.01, -0.3};
@@ -132,7 +132,9 @@ TEST(EndsLikeACast, OnlyWhereEveryInfIsAmongTheLargest)
     element.output[1] = INFINITY;
     EXPECT_FALSE(endsLikeACast(element, replay)) << "a cast keeps the sign";
     element.output[1] = NAN;
-    EXPECT_FALSE(endsLikeACast(element, replay)) << "and makes no NaN";
+    EXPECT_FALSE(endsLikeACast(element, replay)) << "Inf and NaN are of two formats";
+    element.output[4] = NAN;
+    EXPECT_TRUE(endsLikeACast(element, replay)) << "float8_e4m3fn has no Inf";
     element.output = {0.5, -2, 1, INFINITY, 2.01, -0.3};
     EXPECT_FALSE(endsLikeACast(element, replay)) << "larger ones went through";
     element.output = replay;
