@@ -204,14 +204,15 @@ private:
         return mayBeBesides(c.damage, inputAlone, damagedInFaintLines(*c.element));
     }
 
-    // Squares that vanish, in fp32 or in the format of a norm that is written by hand, leave 0/0 or an epsilon alone to
+    // Squares that vanish, in fp32 or in a norm that is written by hand in fp16, leave 0/0 or an epsilon alone to
     // divide by; a healthy call speaks for inputs of its own size.
     static bool isFaint(const Case& c)
     {
         constexpr double squaresVanish = 1e-18;
         constexpr double muchSmaller = 1.0 / 16;
         const double norm = std::sqrt(c.element->inputScan.sumSquares);
-        return !saidToHaveRun(c) && (norm < squaresVanish || (c.control && norm < muchSmaller * c.control->inputNorm));
+        const bool unlikeControl = c.control && norm < muchSmaller * c.control->inputNorm;
+        return !saidToHaveRun(c) && (norm < squaresVanish || (unlikeControl && halfLosesSquares(c.element->input)));
     }
 
     Result<void> lookForACast(Case& c, const Capture& stored)

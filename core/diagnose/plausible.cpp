@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/formats.h"
 #include "core/replay/variant.h"
 
 namespace nanscope {
@@ -158,6 +159,18 @@ Result<Member> parseRan(const std::string& text)
 bool halfLosesInput(const Scan& input)
 {
     return !input.allZero() && (input.absmax >= halfOverflows || input.absmax <= halfVanishes);
+}
+
+bool halfLosesSquares(std::span<const double> input)
+{
+    constexpr double forgiven = 0x1p-7;
+    double exact = 0;
+    double rounded = 0;
+    for (const double value : input) {
+        exact += value * value;
+        rounded += roundTo(Precision::fp16, value * value);
+    }
+    return rounded < (1 - forgiven) * exact;
 }
 
 void addHalfPrecision(std::vector<Member>& members)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ Result<Member> parseRan(const std::string& text);
 
 /// True where the cast of this input to fp16 makes infinities of its largest values or zeros of all.
 bool halfLosesInput(const Scan& input);
+
+/// True where squares of these values, taken in fp16, come short by more than a schedule without slack forgives: under
+/// 2^-12 they lose bits, under 2^-12.5 all.
+bool halfLosesSquares(std::span<const double> input);
 
 /// 0 / 0 where epsilon rounds to zero, and an input that fp16 does not hold, are matters of the format that the norm
 /// and the cast were in; a dump does not tell that format, so members whose format nobody named are tried in fp16 too.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 // What other calls of a run say of a damaged one: controls that tell the function, twins that were given the same bits.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -10,6 +11,7 @@
 #include "core/diagnose/controls.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/element.h"
+#include "core/diagnose/plausible.h"
 #include "core/diagnose/rules.h"
 #include "core/diagnose/twins.h"
 #include "core/replay/formats.h"
@@ -130,6 +132,23 @@ TEST_F(OtherCalls, AHealthyCaptureOfTheSameKindTellsWhatRan)
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::source, "control")));
+}
+
+// waves() reach 1.5: their squares keep all their bits in fp16 at 2^-5 of that, few at 2^-12.
+TEST_F(OtherCalls, AHealthyCallSpeaksForSmallInputsUntilTheirSquaresVanishInHalf)
+{
+    const auto scaled = [](double factor) {
+        auto values = waves();
+        std::ranges::for_each(values, [factor](double& value) { value *= factor; });
+        return values;
+    };
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {scaled(0x1p-5)}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::implementation) << verdictOn(2).summary;
+    add(0, 7, {scaled(0x1p-12)}, {allNan()});
+    EXPECT_EQ(verdictOn(3).kind, faintKind);
+    EXPECT_TRUE(halfLosesSquares(scaled(0x1p-12)));
+    EXPECT_FALSE(halfLosesSquares(scaled(0x1p-5)));
 }
 
 TEST_F(OtherCalls, AControlThatCastsFirstExplainsTheOverflow)
