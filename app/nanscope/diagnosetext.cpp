@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
+#include "core/diagnose/rules.h"
 #include "core/report/endsliketext.h"
 #include "core/report/table.h"
 #include "core/report/words.h"
@@ -61,15 +62,30 @@ std::string damageText(const DamagePattern& damage)
     return fact("damage", damage.text.empty() ? damage.name : damage.name + ": " + damage.text);
 }
 
+/// Finite in and out, and yet somebody has to say what it is.
+bool isAsked(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::healthy && !verdict.question.empty();
+}
+
+std::string_view roleText(const CaptureVerdict& verdict)
+{
+    if (verdict.kind == noOutputKind) {
+        return "without an output";
+    }
+    return isAsked(verdict) ? "finite" : name(verdict.role);
+}
+
 std::string verdictText(const CaptureVerdict& verdict)
 {
-    auto text = fmt::format("\n{}  {}\n", name(verdict.role), printable(verdict.capture));
+    auto text = fmt::format("\n{}  {}\n", roleText(verdict), printable(verdict.capture));
     text +=
         fact("when", verdict.rank ? fmt::format("rank {}, {}", *verdict.rank, stepText(verdict)) : stepText(verdict));
     if (!verdict.layer.empty()) {
         text += fact("layer", verdict.layer);
     }
-    text += fact("verdict", fmt::format("{}: {}", blameText(verdict), strengthText(verdict)));
+    text += fact("verdict",
+        isAsked(verdict) ? blameText(verdict) : fmt::format("{}: {}", blameText(verdict), strengthText(verdict)));
     text += fact("", verdict.summary);
     text += fact("variant", variantText(verdict.variant));
     text += damageText(verdict.damage);
@@ -85,21 +101,22 @@ std::string verdictText(const CaptureVerdict& verdict)
 
 bool explained(const CaptureVerdict& verdict)
 {
-    return verdict.role == Role::birth || verdict.role == Role::upstream || verdict.role == Role::padding;
+    return verdict.role == Role::birth || verdict.role == Role::upstream || verdict.role == Role::padding
+        || isAsked(verdict);
 }
 
 std::string othersText(const Diagnosis& diagnosis)
 {
-    std::map<std::pair<Role, std::optional<int>>, std::int64_t> counts;
+    std::map<std::pair<std::string_view, std::optional<int>>, std::int64_t> counts;
     for (const auto& verdict : diagnosis.captures) {
         if (!explained(verdict)) {
-            ++counts[{verdict.role, verdict.rank}];
+            ++counts[{roleText(verdict), verdict.rank}];
         }
     }
     std::string text;
     for (const auto& [key, count] : counts) {
         const auto rank = key.second ? fmt::format(" on rank {}", *key.second) : std::string {};
-        text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", countText(count), name(key.first), rank);
+        text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", countText(count), key.first, rank);
     }
     return text.empty() ? text : "\n" + text + "\n";
 }

@@ -116,11 +116,12 @@ Judgement hangsOnEpsilon(const Case& c)
     Judgement j;
     j.kind = unknownEpsilonKind;
     j.summary =
-        fmt::format("an all-zero matrix came out as {}; the dump does not say with which epsilon, and with one of "
-                    "zero, or one that rounds to it, 0/0 does that",
+        fmt::format("an all-zero matrix came out as {}; a dump says at most which epsilon the caller passed, and where "
+                    "the function divided by zero, or by one that rounds to it, 0/0 does that",
             c.damage.text);
-    j.question = "which epsilon was the function called with (a sidecar may say so: \"epsilon\": 1e-7)? If it was not "
-                 "zero in the function's format, this is proof of a fault that is not numeric";
+    j.question =
+        "which function ran, and with which epsilon (a sidecar may say both: \"epsilon\": 1e-7)? If it was not "
+        "zero in the function's format, this is proof of a fault that is not numeric";
     return j;
 }
 

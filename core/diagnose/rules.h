@@ -81,8 +81,9 @@ constexpr std::string_view unsaidKind = "off in places";
 /// A finite output with a place that somebody has to explain.
 inline bool asksAboutPlace(std::string_view kind)
 {
-    return kind == deliberateKind || kind == unsaidKind;
+    return kind == deliberateKind || kind == unsaidKind || kind == maskedKind;
 }
+constexpr std::string_view noOutputKind = "no output";
 constexpr std::string_view castKind = "lost where the result is largest";
 constexpr std::string_view faintKind = "a norm that may have vanished";
 constexpr std::string_view unknownEpsilonKind = "zero in, NaN out, and which epsilon is not known";

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/rules.h"
 #include "core/diagnose/steplink.h"
 
 namespace nanscope {
@@ -96,11 +97,20 @@ std::string upstreamSummary(const Capture& capture)
         return "the input was not scanned";
     }
     const auto within = first % shape.elements();
-    return fmt::format(
-        "{} of {} input values were already non-finite, the first ({}) at [{}, {}, {}]{}: the gradient or "
-        "the momentum brought them, not the iteration",
-        total.nonFinite(), total.count, name(total.firstClass), first / shape.elements(), within / shape.cols,
-        within % shape.cols, capture.part.empty() ? "" : " of this rank's part");
+    const auto matrix = shape.batch > 1 ? fmt::format("{}, ", first / shape.elements()) : std::string();
+    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: the gradient or "
+                       "the momentum brought them, not the iteration",
+        total.nonFinite(), total.count, name(total.firstClass), matrix, within / shape.cols, within % shape.cols,
+        capture.part.empty() ? "" : " of this rank's part");
+}
+
+void argueUpstream(CaptureVerdict& v, const Scan& input)
+{
+    v.speaksFor.push_back({fmt::format("the input has {} NaN, {} +Inf and {} -Inf among {} values", input.nan,
+                               input.posInf, input.negInf, input.count),
+        "input"});
+    v.speaksFor.push_back({"no capture that can have reached this one was damaged before it", "captures"});
+    v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
 }
 
 struct Entry
@@ -154,6 +164,7 @@ void judgeDamagedInput(Entry& entry, const std::vector<Entry>& all, const std::v
         v.role = Role::upstream;
         v.blame = Blame::upstream;
         v.summary = upstreamSummary(*entry.capture);
+        argueUpstream(v, entry.capture->input.total());
         return;
     }
     v.role = Role::downstream;
@@ -190,6 +201,7 @@ void judgeRole(Entry& entry, const std::vector<Entry>& all, const std::vector<co
     if (inputState(*entry.capture) == InputState::finite) {
         v.role = Role::healthy;
         v.summary = entry.capture->output ? "finite in and out" : "an input alone: there is no output to judge";
+        v.kind = entry.capture->output ? "" : noOutputKind;
         return;
     }
     judgeDamagedInput(entry, all, upstream);

@@ -314,6 +314,7 @@ TEST(Margins, ZerosThatAMaskCanLeaveAreAskedAbout)
     s.c.masked = true;
     EXPECT_EQ(judgeFinite(s.c).blame, Blame::undecided);
     EXPECT_THAT(judgeFinite(s.c).question, HasSubstr("a mask"));
+    EXPECT_TRUE(asksAboutPlace(judgeFinite(s.c).kind)) << "it is no healthy capture";
 }
 
 TEST(Margins, WhatTheOutputContradictsIsNoFunctionToBeOffFrom)

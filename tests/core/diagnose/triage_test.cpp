@@ -199,6 +199,10 @@ TEST(Triage, NoBirthAtAllIsANormalResult)
     const auto first = s.verdictOf("first");
     EXPECT_EQ(first.role, Role::upstream);
     EXPECT_EQ(first.blame, Blame::upstream);
+    ASSERT_FALSE(first.speaksFor.empty());
+    EXPECT_NE(first.speaksFor[0].text.find("the input has "), std::string::npos);
+    EXPECT_EQ(first.speaksFor[0].source, "input");
+    EXPECT_FALSE(first.notTestable.empty());
     EXPECT_NE(first.summary.find("4 of 100"), std::string::npos) << first.summary;
     EXPECT_EQ(s.verdictOf("second").role, Role::downstream);
     EXPECT_EQ(s.verdictOf("second").causedBy, "first");
