@@ -163,10 +163,10 @@ void EventReader::takeSettings(const LogLine& line, LogBuilder& builder)
         if (hit < tables().settings || hit >= tables().headings) {
             continue;
         }
-        const char* name = settingLines()[hit - tables().settings].name;
+        const auto& setting = settingLines()[hit - tables().settings];
         const auto value = patterns().group(hit, "value", line.text).value_or("");
-        m_settings.take(
-            name != nullptr ? name : patterns().group(hit, "name", line.text).value_or(""), value, line, builder);
+        const std::string name(setting.name ? setting.name : patterns().group(hit, "name", line.text).value_or(""));
+        m_settings.take(name + setting.suffix, value, line, builder);
     }
     if (const auto hit = hitIn(m_hits, tables().headings, tables().end)) {
         m_settings.start(configHeadings()[*hit - tables().headings].block,

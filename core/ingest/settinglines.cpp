@@ -35,6 +35,12 @@ constexpr std::array lines {
     SettingLine {"python.version", R"(\bRunning Python (?P<value>\d[\d.]*))"},
     SettingLine {"triton.version", R"(\bRunning Triton version (?P<value>\d[\w.+]*))"},
     SettingLine {"nccl.version", R"(\bNCCL version (?P<value>\d+\.\d+\.\d+(?:\+cuda\d+\.\d+)?))"},
+    // pip freeze, PyTorch's collect_env, and what people print of a package.
+    SettingLine {nullptr, R"(^(?:\[pip3?\] )?(?P<name>[A-Za-z][\w.-]*)==(?P<value>\d[\w.+!-]*)$)", ".version"},
+    SettingLine {nullptr, R"(^\[conda\] (?P<name>[A-Za-z][\w.-]*)\s+(?P<value>\d[\w.+!-]*)(?:\s|$))", ".version"},
+    SettingLine {nullptr,
+        R"(^(?P<name>[A-Za-z][\w-]*?)(?:[._]version|\.__version__)\s*[:=]?\s*(?P<value>\d+\.\d[\w.+!-]*)$)",
+        ".version"},
     SettingLine {"torchtitan.version", R"(\btorchtitan version: (?P<value>\S+) \(0\.0\.0 means)"},
 };
 

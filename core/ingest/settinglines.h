@@ -13,6 +13,7 @@ struct SettingLine
 {
     const char* name; ///< of the setting; nullptr where a group `name` has it
     const char* pattern; ///< with a group `value`
+    const char* suffix = ""; ///< behind the name
 };
 
 enum class ConfigBlock {

@@ -170,6 +170,15 @@ TEST_F(Settings, ofTheMachine)
         ElementsAre("torch.version=2.1.0+cu121:1", "torch.cuda=12.1:2", "gpu.name=NVIDIA L4:3"));
 }
 
+TEST_F(Settings, ofPackagesAreTheirVersions)
+{
+    EXPECT_THAT(in("gram-newton-schulz==0.1.5\n[pip3] quack-kernels==0.4.0\n[conda] triton    3.1.0  pypi_0  pypi\n"
+                   "quack_version: 0.4.1\ndion.__version__ = 0.2.0\n"),
+        ElementsAre("gram-newton-schulz.version=0.1.5:1", "quack-kernels.version=0.4.0:2", "triton.version=3.1.0:3",
+            "quack.version=0.4.1:4", "dion.version=0.2.0:5"));
+    EXPECT_THAT(in("if a==1 then b\nassert x==2.0, y\n[pip3] numpy\nversion: 2.0\nthis version is 2.0\n"), IsEmpty());
+}
+
 TEST_F(Settings, thatALineOnlyResemblesAreNone)
 {
     EXPECT_THAT(in("print0(f\"Running PyTorch {torch.version.__version__} compiled for CUDA {torch.version.cuda}\")\n"
