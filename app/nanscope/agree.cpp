@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
+#include "app/nanscope/words.h"
 #include "app/nanscope/worker.h"
 #include "core/platform/childprocess.h"
 #include "core/report/table.h"
@@ -107,6 +108,12 @@ std::string text(const Json& answer)
 
 Result<int> Agree::run(Terminal& terminal)
 {
+    if (const auto variant = findVariant(m_variant); !variant) {
+        return tl::make_unexpected(variant.error());
+    }
+    if (const auto precision = precisionsOf(listOf(m_precision)); !precision) {
+        return tl::make_unexpected(precision.error());
+    }
     const auto line = answerOf(arguments(), terminal.cancelToken());
     if (!line) {
         return tl::make_unexpected(line.error());

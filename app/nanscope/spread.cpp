@@ -129,20 +129,30 @@ Result<CellRequest> Spread::cell(const Variant& variant) const
     });
 }
 
+std::vector<std::string_view> opNames()
+{
+    std::vector<std::string_view> names;
+    for (int op = 0; op <= static_cast<int>(OpName::rescale); ++op) {
+        names.push_back(name(static_cast<OpName>(op)));
+    }
+    return names;
+}
+
 Result<PlantedFault> Spread::fault(const Variant& variant, const MatrixShape& shape) const
 {
-    const auto op = parseOpName(m_op);
     PlantedFault fault;
+    if (m_op.empty()) {
+        return failure(ErrorKind::usage, "--op and --iteration say whose result goes bad");
+    }
+    const auto op = oneOf("op", m_op, opNames());
     if (!op) {
-        return failure(ErrorKind::usage,
-            m_op.empty() ? std::string("--op and --iteration say whose result goes bad")
-                         : fmt::format("there is no op '{}'; the film strip and nanscope sweep name them", m_op));
+        return tl::make_unexpected(op.error());
     }
     if (!parseValue(m_value, fault)) {
         return failure(ErrorKind::usage,
             fmt::format("'{}' is no value to plant; use nan, inf, -inf, zero, stale or stale:NUMBER", m_value));
     }
-    fault.op = *op;
+    fault.op = static_cast<OpName>(*op);
     fault.iteration = m_iteration;
     fault.mirrored = m_mirrored;
     const auto program = compileProgram(variant, shape, {});

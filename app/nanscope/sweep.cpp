@@ -97,8 +97,11 @@ Result<SweepRequest> Sweep::request() const
     if (!m_gauges.empty() && !request.deep) {
         return failure(ErrorKind::usage, fmt::format("'{}' is no kind of gauges; the only one is deep", m_gauges));
     }
-    if (m_epsilon && !std::isfinite(*m_epsilon)) {
-        return failure(ErrorKind::usage, "the epsilon of a sweep is a finite number");
+    if (m_epsilon && !(std::isfinite(*m_epsilon) && *m_epsilon >= 0)) {
+        return failure(ErrorKind::usage, "the epsilon of a sweep is a finite number of zero or more");
+    }
+    if (m_steps && (*m_steps < 1 || *m_steps > maxSteps)) {
+        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *m_steps, maxSteps));
     }
     return request;
 }

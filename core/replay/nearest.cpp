@@ -32,9 +32,12 @@ std::vector<std::string_view> nearest(
 {
     // A user's word may be long; what lies beyond 64 characters decides nothing.
     word = word.substr(0, 64);
+    // Whoever writes half a name means one that has it, however long the rest is.
+    constexpr std::size_t shortestPart = 3;
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const auto candidate : candidates) {
-        ranked.emplace_back(editDistance(word, candidate), candidate);
+        const bool part = word.size() >= shortestPart && candidate.find(word) != candidate.npos;
+        ranked.emplace_back(part ? 0 : 1 + editDistance(word, candidate), candidate);
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string_view> result;

@@ -8,7 +8,8 @@
 
 namespace nanscope {
 
-/// The `count` candidates that differ least from `word`, by edit distance, then in the order given.
+/// The `count` candidates that are nearest to `word`: those that hold three letters or more of it whole, then those
+/// that differ least by edit distance; equals in the order given.
 std::vector<std::string_view> nearest(
     std::string_view word, const std::vector<std::string_view>& candidates, std::size_t count);
 

@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -21,21 +26,55 @@ tl::unexpected<Error> usage(std::string what)
     return failure(ErrorKind::usage, std::move(what));
 }
 
+/// Sees the file go by: JSON itself would keep the last of two equal keys, and say nothing.
+class Watch
+{
+public:
+    bool operator()(int depth, Json::parse_event_t event, Json& parsed)
+    {
+        tooDeep = tooDeep || depth > deepest;
+        if (event == Json::parse_event_t::object_start) {
+            m_open.emplace_back();
+        } else if (event == Json::parse_event_t::object_end && !m_open.empty()) {
+            m_open.pop_back();
+        } else if (event == Json::parse_event_t::key && !m_open.empty()
+            && !m_open.back().insert(parsed.get<std::string>()).second && twice.empty()) {
+            twice = parsed.get<std::string>();
+        }
+        return depth <= deepest;
+    }
+
+    bool tooDeep = false;
+    std::string twice; ///< the first key that an object holds a second time
+
+private:
+    std::vector<std::set<std::string>> m_open;
+};
+
+// Python writes what JSON does not know.
+std::string whyNotJson(std::string_view text, std::size_t byte)
+{
+    const auto begin = byte > 9 ? byte - 9 : 0;
+    const auto around = text.substr(std::min(begin, text.size()), 18);
+    const bool notFinite = around.find("NaN") != around.npos || around.find("Infinity") != around.npos;
+    return notFinite ? ": there is no NaN and no Infinity in it, and every coefficient is a finite number" : "";
+}
+
 Result<Json> parsed(std::string_view text)
 {
-    bool tooDeep = false;
-    const auto shallow = [&tooDeep](int depth, Json::parse_event_t, Json&) {
-        tooDeep = tooDeep || depth > deepest;
-        return depth <= deepest;
-    };
+    Watch watch;
     try {
-        auto json = Json::parse(text, shallow);
-        if (tooDeep) {
+        auto json = Json::parse(text, std::ref(watch));
+        if (watch.tooDeep) {
             return usage("the file of variants nests deeper than variants do; see docs/variants.md");
+        }
+        if (!watch.twice.empty()) {
+            return usage(fmt::format("the file of variants has \"{}\" twice in one object: keep one", watch.twice));
         }
         return json;
     } catch (const Json::parse_error& error) {
-        return usage(fmt::format("the file of variants is not JSON at byte {}", error.byte));
+        return usage(
+            fmt::format("the file of variants is not JSON at byte {}{}", error.byte, whyNotJson(text, error.byte)));
     } catch (const Json::out_of_range&) {
         return usage("the file of variants has a number beyond what fp64 can hold");
     }
@@ -49,9 +88,9 @@ Result<std::string> contents(const std::filesystem::path& path)
         return failure(ErrorKind::io, "the file of variants cannot be read", path.string());
     }
     if (size > maxVariantFileBytes) {
-        return failure(ErrorKind::refused,
-            fmt::format(
-                "a file of variants has at most {} KiB, this one has {}", maxVariantFileBytes >> 10, size >> 10),
+        return failure(ErrorKind::usage,
+            fmt::format("a file of variants has at most {} KiB, this one has {}; a schedule has at most {} steps",
+                maxVariantFileBytes >> 10, size >> 10, maxSteps),
             path.string());
     }
     std::ifstream file(path, std::ios::binary);

@@ -36,6 +36,9 @@ TEST(Statuses, UnknownNamesAreUsageErrorsThatNameTheNearest)
         {{"list", capture, "serie"}, "series"}, {{"diagnose", capture, "--fail-on", "numeric"}, "numerics"},
         {{"diagnose", capture, "--ran", "torch-moun"}, "torch-muon"},
         {{"diagnose", capture, "--spike-rule", "olmoe"}, "olmo"}, {{"diagnose", capture, "--silence", "P1,P20"}, "P2"},
+        {{"agree", capture, "--variant", "gns-gram", "--precision", "fp12"}, "fp16"},
+        {{"agree", capture, "--variant", "gns"}, "gns-standard"},
+        {{"spread", capture, "--variant", "gns-gram", "--op", "gramm", "--iteration", "1"}, "gram"},
         {{"list", capture, "--log-level", "warn"}, "warning"}, {{"sweep", capture, "--capture", "b.pt"}, "a.pt"}};
     for (const auto& [arguments, nearest] : cases) {
         const auto done = run(arguments);
@@ -49,7 +52,8 @@ TEST(Statuses, UnknownNamesAreUsageErrorsThatNameTheNearest)
 TEST(Statuses, WrongUsageIsOneSentence)
 {
     const std::vector<std::string> cases[] = {{}, {"explain"}, {"sweep", ".", "--no-such-option"}, {"diff", "a.pt"},
-        {"sweep", ".", "--device", "cuda:99"}, {"report", ".", "-o", "out.pdf"}, {"sweep", ".", "--steps", "many"}};
+        {"sweep", ".", "--device", "cuda:99"}, {"report", ".", "-o", "out.pdf"}, {"sweep", ".", "--steps", "many"},
+        {"sweep", ".", "--steps", "1000000"}, {"sweep", ".", "--steps", "0"}, {"sweep", ".", "--epsilon", "-1"}};
     for (const auto& arguments : cases) {
         const auto done = run(arguments);
         EXPECT_EQ(done.status, 2) << (arguments.empty() ? "" : arguments.front());

@@ -16,6 +16,13 @@ TEST(Nearest, CountsInsertionsDeletionsAndReplacements)
     EXPECT_THAT(nearest("kitten", {"sitting", "kitchen", "mitten"}, 3), ElementsAre("mitten", "kitchen", "sitting"));
 }
 
+TEST(Nearest, NamesThatHoldTheWordComeFirst)
+{
+    EXPECT_THAT(nearest("gns", {"cans", "gns-standard", "dion-ns5", "gns-gram"}, 3),
+        ElementsAre("gns-standard", "gns-gram", "cans"));
+    EXPECT_THAT(nearest("ns", {"dion-ns5", "as"}, 1), ElementsAre("as")) << "two letters are in many";
+}
+
 TEST(Nearest, EquallyNearOnesKeepTheirOrder)
 {
     EXPECT_THAT(nearest("x", {"b", "a", "c"}, 2), ElementsAre("b", "a"));

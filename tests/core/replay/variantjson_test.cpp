@@ -101,7 +101,14 @@ TEST(VariantJson, WhatIsWrongIsNamedWithItsPlace)
         HasSubstr("\"grram\", which is none of gram"));
     EXPECT_THAT(problemOf(R"({"base": "keller-jordon", "name": "m"})"), HasSubstr("keller-jordan"));
     EXPECT_THAT(problemOf(R"({"name": "m", "steps": [[1, 2, 1e999]]})"), Not(testing::IsEmpty()));
-    EXPECT_THAT(problemOf(R"({"name": "m", "steps": [[1, 2, NaN]]})"), HasSubstr("not JSON at byte"));
+    for (const auto* number : {"NaN", "Infinity", "-Infinity"}) {
+        EXPECT_THAT(problemOf(fmt::format(R"({{"name": "m", "steps": [[1, 2, {}]]}})", number)),
+            HasSubstr(": there is no NaN and no Infinity in it"))
+            << number;
+    }
+    EXPECT_THAT(problemOf(R"({"name": "NaN", "steps": [[1, 2, 3,]]})"), Not(HasSubstr("NaN")));
+    EXPECT_THAT(problemOf(R"([{"name": "a", "steps": [[1, 2, 3]], "steps": [[2, 2, 3]]}])"),
+        HasSubstr("\"steps\" twice in one object"));
     EXPECT_THAT(problemOf("hello"), HasSubstr("not JSON at byte 1"));
     EXPECT_THAT(problemOf("3"), HasSubstr("is a JSON object"));
     EXPECT_THAT(problemOf("[]"), HasSubstr("holds none"));
@@ -122,7 +129,8 @@ TEST(VariantJson, AMillionStepsAreRefusedBeforeTheyAreRead)
     const File file("nanscope-many.json", std::string(maxVariantFileBytes + 1, ' '));
     const auto added = addVariantFile(file.path());
     ASSERT_FALSE(added);
-    EXPECT_EQ(added.error().kind, ErrorKind::refused);
+    EXPECT_EQ(added.error().kind, ErrorKind::usage);
+    EXPECT_THAT(added.error().what, HasSubstr("a schedule has at most 100 steps"));
     EXPECT_EQ(added.error().path, file.path().string());
 }
 
