@@ -12,6 +12,7 @@
 #include "core/diagnose/judge.h"
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/rules.h"
+#include "core/diagnose/twins.h"
 #include "core/replay/variant.h"
 
 namespace nanscope {
@@ -207,6 +208,7 @@ Result<CaptureVerdict> judgeOver(const CaptureVerdict& judged, const std::vector
     conclude(verdict, c, judge(c), *judged.weighed);
     keepEndsLike(verdict, judged);
     keepFacts(verdict, judged);
+    letTwinSpeakAgain(verdict, judged);
     return verdict;
 }
 
@@ -227,10 +229,15 @@ Result<void> answerable(const CaptureVerdict& judged, const std::vector<Tick>& t
     return {};
 }
 
-Answer aloneAnswer(const std::vector<Tick>& ticks)
+bool asksWhetherAlone(const CaptureVerdict& judged)
+{
+    return asksWhatElseRan(judged) || asksWhatElseIsTaken(judged);
+}
+
+Answer aloneAnswer(const std::vector<Tick>& ticks, Answer::Kind kind)
 {
     Answer answer;
-    answer.kind = Answer::Kind::nothingElse;
+    answer.kind = kind;
     for (const auto& tick : ticks) {
         answer.ticks.push_back(tick.name);
     }
@@ -311,6 +318,11 @@ bool asksWhatElseRan(const CaptureVerdict& judged)
     return judged.weighed && judged.blame == Blame::undecided && contains(kinds, judged.kind);
 }
 
+bool asksWhatElseIsTaken(const CaptureVerdict& judged)
+{
+    return judged.weighed && judged.blame == Blame::undecided && judged.kind == otherOutputKind;
+}
+
 Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<std::string>& ticked)
 {
     if (!judged.weighed) {
@@ -320,7 +332,7 @@ Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<s
     }
     const auto ticks = ticksOf(judged);
     const auto variants = withoutNothingElse(ticked);
-    const bool alone = variants.size() < ticked.size() && asksWhatElseRan(judged);
+    const bool alone = variants.size() < ticked.size() && asksWhetherAlone(judged);
     if (auto replayed = allReplayed(ticks, variants); !replayed) {
         return tl::make_unexpected(replayed.error());
     }
@@ -336,8 +348,9 @@ Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<s
 
 std::vector<Answer> answersOf(const CaptureVerdict& judged)
 {
-    if (asksWhatElseRan(judged)) {
-        return {aloneAnswer(ticksOf(judged))};
+    if (asksWhetherAlone(judged)) {
+        const auto kind = asksWhatElseRan(judged) ? Answer::Kind::nothingElse : Answer::Kind::inputAlone;
+        return {aloneAnswer(ticksOf(judged), kind)};
     }
     if (!judged.weighed || judged.members.empty()) {
         return {};

@@ -24,11 +24,14 @@ struct Tick
 /// One tick per member that was replayed, in the order of the members; empty where no rule was asked.
 std::vector<Tick> ticksOf(const CaptureVerdict& judged);
 
-/// Among the ticks: no code but the function's ran, the word that a sidecar or --ran gives as well.
+/// Among the ticks: no code but the function's ran and it takes nothing but its input, the word that a sidecar or --ran
+/// gives as well.
 constexpr std::string_view nothingElse = "nothing-else";
 
-/// True if that answers the question of this verdict.
+/// True if its first half answers the question of this verdict.
 bool asksWhatElseRan(const CaptureVerdict& judged);
+/// True if its second half does: the same bits ended in two ways.
+bool asksWhatElseIsTaken(const CaptureVerdict& judged);
 
 /// The verdict over what is still ticked, from the replays that were done: the same rules, and no new replay. All
 /// ticks give the verdict as it is, unless nothingElse is among them, and so does none, which says nothing. A tick that
@@ -42,7 +45,7 @@ Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<s
 /// One answer to the deciding question: the ticks that stay.
 struct Answer
 {
-    enum class Kind { castsFirst, normalizesFirst, oneOf, nothingElse } kind = Kind::oneOf;
+    enum class Kind { castsFirst, normalizesFirst, oneOf, nothingElse, inputAlone } kind = Kind::oneOf;
     bool numbers = false; ///< what stays can end like the dump
     std::string precision; ///< castsFirst: the format it casts to
     std::vector<std::string> ticks;

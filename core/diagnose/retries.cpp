@@ -9,6 +9,7 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/margin.h"
+#include "core/diagnose/twins.h"
 
 namespace nanscope {
 
@@ -75,7 +76,7 @@ void addSome(CaptureVerdict& verdict, const CallsAgain& called)
     }
     verdict.speaksFor.insert(verdict.speaksFor.begin(), std::move(line));
     verdict.blame = Blame::nondeterministic;
-    verdict.kind = "the same input, another output";
+    verdict.kind = otherOutputKind;
     verdict.summary = fmt::format("{} and the others did not; {}", countText(called), verdict.summary);
 }
 

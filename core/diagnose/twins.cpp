@@ -20,6 +20,8 @@ namespace nanscope {
 namespace {
 
 constexpr std::string_view sameInput = "same input";
+constexpr std::string_view oneProcess = "the same process";
+constexpr std::string_view sameBitsGiven = " was given the same bits and its output is finite (";
 constexpr int rankWrongAtLeast = 2;
 
 bool sameCounts(const Scan& a, const Scan& b)
@@ -91,6 +93,42 @@ std::string damageText(const CaptureVerdict& verdict)
     return isZero(verdict) ? "every value is zero" : verdict.damage.text;
 }
 
+/// What a line of evidence keeps of a twin.
+struct Told
+{
+    std::string whose; ///< output is finite: "the same process", "rank 1"
+    std::string file;
+
+    bool sameProcess() const { return whose == oneProcess; }
+    std::string line(std::string_view soWhat) const
+    {
+        return fmt::format("{}{}{}): {}", whose, sameBitsGiven, file, soWhat);
+    }
+};
+
+std::optional<Told> toldBy(const EvidenceLine& line)
+{
+    const auto given = line.source == sameInput ? line.text.find(sameBitsGiven) : std::string::npos;
+    if (given == std::string::npos) {
+        return std::nullopt;
+    }
+    const auto file = given + sameBitsGiven.size();
+    const auto end = line.text.find("): ", file);
+    return end == std::string::npos
+        ? std::nullopt
+        : std::optional(Told {line.text.substr(0, given), line.text.substr(file, end - file)});
+}
+
+std::optional<Told> toldIn(const std::vector<EvidenceLine>& lines)
+{
+    for (const auto& line : lines) {
+        if (auto told = toldBy(line)) {
+            return told;
+        }
+    }
+    return std::nullopt;
+}
+
 // The same bits, and yet not the same call, where it takes more than them.
 bool maybeOtherState(const CaptureVerdict& verdict, const Twin& twin)
 {
@@ -101,7 +139,7 @@ bool maybeOtherState(const CaptureVerdict& verdict, const Twin& twin)
 void askForState(CaptureVerdict& verdict, const std::string& whose)
 {
     verdict.blame = Blame::undecided;
-    verdict.kind = "the same input, another output";
+    verdict.kind = otherOutputKind;
     verdict.summary = fmt::format("{} gave a finite output for the very same input, so its numbers alone did not do "
                                   "it: {}",
         whose, damageText(verdict));
@@ -113,6 +151,39 @@ void askForState(CaptureVerdict& verdict, const std::string& whose)
 std::string rankText(const std::optional<int>& rank)
 {
     return rank ? fmt::format("rank {}", *rank) : std::string("another rank");
+}
+
+void provesNothing(CaptureVerdict& verdict, const Told& told)
+{
+    verdict.notTestable.push_back(
+        {told.line("if the same function ran in the same format, the numbers did not do it"), std::string(sameInput)});
+}
+
+void acquitNumbers(CaptureVerdict& verdict, const Told& told)
+{
+    verdict.speaksFor.insert(verdict.speaksFor.begin(),
+        EvidenceLine {told.line("what depends on them alone did not do it"), std::string(sameInput)});
+    verdict.marginal = false;
+}
+
+void decide(CaptureVerdict& verdict, const Told& told)
+{
+    verdict.question.clear();
+    const auto damage = damageText(verdict);
+    // Other variants to tick would change nothing.
+    verdict.weighed.reset();
+    if (told.sameProcess()) {
+        verdict.blame = Blame::nondeterministic;
+        verdict.kind = otherOutputKind;
+        verdict.summary = fmt::format(
+            "the same process was given the same bits twice; once its output was finite and whole, and once: {}",
+            damage);
+        return;
+    }
+    verdict.blame = Blame::implementation;
+    verdict.kind = "kernel, launch order, aliasing, communication or machine";
+    verdict.summary = fmt::format(
+        "{} gave a finite output for the very same input, so the numbers did not do it: {}", told.whose, damage);
 }
 
 bool hasTwinElsewhere(const CaptureVerdict& verdict)
@@ -163,41 +234,33 @@ std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged
 
 void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<std::string>& ran)
 {
-    const auto whose = twin.sameProcess ? std::string("the same process") : rankText(twin.clean->rank);
+    const Told told {twin.sameProcess ? std::string(oneProcess) : rankText(twin.clean->rank), twin.clean->file};
     if (numbersCould(verdict, ran) || asksAboutPlace(verdict.kind)) {
-        verdict.notTestable.push_back({fmt::format("{} was given the same bits and its output is finite ({}): if the "
-                                                   "same function ran in the same format, the numbers did not do it",
-                                           whose, twin.clean->file),
-            std::string(sameInput)});
+        provesNothing(verdict, told);
         return;
     }
-    verdict.speaksFor.insert(verdict.speaksFor.begin(),
-        EvidenceLine {
-            fmt::format(
-                "{} was given the same bits and its output is finite ({}): what depends on them alone did not do it",
-                whose, twin.clean->file),
-            std::string(sameInput)});
-    verdict.marginal = false;
+    acquitNumbers(verdict, told);
     if (maybeOtherState(verdict, twin)) {
-        askForState(verdict, whose);
+        askForState(verdict, told.whose);
+    } else {
+        decide(verdict, told);
+    }
+}
+
+void letTwinSpeakAgain(CaptureVerdict& verdict, const CaptureVerdict& before)
+{
+    const auto acquits = toldIn(before.speaksFor);
+    const auto told = acquits ? acquits : toldIn(before.notTestable);
+    if (!told || verdict.role != Role::birth) {
         return;
     }
-    verdict.question.clear();
-    const auto damage = damageText(verdict);
-    // Other variants to tick would change nothing.
-    verdict.weighed.reset();
-    if (twin.sameProcess) {
-        verdict.blame = Blame::nondeterministic;
-        verdict.kind = "the same input, another output";
-        verdict.summary = fmt::format(
-            "the same process was given the same bits twice; once its output was finite and whole, and once: {}",
-            damage);
+    // Which variants gave the clean output is not kept; fewer members than could not do it before cannot do it now.
+    if ((!acquits && numbersCould(verdict)) || asksAboutPlace(verdict.kind)) {
+        provesNothing(verdict, *told);
         return;
     }
-    verdict.blame = Blame::implementation;
-    verdict.kind = "kernel, launch order, aliasing, communication or machine";
-    verdict.summary =
-        fmt::format("{} gave a finite output for the very same input, so the numbers did not do it: {}", whose, damage);
+    acquitNumbers(verdict, *told);
+    decide(verdict, *told);
 }
 
 void blameRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures)

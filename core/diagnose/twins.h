@@ -5,12 +5,16 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/diagnose/captureindex.h"
 #include "core/model/model.h"
 
 namespace nanscope {
+
+/// CaptureVerdict::kind of a call whose bits once came out well; undecided where it may have been given more than them.
+constexpr std::string_view otherOutputKind = "the same input, another output";
 
 /// A finite output for the very input of a damaged one.
 struct Twin
@@ -33,6 +37,9 @@ std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged
 /// the damaged one: `nondeterministic` within one process; across ranks a line, and the question which of kernel,
 /// launch order or machine it was. A question where weights, moments or a coefficient may have differed.
 void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<std::string>& ran);
+
+/// What the twin of `before`, if it had one, makes of the same capture judged again over what is said to have run.
+void letTwinSpeakAgain(CaptureVerdict& verdict, const CaptureVerdict& before);
 
 /// A rank that was wrong twice where another was right is the machine.
 void blameRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures);

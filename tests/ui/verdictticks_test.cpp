@@ -17,6 +17,7 @@
 
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/rules.h"
+#include "core/diagnose/twins.h"
 #include "core/replay/variant.h"
 #include "tests/ui/samples.h"
 #include "ui/panes/callsrow.h"
@@ -246,6 +247,37 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
     box("nothing else")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
+}
+
+TEST_F(Ticks, ThatItTakesNothingElseIsSaidAndTakenBack)
+{
+    auto verdict = openVerdict();
+    verdict.kind = otherOutputKind;
+    verdict.members.resize(1);
+    verdict.variant.names.resize(1);
+    verdict.speaksFor = {{"rank 1 was given the same bits and its output is finite (good.pt): what depends on them "
+                          "alone did not do it",
+        "same input"}};
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    EXPECT_EQ(box("nothing else ran"), nullptr) << "another question";
+    QApplication::processEvents();
+    QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
+    ASSERT_NE(answer("It takes nothing else"), nullptr);
+    answer("It takes nothing else")->click();
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
+    EXPECT_EQ(m_pane.verdict()->speaksFor.at(0).text, verdict.speaksFor[0].text);
+    EXPECT_FALSE(m_pane.question()->isVisibleTo(&m_pane));
+    ASSERT_EQ(changed.size(), 1);
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict, changed.first().first().toStringList());
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation) << "it is remembered";
+    box("takes nothing else")->click();
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
+    EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
+    verdict.speaksFor[0].text.replace(0, 6, "the same process");
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    QApplication::processEvents();
+    answer("It takes nothing else")->click();
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::nondeterministic);
 }
 
 TEST_F(Ticks, AVariantThatWasNotReplayedIsAskedFor)

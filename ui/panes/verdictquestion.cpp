@@ -47,10 +47,25 @@ QString answerText(const Answer& answer)
         return VerdictQuestion::tr("It normalises in fp32 first");
     case Answer::Kind::nothingElse:
         return VerdictQuestion::tr("Nothing else ran");
+    case Answer::Kind::inputAlone:
+        return VerdictQuestion::tr("It takes nothing else");
     case Answer::Kind::oneOf:
         break;
     }
     return namedText(ticksIn(answer));
+}
+
+QString answerTip(const Answer& answer)
+{
+    switch (answer.kind) {
+    case Answer::Kind::nothingElse:
+        return VerdictQuestion::tr("What was dumped is what the function was given and what it returned");
+    case Answer::Kind::inputAlone:
+        return VerdictQuestion::tr(
+            "No weights, no moments, no coefficient that changes: the same input is the same call");
+    default:
+        return VerdictQuestion::tr("Keeps only %1").arg(ticksIn(answer).join(QStringLiteral(", ")));
+    }
 }
 
 } // namespace
@@ -95,9 +110,7 @@ void VerdictQuestion::ask(const CaptureVerdict& verdict)
         for (const Answer& answer : answersOf(verdict)) {
             auto* button = new QPushButton(answerText(answer), m_row);
             const QStringList ticks = ticksIn(answer);
-            button->setToolTip(answer.kind == Answer::Kind::nothingElse
-                    ? tr("What was dumped is what the function was given and what it returned")
-                    : tr("Keeps only %1").arg(ticks.join(QStringLiteral(", "))));
+            button->setToolTip(answerTip(answer));
             connect(button, &QPushButton::clicked, this, [this, ticks] { Q_EMIT answered(ticks); });
             m_flow->addWidget(button);
             m_buttons.push_back(button);

@@ -92,10 +92,6 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_label = new QLabel(inner);
     m_label->setObjectName(QStringLiteral("muted"));
     m_alone = new VerdictBox(inner);
-    m_alone->setText(tr("nothing else ran"));
-    m_alone->setToolTip(
-        tr("What was dumped is what the function was given and what it returned; untick it to take that "
-           "back"));
     m_all = quietButton(inner, tr("All again"));
     m_all->setToolTip(tr("Tick every variant that was replayed"));
     m_more = quietButton(inner, QString());
@@ -136,7 +132,7 @@ void VerdictTicks::clearTicks()
 void VerdictTicks::build(const CaptureVerdict& judged)
 {
     const std::vector<Tick> ticks = ticksOf(judged);
-    m_asksAlone = asksWhatElseRan(judged);
+    askAlone(judged);
     m_sidecar = judged.variant.how == IdentifiedBy::sidecar && !ticks.empty();
     m_names.clear();
     m_ticked.clear();
@@ -167,6 +163,16 @@ void VerdictTicks::build(const CaptureVerdict& judged)
         m_boxes[i]->setSuspect(endsLikeTheDump(judged, ticks[i]));
     }
     fillMore();
+}
+
+void VerdictTicks::askAlone(const CaptureVerdict& judged)
+{
+    const bool taken = asksWhatElseIsTaken(judged);
+    m_asksAlone = taken || asksWhatElseRan(judged);
+    m_alone->setText(taken ? tr("takes nothing else") : tr("nothing else ran"));
+    m_alone->setToolTip(taken
+            ? tr("No weights, no moments, no coefficient that changes; untick it to take that back")
+            : tr("What was dumped is what the function was given and what it returned; untick it to take that back"));
 }
 
 void VerdictTicks::setVariants(const QStringList& variants, const QStringList& ran)

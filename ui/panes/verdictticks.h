@@ -46,6 +46,7 @@ protected:
 
 private:
     void build(const CaptureVerdict& judged);
+    void askAlone(const CaptureVerdict& judged);
     void fillMore();
     void collectMore();
     void updateButtons();
@@ -54,7 +55,7 @@ private:
     VerdictFlow* m_flow;
     QLabel* m_label;
     std::vector<VerdictBox*> m_boxes;
-    VerdictBox* m_alone; ///< nothing but the function ran
+    VerdictBox* m_alone; ///< nothing but the function ran, or nothing but its input went into it
     QToolButton* m_all;
     QToolButton* m_more;
     QMenu* m_menu;

@@ -12,6 +12,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/element.h"
 #include "core/diagnose/plausible.h"
+#include "core/diagnose/rejudge.h"
 #include "core/diagnose/rules.h"
 #include "core/diagnose/twins.h"
 #include "core/replay/formats.h"
@@ -89,9 +90,11 @@ protected:
     }
 
     /// The verdict on the capture that was added as the n-th.
-    CaptureVerdict verdictOn(std::int64_t n)
+    CaptureVerdict verdictOn(std::int64_t n, const std::vector<std::string>& ran = {})
     {
-        const auto diagnosis = diagnose(m_run);
+        DiagnoseOptions options;
+        options.ran = ran;
+        const auto diagnosis = diagnose(m_run, options);
         EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
         for (const auto& verdict : diagnosis->captures) {
             if (verdict.captureId == n) {
@@ -218,6 +221,57 @@ TEST_F(OtherCalls, ACallThatMayTakeMoreThanItsInputMakesNoTwin)
         EXPECT_THAT(v.question, HasSubstr("anything besides this input"));
         recordVariant("gns-gram");
         EXPECT_EQ(verdictOn(2).blame, rank == 0 ? Blame::nondeterministic : Blame::implementation);
+    }
+}
+
+// What the window's button says must be worth what --ran says.
+TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
+{
+    m_wrapped = false;
+    for (const int rank : {0, 1}) {
+        for (const auto& output : {allNan(), Matrix(size, 0)}) {
+            m_run.captures.clear();
+            add(rank, 7 + rank, {waves(2)}, {outputOf("gns-gram", waves(2))});
+            add(0, 7, {waves(2)}, {output});
+            const auto asked = verdictOn(2);
+            ASSERT_TRUE(asksWhatElseIsTaken(asked)) << asked.kind;
+            EXPECT_FALSE(asksWhatElseRan(asked));
+            const auto answers = answersOf(asked);
+            ASSERT_EQ(answers.size(), 1U);
+            EXPECT_EQ(answers[0].kind, Answer::Kind::inputAlone);
+            std::vector<std::string> all;
+            for (const auto& tick : ticksOf(asked)) {
+                all.push_back(tick.name);
+            }
+            const auto said = verdictOn(2, all);
+            const auto answered = rejudge(asked, answers[0].ticks);
+            ASSERT_TRUE(answered);
+            EXPECT_EQ(answered->blame, rank == 0 ? Blame::nondeterministic : Blame::implementation);
+            EXPECT_EQ(answered->blame, said.blame);
+            EXPECT_EQ(answered->kind, said.kind);
+            EXPECT_EQ(answered->summary, said.summary);
+            EXPECT_EQ(answered->question, "");
+            EXPECT_EQ(answered->speaksFor.front().text, said.speaksFor.front().text);
+            EXPECT_EQ(rejudge(asked, {})->blame, Blame::undecided) << "taken back";
+        }
+    }
+}
+
+TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
+{
+    add(0, 7, {large()}, {outputOf("gns-gram", large())});
+    add(0, 7, {large()}, {allNan()});
+    const auto open = verdictOn(2);
+    ASSERT_EQ(open.blame, Blame::undecided);
+    EXPECT_TRUE(answersOf(open).size() > 1) << "the cast is asked for";
+    for (const auto& [ran, blame] :
+        {std::pair("gns-gram", Blame::nondeterministic), std::pair("deepspeed-gram", Blame::numerics)}) {
+        const auto ticked = rejudge(open, {ran});
+        ASSERT_TRUE(ticked);
+        EXPECT_EQ(ticked->blame, blame) << ran;
+        EXPECT_EQ(verdictOn(2, {ran}).blame, blame) << ran;
+        const auto& lines = blame == Blame::numerics ? ticked->notTestable : ticked->speaksFor;
+        EXPECT_THAT(lines, Contains(Field(&EvidenceLine::source, "same input")));
     }
 }
 
