@@ -12,6 +12,7 @@
 #include <QTest>
 
 #include "openwindow.h"
+#include "ui/panes/factsview.h"
 #include "ui/panes/instrumentspane.h"
 
 namespace nanscope {
@@ -118,6 +119,30 @@ TEST(InstrumentsPane, AnotherCaptureForgetsWhatWasFound)
     EXPECT_TRUE(pane.text().isEmpty());
     pane.showResult(std::make_shared<const MeasureResult>(result));
     EXPECT_TRUE(pane.text().isEmpty());
+}
+
+TEST(InstrumentsPane, AnAnswerStandsBelowItsOwnQuestionOnly)
+{
+    InstrumentsPane pane;
+    const Capture capture = captureAt("/tmp/a.pt");
+    pane.setCapture(&capture, someVariants(), 1);
+    EXPECT_TRUE(pane.list()->isVisibleTo(&pane));
+    for (const char* title : {"Scale", "Storm", "Minimise"}) {
+        EXPECT_TRUE(pane.list()->toPlainText().contains(QLatin1String(title))) << title;
+    }
+    MeasureResult result;
+    result.order.request.capture = "/tmp/a.pt";
+    result.text = QStringLiteral("found");
+    pane.showResult(std::make_shared<const MeasureResult>(result));
+    EXPECT_FALSE(pane.list()->isVisibleTo(&pane));
+    choose(*pane.instrumentBox(), QStringLiteral("Repeat"));
+    EXPECT_EQ(pane.text(), QString()) << "that is not what this one found";
+    EXPECT_TRUE(pane.list()->isVisibleTo(&pane));
+    EXPECT_TRUE(pane.list()->toPlainText().contains(QStringLiteral("what it found")));
+    Q_EMIT pane.list()->factActivated({"Scale", ""});
+    EXPECT_EQ(pane.instrumentBox()->currentText(), QStringLiteral("Scale"));
+    EXPECT_EQ(pane.text(), QStringLiteral("found")) << "the last one is kept";
+    EXPECT_FALSE(pane.list()->isVisibleTo(&pane));
 }
 
 class InstrumentsTab : public test::OpenWindow

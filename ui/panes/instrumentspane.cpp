@@ -16,6 +16,7 @@
 #include <QStandardPaths>
 #include <QVBoxLayout>
 
+#include "ui/panes/factsview.h"
 #include "ui/panes/instrumentwords.h"
 #include "ui/panes/measureview.h"
 #include "ui/panes/whatifparts.h"
@@ -51,18 +52,23 @@ InstrumentsPane::InstrumentsPane(QWidget* parent)
     , m_save(new QPushButton(tr("Save capture…"), this))
     , m_progress(new QProgressBar(this))
     , m_about(makeAnswerLabel(this))
+    , m_list(new FactsView(tr("Instruments and what they answer"), this))
     , m_answer(new MeasureView(this))
 {
     buildHeader();
     body()->addWidget(buildSettings());
     body()->addWidget(m_own = buildFunction());
     body()->addWidget(m_about);
+    body()->addWidget(m_list, 1);
     body()->addWidget(m_answer, 1);
     connect(m_instrument, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
+    connect(m_instrument, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showFound);
     connect(m_subject, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
     connect(m_measure, &QPushButton::clicked, this, &InstrumentsPane::measureOrCancel);
     connect(m_save, &QPushButton::clicked, this, &InstrumentsPane::saveSmallest);
     connect(m_answer, &MeasureView::copied, this, &InstrumentsPane::copied);
+    connect(m_list, &FactsView::factActivated, this,
+        [this](const AnswerFact& fact) { m_instrument->setCurrentText(qstr(fact.label)); });
     setCapture(nullptr, {}, 0);
 }
 
@@ -170,7 +176,8 @@ void InstrumentsPane::setCapture(const Capture* capture, const QStringList& vari
     m_variant->setCurrentIndex(before > 0 ? before : identified > 0 ? 1 : 0);
     if (!same) {
         m_path = path;
-        showText({});
+        m_found.clear();
+        showFound();
     }
     m_measure->setEnabled(m_running || !m_path.isEmpty());
     showSettings();
@@ -263,8 +270,36 @@ void InstrumentsPane::showResult(std::shared_ptr<const MeasureResult> result)
     if (qstr(result->order.request.capture) != m_path) {
         return;
     }
-    m_save->setVisible(std::holds_alternative<MinimiseAnswer>(result->answer));
-    m_answer->showResult(std::move(result));
+    m_found[result->order.request.instrument] = std::move(result);
+    showFound();
+}
+
+/// An answer never stands below the question of another instrument.
+void InstrumentsPane::showFound()
+{
+    const auto found = m_found.find(instrument());
+    if (found == m_found.end()) {
+        showText({});
+        return;
+    }
+    m_list->hide();
+    m_answer->show();
+    m_save->setVisible(std::holds_alternative<MinimiseAnswer>(found->second->answer));
+    m_answer->showResult(found->second);
+}
+
+void InstrumentsPane::fillList()
+{
+    FactSection all;
+    for (const Instrument one : everyInstrument) {
+        const InstrumentWords words = wordsOf(one);
+        AnswerFact fact {words.title.toStdString(), words.question.toStdString()};
+        if (m_found.contains(one)) {
+            fact.source = tr("what it found").toStdString();
+        }
+        all.facts.push_back(std::move(fact));
+    }
+    m_list->setFacts(tr("What each instrument answers"), {all});
 }
 
 void InstrumentsPane::showProblem(const QString& sentence)
@@ -276,6 +311,9 @@ void InstrumentsPane::showProblem(const QString& sentence)
 void InstrumentsPane::showText(const QString& text)
 {
     m_answer->showText(text);
+    m_answer->setVisible(!text.isEmpty());
+    m_list->setVisible(text.isEmpty());
+    fillList();
     m_save->hide();
 }
 

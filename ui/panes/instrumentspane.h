@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,6 +20,7 @@ class QSpinBox;
 
 namespace nanscope {
 
+class FactsView;
 class MeasureView;
 
 /// Instruments on the selected capture: of a replay, or of a function of the user's own, which is shown before it runs
@@ -51,6 +53,7 @@ public:
     QPushButton* measureButton() { return m_measure; }
     QPushButton* saveButton() { return m_save; }
     MeasureView* answer() { return m_answer; }
+    FactsView* list() { return m_list; }
 
 Q_SIGNALS:
     void measureRequested(const nanscope::MeasureOrder& order);
@@ -66,6 +69,8 @@ private:
     void askToRun(const MeasureOrder& order);
     void saveSmallest();
     void showText(const QString& text);
+    void showFound();
+    void fillList();
     bool ownFunction() const;
     Instrument instrument() const;
 
@@ -82,7 +87,9 @@ private:
     QPushButton* m_save;
     QProgressBar* m_progress;
     QLabel* m_about;
+    FactsView* m_list; ///< of all instruments, where the chosen one has found nothing yet
     MeasureView* m_answer;
+    std::map<Instrument, std::shared_ptr<const MeasureResult>> m_found; ///< in this capture, the last of each
     QString m_path; ///< of the capture; empty: none is selected
     bool m_running = false;
     std::set<QString> m_agreed; ///< commands that the user has seen and run
