@@ -10,6 +10,7 @@
 #include <QImage>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -323,6 +324,30 @@ TEST_F(ReportTest, WhatCannotBeWrittenIsOneSentence)
         ASSERT_TRUE(QTest::qWaitFor([&] { return !reporter.busy(); }, 60000));
     }
     EXPECT_EQ(problems.size(), 2);
+}
+
+TEST(ReportView, NothingIsReachedByScrollingSideways)
+{
+    const std::string name = "dion_nan_capture_rank0_shape1x96x160_pid41207_1792231455315.pt";
+    const std::string text = "# Heading\n\n| capture | role | rank | between steps | input | output | verdict |\n"
+                             "| --- | --- | --- | --- | --- | --- | --- |\n| `"
+        + name
+        + "` | downstream | 0 | 6–7 | 15,360 NaN | 15,360 NaN | implementation |\n\n"
+          "| variant | precision | envelope | give the dump's pattern | slack | max abs Q | headroom (binades) | first "
+          "bad |\n"
+          "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+          "| `gns-standard-0.1.6` | fp16 | 8 of 8 finite | 0 | 5.51 % | 25.52 | 11.33 | – |\n\n```sh\nnanscope sweep "
+          "run --capture "
+        + name + " --variant gns-gram,gns-standard\n```\n\n- " + name + "\n";
+    ReportView view;
+    view.resize(375, 300);
+    view.show();
+    view.showRendered({{"report.md", text}});
+    QApplication::processEvents();
+    EXPECT_EQ(view.horizontalScrollBar()->maximum(), 0);
+    view.showSource(text);
+    QApplication::processEvents();
+    EXPECT_EQ(view.horizontalScrollBar()->maximum(), 0);
 }
 
 TEST(ReportView, LoadsNothingButItsPictures)

@@ -9,6 +9,7 @@
 #include <QTextBlock>
 #include <QTextCursor>
 #include <QTextDocument>
+#include <QTextTable>
 
 #include "ui/text.h"
 #include "ui/theme.h"
@@ -43,6 +44,33 @@ void tameHeadings(QTextDocument& document)
     }
 }
 
+/// A command or a table that is wider than the preview is read line by line, not by scrolling sideways.
+void wrapCode(QTextDocument& document)
+{
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (block.blockFormat().nonBreakableLines()) {
+            QTextBlockFormat format;
+            format.setNonBreakableLines(false);
+            QTextCursor(block).mergeBlockFormat(format);
+        }
+    }
+}
+
+/// Without room between its cells a table of eight columns fits beside the choices.
+void tightenTables(QTextDocument& document)
+{
+    for (QTextFrame* frame : document.rootFrame()->childFrames()) {
+        if (auto* table = qobject_cast<QTextTable*>(frame)) {
+            QTextTableFormat format = table->format();
+            format.setCellSpacing(0);
+            format.setCellPadding(2);
+            format.setBorderCollapse(false);
+            format.setBorder(0);
+            table->setFormat(format);
+        }
+    }
+}
+
 } // namespace
 
 ReportView::ReportView(QWidget* parent)
@@ -50,7 +78,7 @@ ReportView::ReportView(QWidget* parent)
 {
     setOpenLinks(false);
     setFrameShape(QFrame::NoFrame);
-    setWordWrapMode(QTextOption::WordWrap);
+    setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
     setAccessibleName(tr("Preview of the report"));
     document()->setDocumentMargin(grid(3));
 }
@@ -75,6 +103,8 @@ void ReportView::showRendered(const std::vector<ReportFile>& files)
         document()->setMarkdown(qstr(files.front().bytes),
             QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
         tameHeadings(*document());
+        wrapCode(*document());
+        tightenTables(*document());
     });
 }
 
