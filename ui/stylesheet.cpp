@@ -76,7 +76,7 @@ QToolButton#chip { background: transparent; border: 1px solid @line; border-radi
 QToolButton#chip:hover { border-color: @muted; }
 QToolButton#chip:focus { border-color: @accent; }
 QToolButton#chip:checked { background: @selection; border-color: @accent; }
-QToolButton#chip:disabled { color: @disabled; }
+QToolButton#chip:disabled { color: @muted; background: transparent; border-color: @line; }
 QToolButton#quiet { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 3px 8px; }
 QToolButton#quiet:hover { background: @sunken; border-color: @line; }
 QToolButton#quiet:checked { background: @selection; }
