@@ -33,6 +33,13 @@ QString shapeLabel(const Shape& shape)
     return qstr(shapeText(shape)).replace(QLatin1Char('x'), QChar(0x00d7));
 }
 
+QString matrixLabel(const Shape& shape)
+{
+    constexpr std::size_t matrix = 2;
+    const bool one = shape.size() > matrix && shape.front() == 1;
+    return shapeLabel(one ? Shape(shape.begin() + 1, shape.end()) : shape);
+}
+
 QString stepLabel(const CaptureVerdict& verdict)
 {
     if (!verdict.step) {

@@ -19,6 +19,8 @@ inline QString qstr(std::string_view text)
 
 /// "1×160×96".
 QString shapeLabel(const Shape& shape);
+/// The same for a list: a batch of one is not told.
+QString matrixLabel(const Shape& shape);
 
 /// "5–6" where the line of step 5 and that of step 6 enclose the capture, "5" when both agree, "–" when unknown.
 QString stepLabel(const CaptureVerdict& verdict);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <QAction>
@@ -12,6 +13,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QRegularExpression>
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
@@ -33,6 +35,8 @@
 #include "ui/panes/verdictpane.h"
 #include "ui/plots/heatmap.h"
 #include "ui/plots/heatview.h"
+#include "ui/stylesheet.h"
+#include "ui/theme.h"
 
 namespace nanscope {
 
@@ -164,6 +168,20 @@ TEST(CapturesPane, NarrowListKeepsEveryColumnInSight)
     EXPECT_GT(pane.view()->columnWidth(CaptureModel::RoleColumn), narrow);
 }
 
+TEST(CapturesPane, TheVerdictIsReadAtTheWidthOfASmallWindow)
+{
+    CapturesPane pane;
+    pane.setRun(test::makeRun(), test::makeDiagnosis());
+    pane.resize(316, 300);
+    pane.show();
+    const QModelIndex at = pane.view()->model()->index(0, CaptureModel::VerdictColumn);
+    const int room = pane.view()->columnWidth(CaptureModel::VerdictColumn);
+    EXPECT_GE(room, pane.fontMetrics().horizontalAdvance(at.data().toString()) + 12)
+        << at.data().toString().toStdString();
+    EXPECT_EQ(at.siblingAtColumn(CaptureModel::ShapeColumn).data().toString(), QStringLiteral("160×96"));
+    EXPECT_TRUE(at.data(Qt::ToolTipRole).toString().contains(QStringLiteral("1×160×96"))) << "told in full there";
+}
+
 TEST(CapturesPane, EmptyRunSelectsNothing)
 {
     CapturesPane pane;
@@ -263,6 +281,41 @@ TEST(ElidedLabel, KeepsTheWholeTextAsToolTip)
     label.setFullText(QStringLiteral("a sentence that is longer than sixty pixels"));
     EXPECT_TRUE(label.text().endsWith(QStringLiteral("…")));
     EXPECT_EQ(label.toolTip(), label.fullText());
+}
+
+TEST(ElidedLabel, BreaksBetweenWordsBeforeItElides)
+{
+    ElidedLabel label;
+    const int line = label.sizeHint().height();
+    label.resize(label.fontMetrics().horizontalAdvance(QStringLiteral("largest bound ")), 40);
+    label.setFullText(QStringLiteral("largest bound limit"));
+    EXPECT_TRUE(label.text().endsWith(QStringLiteral("…")));
+    label.setLines(2);
+    EXPECT_EQ(label.sizeHint().height(), 2 * line);
+    EXPECT_EQ(label.text(), QStringLiteral("largest bound\nlimit"));
+    EXPECT_EQ(label.toolTip(), QString());
+    label.setFullText(QStringLiteral("largest bound limit that nobody sees"));
+    EXPECT_TRUE(label.text().endsWith(QStringLiteral("…")));
+    EXPECT_EQ(label.toolTip(), label.fullText());
+}
+
+// A count of nothing is told as well as any other: 4.5 to 1, as text is asked to be (WCAG 2.2, 1.4.3).
+TEST(Chips, ACountOfNothingCanBeRead)
+{
+    const auto luminance = [](const QColor& color) {
+        const auto linear = [](double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); };
+        return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
+    };
+    for (const Theme* theme : {&lightTheme(), &darkTheme()}) {
+        const QString sheet = styleSheet(*theme);
+        const QRegularExpression rule(
+            QStringLiteral("QToolButton#chip:disabled \\{ color: (#\\w+); background: transparent"));
+        const auto found = rule.match(sheet);
+        ASSERT_TRUE(found.hasMatch());
+        const double text = luminance(QColor(found.captured(1)));
+        const double ground = luminance(theme->surface);
+        EXPECT_GE((std::max(text, ground) + 0.05) / (std::min(text, ground) + 0.05), 4.5) << theme->dark;
+    }
 }
 
 TEST(MessageBar, ShowsDetailsOnDemand)

@@ -11,6 +11,9 @@ namespace nanscope {
 TEST(Text, ShapeUsesTheTimesSign)
 {
     EXPECT_EQ(shapeLabel({1, 160, 96}), QStringLiteral("1×160×96"));
+    EXPECT_EQ(matrixLabel({1, 160, 96}), QStringLiteral("160×96"));
+    EXPECT_EQ(matrixLabel({2, 160, 96}), QStringLiteral("2×160×96"));
+    EXPECT_EQ(matrixLabel({1, 96}), QStringLiteral("1×96"));
 }
 
 TEST(Text, StepIsBetweenLinesOrUnknown)

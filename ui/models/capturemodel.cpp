@@ -136,7 +136,7 @@ QVariant CaptureModel::data(const QModelIndex& index, int role) const
     const Row& row = m_rows[static_cast<std::size_t>(index.row())];
     switch (role) {
     case Qt::DisplayRole:
-        return text(row, index.column());
+        return index.column() == ShapeColumn ? matrixLabel(captureOf(row).input.shape) : text(row, index.column());
     case Qt::ToolTipRole:
         return plainTip(toolTip(row, index.column()));
     case Qt::AccessibleTextRole:

@@ -31,8 +31,8 @@ namespace nanscope {
 
 namespace {
 
-constexpr int padding = 14;
-constexpr int markWidth = 20;
+constexpr int padding = 12;
+constexpr int markWidth = 17;
 
 class RoleDelegate : public QStyledItemDelegate
 {
@@ -205,7 +205,7 @@ void CapturesPane::measureColumns()
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         int width = fontMetrics().horizontalAdvance(m_model->headerData(column, Qt::Horizontal).toString());
         for (int row = 0; row < std::min(looked, m_model->rowCount()); ++row) {
-            width = std::max(width, fontMetrics().horizontalAdvance(m_model->text(row, column)));
+            width = std::max(width, fontMetrics().horizontalAdvance(m_model->index(row, column).data().toString()));
         }
         m_wanted[static_cast<std::size_t>(column)] =
             width + padding + (column == CaptureModel::RoleColumn ? markWidth : 0);

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/elidedlabel.h"
 
+#include <QRegularExpression>
+#include <QTextLayout>
+
 #include "ui/text.h"
 
 namespace nanscope {
@@ -22,14 +25,48 @@ void ElidedLabel::setFullText(const QString& text)
     elide();
 }
 
+void ElidedLabel::setLines(int lines)
+{
+    if (m_lines == lines) {
+        return;
+    }
+    m_lines = lines;
+    setAlignment(lines > 1 ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignLeft | Qt::AlignVCenter);
+    updateGeometry();
+    elide();
+}
+
 QSize ElidedLabel::minimumSizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 3, fontMetrics().height()};
+    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 3, m_lines * fontMetrics().height()};
 }
 
 QSize ElidedLabel::sizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(m_text) + 2, fontMetrics().height()};
+    return {fontMetrics().horizontalAdvance(m_text) + 2, m_lines * fontMetrics().height()};
+}
+
+/// Whole words in every line but the last, which takes what is left.
+QString ElidedLabel::shownIn(int width) const
+{
+    QTextLayout layout(m_text, font());
+    layout.beginLayout();
+    QStringList shown;
+    qsizetype taken = 0;
+    while (shown.size() + 1 < m_lines) {
+        QTextLine line = layout.createLine();
+        if (!line.isValid()) {
+            break;
+        }
+        line.setLineWidth(width);
+        shown << m_text.mid(taken, line.textLength()).trimmed();
+        taken += line.textLength();
+    }
+    layout.endLayout();
+    if (taken < m_text.size()) {
+        shown << fontMetrics().elidedText(m_text.mid(taken), m_mode, width);
+    }
+    return shown.join(QLatin1Char('\n'));
 }
 
 void ElidedLabel::resizeEvent(QResizeEvent* event)
@@ -40,9 +77,10 @@ void ElidedLabel::resizeEvent(QResizeEvent* event)
 
 void ElidedLabel::elide()
 {
-    const QString shown = fontMetrics().elidedText(m_text, m_mode, width());
+    static const QRegularExpression breaks(QStringLiteral("\\s"));
+    const QString shown = shownIn(width());
     setText(shown);
-    setToolTip(shown == m_text ? QString() : plainTip(m_text));
+    setToolTip(QString(shown).remove(breaks) == QString(m_text).remove(breaks) ? QString() : plainTip(m_text));
 }
 
 } // namespace nanscope

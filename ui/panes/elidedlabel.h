@@ -6,7 +6,7 @@
 
 namespace nanscope {
 
-/// One line that ends in "…" instead of being cut; the whole text is its tool tip then.
+/// One line, or a few, that end in "…" instead of being cut; the whole text is its tool tip then.
 class ElidedLabel : public QLabel
 {
     Q_OBJECT
@@ -16,6 +16,9 @@ public:
 
     void setFullText(const QString& text);
     QString fullText() const { return m_text; }
+    /// So many lines it is high, whatever it says; 1 unless told.
+    void setLines(int lines);
+    int lines() const { return m_lines; }
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
 
@@ -24,8 +27,10 @@ protected:
 
 private:
     void elide();
+    QString shownIn(int width) const;
 
     QString m_text;
+    int m_lines = 1;
     Qt::TextElideMode m_mode;
 };
 

@@ -50,23 +50,27 @@ QString firstText(const MatrixPicture& picture)
         .arg(classWord(scan.firstClass));
 }
 
-QString gaugeText(const Cell& cell, int iteration)
+QString spectralText(const Gauge& gauge)
 {
-    const auto gauge = std::ranges::find(cell.gauges, iteration, &Gauge::iteration);
-    if (gauge == cell.gauges.end()) {
-        return unknown;
-    }
     QStringList parts;
-    if (gauge->spectralBound) {
-        parts << Words::tr("‖X‖₂ ≤ %1").arg(roundNumber(*gauge->spectralBound, 4));
+    if (gauge.spectralBound) {
+        parts << Words::tr("≤ %1").arg(roundNumber(*gauge.spectralBound, 4));
     }
-    if (gauge->spectralLimit) {
-        parts << Words::tr("limit %1").arg(roundNumber(*gauge->spectralLimit, 4));
-    }
-    if (gauge->absmaxQ) {
-        parts << Words::tr("max |Q| %1").arg(roundNumber(*gauge->absmaxQ));
+    if (gauge.spectralLimit) {
+        parts << Words::tr("limit %1").arg(roundNumber(*gauge.spectralLimit, 4));
     }
     return parts.isEmpty() ? unknown : parts.join(QStringLiteral(" · "));
+}
+
+QString largestQText(const Gauge& gauge)
+{
+    return gauge.absmaxQ ? roundNumber(*gauge.absmaxQ) : unknown;
+}
+
+QString gaugeText(const Cell& cell, int iteration, QString (*text)(const Gauge&))
+{
+    const auto gauge = std::ranges::find(cell.gauges, iteration, &Gauge::iteration);
+    return gauge == cell.gauges.end() ? unknown : text(*gauge);
 }
 
 QString againstText(const Film& film)
@@ -140,8 +144,10 @@ QString factName(FrameFact fact)
         return Words::tr("Smallest |x| > 0");
     case FrameFact::norm:
         return Words::tr("Frobenius norm");
-    case FrameFact::gauges:
-        return Words::tr("Gauges");
+    case FrameFact::spectralNorm:
+        return Words::tr("‖X‖₂");
+    case FrameFact::largestQ:
+        return Words::tr("max |Q|");
     case FrameFact::distance:
         return Words::tr("Difference");
     }
@@ -172,8 +178,10 @@ QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
         return roundNumber(picture.scan.minNonzero, 5);
     case FrameFact::norm:
         return roundNumber(std::sqrt(picture.scan.sumSquares), 6);
-    case FrameFact::gauges:
-        return gaugeText(film.cell, frame.iteration);
+    case FrameFact::spectralNorm:
+        return gaugeText(film.cell, frame.iteration, spectralText);
+    case FrameFact::largestQ:
+        return gaugeText(film.cell, frame.iteration, largestQText);
     case FrameFact::distance:
         return distanceText(film, frame);
     }

@@ -20,7 +20,8 @@ enum class FrameFact {
     largest,
     smallest,
     norm,
-    gauges,
+    spectralNorm,
+    largestQ,
     distance
 };
 

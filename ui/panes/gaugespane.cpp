@@ -19,6 +19,7 @@ namespace {
 
 constexpr int alwaysView = -1;
 constexpr int allViews = -2;
+constexpr int readoutMargin = grid(2);
 
 } // namespace
 
@@ -41,7 +42,7 @@ GaugesPane::GaugesPane(QWidget* parent)
     auto* plots = new QHBoxLayout;
     plots->addWidget(m_plot, 1);
     auto* inner = new QVBoxLayout;
-    inner->setContentsMargins(grid(2), 0, grid(2), grid(1));
+    inner->setContentsMargins(readoutMargin, 0, readoutMargin, grid(1));
     inner->setSpacing(0);
     inner->addLayout(plots, 1);
     inner->addWidget(m_readout);
@@ -81,7 +82,7 @@ void GaugesPane::setCell(const Cell* cell, bool planted)
     m_hasCell = cell != nullptr;
     m_planted = cell && planted;
     m_hasDeep = cell && cell->deep;
-    m_caption.note = cell ? cellLabel(*cell) : QString();
+    m_caption.note = cell ? tr("%1 · per step of the iteration").arg(cellLabel(*cell)) : QString();
     if (m_planted) {
         m_caption.note += tr(" · with a planted fault");
     }
@@ -145,12 +146,30 @@ void GaugesPane::chooseView()
     showReadout({});
 }
 
-void GaugesPane::showReadout(const QString& text)
+QString GaugesPane::legendText() const
 {
     const int view = m_hasDeep ? m_views->currentData().toInt() : alwaysView;
-    const QString legend = view >= 0 ? m_deepPlots[static_cast<std::size_t>(view)]->legendText() : m_plot->legendText();
+    return view >= 0 ? m_deepPlots[static_cast<std::size_t>(view)]->legendText() : m_plot->legendText();
+}
+
+void GaugesPane::showReadout(const QString& text)
+{
     const QString empty = emptyText();
-    m_readout->setFullText(!empty.isEmpty() ? empty : text.isEmpty() ? legend : text);
+    m_readout->setFullText(!empty.isEmpty() ? empty : text.isEmpty() ? legendText() : text);
+    fitReadout();
+}
+
+// By the legend, not by what is read under the mouse: the plot must not change its height with every step.
+void GaugesPane::fitReadout()
+{
+    const int room = width() - 2 * readoutMargin - 2;
+    m_readout->setLines(m_readout->fontMetrics().horizontalAdvance(legendText()) > room ? 2 : 1);
+}
+
+void GaugesPane::resizeEvent(QResizeEvent* event)
+{
+    PaneFrame::resizeEvent(event);
+    fitReadout();
 }
 
 /// Why there is nothing to see; nothing where there is.

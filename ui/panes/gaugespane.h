@@ -36,16 +36,22 @@ public:
     QComboBox* views() { return m_views; }
     QPushButton* deepButton() { return m_deepButton; }
     QString readoutText() const;
+    const ElidedLabel& readout() const { return *m_readout; }
 
 Q_SIGNALS:
     void iterationActivated(int iteration);
     void deepRequested();
     void deepCancelled();
 
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
     void addPlot(StepPlot& plot, const QString& title, const std::function<QString()>& legend);
     void chooseView();
     void showReadout(const QString& text);
+    void fitReadout();
+    QString legendText() const;
     QString emptyText() const;
 
     GaugePlot* m_plot;

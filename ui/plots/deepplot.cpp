@@ -94,7 +94,7 @@ DeepPlot::DeepPlot(Kind kind, QWidget* parent)
     , m_kind(kind)
 {
     setLogarithmic();
-    plot().xAxis->setLabel(tr("step of the iteration"));
+    nameSteps(tr("step of the iteration"));
     setMinimumSize(160, 84);
     setAccessibleName(title(kind));
     restyle();

@@ -66,7 +66,7 @@ GaugePlot::GaugePlot(QWidget* parent)
     : StepPlot(parent)
 {
     setLogarithmic();
-    plot().xAxis->setLabel(tr("step of the iteration"));
+    nameSteps(tr("step of the iteration"));
     setMinimumSize(160, 84);
     setAccessibleName(tr("Gauges per step"));
     restyle();
@@ -115,7 +115,9 @@ void GaugePlot::addLine(const QString& name, const QColor& color, int shape, con
     graph->setScatterStyle(
         QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
     graph->setData(keys, numbers, true);
-    m_legend += (m_legend.isEmpty() ? QString() : QStringLiteral(" · ")) + name;
+    // Its words stay on one line where the legend takes two.
+    m_legend += (m_legend.isEmpty() ? QString() : QStringLiteral(" · "))
+        + QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
 }
 
 void GaugePlot::addLimits()

@@ -22,6 +22,21 @@ StepPlot::StepPlot(QWidget* parent)
     plot().xAxis->setTicker(whole);
 }
 
+void StepPlot::nameSteps(const QString& name)
+{
+    constexpr int low = grid(28);
+    m_steps = name;
+    plot().xAxis->setLabel(height() < low ? QString() : m_steps);
+}
+
+void StepPlot::resizeEvent(QResizeEvent* event)
+{
+    SmallPlot::resizeEvent(event);
+    if (!m_steps.isEmpty()) {
+        nameSteps(m_steps);
+    }
+}
+
 void StepPlot::setLogarithmic()
 {
     plot().yAxis->setScaleType(QCPAxis::stLogarithmic);

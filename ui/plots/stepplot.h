@@ -33,6 +33,8 @@ protected:
     virtual int step() const = 0;
     virtual int steps() const = 0;
 
+    /// What the steps are of; a low plot leaves the room to its curves.
+    void nameSteps(const QString& name);
     /// Powers of ten on the y axis, whatever the values are.
     void setLogarithmic();
     /// A dashed line, hidden before the first step.
@@ -41,6 +43,10 @@ protected:
 
     void pointAt(double x, bool pressed) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QString m_steps;
 };
 
 /// What a logarithmic axis can show.
