@@ -10,6 +10,7 @@
 #include "app/nanscope/source.h"
 #include "core/instruments/answers.h"
 #include "core/instruments/measuretext.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -125,6 +126,9 @@ Result<int> Measure::measured(MeasuredSubject& subject, Terminal& terminal)
         terminal.printJson(json);
     } else {
         terminal.print(measureText(m_request.instrument, asker, *answer));
+    }
+    if (!m_out.empty()) {
+        terminal.say(LogLevel::info, printable(m_out) + " was written");
     }
     const auto& log = asker.log();
     return log.failed == 0 ? exitDone : log.failed < log.calls ? exitRejected : exitNothing;

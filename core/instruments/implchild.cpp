@@ -180,6 +180,18 @@ Result<void> ImplSubject::Child::hand(const Question& question, Json& request)
     return {};
 }
 
+Result<void> ImplSubject::Child::countReturns(int calls, Json& request) const
+{
+    request["returned"] = path("returned");
+    return writeFile(path("returned"), std::vector<std::byte>(static_cast<std::size_t>(calls)));
+}
+
+int ImplSubject::Child::returned() const
+{
+    std::ifstream file(path("returned"), std::ios::binary);
+    return static_cast<int>(std::count(std::istreambuf_iterator<char>(file), {}, char {1}));
+}
+
 Result<Matrices> ImplSubject::Child::take(DType dtype, const Shape& shape) const
 {
     const auto file = FileReader::open(path("output"));

@@ -34,6 +34,9 @@ public:
 
     /// Puts the input of a question where the child finds it and fills in the request's fields that name it.
     Result<void> hand(const Question& question, Json& request);
+    /// Lets the child note which of so many calls returned, for when it does not live to answer; and how many did.
+    Result<void> countReturns(int calls, Json& request) const;
+    int returned() const;
     /// What the child wrote, which must be of this type and shape.
     Result<Matrices> take(DType dtype, const Shape& shape) const;
 

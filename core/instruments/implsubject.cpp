@@ -10,6 +10,7 @@
 #include "core/instruments/cellsubject.h"
 #include "core/instruments/implchild.h"
 #include "core/platform/shellword.h"
+#include "core/report/counted.h"
 
 namespace nanscope {
 
@@ -19,6 +20,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr double callsWhileOneLasts = 4; ///< a burst may take so many times its slowest call, beside the timeout
 constexpr int mostAtOnce = 25; ///< calls of a burst between two looks at cancel and progress
+// A new process takes seconds to import torch, and one that never returns a minute to be killed.
+constexpr int mostDeaths = 10; ///< of a burst
+constexpr int mostDeathsInARow = 3;
 
 /// The range of what the function claims to be; where nobody said, of anything that is published.
 void readRange(SubjectFacts& facts, const std::string& claimed)
@@ -74,6 +78,20 @@ void addResults(const Json& answer, int calls, Burst& burst)
         for (const auto& error : *errors) {
             burst.complaints.push_back(error.is_string() ? error.get<std::string>() : std::string());
         }
+    }
+}
+
+/// A call that died is one without an output; what else the deaths cost is said.
+void addDeaths(int deaths, int lost, int notMade, Burst& burst)
+{
+    if (lost > 0) {
+        burst.complaints.push_back(fmt::format("the outputs of {} that had returned went with the process before they "
+                                               "were looked at; as many calls were made in their place",
+            counted(lost, "call")));
+    }
+    if (notMade > 0) {
+        burst.complaints.push_back(fmt::format(
+            "the process ended {} times, so that {} of the calls asked for were not made", deaths, notMade));
     }
 }
 
@@ -185,13 +203,24 @@ Result<Reply> ImplSubject::call(const Question& question, const CancelToken& can
     return reply;
 }
 
-Result<Burst> ImplSubject::burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel)
+/// What came of calls that were asked for together.
+struct ImplSubject::BurstPart
+{
+    Burst burst;
+    bool died = false; ///< the process: with the outputs of this many calls that had returned
+    int lost = 0;
+};
+
+Result<ImplSubject::BurstPart> ImplSubject::burstPart(
+    const Question& question, const BurstOptions& options, const CancelToken& cancel)
 {
     if (auto alive = ensureAlive(cancel); !alive) {
         return tl::make_unexpected(alive.error());
     }
     auto request = burstRequest(options);
-    if (auto handed = m_child->hand(question, request); !handed) {
+    auto handed = m_child->hand(question, request);
+    handed = handed ? m_child->countReturns(options.calls, request) : handed;
+    if (!handed) {
         return tl::make_unexpected(handed.error());
     }
     const auto patience = m_choice.timeout + callsWhileOneLasts * m_slowest * options.calls;
@@ -199,32 +228,48 @@ Result<Burst> ImplSubject::burstPart(const Question& question, const BurstOption
     if (!answer) {
         return tl::make_unexpected(answer.error());
     }
-    Burst burst;
-    addResults(answer->json, options.calls, burst);
+    BurstPart part;
     if (answer->json.is_null()) {
-        burst.complaints.push_back(answer->complaint);
-    } else if (const auto error = textIn(answer->json, "error"); !error.empty()) {
-        burst.complaints.push_back(error);
+        part.died = true;
+        part.lost = std::min(m_child->returned(), options.calls - 1);
+        part.burst = {{BurstCall {{}, false}}, {answer->complaint}};
+        return part;
     }
-    return burst;
+    addResults(answer->json, options.calls, part.burst);
+    if (const auto error = textIn(answer->json, "error"); !error.empty()) {
+        part.burst.complaints.push_back(error);
+    }
+    return part;
 }
 
 Result<Burst> ImplSubject::burst(const Question& question, const BurstOptions& options, const JobContext& job)
 {
     Burst burst;
     Progress progress;
-    while (progress.done < options.calls) {
+    int atOnce = mostAtOnce;
+    int deaths = 0;
+    int inARow = 0;
+    int lost = 0;
+    while (progress.done < options.calls && deaths < mostDeaths && inARow < mostDeathsInARow) {
         auto part = options;
-        part.calls = std::min(options.calls - static_cast<int>(progress.done), mostAtOnce);
+        part.calls = std::min(options.calls - static_cast<int>(progress.done), atOnce);
         auto done = burstPart(question, part, job.cancel);
         if (!done) {
-            return done;
+            return tl::make_unexpected(done.error());
         }
-        burst.calls.insert(burst.calls.end(), done->calls.begin(), done->calls.end());
-        burst.complaints.insert(burst.complaints.end(), done->complaints.begin(), done->complaints.end());
-        progress.done += part.calls;
+        if (done->died) {
+            // What had returned is called anew, and so many together that the next death takes no output with it.
+            atOnce = std::max(1, done->lost > 0 ? done->lost : std::min(atOnce, part.calls));
+            lost += done->lost;
+            ++deaths;
+        }
+        inARow = done->died ? inARow + 1 : 0;
+        burst.calls.insert(burst.calls.end(), done->burst.calls.begin(), done->burst.calls.end());
+        burst.complaints.insert(burst.complaints.end(), done->burst.complaints.begin(), done->burst.complaints.end());
+        progress.done = static_cast<std::int64_t>(burst.calls.size());
         job.progress(progress);
     }
+    addDeaths(deaths, lost, options.calls - static_cast<int>(progress.done), burst);
     return burst;
 }
 

@@ -49,7 +49,8 @@ private:
     class Child;
     explicit ImplSubject(ImplChoice choice);
     Result<void> ensureAlive(const CancelToken& cancel);
-    Result<Burst> burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel);
+    struct BurstPart;
+    Result<BurstPart> burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel);
 
     ImplChoice m_choice;
     SubjectFacts m_facts;

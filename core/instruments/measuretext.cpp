@@ -191,7 +191,8 @@ std::string answerText(const SpectrumAnswer& answer)
         text += stageLine(answer.stages[i]);
     }
     if (!answer.stages.empty() && answer.stages.back().finite) {
-        text += fmt::format("  output, after step {}:\n", answer.stages.back().step);
+        const auto step = answer.stages.back().step;
+        text += step > 0 ? fmt::format("  output, after step {}:\n", step) : std::string("  output:\n");
         text += stageTable(answer.stages.back());
         text +=
             fmt::format("  {} of the output lies outside of these directions\n", percent(answer.stages.back().outside));

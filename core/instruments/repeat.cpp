@@ -87,7 +87,10 @@ Result<RepeatAnswer> repeatBitwise(Asker& asker, int calls)
         reference = reference.empty() ? call.hash : reference;
     }
     answer.count = countRepeats(*burst, reference);
-    answer.sentence = repeatSentence(answer.count);
+    const bool onlyFirst = answer.outcome && answer.count.calls == 0;
+    answer.sentence = onlyFirst
+        ? fmt::format("the first call gave an output, none of the {} after it did", answer.count.failed)
+        : repeatSentence(answer.count);
     return answer;
 }
 

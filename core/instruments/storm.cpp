@@ -11,6 +11,11 @@ namespace nanscope {
 
 namespace {
 
+constexpr auto calmLeg = "calm";
+constexpr auto poisonedLeg = "allocator poisoned with NaN";
+constexpr auto filledLeg = "uninitialised memory filled with NaN";
+constexpr auto freshLeg = " fresh processes";
+
 /// "cpu", "cuda", of "cuda:1".
 std::string kindOf(const std::string& device)
 {
@@ -73,7 +78,7 @@ Result<void> Storm::leg(const std::string& name, const BurstOptions& options, co
 
 Result<void> Storm::freshProcesses()
 {
-    StormLeg leg {fmt::format("{} fresh processes", m_request.processes), {}, {}};
+    StormLeg leg {fmt::format("{}{}", m_request.processes, freshLeg), {}, {}};
     Burst all;
     auto options = plain();
     options.calls = std::max(1, m_request.calls / m_request.processes);
@@ -134,9 +139,8 @@ Result<void> Storm::runLegs()
     auto threads = plain();
     threads.threads = m_request.threads;
     const Skip onGpu = m_cuda ? "" : ended;
-    const std::pair<std::string, std::pair<BurstOptions, Skip>> legs[] {{"calm", {plain(), {}}},
-        {"allocator poisoned with NaN", {poisoned, m_torch ? "" : noTorch}},
-        {"uninitialised memory filled with NaN", {filled, m_torch ? "" : noTorch}},
+    const std::pair<std::string, std::pair<BurstOptions, Skip>> legs[] {{calmLeg, {plain(), {}}},
+        {poisonedLeg, {poisoned, m_torch ? "" : noTorch}}, {filledLeg, {filled, m_torch ? "" : noTorch}},
         {"producer kernel directly before", {produced, onGpu}},
         {fmt::format("{} streams", m_request.streams), {streams, onGpu}},
         {"poison, producer and streams together", {all, onGpu}},
@@ -149,20 +153,63 @@ Result<void> Storm::runLegs()
     return {};
 }
 
-void Storm::conclude()
+/// Of a leg that ran: "calm (2 of 50)".
+std::string hitText(const StormLeg& leg, std::int64_t hits)
+{
+    return fmt::format("{} ({} of {})", leg.name, hits, leg.count.calls);
+}
+
+/// NaN that the calm and a fresh process do not know, and that come with memory full of NaN, were in that memory. What
+/// comes between is no witness: there memory is used again that the storm had filled.
+std::string unwrittenText(const std::vector<StormLeg>& legs)
 {
     std::vector<std::string> hit;
+    for (const auto& leg : legs) {
+        const bool fills = leg.name == poisonedLeg || leg.name == filledLeg;
+        const bool innocent = leg.name == calmLeg || leg.name.ends_with(freshLeg);
+        if (innocent && leg.count.nonFinite > 0) {
+            return {};
+        }
+        if (fills && leg.count.nonFinite > 0) {
+            hit.push_back(hitText(leg, leg.count.nonFinite));
+        }
+    }
+    return hit.empty() ? std::string()
+                       : fmt::format("outputs that are not finite came where memory is full of NaN before it is "
+                                     "written: {}, and none in the calm: an element that nobody wrote",
+                           fmt::join(hit, ", "));
+}
+
+std::string differText(const std::vector<StormLeg>& legs)
+{
+    const auto& calm = legs.front();
+    if (calm.count.differ > 0) {
+        return fmt::format("calls in the calm differ from each other already: {} of {} from the first, {} distinct "
+                           "outputs; so that other bits in the storm say nothing more",
+            calm.count.differ, calm.count.calls, calm.count.distinct);
+    }
+    std::vector<std::string> hit;
+    for (const auto& leg : legs) {
+        if (leg.count.differ > 0) {
+            hit.push_back(hitText(leg, leg.count.differ));
+        }
+    }
+    return hit.empty() ? std::string()
+                       : fmt::format("other bits than in the calm came under: {}", fmt::join(hit, ", "));
+}
+
+void Storm::conclude()
+{
     std::int64_t calls = 0;
     std::int64_t nonFinite = 0;
     for (const auto& leg : m_answer.legs) {
         calls += leg.count.calls;
         nonFinite += leg.count.nonFinite;
-        if (leg.count.differ > 0) {
-            hit.push_back(fmt::format("{} ({} of {})", leg.name, leg.count.differ, leg.count.calls));
-        }
     }
-    if (!hit.empty()) {
-        m_answer.sentence = fmt::format("other bits than in the calm came under: {}", fmt::join(hit, ", "));
+    const auto differ = differText(m_answer.legs);
+    const auto unwritten = unwrittenText(m_answer.legs);
+    if (!differ.empty()) {
+        m_answer.sentence = unwritten.empty() ? differ : fmt::format("{}; {}", differ, unwritten);
     } else if (calls == 0) {
         m_answer.sentence = "no call gave an output";
     } else if (nonFinite == calls) {

@@ -186,6 +186,85 @@ def f(X, epsilon):
     EXPECT_THAT(asker.log().complaints, ::testing::ElementsAre("the function raised RuntimeError: the fourth"));
 }
 
+TEST_F(WrongFunctions, ADeathInABurstCostsThatCall)
+{
+    const auto subject = open(write(R"(
+import os
+calls = 0
+def f(X, epsilon):
+    global calls
+    calls += 1
+    if calls == 40:
+        os.kill(os.getpid(), 11)
+    return [list(row) for row in X]
+)") + ":f");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = waveSpecimen({3, 4});
+    Asker asker(*subject, specimen, {});
+    const auto answer = repeatBitwise(asker, 60); // the 40th call is the 14th of its part, after the one looked at
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->count.calls, 59);
+    EXPECT_EQ(answer->count.failed, 1);
+    EXPECT_THAT(asker.log().complaints, ::testing::Contains(HasSubstr("the outputs of 13 calls that had returned")));
+}
+
+TEST_F(WrongFunctions, ThatDieAtTheThirdCallGiveTheOutputsBeforeIt)
+{
+    const auto subject = open(write(R"(
+import os
+calls = 0
+def f(X, epsilon):
+    global calls
+    calls += 1
+    if calls == 3:
+        os.kill(os.getpid(), 11)
+    return [list(row) for row in X]
+)") + ":f");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = waveSpecimen({3, 4});
+    Asker asker(*subject, specimen, {});
+    const auto answer = repeatBitwise(asker, 20); // one dies, then two of three live
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->count.calls, 13);
+    EXPECT_EQ(answer->count.failed, 7);
+    EXPECT_THAT(answer->sentence, HasSubstr("none of 13 calls differs"));
+}
+
+TEST_F(WrongFunctions, ThatDieAtOnceAreGivenUpAndTheCallsNotMadeAreNotCounted)
+{
+    const auto subject =
+        open(write("import os\ncalls = 0\ndef f(X, epsilon):\n    global calls\n    calls += 1\n"
+                   "    if calls == 2 or os.path.exists(__file__ + '.gone'):\n"
+                   "        open(__file__ + '.gone', 'w').close()\n        os._exit(3)\n    return X\n")
+            + ":f");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = waveSpecimen({3, 4});
+    Asker asker(*subject, specimen, {});
+    const auto answer = repeatBitwise(asker, 60);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->count.failed, 3);
+    EXPECT_EQ(asker.log().calls, 4);
+    EXPECT_EQ(answer->sentence, "the first call gave an output, none of the 3 after it did");
+    EXPECT_THAT(asker.log().complaints, ::testing::Contains(HasSubstr("57 of the calls asked for were not made")));
+}
+
+TEST_F(WrongFunctions, ThatDifferInTheCalmAreSaidToDifferThere)
+{
+    const auto subject = open(write("calls = 0\ndef f(X, epsilon):\n    global calls\n    calls += 1\n"
+                                    "    return [[v + calls for v in row] for row in X]\n")
+        + ":f");
+    ASSERT_NE(subject, nullptr);
+    const auto specimen = waveSpecimen({3, 4});
+    Asker asker(*subject, specimen, {});
+    StormRequest request;
+    request.calls = 10;
+    request.processes = 2;
+    const auto answer = storm(asker, subject->choice(), request);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    EXPECT_THAT(answer->sentence, HasSubstr("calls in the calm differ from each other already: 9 of 10"));
+    EXPECT_THAT(answer->sentence, ::testing::Not(HasSubstr("than in the calm")));
+}
+
 TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
 {
     const auto subject = open(write(behaviours) + ":f");
