@@ -129,7 +129,7 @@ void addPackages(Facts& facts, const fs::path& prefix)
     facts.add("python", prefix.string());
     for (const auto& [name, version] : installed(prefix)) {
         if (concernsTraining(name)) {
-            facts.add(name, version);
+            facts.addVersion(name, version);
         }
     }
 }

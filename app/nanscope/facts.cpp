@@ -12,6 +12,17 @@
 
 namespace nanscope {
 
+namespace {
+
+/// Only numbers and dots, as in 13.1.0.3: what else a builder puts into a version (2.1+git.alice@node7) may tell a
+/// name.
+bool isPlainNumber(const std::string& text)
+{
+    return text.find_first_not_of("0123456789.") == std::string::npos;
+}
+
+} // namespace
+
 void Facts::group(const std::string& name)
 {
     m_groups.push_back({name, {}});
@@ -20,6 +31,12 @@ void Facts::group(const std::string& name)
 void Facts::add(const std::string& name, const std::string& value)
 {
     m_groups.back().facts.emplace_back(name, value);
+}
+
+void Facts::addVersion(const std::string& name, const std::string& version)
+{
+    m_groups.back().versions.insert(name);
+    add(name, version);
 }
 
 std::string Facts::text() const
@@ -57,7 +74,7 @@ void Facts::redactAll()
 {
     for (auto& group : m_groups) {
         for (auto& [name, value] : group.facts) {
-            value = redact(value);
+            value = group.versions.contains(name) && isPlainNumber(value) ? value : redact(value);
         }
     }
 }

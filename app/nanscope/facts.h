@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +19,12 @@ public:
     /// An empty value is told as "not found".
     void add(const std::string& name, const std::string& value);
 
+    /// One that tells nothing of a machine, whatever it looks like: four numbers of a version are no address.
+    void addVersion(const std::string& name, const std::string& version);
+
     std::string text() const;
     nlohmann::ordered_json json(const std::string& schema) const;
-    /// Replaces host names, user names and home paths in every value.
+    /// Replaces host names, user names and home paths in every value but versions.
     void redactAll();
 
 private:
@@ -28,6 +32,7 @@ private:
     {
         std::string name;
         std::vector<std::pair<std::string, std::string>> facts;
+        std::set<std::string> versions {}; ///< names
     };
     std::vector<Group> m_groups;
 };

@@ -120,6 +120,13 @@ TEST(Environment, DoctorAndEnvAnswer)
     const auto env = run({"env", "--json"}, "env NCCL_DEBUG=INFO SECRET_TOKEN=hidden");
     EXPECT_EQ(env.status, 0);
     EXPECT_EQ(env.json()["variables"]["NCCL_DEBUG"], "INFO");
+    const WorkFolder folder;
+    const auto prefix = std::filesystem::path(folder / "venv");
+    std::filesystem::create_directories(prefix / "lib/python3.12/site-packages/nvidia_cublas-13.1.0.3.dist-info");
+    const auto packages =
+        run({"env", "--json", "--python", (prefix / "bin/python").string()}, "env NCCL_SOCKET_IFNAME=10.1.0.3");
+    EXPECT_EQ(packages.json()["packages"]["nvidia_cublas"], "13.1.0.3");
+    EXPECT_EQ(packages.json()["variables"]["NCCL_SOCKET_IFNAME"], "<ip>");
     EXPECT_THAT(env.out, ::testing::Not(HasSubstr("hidden")));
 }
 
