@@ -10,6 +10,7 @@
 
 #include "core/report/console.h"
 #include "core/report/endsliketext.h"
+#include "core/report/healthy.h"
 #include "core/report/words.h"
 
 namespace nanscope::report {
@@ -116,6 +117,10 @@ Phrase titleOf(const ReportFacts& facts)
     const auto& input = facts.capture->input;
     const auto rank = facts.verdict->rank ? fmt::format(", rank {}", *facts.verdict->rank) : std::string {};
     const bool damaged = !facts.capture->output || !facts.capture->output->total().finite();
+    if (isHealthy(*facts.verdict)) {
+        return own(fmt::format("[healthy] finite Newton-Schulz output, shape {}, {}{}", shapeText(input.shape),
+            shortName(input.dtype), rank));
+    }
     return own(fmt::format("[NaN] {} Newton-Schulz output, shape {}, {}{}", damaged ? "non-finite" : "suspect",
         shapeText(input.shape), shortName(input.dtype), rank));
 }

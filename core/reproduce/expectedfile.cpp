@@ -56,7 +56,7 @@ Json captureJson(const Material& from)
     return json;
 }
 
-Json numbersJson(const ExpectedNumbers& row)
+Json numbersJson(const Material& from, const ExpectedNumbers& row)
 {
     Json first = nullptr;
     if (row.firstNonFinite) {
@@ -64,7 +64,7 @@ Json numbersJson(const ExpectedNumbers& row)
     }
     return {{"variant", row.variant->name}, {"precision", name(row.precision)}, {"own_precision", name(row.own)},
         {"outcome", row.outcome}, {"rel_f", row.relF ? Json(*row.relF) : Json(nullptr)}, {"first_nonfinite", first},
-        {"like_dump", row.likeDump}};
+        {"like_dump", from.likeDump(row)}};
 }
 
 } // namespace
@@ -73,14 +73,15 @@ std::string expectedText(const Material& from)
 {
     Json rows = Json::array();
     for (const auto& row : from.numbers) {
-        rows.push_back(numbersJson(row));
+        rows.push_back(numbersJson(from, row));
     }
     const Json whole =
         from.packsWhole() ? tensorsJson(from.whole, wholeName, from.wholeHash, from.options.seed) : Json(nullptr);
     const Json json {{"schema", "nanscope.reproducer/1"}, {"nanscope", NANSCOPE_VERSION},
-        {"verdict", name(from.verdict.blame)}, {"role", name(from.verdict.role)}, {"capture", captureJson(from)},
-        {"whole", whole}, {"dump", dumpJson(from.whole)}, {"shown", shownJson(from.capture().shown)},
-        {"numbers", std::move(rows)}, {"tolerance", {{"relative", relativeRoom}, {"absolute", absoluteRoom}}},
+        {"verdict", name(from.verdict.blame)}, {"role", name(from.verdict.role)}, {"healthy", isHealthy(from.verdict)},
+        {"capture", captureJson(from)}, {"whole", whole}, {"dump", dumpJson(from.whole)},
+        {"shown", shownJson(from.capture().shown)}, {"numbers", std::move(rows)},
+        {"tolerance", {{"relative", relativeRoom}, {"absolute", absoluteRoom}}},
         {"expected_status", from.expectedStatus()}};
     return json.dump(2) + "\n";
 }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/report/healthy.h"
 #include "core/reproduce/expectation.h"
 #include "core/reproduce/reproduce.h"
 #include "core/reproduce/smaller.h"
@@ -31,7 +33,18 @@ struct Material
     const ReducedCapture& capture() const { return smaller ? smaller->capture : whole; }
     /// Where more than the numbers may be at fault, somebody's function is called with the whole.
     bool packsWhole() const { return smaller && verdict.blame != Blame::numerics; }
-    int expectedStatus() const { return firstLikeDump(numbers) != nullptr ? 0 : 1; }
+    /// Of a healthy capture there is no damage: like the dump is then what ends finite.
+    bool likeDump(const ExpectedNumbers& row) const
+    {
+        return isHealthy(verdict) ? row.outcome == "finite" : row.likeDump;
+    }
+    int expectedStatus() const
+    {
+        return std::any_of(numbers.begin(), numbers.end(),
+                   [this](const ExpectedNumbers& row) { return row.precision == row.own && likeDump(row); })
+            ? 0
+            : 1;
+    }
 };
 
 } // namespace nanscope

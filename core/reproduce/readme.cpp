@@ -81,6 +81,16 @@ std::string leastSentence(const Smaller& smaller)
         smaller.exhausted ? " The search was ended by its limit, so that less may do." : "");
 }
 
+std::string healthySentence(const Material& from)
+{
+    return fmt::format(
+        "The capture is healthy: {}. There is no damage to reproduce; repro.py shows {}. python repro.py "
+        "--impl MODULE:FUNCTION calls your function with it, and ends with 0 where a result is not finite.",
+        from.verdict.summary,
+        from.expectedStatus() == 0 ? "that the published numbers end finite as the dump does"
+                                   : "that no published numbers end finite here, though the dump does");
+}
+
 /// The verdict has more to go by: the captured matrix, and other roundings.
 std::string whyNumbersDoNotShow(const Material& from)
 {
@@ -103,6 +113,9 @@ std::string whyNumbersDoNotShow(const Material& from)
 
 std::string whyThatStatus(const Material& from)
 {
+    if (isHealthy(from.verdict)) {
+        return healthySentence(from);
+    }
     if (from.expectedStatus() == 0) {
         return from.verdict.blame == Blame::upstream
             ? "The input was not finite already, and every variant passes that on."
@@ -135,10 +148,12 @@ std::string captureSentence(const Material& from)
 
 std::string readmeLines(const Material& from)
 {
+    const bool healthy = isHealthy(from.verdict);
     const auto program =
         fmt::format("Runs the call again: python repro.py needs torch and no GPU. It ends with 0 where "
-                    "the damage is reproduced, 1 where it is not, 2 where it cannot run. Expected is {}. {}",
-            from.expectedStatus(), whyThatStatus(from));
+                    "{}, 1 where {}, 2 where it cannot run. Expected is {}. {}",
+            healthy ? "the numbers end finite as the dump does" : "the damage is reproduced",
+            healthy ? "they do not" : "it is not", from.expectedStatus(), whyThatStatus(from));
     const auto numbers =
         fmt::format("What each variant that may have run is expected to give with {}, where that comes "
                     "from, and its sha256.",

@@ -11,7 +11,8 @@ Exit status: 0 reproduced, 1 not reproduced, 2 cannot run (no torch, a missing o
 
 "Reproduced" means that the result is damaged as the dump was: for the published numbers, that one of them ends with NaN
 and Inf in exactly the dump's places (of an input that was made smaller: with as many as Nanscope's replay of it); for
-your function, that at least one of its results is not finite. A fault of a
+your function, that at least one of its results is not finite. Of a healthy capture there is no damage to reproduce:
+there 0 means that one of the published numbers ends finite, as the dump does. A fault of a
 kernel, of the order of launches or of a machine is not in the numbers: there the first line ends with status 1, and that
 is what the report expects. Only --impl on a machine like the one that failed can show it.
 """
@@ -168,6 +169,8 @@ def like_dump(y, x, capture, expected) -> bool:
 
     Of a smaller input there is no dump: what Nanscope's own replay made of it stands for that.
     """
+    if expected["healthy"]:
+        return outcome_of(y, x) == "finite"
     shown = expected["shown"]
     if shown is not None:
         return damaged_elements(y) == shown["not_finite"] and outcome_of(y, x) == shown["outcome"]
@@ -258,6 +261,11 @@ def run_numbers(expected, capture) -> int:
             reproduced.append(f"{name} in {form}")
     if differs:
         print("This torch rounds elsewhere than Nanscope did; near the edge of what a schedule bears that is possible.")
+    if expected["healthy"]:
+        print("The capture is healthy, so there is no damage to reproduce: "
+              + (f"{', '.join(reproduced)} ends finite, as the dump did." if reproduced
+                 else "but none of the published numbers ends finite, as the dump did."))
+        return REPRODUCED if reproduced else NOT_REPRODUCED
     if reproduced:
         sure = expected["verdict"] in ("numerics", "upstream")
         print(f"Reproduced: {', '.join(reproduced)} ends as the dump did. "
@@ -364,7 +372,9 @@ class Tally:
             return REPRODUCED
         if len(self.hashes) > 1:
             print("The same input gave different results all the same: the function is not deterministic here.")
-        if expected["dump"] is not None and not expected["dump"]["not_finite"]:
+        if expected["healthy"]:
+            print("The capture is healthy, and so is every result: there is no damage to reproduce.")
+        elif expected["dump"] is not None and not expected["dump"]["not_finite"]:
             print("The dump's fault is finite, and results that are finite are held against nothing here but each other.")
         print(f"Not reproduced in this setting: with 95 % confidence fewer than {percent(min(1, 3 / self.calls))} of "
               "such calls fail.")
@@ -466,12 +476,14 @@ def main() -> int:
     options = parser.parse_args()
     if options.n < 1 or (options.cpu and (options.impl or options.storm)):
         parser.error("--n is at least 1, and --cpu goes alone")
+    if options.device.startswith("cuda") and torch.cuda.is_available() and not (options.impl or options.storm):
+        parser.error("the published numbers run on the CPU: --device cuda goes with --impl or --storm")
     expected, kept, capture = read_bundle(for_function=bool(options.impl or options.storm))
     print(f"Report: {expected['verdict']}. {kept['file']}: {shape_text(kept['shape'])} {kept['dtype']}, sha256 as packed"
           f"{origin_of(kept)}.")
+    device = device_of(options.device)
     if not options.impl and not options.storm:
         return run_numbers(expected, capture)
-    device = device_of(options.device)
     function = find_function(options.impl) if options.impl else published_function(expected)
     function = caller_of(function, kept["epsilon"])
     return (run_storm if options.storm else run_impl)(function, expected, capture, device, options.n)

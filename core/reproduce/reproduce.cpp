@@ -135,6 +135,10 @@ Result<Material> withSmaller(Material material, const JobContext& job)
         material.whyWhole = "it was not to be made smaller (--no-minimise)";
         return material;
     }
+    if (isHealthy(material.verdict)) {
+        material.whyWhole = "it is healthy, so that there is no damage that less of it could show";
+        return material;
+    }
     if (material.verdict.blame == Blame::upstream) {
         material.whyWhole = "its input was not finite already, so that less of it would show nothing more";
         return material;

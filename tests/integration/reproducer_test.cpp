@@ -300,6 +300,8 @@ TEST_F(Reproducer, WhatCannotRunSaysSoAndEndsWithTwo)
     EXPECT_EQ(runPython(folder, "repro.py --impl nowhere:f").status, 2);
     EXPECT_EQ(runPython(folder, "repro.py --impl os:nothing").status, 2);
     EXPECT_EQ(runPython(folder, "repro.py --n 0").status, 2);
+    const auto onGpu = runPython(folder, "repro.py --device cuda");
+    EXPECT_EQ(onGpu.status, 2) << onGpu.text;
     const auto raising = runPython(folder, "repro.py --impl math:sqrt --n 1 --device cpu");
     EXPECT_EQ(raising.status, 2) << raising.text;
     std::fstream(folder + "/capture_min.pt", std::ios::in | std::ios::out | std::ios::binary).seekp(900).put('!');

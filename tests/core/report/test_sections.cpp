@@ -58,6 +58,20 @@ TEST(Sections, TitleTellsSuspectFromNonFinite)
     EXPECT_THAT(titleOf(input), Not(HasSubstr("rank")));
 }
 
+TEST(Sections, TitleOfAControlSaysThatItIsHealthy)
+{
+    auto input = handmade::reportInput();
+    input.run.captures[0].output->batches = {handmade::finiteScan(15360, 1, 1)};
+    input.diagnosis.captures.resize(1);
+    auto& verdict = input.diagnosis.captures[0];
+    verdict.role = Role::healthy;
+    verdict.blame = Blame::undecided;
+    verdict.kind = "finite, and wrong";
+    EXPECT_THAT(titleOf(input), HasSubstr("[NaN] suspect"));
+    verdict.kind = "healthy";
+    EXPECT_EQ(titleOf(input), "# [healthy] finite Newton-Schulz output, shape 1x160x96, bf16, rank 0");
+}
+
 TEST(Sections, RanksComeFromCapturesAndLogs)
 {
     auto input = handmade::reportInput();

@@ -63,6 +63,9 @@ protected:
         CaptureVerdict verdict;
         verdict.capture = file->capture.file;
         verdict.blame = m_blame;
+        verdict.role = m_role;
+        verdict.kind = m_kind;
+        verdict.summary = "the output is what torch-muon gives, to 0.1 %";
         verdict.variant.names = {"torch-muon", "dion-ns5"};
         input.diagnosis.captures = {verdict};
         return makeReproducer(input, options);
@@ -74,6 +77,8 @@ protected:
     std::vector<float> m_values = std::vector<float>(3 * 4 * 6);
     std::vector<float> m_output;
     Blame m_blame = Blame::implementation;
+    Role m_role = Role::birth;
+    std::string m_kind;
 };
 
 } // namespace
@@ -221,6 +226,28 @@ TEST_F(ReproducerFiles, WhereMoreThanTheNumbersMayBeAtFaultTheWholeIsThereToo)
     EXPECT_EQ(innocent->files.size(), 3U);
     EXPECT_THAT(innocent->capture,
         HasSubstr("no replay of it ends like the dump, so nothing tells which smaller matrix would fail"));
+}
+
+TEST_F(ReproducerFiles, OfAHealthyCaptureOneSaysThatThereIsNoDamage)
+{
+    m_output = m_values;
+    m_blame = Blame::undecided;
+    m_role = Role::healthy;
+    m_kind = "healthy";
+    const auto healthy = made({});
+    ASSERT_TRUE(healthy) << sentence(healthy.error());
+    EXPECT_EQ(healthy->expectedStatus, 0);
+    EXPECT_THAT(healthy->why,
+        AllOf(HasSubstr("The capture is healthy: the output is what torch-muon gives"), Not(HasSubstr("fault"))));
+    EXPECT_THAT(healthy->readme, Not(HasSubstr("where the damage is reproduced")));
+    EXPECT_THAT(healthy->capture, HasSubstr("It is whole: it is healthy"));
+    EXPECT_TRUE(expectedOf(*healthy)["healthy"].get<bool>());
+    EXPECT_TRUE(expectedOf(*healthy)["numbers"][0]["like_dump"].get<bool>());
+    m_kind = "finite, and wrong";
+    const auto suspect = made({});
+    ASSERT_TRUE(suspect);
+    EXPECT_EQ(suspect->expectedStatus, 1);
+    EXPECT_FALSE(expectedOf(*suspect)["healthy"].get<bool>());
 }
 
 TEST_F(ReproducerFiles, WhatCannotBeMadeIsSaid)
