@@ -123,12 +123,13 @@ Result<int> Measure::measured(MeasuredSubject& subject, Terminal& terminal)
     if (terminal.json()) {
         auto json = measureJson(m_request.instrument, asker, *answer);
         json["command"] = subject.own ? Json(harnessCommand(subject.impl)) : Json(nullptr);
+        json["written"] = m_out.empty() ? Json(nullptr) : Json(m_out);
         terminal.printJson(json);
     } else {
         terminal.print(measureText(m_request.instrument, asker, *answer));
-    }
-    if (!m_out.empty()) {
-        terminal.say(LogLevel::info, printable(m_out) + " was written");
+        if (!m_out.empty()) {
+            terminal.print(fmt::format("written: {}\n", printable(m_out)));
+        }
     }
     const auto& log = asker.log();
     return log.failed == 0 ? exitDone : log.failed < log.calls ? exitRejected : exitNothing;

@@ -159,25 +159,24 @@ std::string hitText(const StormLeg& leg, std::int64_t hits)
     return fmt::format("{} ({} of {})", leg.name, hits, leg.count.calls);
 }
 
-/// NaN that the calm and a fresh process do not know, and that come with memory full of NaN, were in that memory. What
-/// comes between is no witness: there memory is used again that the storm had filled.
+/// Memory full of NaN makes every output not finite, and the calm not half of them: garbage may be NaN by chance, and a
+/// race does not come every time.
 std::string unwrittenText(const std::vector<StormLeg>& legs)
 {
+    const auto& calm = legs.front();
     std::vector<std::string> hit;
     for (const auto& leg : legs) {
         const bool fills = leg.name == poisonedLeg || leg.name == filledLeg;
-        const bool innocent = leg.name == calmLeg || leg.name.ends_with(freshLeg);
-        if (innocent && leg.count.nonFinite > 0) {
-            return {};
-        }
-        if (fills && leg.count.nonFinite > 0) {
+        if (fills && leg.count.calls > 0 && leg.count.nonFinite == leg.count.calls) {
             hit.push_back(hitText(leg, leg.count.nonFinite));
         }
     }
-    return hit.empty() ? std::string()
-                       : fmt::format("outputs that are not finite came where memory is full of NaN before it is "
-                                     "written: {}, and none in the calm: an element that nobody wrote",
-                           fmt::join(hit, ", "));
+    if (hit.empty() || 2 * calm.count.nonFinite >= calm.count.calls) {
+        return {};
+    }
+    return fmt::format("not finite where memory is full of NaN before it is written: {}, against {} of {} in the calm; "
+                       "that is an element that nobody wrote",
+        fmt::join(hit, ", "), calm.count.nonFinite, calm.count.calls);
 }
 
 std::string differText(const std::vector<StormLeg>& legs)

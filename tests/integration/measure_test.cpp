@@ -101,7 +101,10 @@ TEST(Measure, MinimisesWithoutTouchingTheOriginal)
         folder / "small.pt", "--json"});
     ASSERT_EQ(done.status, 0) << done.err;
     const auto answer = done.json()["answer"];
-    EXPECT_THAT(done.err, HasSubstr("small.pt was written"));
+    EXPECT_EQ(done.json()["written"], folder / "small.pt");
+    const auto told = run(
+        {"measure", "minimise", capture, "--variant", "dion-ns5", "--precision", "fp16", "-o", folder / "small.pt"});
+    EXPECT_THAT(told.out, HasSubstr("written: " + folder / "small.pt"));
     EXPECT_EQ(answer["outcome"], "zero");
     EXPECT_LT(answer["non_zero"].get<int>(), 20);
     const auto again = run({"sweep", folder / "small.pt", "--variant", "dion-ns5", "--precision", "fp16", "--json"});

@@ -126,7 +126,7 @@ TEST_F(TorchFunctions, AStormFindsAnElementThatIsNeverWritten)
     EXPECT_EQ(filled.count.nonFinite, 8);
     EXPECT_GT(filled.count.differ, 0);
     EXPECT_THAT(answer->sentence, HasSubstr("uninitialised memory filled with NaN (8 of 8)"));
-    EXPECT_THAT(answer->sentence, HasSubstr("none in the calm: an element that nobody wrote"));
+    EXPECT_THAT(answer->sentence, HasSubstr("of 8 in the calm; that is an element that nobody wrote"));
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/instruments/measuretext.h"
 #include "core/instruments/singular.h"
 #include "samples.h"
 
@@ -111,6 +112,10 @@ TEST(Spectrum, WithoutAVariantNothingIsExpected)
     EXPECT_EQ(answer.stages[0].lines[0].expected, std::nullopt);
     EXPECT_NEAR(answer.stages[0].lines[0].found, answer.stages[0].lines[0].sigma, 1e-9);
     EXPECT_THAT(answer.sentence, HasSubstr("nobody said which variant"));
+    Asker asker(made, specimen, {});
+    const auto text = measureText(Instrument::spectrum, asker, answer);
+    EXPECT_THAT(text, HasSubstr("  output:\n"));
+    EXPECT_THAT(text, ::testing::Not(HasSubstr("step 0")));
 }
 
 } // namespace
