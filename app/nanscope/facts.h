@@ -24,7 +24,7 @@ public:
 
     std::string text() const;
     nlohmann::ordered_json json(const std::string& schema) const;
-    /// Replaces host names, user names and home paths in every value but versions.
+    /// Replaces host names, user names and home paths in every value but versions of plain numbers.
     void redactAll();
 
 private:

@@ -60,7 +60,7 @@ Sweep::Sweep(CLI::App& root)
     list("--lowering", m_lowerings, "eager, fused; default: each variant's own");
     list("--device", m_devices, "cpu, and those of nanscope-worker such as cuda:0");
     options().add_option("--epsilon", m_epsilon, "Instead of the captured one");
-    options().add_option("--steps", m_steps, "Iterations, 1 to 100");
+    options().add_option("--steps", m_steps, "Iterations, 1 to 100")->check(CLI::Range(1, maxSteps));
     options().add_option("--gauges", m_gauges, "\"deep\": per step distance to fp64, smallest eigenvalue and more");
     m_function.add(options());
     addVariantFileOption();
@@ -99,9 +99,6 @@ Result<SweepRequest> Sweep::request() const
     }
     if (m_epsilon && !(std::isfinite(*m_epsilon) && *m_epsilon >= 0)) {
         return failure(ErrorKind::usage, "the epsilon of a sweep is a finite number of zero or more");
-    }
-    if (m_steps && (*m_steps < 1 || *m_steps > maxSteps)) {
-        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *m_steps, maxSteps));
     }
     return request;
 }

@@ -259,7 +259,7 @@ Result<Burst> ImplSubject::burst(const Question& question, const BurstOptions& o
         }
         if (done->died) {
             // What had returned is called anew, and so many together that the next death takes no output with it.
-            atOnce = std::max(1, done->lost > 0 ? done->lost : std::min(atOnce, part.calls));
+            atOnce = done->lost > 0 ? done->lost : atOnce;
             lost += done->lost;
             ++deaths;
         }

@@ -11,10 +11,8 @@ namespace nanscope {
 
 namespace {
 
-constexpr auto calmLeg = "calm";
 constexpr auto poisonedLeg = "allocator poisoned with NaN";
 constexpr auto filledLeg = "uninitialised memory filled with NaN";
-constexpr auto freshLeg = " fresh processes";
 
 /// "cpu", "cuda", of "cuda:1".
 std::string kindOf(const std::string& device)
@@ -78,7 +76,7 @@ Result<void> Storm::leg(const std::string& name, const BurstOptions& options, co
 
 Result<void> Storm::freshProcesses()
 {
-    StormLeg leg {fmt::format("{}{}", m_request.processes, freshLeg), {}, {}};
+    StormLeg leg {fmt::format("{} fresh processes", m_request.processes), {}, {}};
     Burst all;
     auto options = plain();
     options.calls = std::max(1, m_request.calls / m_request.processes);
@@ -139,7 +137,7 @@ Result<void> Storm::runLegs()
     auto threads = plain();
     threads.threads = m_request.threads;
     const Skip onGpu = m_cuda ? "" : ended;
-    const std::pair<std::string, std::pair<BurstOptions, Skip>> legs[] {{calmLeg, {plain(), {}}},
+    const std::pair<std::string, std::pair<BurstOptions, Skip>> legs[] {{"calm", {plain(), {}}},
         {poisonedLeg, {poisoned, m_torch ? "" : noTorch}}, {filledLeg, {filled, m_torch ? "" : noTorch}},
         {"producer kernel directly before", {produced, onGpu}},
         {fmt::format("{} streams", m_request.streams), {streams, onGpu}},

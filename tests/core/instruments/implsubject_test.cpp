@@ -5,6 +5,7 @@
 #include <csignal>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "implfixture.h"
@@ -186,18 +187,17 @@ def f(X, epsilon):
     EXPECT_THAT(asker.log().complaints, ::testing::ElementsAre("the function raised RuntimeError: the fourth"));
 }
 
+/// Every process of it ends at that call.
+std::string dyingAtCall(int call)
+{
+    return fmt::format("import os\ncalls = 0\ndef f(X, epsilon):\n    global calls\n    calls += 1\n"
+                       "    if calls == {}:\n        os.kill(os.getpid(), 11)\n    return [list(row) for row in X]\n",
+        call);
+}
+
 TEST_F(WrongFunctions, ADeathInABurstCostsThatCall)
 {
-    const auto subject = open(write(R"(
-import os
-calls = 0
-def f(X, epsilon):
-    global calls
-    calls += 1
-    if calls == 40:
-        os.kill(os.getpid(), 11)
-    return [list(row) for row in X]
-)") + ":f");
+    const auto subject = open(write(dyingAtCall(40)) + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
     Asker asker(*subject, specimen, {});
@@ -210,16 +210,7 @@ def f(X, epsilon):
 
 TEST_F(WrongFunctions, ThatDieAtTheThirdCallGiveTheOutputsBeforeIt)
 {
-    const auto subject = open(write(R"(
-import os
-calls = 0
-def f(X, epsilon):
-    global calls
-    calls += 1
-    if calls == 3:
-        os.kill(os.getpid(), 11)
-    return [list(row) for row in X]
-)") + ":f");
+    const auto subject = open(write(dyingAtCall(3)) + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
     Asker asker(*subject, specimen, {});
