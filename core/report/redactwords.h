@@ -4,11 +4,15 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nanscope {
 
 /// Names that also mean something else would tear holes into the text, so only tell-tale ones count.
 bool tellTale(const std::string& host);
+
+/// Likewise: no word that a log may hold elsewhere.
+bool tellTaleSecret(std::string_view secret);
 
 /// Not the account of a machine, and not what folders are called anyway.
 bool namesAPerson(const std::string& name);
@@ -22,11 +26,15 @@ std::string ownHome();
 std::string withStandIns(const std::string& text);
 std::string withoutStandIns(const std::string& text);
 
-bool alphanumeric(const std::string& text, std::size_t at);
-bool insideWord(const std::string& text, std::size_t begin, std::size_t end);
+bool alphanumeric(std::string_view text, std::size_t at);
+bool insideWord(std::string_view text, std::size_t begin, std::size_t end);
 
 /// What differs between a match and what replaced it, `with`, which is cut likewise: the context that gave a name away
 /// is not private.
 std::string_view privatePart(std::string_view match, std::string& with);
+
+/// Parts of a line that look like keys because nobody would have chosen their characters: not the digests, symbols of
+/// compilers and files that a log is full of.
+std::vector<std::string_view> randomLooking(std::string_view line);
 
 } // namespace nanscope

@@ -4,6 +4,8 @@
 // A small run written by hand: one birth on rank 0, one descendant, a log with a NaN loss.
 #pragma once
 
+#include <cstdlib>
+
 #include "core/report/report.h"
 
 namespace nanscope::handmade {
@@ -18,5 +20,22 @@ ReportInput reportInput();
 
 /// rows x cols matrix, one tile per element, all finite with the magnitude given.
 TileMap flatMap(int rows, int cols, float magnitude);
+
+/// Sets HOME for one test.
+class HomeFolder
+{
+public:
+    explicit HomeFolder(const char* path)
+        : m_before(std::getenv("HOME") != nullptr ? std::getenv("HOME") : "")
+    {
+        setenv("HOME", path, 1);
+    }
+    ~HomeFolder() { setenv("HOME", m_before.c_str(), 1); }
+    HomeFolder(const HomeFolder&) = delete;
+    HomeFolder& operator=(const HomeFolder&) = delete;
+
+private:
+    std::string m_before;
+};
 
 } // namespace nanscope::handmade

@@ -10,27 +10,11 @@
 #include "handmade.h"
 
 using namespace nanscope;
+using handmade::HomeFolder;
 using testing::HasSubstr;
 using testing::Not;
 
 namespace {
-
-/// Sets HOME for one test.
-class HomeFolder
-{
-public:
-    explicit HomeFolder(const char* path)
-        : m_before(std::getenv("HOME") != nullptr ? std::getenv("HOME") : "")
-    {
-        setenv("HOME", path, 1);
-    }
-    ~HomeFolder() { setenv("HOME", m_before.c_str(), 1); }
-    HomeFolder(const HomeFolder&) = delete;
-    HomeFolder& operator=(const HomeFolder&) = delete;
-
-private:
-    std::string m_before;
-};
 
 RedactionCounts countsOf(const std::string& text)
 {

@@ -94,6 +94,13 @@ TEST(Redactions, NamesAreLearntFromEveryPathOfTheInput)
     }
 }
 
+TEST(Redactions, AKeySeenOnceIsKnownInEveryLine)
+{
+    EXPECT_EQ(redact("password=hunter2\nlogin by hunter2, not hunter22"),
+        "password=<secret>\nlogin by <secret>, not hunter22");
+    EXPECT_EQ(redact("password=training, training loss 3"), "password=<secret>, training loss 3");
+}
+
 TEST(Redactions, HostsInTorchrunLines)
 {
     EXPECT_EQ(redact("torchrun --rdzv-endpoint=trainbox:29500 --master-addr trainbox t.py"),
@@ -121,7 +128,7 @@ TEST(Redactions, AddressesAfterAnEqualsSign)
 
 TEST(Redactions, PeopleInAddressesAndLogins)
 {
-    EXPECT_EQ(redact("https://alice:s3cret@git.example.org/x.git"), "https://<user>@git.example.org/x.git");
+    EXPECT_EQ(redact("https://alice:s3cret@git.example.org/x.git"), "https://<user>@<host>/x.git");
     EXPECT_EQ(redact("müller@uni.example.org"), "<email>");
     EXPECT_EQ(redact("ALICE@UNI.EXAMPLE.ORG,bob@x.org"), "<email>,<email>");
     EXPECT_EQ(redact("alice@n1:~$ ls"), "<user>@<host>:~$ ls");
@@ -160,6 +167,36 @@ TEST(Redactions, NewRulesChangeNothingTheSecondTime)
         EXPECT_NE(once, text);
         EXPECT_EQ(redact(once), once);
     }
+}
+
+TEST(Suspicions, SayWhereTheyStandAndHowOften)
+{
+    const std::string key = "q7Xv2LmB9sTzR4kWcN8yHdJ3pGfA6uEo";
+    auto input = handmade::reportInput();
+    input.run.events[0].text = "pushed by " + key + " and " + key;
+    input.diagnosis.headline = "pulled by " + key;
+    const auto found = suspicionsOf(input, {});
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].text, key);
+    EXPECT_EQ(found[0].where, "diagnosis.headline");
+    EXPECT_EQ(found[0].count, 3);
+    EXPECT_EQ(masked(found[0]), "q7Xv...Eo");
+    input.diagnosis.headline = "";
+    EXPECT_EQ(suspicionsOf(input, {})[0].where, "console.log:22");
+    EXPECT_THAT(markdownReport(input), HasSubstr("texts that look like keys 2"));
+}
+
+TEST(Suspicions, AreNoneOnceTheUserKeepsThemOrTheProgramKnowsThem)
+{
+    const std::string key = "q7Xv2LmB9sTzR4kWcN8yHdJ3pGfA6uEo";
+    auto input = handmade::reportInput();
+    input.run.events[0].text = "pushed by " + key;
+    ReportOptions options;
+    options.redactions = {{key, key, 0}};
+    EXPECT_TRUE(suspicionsOf(input, options).empty());
+    EXPECT_THAT(jsonReport(input, options), HasSubstr("pushed by " + key));
+    input.run.captures[0].identity = key;
+    EXPECT_TRUE(suspicionsOf(input, {}).empty());
 }
 
 TEST(Given, ReplacesFirstEverywhereAndIsFinal)
