@@ -5,24 +5,21 @@
 #include <algorithm>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "core/ingest/logsource.h"
 #include "core/platform/platform.h"
+#include "core/session/session.h"
 
 namespace nanscope {
 
 namespace {
 
 constexpr std::size_t blockSize = 256 * 1024;
-constexpr std::size_t mostOfASize = 1000;
+constexpr std::uint64_t endBytes = 4096;
+constexpr std::size_t mostAlike = 64; ///< that differ between their ends only
 
-bool samePlace(const std::string& a, const std::string& b)
-{
-    const auto ofA = placeOf(a);
-    const auto ofB = placeOf(b);
-    return ofA.rank == ofB.rank && ofA.attempt == ofB.attempt;
-}
-
-bool sameBytes(const std::filesystem::path& a, const std::filesystem::path& b)
+bool sameBytes(const std::filesystem::path& a, const std::filesystem::path& b, const CancelToken& cancel)
 {
     const auto first = FileReader::open(a);
     const auto second = FileReader::open(b);
@@ -31,7 +28,11 @@ bool sameBytes(const std::filesystem::path& a, const std::filesystem::path& b)
     }
     std::vector<std::byte> left(blockSize);
     std::vector<std::byte> right(blockSize);
-    for (std::uint64_t at = 0; at < first->size(); at += blockSize) {
+    const auto written = [&](std::uint64_t at) { return std::min(first->dataFrom(at), second->dataFrom(at)); };
+    for (auto at = written(0); at < first->size(); at = written(at + blockSize)) {
+        if (cancel.cancelled()) {
+            return false;
+        }
         const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(blockSize, first->size() - at));
         if (!first->readAt(at, std::span(left).first(size)) || !second->readAt(at, std::span(right).first(size))
             || !std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size), right.begin())) {
@@ -41,22 +42,36 @@ bool sameBytes(const std::filesystem::path& a, const std::filesystem::path& b)
     return true;
 }
 
+/// What two files must share before they are compared: thousands of ranks write logs of one size.
+std::string keyOf(const FoundFile& file)
+{
+    const auto place = placeOf(file.relative);
+    auto key = fmt::format("{} {} {} ", file.size, place.rank.value_or(-1), place.attempt);
+    const auto reader = FileReader::open(file.path);
+    for (const auto at : {std::uint64_t {0}, file.size - std::min(file.size, endBytes)}) {
+        std::string end(static_cast<std::size_t>(std::min(file.size, endBytes)), '\0');
+        if (reader && reader->readAt(at, std::as_writable_bytes(std::span(end)))) {
+            key += hashText(end);
+        }
+    }
+    return key;
+}
+
 } // namespace
 
-std::optional<std::string> SeenLogs::repeats(const FoundFile& file)
+std::optional<std::string> SeenLogs::repeats(const FoundFile& file, const CancelToken& cancel)
 {
     // Checkpoints hold the same vocabulary many times; only what is named like a log is held against others.
     if (file.size == 0 || !(isNamedLikeALog(file.relative) || isEventFileName(file.relative))) {
         return std::nullopt;
     }
-    auto& others = m_bySize[file.size];
-    const auto same = std::find_if(others.begin(), others.end(), [&](const FoundFile& other) {
-        return samePlace(other.relative, file.relative) && sameBytes(other.path, file.path);
-    });
+    auto& others = m_alike[keyOf(file)];
+    const auto same = std::find_if(others.begin(), others.end(),
+        [&](const FoundFile& other) { return other.path != file.path && sameBytes(other.path, file.path, cancel); });
     if (same != others.end()) {
         return same->relative;
     }
-    if (others.size() < mostOfASize) {
+    if (others.size() < mostAlike) {
         others.push_back(file);
     }
     return std::nullopt;

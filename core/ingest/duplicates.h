@@ -4,10 +4,9 @@
 // A log that lies in a folder twice is one log: read twice, every step would have happened twice.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/ingest/ingest.h"
@@ -19,10 +18,11 @@ class SeenLogs
 public:
     /// Which of the logs seen before this one repeats byte for byte, if any; else it is one of them now. Files whose
     /// places name different ranks or attempts never repeat each other, nor do files that are not named like logs.
-    std::optional<std::string> repeats(const FoundFile& file);
+    /// Where the comparison is cancelled it repeats none.
+    std::optional<std::string> repeats(const FoundFile& file, const CancelToken& cancel);
 
 private:
-    std::map<std::uint64_t, std::vector<FoundFile>> m_bySize;
+    std::unordered_map<std::string, std::vector<FoundFile>> m_alike; ///< by size, place and both ends
 };
 
 } // namespace nanscope

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -15,6 +16,7 @@
 #include "core/ingest/logsource.h"
 #include "core/ingest/mlflow.h"
 #include "core/ingest/progressmeter.h"
+#include "core/platform/systemerror.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {
@@ -24,6 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int deepestFolder = 100;
+constexpr const char* noContents = "a pipe, socket or device, which was not read; write what it gives to a file";
 
 /// Endings of files that hold neither a log nor a tensor; everything else is looked into.
 const std::set<std::string, std::less<>>& otherFiles()
@@ -71,6 +74,13 @@ FoundFile mlflowLog(const fs::path& metrics, const std::string& relative)
     return {metrics, relative, FoundFile::Kind::log, static_cast<std::uint64_t>(mlflowState(metrics).bytes)};
 }
 
+/// Logs that were begun anew are kept in sessions as "(replaced) train.log": a file may be called so, a source of what
+/// lies in the folder never is.
+std::string notReplaced(const std::string& name)
+{
+    return name.starts_with("(replaced") ? "./" + name : name;
+}
+
 struct Folder
 {
     fs::path path;
@@ -86,7 +96,7 @@ public:
         , m_meter(job, "find", "files")
     { }
 
-    bool run(const fs::path& root)
+    Result<void> run(const fs::path& root)
     {
         std::error_code error;
         m_roots.push_back(fs::canonical(root, error));
@@ -99,10 +109,13 @@ public:
             list.pop_back();
             link ? follow(next) : list_(next);
             if (m_meter.cancelled()) {
-                return false;
+                return failure(ErrorKind::cancelled, "cancelled while looking for files", root.string());
+            }
+            if (m_problem) {
+                return tl::make_unexpected(*m_problem);
             }
         }
-        return true;
+        return {};
     }
 
 private:
@@ -117,8 +130,13 @@ private:
             }
         }
         if (error) {
-            reject(folder.relative.empty() ? "." : folder.relative,
-                fmt::format("the folder cannot be read ({})", error.message()));
+            const auto reason = "the folder cannot be read, " + systemReason(error.value());
+            const bool everyOther =
+                error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system;
+            if (folder.relative.empty() || everyOther) {
+                m_problem = Error {ErrorKind::io, reason, folder.path.string()};
+            }
+            reject(folder.relative, reason);
         }
     }
 
@@ -129,7 +147,8 @@ private:
         if ((name.starts_with('.') && name != ".hydra") || name == "__pycache__") {
             return;
         }
-        Folder next {entry.path(), folder.relative.empty() ? name : folder.relative + '/' + name, folder.depth + 1};
+        const auto shown = notReplaced(name);
+        Folder next {entry.path(), folder.relative.empty() ? shown : folder.relative + '/' + shown, folder.depth + 1};
         std::error_code error;
         if (entry.is_symlink(error)) {
             m_links.push_back(std::move(next));
@@ -139,6 +158,8 @@ private:
         } else if (entry.is_regular_file(error)) {
             noteCheckpoint(next, false);
             add(next.path, next.relative);
+        } else {
+            rejectSpecial(next);
         }
     }
 
@@ -191,6 +212,17 @@ private:
             enter(link);
         } else if (fs::is_regular_file(target, error)) {
             add(link.path, link.relative);
+        } else {
+            rejectSpecial(link);
+        }
+    }
+
+    /// Folders are full of sockets; worth a word is what somebody may take for a capture or a log.
+    void rejectSpecial(const Folder& place)
+    {
+        std::error_code error;
+        if (fs::exists(place.path, error) && (looksLikeTensorFile(place.path) || isNamedLikeALog(place.relative))) {
+            reject(place.relative, noContents);
         }
     }
 
@@ -221,6 +253,7 @@ private:
 
     FoundFiles& m_found;
     ProgressMeter m_meter;
+    std::optional<Error> m_problem; ///< with the folder itself, or one that all others would have, too
     std::vector<fs::path> m_roots; ///< real paths of what is read as a whole
     std::vector<Folder> m_folders;
     std::vector<Folder> m_links;
@@ -253,7 +286,7 @@ FoundFiles singleFile(const fs::path& path)
     found.name = readable(path.filename().string(), 1000);
     found.root = path.parent_path().string();
     const auto kind = looksLikeTensorFile(path) ? FoundFile::Kind::tensor : FoundFile::Kind::log;
-    found.files.push_back({path, found.name, kind, fs::file_size(path, error)});
+    found.files.push_back({path, notReplaced(found.name), kind, fs::file_size(path, error)});
     // Its console is not read twice where it lies beside: then it belongs to the file.
     const auto console = isWandbName(found.name) ? wandbConsoleBeside(path) : fs::path();
     if (!console.empty() && fs::is_regular_file(console, error)) {
@@ -286,7 +319,7 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
         return singleFile(path);
     }
     if (!fs::is_directory(status)) {
-        return failure(ErrorKind::unsupported, "neither a file nor a folder", given.string());
+        return failure(ErrorKind::unsupported, std::string("this is ") + noContents, given.string());
     }
     if (isMlflowMetrics(path)) {
         return onlyMetrics(path);
@@ -294,8 +327,8 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
     FoundFiles found;
     found.name = readable(path.filename().string(), 1000);
     found.root = path.string();
-    if (!Walk(found, job).run(path)) {
-        return failure(ErrorKind::cancelled, "cancelled while looking for files", given.string());
+    if (auto walked = Walk(found, job).run(path); !walked) {
+        return tl::make_unexpected(walked.error());
     }
     dropSidecars(found.files);
     std::sort(found.checkpoints.begin(), found.checkpoints.end(),

@@ -2,15 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <set>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "core/ingest/configfile.h"
+#include "core/ingest/consoletext.h"
 #include "core/ingest/duplicates.h"
 #include "core/ingest/ingest.h"
+#include "core/ingest/loghistory.h"
 #include "core/ingest/logimport.h"
 #include "core/ingest/logscanner.h"
 #include "core/ingest/logsource.h"
@@ -18,10 +24,13 @@
 #include "core/ingest/readahead.h"
 #include "core/ingest/tableguess.h"
 #include "core/model/capturenames.h"
+#include "core/model/guarded.h"
 #include "core/session/session.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -34,9 +43,12 @@ constexpr std::size_t filesAhead = 512;
 struct Destination
 {
     std::unordered_set<std::string> known; ///< identities that need no second scan
+    std::set<std::string> held; ///< logs that still begin with what was taken of them
+    std::function<std::optional<std::string>(const Capture&)> elsewhere; ///< another file that holds the same capture
     std::function<Result<void>(const Capture&)> seenAgain;
     std::function<Result<void>(std::vector<Capture>&)> addCaptures;
-    std::function<Result<bool>(const FoundFile&, ProgressMeter&)> readLog; ///< true: it has series
+    std::function<Result<LogRead>(const FoundFile&, ProgressMeter&)> readLog;
+    std::function<Result<void>(const FoundFile&)> isCopy; ///< what was taken of it before is taken of another log, too
     std::function<Result<std::vector<std::string>>()>
         storeLogs; ///< what still waits; returns the logs that were refused
     ColumnMap columns;
@@ -46,6 +58,14 @@ Result<void> cancelled()
 {
     return failure(ErrorKind::cancelled, "cancelled; what was imported so far is kept");
 }
+
+/// What reading has to say of files.
+struct Said
+{
+    std::vector<Rejection> rejected;
+    std::vector<Rejection> notes;
+    std::vector<Rejection> forNow; ///< rejected at this moment, and no fact of the run that a session may keep
+};
 
 Rejection rejectionOf(const FoundFile& file, const Error& error)
 {
@@ -82,10 +102,10 @@ struct ReadFile
 class CaptureImport
 {
 public:
-    CaptureImport(const FoundFiles& found, const Destination& destination, std::vector<Rejection>& rejected)
+    CaptureImport(const FoundFiles& found, const Destination& destination, Said& said)
         : m_found(found)
         , m_destination(destination)
-        , m_rejected(rejected)
+        , m_said(said)
     {
         for (const auto& file : found.files) {
             if (file.kind == FoundFile::Kind::tensor) {
@@ -120,12 +140,17 @@ private:
         const auto& file = *m_files[index];
         bool isCapture = false;
         bool known = false;
-        auto capture = readCapture(file.path, [&](const Capture& headers) {
+        const auto isKnown = [&](const Capture& headers) {
             isCapture = true;
             known = m_destination.known.contains(headers.identity);
             return known;
-        });
-        const bool reject = !capture && (isCapture || m_found.files.size() == 1 || !isOtherTensorFile(file));
+        };
+        auto capture = guarded([&] { return readCapture(file.path, isKnown); }, file.path.string());
+        const auto isOther = [&] {
+            return capture.error().kind == ErrorKind::unsupported && m_found.files.size() > 1
+                && isOtherTensorFile(file);
+        };
+        const bool reject = !capture && (isCapture || !isOther());
         return {std::move(capture), known, reject};
     }
 
@@ -133,8 +158,12 @@ private:
     {
         if (!read.capture) {
             if (read.reject) {
-                m_rejected.push_back(rejectionOf(file, read.capture.error()));
+                m_said.rejected.push_back(rejectionOf(file, read.capture.error()));
             }
+            return {};
+        }
+        if (const auto first = m_destination.elsewhere(read.capture->capture)) {
+            m_said.notes.push_back({file.relative, "the same capture as " + *first});
             return {};
         }
         if (read.known) {
@@ -152,7 +181,7 @@ private:
 
     const FoundFiles& m_found;
     const Destination& m_destination;
-    std::vector<Rejection>& m_rejected;
+    Said& m_said;
     std::vector<const FoundFile*> m_files;
     std::vector<Capture> m_waiting;
 };
@@ -161,7 +190,7 @@ private:
 /// imports into the same session at this moment.
 bool concernsOneLog(const Error& error, const FoundFile& file)
 {
-    return error.kind == ErrorKind::refused || (error.kind != ErrorKind::cancelled && error.path == file.path.string());
+    return error.kind == ErrorKind::busy || (error.kind != ErrorKind::cancelled && error.path == file.path.string());
 }
 
 template <class T>
@@ -182,63 +211,111 @@ std::optional<Rejection> unknownTable(const FoundFile& file, const FoundFiles& f
     return say ? std::optional(Rejection {file.relative, advice->text}) : std::nullopt;
 }
 
-Result<void> storeLogs(const Destination& destination, std::vector<Rejection>& rejected)
+Result<void> storeLogs(const Destination& destination, Said& said)
 {
     auto refused = destination.storeLogs();
     if (!refused) {
         return tl::make_unexpected(refused.error());
     }
     for (auto& source : *refused) {
-        const bool said =
-            std::any_of(rejected.begin(), rejected.end(), [&](const Rejection& one) { return one.path == source; });
-        if (!said) {
-            rejected.push_back({std::move(source), "another program is importing this log; run the import again"});
+        const auto isAbout = [&](const Rejection& one) { return one.path == source; };
+        if (std::none_of(said.rejected.begin(), said.rejected.end(), isAbout)
+            && std::none_of(said.forNow.begin(), said.forNow.end(), isAbout)) {
+            said.forNow.push_back({std::move(source), "another program is importing this log; run the import again"});
         }
     }
     return {};
 }
 
-Result<void> importLogs(
-    const FoundFiles& found, const Destination& destination, std::vector<Rejection>& rejected, const JobContext& job)
+/// Those that were read before come first: of a log and a copy of it, the copy is the second.
+std::vector<const FoundFile*> logsOf(const FoundFiles& found, const std::set<std::string>& held)
 {
-    ProgressMeter meter(job, "logs", "bytes");
-    SeenLogs seen;
+    std::vector<const FoundFile*> logs;
     for (const auto& file : found.files) {
-        if (file.kind != FoundFile::Kind::log) {
-            continue;
-        }
-        if (const auto same = seen.repeats(file)) {
-            rejected.push_back({file.relative, "the same, byte for byte, as " + *same + ", which was read"});
-            continue;
-        }
-        auto read = destination.readLog(file, meter);
-        if (!read && concernsOneLog(read.error(), file)) {
-            rejected.push_back(rejectionOf(file, read.error()));
-        } else if (!read) {
-            return tl::make_unexpected(read.error());
-        } else if (!*read) {
-            if (auto unknown = unknownTable(file, found, destination.columns)) {
-                rejected.push_back(std::move(*unknown));
-            }
-        }
-        if (meter.cancelled()) {
-            auto kept = storeLogs(destination, rejected);
-            return kept ? cancelled() : kept;
+        if (file.kind == FoundFile::Kind::log) {
+            logs.push_back(&file);
         }
     }
-    return storeLogs(destination, rejected);
+    std::stable_partition(
+        logs.begin(), logs.end(), [&](const FoundFile* file) { return held.contains(file->relative); });
+    return logs;
 }
 
-Result<std::vector<Rejection>> importFiles(FoundFiles& found, const Destination& destination, const JobContext& job)
+/// Logs in their order, but for those that hold so much text that the others would wait for them.
+class LogsImport
 {
-    auto rejected = std::move(found.rejected);
-    if (auto done = CaptureImport(found, destination, rejected).run(job); !done) {
+public:
+    LogsImport(const FoundFiles& found, const Destination& destination, Said& said, const JobContext& job)
+        : m_found(found)
+        , m_destination(destination)
+        , m_said(said)
+        , m_job(job)
+        , m_meter(job, "logs", "bytes")
+    { }
+
+    Result<void> run()
+    {
+        for (const auto* file : logsOf(m_found, m_destination.held)) {
+            if (auto done = read(*file); !done) {
+                return done;
+            }
+        }
+        std::ranges::stable_sort(m_putOff, {}, &FoundFile::size);
+        for (auto& file : m_putOff) {
+            file.last = true;
+            if (auto done = read(file); !done) {
+                return done;
+            }
+        }
+        return storeLogs(m_destination, m_said);
+    }
+
+private:
+    Result<void> read(const FoundFile& file)
+    {
+        if (const auto same = m_seen.repeats(file, m_job.cancel)) {
+            m_said.notes.push_back({file.relative, "the same, byte for byte, as " + *same + ", which was read"});
+            return m_destination.isCopy(file);
+        }
+        auto read = guarded([&] { return m_destination.readLog(file, m_meter); }, file.path.string());
+        if (!read && concernsOneLog(read.error(), file)) {
+            auto& list = read.error().kind == ErrorKind::busy ? m_said.forNow : m_said.rejected;
+            list.push_back(rejectionOf(file, read.error()));
+        } else if (!read) {
+            return tl::make_unexpected(read.error());
+        } else if (*read == LogRead::putOff) {
+            m_putOff.push_back(file);
+        } else if (*read == LogRead::nothing) {
+            if (auto unknown = unknownTable(file, m_found, m_destination.columns)) {
+                m_said.rejected.push_back(std::move(*unknown));
+            }
+        }
+        if (m_meter.cancelled()) {
+            auto kept = storeLogs(m_destination, m_said);
+            return kept ? cancelled() : kept;
+        }
+        return {};
+    }
+
+    const FoundFiles& m_found;
+    const Destination& m_destination;
+    Said& m_said;
+    const JobContext& m_job;
+    ProgressMeter m_meter;
+    SeenLogs m_seen;
+    std::vector<FoundFile> m_putOff;
+};
+
+Result<Said> importFiles(FoundFiles& found, const Destination& destination, const JobContext& job)
+{
+    Said said {std::move(found.rejected), {}, {}};
+    if (auto done = CaptureImport(found, destination, said).run(job); !done) {
         return tl::make_unexpected(done.error());
     }
-    if (auto done = importLogs(found, destination, rejected, job); !done) {
+    if (auto done = LogsImport(found, destination, said, job).run(); !done) {
         return tl::make_unexpected(done.error());
     }
-    return rejected;
+    return said;
 }
 
 /// What the logs are read with from now on. What was judged of them as they were read before no longer holds.
@@ -253,38 +330,98 @@ Result<ColumnMap> keepColumns(Session& session, const std::optional<ColumnMap>& 
     });
 }
 
-/// Where captures were when their run was imported before. One that was copied within the folder stays the file that it
-/// was, or it would be another one, of another name, after every import.
-class OldPlaces
+/// Where captures lie. Of files that hold the same one, the first keeps its name and place as long as it is there: a
+/// copy is no second capture, and does not become the first.
+class CapturePlaces
 {
 public:
-    OldPlaces(const FoundFiles& found, const std::vector<Capture>& captures)
+    CapturePlaces(fs::path root, const std::vector<Capture>& captures)
+        : m_root(std::move(root))
     {
-        std::unordered_set<std::string> there;
-        for (const auto& file : found.files) {
-            there.insert(file.path.string());
-        }
         for (const auto& capture : captures) {
-            auto path = std::filesystem::absolute(capture.path).lexically_normal().string();
-            if (there.contains(path)) {
-                m_paths.emplace(capture.identity, std::move(path));
-            }
+            m_paths.emplace(capture.identity, realPlace(capture.path));
         }
     }
 
-    bool holdsStill(const Capture& capture) const
+    /// Unless another file holds it, a capture lies where it is from now on.
+    std::optional<std::string> elsewhere(const Capture& capture)
     {
-        const auto old = m_paths.find(capture.identity);
-        if (old == m_paths.end() || old->second == capture.path) {
-            return false;
+        const auto path = realPlace(capture.path);
+        const auto [place, isNew] = m_paths.try_emplace(capture.identity, path);
+        if (isNew || place->second == path) {
+            return std::nullopt;
         }
-        const auto file = openCapture(old->second);
-        return file && file->capture.identity == capture.identity;
+        if (!openCapture({place->second.string(), capture.identity})) {
+            place->second = path;
+            return std::nullopt;
+        }
+        const auto relative = place->second.lexically_relative(realPlace(m_root / "x").parent_path());
+        const bool outside = relative.empty() || *relative.begin() == "..";
+        return readable((outside ? place->second : relative).string(), mostName);
     }
 
 private:
-    std::unordered_map<std::string, std::string> m_paths; ///< by identity
+    static constexpr std::size_t mostName = 4096;
+
+    /// A file may be reached by several paths through linked folders.
+    fs::path realPlace(const fs::path& path)
+    {
+        const auto folder = path.parent_path();
+        if (folder != m_folder || m_realFolder.empty()) {
+            std::error_code error;
+            m_folder = folder;
+            m_realFolder = fs::weakly_canonical(fs::absolute(folder, error), error);
+        }
+        return m_realFolder / path.filename();
+    }
+
+    fs::path m_root;
+    fs::path m_folder; ///< asked for last
+    fs::path m_realFolder;
+    std::unordered_map<std::string, fs::path> m_paths; ///< by identity
 };
+
+bool isOneFolder(const fs::path& a, const fs::path& b)
+{
+    std::error_code error;
+    return fs::equivalent(a, b, error)
+        || fs::absolute(a, error).lexically_normal() == fs::absolute(b, error).lexically_normal();
+}
+
+/// Whether anything that was imported from `root` lies in `folder` at the same place.
+bool holdsSomeOf(const RunData& run, const std::vector<StoredLog>& logs, const fs::path& root, const fs::path& folder)
+{
+    const bool log = std::any_of(logs.begin(), logs.end(), [&](const StoredLog& one) {
+        return one.replaced.empty() && stillHolds({folder / one.source, one.source}, one.mark);
+    });
+    return log || std::any_of(run.captures.begin(), run.captures.end(), [&](const Capture& capture) {
+        const auto relative = fs::path(capture.path).lexically_relative(root);
+        return openCapture({(folder / relative).string(), capture.identity}).has_value();
+    });
+}
+
+/// A session belongs to one folder. One that was moved is known by what it holds and the old place no longer does.
+Result<void> requireOwnFolder(const Session& session, const fs::path& folder)
+{
+    const auto root = session.root();
+    if (!root || root->empty() || isOneFolder(*root, folder)) {
+        return root.map([](const std::string&) {});
+    }
+    const auto run = session.summary();
+    const auto logs = session.logs();
+    if (!run || !logs) {
+        return tl::make_unexpected(run ? logs.error() : run.error());
+    }
+    const bool empty = run->captures.empty() && logs->empty();
+    if (empty || (!holdsSomeOf(*run, *logs, *root, *root) && holdsSomeOf(*run, *logs, *root, folder))) {
+        return {};
+    }
+    std::error_code ignored;
+    return failure(ErrorKind::refused,
+        "the session holds what was imported from " + fs::absolute(*root, ignored).string()
+            + "; import this folder into another session",
+        folder.string());
+}
 
 std::int64_t logBytes(const FoundFiles& found)
 {
@@ -296,6 +433,35 @@ std::int64_t logBytes(const FoundFiles& found)
 }
 
 } // namespace
+
+/// Points of 32 bytes each, before those that the size of a file justifies: packed, a value may take no room at all.
+constexpr std::size_t alwaysInMemory = 2'000'000;
+
+Event tooMuch(const std::string& source, std::int64_t line)
+{
+    Event event;
+    event.kind = EventKind::damaged;
+    event.text =
+        "the log holds more than is kept in memory of a file of its size; import the folder (nanscope import) to "
+        "have all of it";
+    event.source = source;
+    event.line = line;
+    return event;
+}
+
+/// What of the logs that are there could not be read, each log once.
+void rejectDamaged(const LogRecords& records, const FoundFiles& found, std::vector<Rejection>& rejected)
+{
+    std::set<std::string_view> there;
+    for (const auto& file : found.files) {
+        there.insert(file.relative);
+    }
+    for (const auto& event : records.events) {
+        if (event.kind == EventKind::damaged && there.erase(event.source) > 0) {
+            rejected.push_back({event.source, event.text});
+        }
+    }
+}
 
 Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job, const ColumnMap& columns)
 {
@@ -311,30 +477,45 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
     std::int64_t done = 0;
     Destination destination;
     destination.columns = columns;
+    CapturePlaces places(found->root, {});
+    destination.elsewhere = [&](const Capture& capture) { return places.elsewhere(capture); };
     destination.seenAgain = [](const Capture&) { return Result<void>(); };
     destination.addCaptures = [&](std::vector<Capture>& captures) -> Result<void> {
         moveTo(run.captures, captures);
         return {};
     };
-    destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) -> Result<bool> {
-        auto contents = readLog(file.path, file.relative, 0, 0, job, columns);
-        if (!contents) {
-            return tl::make_unexpected(contents.error());
+    destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) -> Result<LogRead> {
+        if (!file.last && holdsMoreThan(file.path, muchText, job.cancel)) {
+            return LogRead::putOff;
         }
-        const bool hasSeries = !contents->series.empty();
-        moveTo(run.series, contents->series);
-        moveTo(run.events, contents->events);
-        moveTo(run.checkpoints, contents->checkpoints);
-        moveTo(run.settings, contents->settings);
+        auto log = openLog(file.path, file.relative, 0, 0, {}, columns);
+        if (!log) {
+            return tl::make_unexpected(log.error());
+        }
+        auto contents = (*log)->next(alwaysInMemory + file.size, job.cancel);
+        if (job.cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "cancelled while reading a log", file.path.string());
+        }
+        if (!(*log)->finished()) {
+            contents.events.push_back(tooMuch(file.relative, contents.lines));
+        }
+        const bool hasSeries = !contents.series.empty();
+        moveTo(run.series, contents.series);
+        moveTo(run.events, contents.events);
+        moveTo(run.checkpoints, contents.checkpoints);
+        moveTo(run.settings, contents.settings);
         meter.advance(done += static_cast<std::int64_t>(file.size), total, file.relative);
-        return hasSeries;
+        return hasSeries ? LogRead::series : LogRead::nothing;
     };
+    destination.isCopy = [](const FoundFile&) { return Result<void>(); };
     destination.storeLogs = [] { return Result<std::vector<std::string>>(std::vector<std::string>()); };
-    auto rejected = importFiles(*found, destination, job);
-    if (!rejected) {
-        return tl::make_unexpected(rejected.error());
+    auto said = importFiles(*found, destination, job);
+    if (!said) {
+        return tl::make_unexpected(said.error());
     }
-    run.rejected = std::move(*rejected);
+    rejectDamaged(run, *found, said->rejected);
+    run.rejected = std::move(said->rejected);
+    run.notes = std::move(said->notes);
     nameCaptures(run.captures);
     nameEvents(run);
     return run;
@@ -352,7 +533,7 @@ Result<RunData> importRun(
     if (!found) {
         return tl::make_unexpected(found.error());
     }
-    auto kept = keepColumns(session, columns);
+    auto kept = requireOwnFolder(session, found->root).and_then([&] { return keepColumns(session, columns); });
     if (!kept) {
         return tl::make_unexpected(kept.error());
     }
@@ -361,6 +542,11 @@ Result<RunData> importRun(
     if (!before || !known) {
         return before ? tl::make_unexpected(known.error()) : before;
     }
+    auto followed = followRenamed(*found, session);
+    auto stored = followed && followed->moved ? session.summary() : before;
+    if (!followed || !stored) {
+        return tl::make_unexpected(followed ? stored.error() : followed.error());
+    }
     const auto total = logBytes(*found);
     std::int64_t done = 0;
     LogQueue queue(session);
@@ -368,25 +554,40 @@ Result<RunData> importRun(
     destination.storeLogs = [&] { return queue.flush().map([&] { return queue.takeRefused(); }); };
     destination.known = std::move(*known);
     destination.columns = std::move(*kept);
-    const OldPlaces places(*found, before->captures);
+    destination.held = std::move(followed->held);
+    CapturePlaces places(found->root, before->captures);
+    destination.elsewhere = [&](const Capture& capture) { return places.elsewhere(capture); };
     destination.seenAgain = [&](const Capture& capture) {
-        return places.holdsStill(capture) ? Result<void>()
-                                          : session.knowsCapture(capture.identity, capture.path).map([](bool) {});
+        return session.knowsCapture(capture.identity, capture.path).map([](bool) {});
     };
     destination.addCaptures = [&](std::vector<Capture>& captures) { return session.addCaptures(captures); };
+    // What it gave and no longer holds stays.
+    destination.isCopy = [&](const FoundFile& file) {
+        return destination.held.contains(file.relative) ? session.dropLog(file.relative) : Result<void>();
+    };
     destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) {
         const auto advance = [&](std::int64_t offset) { meter.advance(done + offset, total, file.relative); };
-        auto read = importLog(file, session, queue, before->series, destination.columns, advance, job.cancel);
-        done += static_cast<std::int64_t>(file.size);
+        auto read = importLog(file, session, queue, stored->series, destination.columns, advance, job.cancel);
+        done += read && *read == LogRead::putOff ? 0 : static_cast<std::int64_t>(file.size);
         return read;
     };
-    const auto rejected = importFiles(*found, destination, job);
-    if (!rejected) {
-        return tl::make_unexpected(rejected.error());
+    auto said = importFiles(*found, destination, job);
+    if (!said) {
+        return tl::make_unexpected(said.error());
     }
-    return session.setRejections(*rejected)
-        .and_then([&] { return session.setFoundCheckpoints(found->checkpoints); })
-        .and_then([&] { return session.summary(); });
+    auto now = session.setFoundCheckpoints(found->checkpoints).and_then([&] { return session.summary(); });
+    if (!now) {
+        return now;
+    }
+    rejectDamaged(*now, *found, said->rejected);
+    std::ranges::stable_sort(said->rejected, {}, &Rejection::path);
+    if (auto stored = session.setRejections(said->rejected); !stored) {
+        return tl::make_unexpected(stored.error());
+    }
+    now->rejected = std::move(said->rejected);
+    now->notes = std::move(said->notes);
+    moveTo(now->rejected, said->forNow);
+    return settleReplaced(session, *now, job.cancel).map([&] { return std::move(*now); });
 }
 
 } // namespace nanscope

@@ -23,6 +23,7 @@ struct FoundFile
     std::string relative; ///< to the run's folder, with '/'
     enum class Kind { tensor, log } kind = Kind::log;
     std::uint64_t size = 0;
+    bool last = false; ///< all others were read: it is read now, however much text it unpacks to
 };
 
 struct FoundFiles

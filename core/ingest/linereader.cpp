@@ -90,7 +90,7 @@ std::optional<RawLine> LineReader::tail()
     return m_dropping || line.text.empty() ? std::nullopt : std::optional(line);
 }
 
-std::optional<RawLine> LineReader::next()
+std::optional<RawLine> LineReader::next(const std::function<bool()>& mustStop)
 {
     for (;;) {
         skipZeros();
@@ -103,6 +103,8 @@ std::optional<RawLine> LineReader::next()
             if (auto line = cutLong()) {
                 return line;
             }
+        } else if (mustStop()) {
+            return std::nullopt;
         } else if (!refill()) {
             return tail();
         }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -31,7 +32,8 @@ public:
     /// Starting in the middle of a line drops the rest of that line.
     LineReader(std::unique_ptr<TextSource> source, std::int64_t firstLine);
 
-    std::optional<RawLine> next();
+    /// `mustStop` is asked before more of the text is read, however long a line or a hole of zeros is.
+    std::optional<RawLine> next(const std::function<bool()>& mustStop = [] { return false; });
 
     /// The place in the file behind the last complete line.
     std::int64_t offset() const { return m_source->placeOf(m_complete); }
@@ -39,9 +41,10 @@ public:
     std::int64_t lines() const { return m_lines; }
     /// Counts an unfinished last line as taken.
     void takeTail() { m_complete = position(); }
+    /// In the text, of what comes next.
+    std::int64_t position() const { return m_base + static_cast<std::int64_t>(m_begin); }
 
 private:
-    std::int64_t position() const { return m_base + static_cast<std::int64_t>(m_begin); }
     std::size_t find(char c, std::size_t from) const;
     std::size_t nextBreak();
     bool refill();

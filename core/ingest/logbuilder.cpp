@@ -3,6 +3,7 @@
 #include "core/ingest/logbuilder.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -15,10 +16,14 @@ namespace {
 
 constexpr std::size_t mostNames = 1000;
 constexpr int mostSegments = 1000;
+constexpr std::size_t mostSeries = 100'000; ///< of a rank, one for every name of every segment
 constexpr std::int64_t mostEventsOfAKind = 100'000;
 constexpr std::size_t longestText = 1000;
 constexpr std::size_t longestStory = 100'000;
 constexpr std::size_t longestName = 200;
+
+/// The series that holds what a log calls its step where that is none.
+constexpr std::string_view givenStep = "step";
 
 /// Behind it the name of the process: "loss @worker-1".
 constexpr std::string_view laneMark = " @";
@@ -26,6 +31,11 @@ constexpr std::string_view laneMark = " @";
 bool isOfALane(std::string_view name)
 {
     return name.find(laneMark) != std::string_view::npos;
+}
+
+std::size_t hashOf(std::string_view text)
+{
+    return std::hash<std::string_view> {}(text);
 }
 
 bool printedWithLoss(std::string_view name)
@@ -96,6 +106,8 @@ std::unique_ptr<LogBuilder::RankState> LogBuilder::begin(std::optional<int> rank
             continue;
         }
         state->segment = std::max(state->segment, stored.segment - m_firstSegment);
+        state->noSteps = state->noSteps || state->segment >= mostSegments
+            || (stored.stepInferred && stored.name == std::string(givenStep) + state->suffix);
         if (stored.stepInferred) {
             state->counted = std::max(state->counted, stored.lastStep + 1);
         }
@@ -126,6 +138,10 @@ void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64
     auto& state = stateOfRank(rank);
     m_row = &state;
     m_line = line;
+    if (state.noSteps && !inferred) {
+        return startRowWithoutStep(state, step, line);
+    }
+    state.given = step;
     if (state.open && state.step == step && state.inferred == inferred) {
         state.hint = 0;
         return;
@@ -137,6 +153,18 @@ void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64
     state.step = step;
     state.line = line;
     state.hint = 0;
+}
+
+/// No training goes back a thousand times. Every value is kept; the number that was no step becomes one of them.
+void LogBuilder::startRowWithoutStep(RankState& state, std::int64_t given, std::int64_t line)
+{
+    const bool same = state.open && state.inferred && state.given == given;
+    startRow(state.rank, same ? state.step : state.counted++, line, true);
+    state.given = given;
+    if (!same) {
+        value(givenStep, static_cast<double>(given));
+        state.hint = 0;
+    }
 }
 
 std::optional<LogBuilder::Row> LogBuilder::lastRow(std::optional<int> rank) const
@@ -168,7 +196,9 @@ std::optional<std::size_t> LogBuilder::findSlot(std::string_view rawName)
     if (state.hint < state.slots.size() && matches(state.slots[state.hint])) {
         return state.hint++;
     }
-    const auto found = std::find_if(state.slots.begin(), state.slots.end(), matches);
+    const auto hash = hashOf(rawName);
+    const auto found = std::find_if(state.slots.begin(), state.slots.end(),
+        [&](const Slot& slot) { return slot.rawHash == hash && matches(slot); });
     if (found == state.slots.end()) {
         return std::nullopt;
     }
@@ -177,14 +207,19 @@ std::optional<std::size_t> LogBuilder::findSlot(std::string_view rawName)
     return index;
 }
 
+void LogBuilder::say(const RankState& state, std::string text)
+{
+    Event said;
+    said.rank = state.rank;
+    said.line = m_line;
+    said.text = std::move(text);
+    event(std::move(said));
+}
+
 void LogBuilder::saySomeLeftOut()
 {
     if (!std::exchange(m_tooManyNames, true)) {
-        Event said;
-        said.rank = m_row->rank;
-        said.line = m_line;
-        said.text = fmt::format("more than {} different values in this log; the others were left out", mostNames);
-        event(std::move(said));
+        say(*m_row, fmt::format("more than {} different values in this log; the others were left out", mostNames));
     }
 }
 
@@ -215,20 +250,29 @@ std::string LogBuilder::nameOf(std::string_view rawName) const
 LogBuilder::Slot* LogBuilder::makeSlot(std::string_view rawName)
 {
     auto& state = *m_row;
-    if (state.slots.size() >= mostNames) {
+    // A name whose steps came to be counted has a second series.
+    const auto names = std::count_if(
+        state.slots.begin(), state.slots.end(), [&](const Slot& slot) { return slot.inferred == state.inferred; });
+    if (static_cast<std::size_t>(names) >= mostNames) {
         saySomeLeftOut();
         return nullptr;
     }
     Slot slot;
     slot.rawName = rawName;
+    slot.rawHash = hashOf(rawName);
     slot.name = readable(nameOf(rawName), longestName);
     slot.isLoss = slot.name == "loss";
     const bool comesWithLoss = printedWithLoss(slot.name);
     slot.name += state.suffix;
     slot.inferred = state.inferred;
     // Two names of a log for one thing may be two things, a mean over an epoch for example: two series.
-    const auto taken = [&](const Slot& other) { return other.name == slot.name && other.inferred == slot.inferred; };
-    const auto anyTakes = [&] { return std::any_of(state.slots.begin(), state.slots.end(), taken); };
+    const auto taken = [&](const Slot& other) {
+        return other.hash == slot.hash && other.name == slot.name && other.inferred == slot.inferred;
+    };
+    const auto anyTakes = [&] {
+        slot.hash = hashOf(slot.name);
+        return std::any_of(state.slots.begin(), state.slots.end(), taken);
+    };
     slot.isFirst = !anyTakes();
     slot.comesWithLoss = slot.isFirst && comesWithLoss;
     if (!slot.isFirst) {
@@ -263,10 +307,23 @@ void LogBuilder::handOver(Slot& slot)
     }
 }
 
+/// Each point a series of its own would cost a thousand times what it holds.
+void LogBuilder::beginSegment(RankState& state)
+{
+    ++state.segment;
+    if (state.segment >= mostSegments || static_cast<std::size_t>(state.segment) * state.slots.size() > mostSeries) {
+        state.noSteps = true;
+        say(state,
+            fmt::format("the steps of this log went back {} times; behind this line its rows are counted instead, and "
+                        "what it calls their step is kept as a value",
+                state.segment));
+    }
+}
+
 void LogBuilder::append(RankState& state, Slot& slot, const Point& point)
 {
-    if (slot.segment == state.segment && point.step < slot.lastStep && state.segment < mostSegments) {
-        ++state.segment;
+    if (slot.segment == state.segment && point.step < slot.lastStep && !state.noSteps) {
+        beginSegment(state);
     }
     if (slot.segment != state.segment) {
         handOver(slot);

@@ -84,6 +84,8 @@ private:
     {
         std::string rawName;
         std::string name;
+        std::size_t rawHash = 0; ///< of rawName: tables of a thousand columns have names of one length
+        std::size_t hash = 0; ///< of name
         bool inferred = false;
         bool isLoss = false; ///< under whatever name
         bool isFirst = true; ///< no other had its name before
@@ -101,6 +103,8 @@ private:
         int segment = 0;
         bool open = false;
         bool inferred = false;
+        bool noSteps = false; ///< what the log calls its step went back too often to be one: rows are counted
+        std::int64_t given = 0; ///< what the log calls the step of the last row
         bool hasCompanion = false; ///< a value that is printed together with the loss was given at this step
         std::int64_t step = 0;
         std::int64_t line = 0;
@@ -117,8 +121,11 @@ private:
     std::optional<std::size_t> findSlot(std::string_view rawName);
     Slot* makeSlot(std::string_view rawName);
     std::string nameOf(std::string_view rawName) const;
+    void say(const RankState& state, std::string text);
     void saySomeLeftOut();
+    void startRowWithoutStep(RankState& state, std::int64_t given, std::int64_t line);
     void closeStep(RankState& state);
+    void beginSegment(RankState& state);
     void append(RankState& state, Slot& slot, const Point& point);
     void handOver(Slot& slot);
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
+#include <optional>
 #include <system_error>
 
-#include <fmt/format.h>
-
+#include "core/ingest/loghistory.h"
 #include "core/ingest/logsource.h"
 #include "core/ingest/mlflow.h"
+#include "core/ingest/textsource.h"
 #include "core/platform/platform.h"
 #include "core/session/session.h"
 
@@ -24,12 +24,6 @@ constexpr std::size_t pointsPerPiece = 100'000;
 /// After so long a last line without its end is what a killed process left, and all there will be.
 constexpr std::chrono::seconds restingTime {5};
 
-/// A log read with other columns is another log.
-std::string readWith(const ColumnMap& columns)
-{
-    return columns.empty() ? std::string() : ':' + hashText(textOf(columns));
-}
-
 /// One log on its way into a session.
 class LogImport
 {
@@ -39,10 +33,9 @@ public:
         , m_session(session)
         , m_queue(queue)
         , m_columns(columns)
-        , m_readWith(readWith(columns))
     { }
 
-    bool gaveSeries() const { return m_gaveSeries; }
+    LogRead read() const { return m_putOff ? LogRead::putOff : m_gaveSeries ? LogRead::series : LogRead::nothing; }
 
     Result<void> run(
         const std::vector<Series>& stored, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
@@ -57,11 +50,13 @@ public:
         if (mark->offset == static_cast<std::int64_t>(m_size)) {
             return {};
         }
+        m_putOff = !m_file.last && holdsMoreThan(m_file.path, muchText, cancel);
+        if (m_putOff) {
+            return {};
+        }
         auto log = openLog(m_file.path, m_file.relative, mark->offset, mark->line, own, m_columns);
         if (log && mark->offset > 0 && !(*log)->resumable()) {
-            if (auto dropped = m_session.dropLog(m_file.relative); !dropped) {
-                return dropped;
-            }
+            m_replaced = *mark;
             mark = freshMark();
             m_stored = 0;
             m_gaveSeries = false;
@@ -108,15 +103,16 @@ private:
         if (!*stored) {
             return freshMark();
         }
-        if ((*stored)->offset <= static_cast<std::int64_t>(m_size)) {
-            const auto now = markAt(*reader, (*stored)->offset);
-            if (now.identity == (*stored)->identity && now.lastLineHash == (*stored)->lastLineHash) {
-                return **stored;
-            }
+        const auto& before = **stored;
+        const bool same = before.offset <= static_cast<std::int64_t>(m_size)
+            && sameContents(markAt(*reader, before.offset, m_columns), before);
+        if (same && sameColumns(before, m_columns)) {
+            return before;
         }
-        if (auto dropped = m_session.dropLog(m_file.relative); !dropped) {
-            return tl::make_unexpected(dropped.error());
+        if (same) {
+            return m_session.dropLog(m_file.relative).map(freshMark);
         }
+        m_replaced = before;
         return freshMark();
     }
 
@@ -142,7 +138,12 @@ private:
         if (!reader) {
             return tl::make_unexpected(reader.error());
         }
-        auto next = markAt(*reader, contents.bytes);
+        if (const auto before = std::exchange(m_replaced, std::nullopt)) {
+            if (auto kept = m_session.replaceLog(m_file.relative, *before); !kept) {
+                return tl::make_unexpected(kept.error());
+            }
+        }
+        auto next = markAt(*reader, contents.bytes, m_columns);
         next.line = contents.lines;
         next.from = m_stored;
         m_gaveSeries = m_gaveSeries || !contents.series.empty();
@@ -152,40 +153,30 @@ private:
             {m_file.relative, std::move(contents.format), std::move(next), static_cast<LogRecords&&>(contents)});
     }
 
-    static std::string hashOf(const FileReader& reader, std::int64_t from, std::int64_t to)
-    {
-        std::string bytes(static_cast<std::size_t>(to - from), '\0');
-        const auto read = reader.readAt(static_cast<std::uint64_t>(from), std::as_writable_bytes(std::span(bytes)));
-        return read ? hashText(bytes) : std::string();
-    }
-
-    /// Only what was taken is hashed: the rest may still be written.
-    LogMark markAt(const FileReader& reader, std::int64_t offset) const
-    {
-        constexpr std::int64_t headBytes = 4096;
-        constexpr std::int64_t tailBytes = 256;
-        const auto& stamp = reader.stamp();
-        LogMark mark;
-        mark.offset = offset;
-        mark.identity = fmt::format(
-            "{}:{}:{}{}", stamp.device, stamp.inode, hashOf(reader, 0, std::min(offset, headBytes)), m_readWith);
-        mark.lastLineHash = hashOf(reader, std::max<std::int64_t>(0, offset - tailBytes), offset);
-        return mark;
-    }
-
     const FoundFile& m_file;
     Session& m_session;
     LogQueue& m_queue;
     const ColumnMap& m_columns;
-    std::string m_readWith;
+    /// What the file held before it was begun anew. That stays what the log tells until there is something else: a file
+    /// that was emptied says nothing yet.
+    std::optional<LogMark> m_replaced;
     bool m_gaveSeries = false; ///< now or at an earlier import
+    bool m_putOff = false;
     std::uint64_t m_size = 0;
     bool m_atRest = false; ///< nobody has written to it for a while
     std::int64_t m_stored = 0;
 };
 
+/// What was read of the same state with other columns goes, what else was read stays.
+Result<void> makeRoom(const FoundFile& folder, Session& session, const LogMark& stored, const ColumnMap& columns)
+{
+    return stillHolds(folder, stored) && !sameColumns(stored, columns)
+        ? session.dropLog(folder.relative)
+        : session.replaceLog(folder.relative, stored).map([](const std::string&) {});
+}
+
 /// A folder that stands for a log is read anew whenever one of its files changed.
-Result<bool> importFolder(const FoundFile& folder, Session& session, const ColumnMap& columns,
+Result<LogRead> importFolder(const FoundFile& folder, Session& session, const ColumnMap& columns,
     const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
 {
     const auto state = mlflowState(folder.path);
@@ -195,7 +186,7 @@ Result<bool> importFolder(const FoundFile& folder, Session& session, const Colum
         return tl::make_unexpected(stored.error());
     }
     if (*stored && (*stored)->identity == identity) {
-        return true;
+        return LogRead::series;
     }
     auto log = openLog(folder.path, folder.relative, 0, 0, {}, columns);
     if (!log) {
@@ -204,7 +195,7 @@ Result<bool> importFolder(const FoundFile& folder, Session& session, const Colum
     if (!state.atRest) {
         (*log)->leaveTail();
     }
-    auto done = session.dropLog(folder.relative);
+    auto done = *stored ? makeRoom(folder, session, **stored, columns) : Result<void>();
     LogMark mark;
     mark.from = 0;
     bool gaveSeries = false;
@@ -218,7 +209,7 @@ Result<bool> importFolder(const FoundFile& folder, Session& session, const Colum
         mark.from = mark.offset;
         advance(mark.offset);
     }
-    return done.map([&] { return gaveSeries; });
+    return done.map([&] { return gaveSeries ? LogRead::series : LogRead::nothing; });
 }
 
 } // namespace
@@ -247,14 +238,14 @@ Result<void> LogQueue::flush()
     });
 }
 
-Result<bool> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
+Result<LogRead> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
     const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
 {
     if (std::error_code error; std::filesystem::is_directory(file.path, error)) {
         return importFolder(file, session, columns, advance, cancel);
     }
     LogImport import(file, session, queue, columns);
-    return import.run(stored, advance, cancel).map([&] { return import.gaveSeries(); });
+    return import.run(stored, advance, cancel).map([&] { return import.read(); });
 }
 
 } // namespace nanscope

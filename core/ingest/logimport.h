@@ -32,10 +32,17 @@ private:
     std::size_t m_size = 0; ///< points and what else they hold
 };
 
-/// Stores what a log holds beyond what the session already took of it, piece by piece, through the queue; a log that
-/// was cut off, replaced or read with other columns since is forgotten and read anew. `advance` hears the place in the
-/// file. True where the session has series of it now.
-Result<bool> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
+/// What an import made of a log.
+enum class LogRead {
+    nothing,
+    series, ///< the session has some of it now
+    putOff, ///< it unpacks to so much that the others come first
+};
+
+/// Stores what a log holds beyond what the session already took of it, piece by piece, through the queue. A log that
+/// was begun anew since is read from its start, and what it gave before is kept as a replaced one; one that is read
+/// with other columns than before is forgotten and read again. `advance` hears the place in the file.
+Result<LogRead> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
     const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel);
 
 } // namespace nanscope

@@ -223,6 +223,7 @@ void LogScanner::sayProblem()
     const auto problem = m_reader.source().problem();
     if (!problem.empty()) {
         Event event;
+        event.kind = EventKind::damaged;
         event.text = problem + "; what came before was read";
         event.line = m_reader.lines();
         m_builder.event(std::move(event));
@@ -235,6 +236,9 @@ void LogScanner::finish()
     if (!m_leaveTail && !m_reader.source().seekable()) {
         m_reader.takeTail();
         sayProblem();
+    }
+    if (auto remark = m_reader.source().remark(); !remark.empty()) {
+        m_builder.event({0, EventKind::other, {}, {}, {}, std::move(remark), {}, m_reader.lines() + 1});
     }
     for (auto& format : m_formats) {
         if (!m_leaveTail || format->heldSince() == 0) {
@@ -282,19 +286,16 @@ std::vector<std::string> LogScanner::columns() const
 
 LogContents LogScanner::next(std::size_t most, const CancelToken& cancel)
 {
-    constexpr std::int64_t linesPerLook = 4096;
-    for (std::int64_t read = 1; !m_finished && m_builder.size() < most; ++read) {
+    const std::function<bool()> mustStop = [&] { return cancel.cancelled(); };
+    while (!m_finished && m_builder.size() < most && !mustStop()) {
         const auto offset = m_reader.offset();
         const auto before = m_reader.lines();
-        const auto line = m_reader.next();
-        if (!line) {
+        const auto line = m_reader.next(mustStop);
+        if (line) {
+            take(*line);
+            noteHeld(line->number, offset, before);
+        } else if (!mustStop()) {
             finish();
-            break;
-        }
-        take(*line);
-        noteHeld(line->number, offset, before);
-        if (read % linesPerLook == 0 && cancel.cancelled()) {
-            break;
         }
     }
     LogContents contents;

@@ -31,6 +31,9 @@ public:
     virtual void leaveTail() { }
 };
 
+/// More than this is read behind all other logs of a run, which may be worth more and cost less.
+constexpr std::int64_t muchText = std::int64_t {256} << 20;
+
 /// Text, TensorBoard's event file, what W&B keeps of a run, or the folder of metrics of a run of MLflow. `stored` is
 /// what an earlier import took of this log before `offset`, which is behind line (or record) `firstLine`, read with the
 /// same columns.
@@ -43,6 +46,7 @@ struct LogPlace
 {
     std::optional<int> rank;
     int attempt = 0;
+    bool operator==(const LogPlace&) const = default;
 };
 LogPlace placeOf(const std::string& relative);
 

@@ -100,15 +100,11 @@ public:
 
     LogContents next(std::size_t most, const CancelToken& cancel) override
     {
-        constexpr std::int64_t linesPerLook = 4096;
-        for (std::int64_t read = 1; !m_finished && m_builder.size() < most; ++read) {
+        while (!m_finished && m_builder.size() < most && !cancel.cancelled()) {
             if (m_waiting.empty()) {
                 finish();
             } else {
                 takeLine();
-            }
-            if (read % linesPerLook == 0 && cancel.cancelled()) {
-                break;
             }
         }
         LogContents contents;
@@ -183,17 +179,18 @@ private:
             if (metric.badLine() > 0) {
                 say(fmt::format("{}: line {} is none of MLflow's and was left out, as may be others", metric.name(),
                         metric.badLine()),
-                    metric.badLine());
+                    metric.badLine(), EventKind::damaged);
             }
             if (metric.torn() && !m_live) {
-                say(fmt::format("{}: the last line is cut off and was left out", metric.name()), metric.number() + 1);
+                say(fmt::format("{}: the last line is cut off and was left out", metric.name()), metric.number() + 1,
+                    EventKind::damaged);
             }
         }
         m_builder.finish();
         m_finished = true;
     }
 
-    void say(std::string text, std::int64_t line, EventKind kind = EventKind::other)
+    void say(std::string text, std::int64_t line, EventKind kind)
     {
         Event event;
         event.kind = kind;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 
+#include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 
 #include "core/ingest/eventfiles.h"
@@ -214,14 +215,10 @@ public:
 
     LogContents next(std::size_t most, const CancelToken& cancel) override
     {
-        constexpr std::int64_t recordsPerLook = 1024;
-        for (std::int64_t read = 1; !m_finished && m_builder.size() < most; ++read) {
+        while (!m_finished && m_builder.size() < most && !cancel.cancelled()) {
             if (!takeRecord()) {
                 m_builder.finish();
                 m_finished = true;
-            }
-            if (read % recordsPerLook == 0 && cancel.cancelled()) {
-                break;
             }
         }
         LogContents contents;
@@ -267,6 +264,8 @@ private:
             if (problem != nullptr) {
                 say(problem);
             }
+        } else {
+            say(fmt::format("a record of {} bytes was left out; none of a training is so large", length));
         }
         ++m_records;
         m_window.skip(length + checksumBytes);
@@ -312,6 +311,7 @@ private:
     void say(std::string text)
     {
         Event event;
+        event.kind = EventKind::damaged;
         event.text = std::move(text);
         event.line = m_records + 1;
         m_builder.event(std::move(event));

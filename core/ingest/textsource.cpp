@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/ingest/unpack.h"
 #include "core/platform/platform.h"
 
@@ -35,23 +37,64 @@ public:
 
     std::size_t read(std::span<char> out) override
     {
+        if (skipHole()) {
+            out.front() = '\0'; // as the hole would begin
+            ++m_given;
+            return 1;
+        }
         const auto size = std::min(out.size(), static_cast<std::size_t>(left()));
         if (size == 0 || !m_file.readAt(static_cast<std::uint64_t>(m_next), std::as_writable_bytes(out.first(size)))) {
             m_size = m_next;
             return 0;
         }
         m_next += static_cast<std::int64_t>(size);
+        m_given += static_cast<std::int64_t>(size);
         return size;
     }
 
-    std::int64_t placeOf(std::int64_t position) const override { return m_begin + position; }
+    std::int64_t placeOf(std::int64_t position) const override
+    {
+        const auto behind = std::upper_bound(m_holes.begin(), m_holes.end(), position,
+            [](std::int64_t at, const Hole& hole) { return at < hole.behind; });
+        return m_begin + position + (behind == m_holes.begin() ? 0 : std::prev(behind)->skipped);
+    }
+    std::string remark() const override
+    {
+        return m_holes.empty() ? std::string()
+                               : fmt::format("{} bytes of this log are a hole in the file, which holds no text: it was "
+                                             "cut off while its writer went on, or never written",
+                                   m_holes.back().skipped + std::ssize(m_holes));
+    }
     bool beganInsideLine() const override { return m_insideLine; }
     std::int64_t left() const override { return std::max<std::int64_t>(0, m_size - m_next); }
 
 private:
+    static constexpr std::int64_t worthSkipping = 1 << 20;
+
+    struct Hole
+    {
+        std::int64_t behind = 0; ///< the position in the text
+        std::int64_t skipped = 0; ///< of this one and all before, but for a zero each
+    };
+
+    bool skipHole()
+    {
+        const auto data = static_cast<std::int64_t>(m_file.dataFrom(static_cast<std::uint64_t>(m_next)));
+        const auto length = std::min(data, m_size) - m_next;
+        if (length < worthSkipping) {
+            return false;
+        }
+        m_next += length;
+        const auto before = m_holes.empty() ? 0 : m_holes.back().skipped;
+        m_holes.push_back({m_given + 1, before + length - 1});
+        return true;
+    }
+
     FileReader m_file;
     std::int64_t m_begin;
-    std::int64_t m_next;
+    std::int64_t m_next; ///< in the file
+    std::int64_t m_given = 0; ///< of the text
+    std::vector<Hole> m_holes;
     std::int64_t m_size;
     bool m_insideLine = false;
 };
@@ -73,6 +116,9 @@ public:
             given += unpack(out.subspan(given));
         }
         m_given += static_cast<std::int64_t>(given);
+        if (m_given > mostOfABomb && m_given / mostTimes > m_next) {
+            end("it unpacks to more than 1,000 times its size; unpack it yourself to have the rest of it read");
+        }
         return given;
     }
 
@@ -89,6 +135,8 @@ public:
 
 private:
     static constexpr std::size_t packedSize = 256 * 1024;
+    static constexpr std::int64_t mostOfABomb = std::int64_t {64} << 20;
+    static constexpr std::int64_t mostTimes = 1000;
 
     std::size_t unpack(std::span<char> out)
     {
@@ -166,6 +214,21 @@ Result<std::unique_ptr<TextSource>> openText(const std::filesystem::path& path, 
         source = std::make_unique<PlainText>(std::move(*file), offset);
     }
     return source;
+}
+
+bool holdsMoreThan(const std::filesystem::path& path, std::int64_t bytes, const CancelToken& cancel)
+{
+    constexpr std::size_t piece = 64 * 1024;
+    const auto text = openText(path);
+    if (!text || (*text)->seekable()) {
+        return text && (*text)->left() > bytes;
+    }
+    std::vector<char> scratch(piece);
+    std::int64_t held = 0;
+    for (std::size_t got = piece; got == piece && held <= bytes && !cancel.cancelled(); held += std::int64_t(got)) {
+        got = (*text)->read(scratch);
+    }
+    return held > bytes;
 }
 
 } // namespace nanscope

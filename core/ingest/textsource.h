@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "core/model/job.h"
 #include "core/model/result.h"
 
 namespace nanscope {
@@ -31,9 +32,14 @@ public:
     virtual std::int64_t left() const = 0;
     /// Why the text ended before it was whole; empty where it did not.
     virtual std::string problem() const { return {}; }
+    /// What is odd about a text that is whole; empty where nothing is.
+    virtual std::string remark() const { return {}; }
 };
 
 /// Plain text from `offset` on; gzip, Zstandard and xz by their first bytes, always from the start.
 Result<std::unique_ptr<TextSource>> openText(const std::filesystem::path& path, std::int64_t offset = 0);
+
+/// Whether a file holds more text than this. Plain text is what it is; packed text is unpacked to see.
+bool holdsMoreThan(const std::filesystem::path& path, std::int64_t bytes, const CancelToken& cancel);
 
 } // namespace nanscope

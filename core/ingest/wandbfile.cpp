@@ -47,20 +47,16 @@ public:
 
     LogContents next(std::size_t most, const CancelToken& cancel) override
     {
-        constexpr std::int64_t recordsPerLook = 1024;
         if (m_file) {
             m_records.emplace(std::move(*m_file), m_live);
             m_file.reset();
         }
-        for (std::int64_t read = 1; !m_finished && (m_known || size() < most); ++read) {
+        while (!m_finished && (m_known || size() < most) && !cancel.cancelled()) {
             if (!takeRecord()) {
                 finish();
             }
             if (m_known && size() >= most) {
                 forget();
-            }
-            if (read % recordsPerLook == 0 && cancel.cancelled()) {
-                break;
             }
         }
         return contents();
@@ -111,7 +107,8 @@ private:
         try {
             take(wandbMessage(record->bytes));
         } catch (const protozero::exception&) {
-            say(fmt::format("the record at byte {} is none of W&B's and was left out", record->begin));
+            say(fmt::format("the record at byte {} is none of W&B's and was left out", record->begin),
+                EventKind::damaged);
         }
         return true;
     }
@@ -120,7 +117,8 @@ private:
     {
         for (const auto& damage : m_records->takeDamage()) {
             if (damage.begin >= m_from) {
-                say(fmt::format("bytes {} to {} of the file were left out: {}", damage.begin, damage.end, damage.what));
+                say(fmt::format("bytes {} to {} of the file were left out: {}", damage.begin, damage.end, damage.what),
+                    EventKind::damaged);
             }
         }
     }
@@ -131,7 +129,8 @@ private:
         m_finished = true;
         if (!m_live) {
             if (const auto torn = m_records->torn(); torn && *torn >= m_from) {
-                say(fmt::format("the file ends inside a record, at byte {}; what came before was read", *torn));
+                say(fmt::format("the file ends inside a record, at byte {}; what came before was read", *torn),
+                    EventKind::damaged);
             }
             m_console.finish(m_count);
             m_offset = m_records->size();
@@ -189,7 +188,7 @@ private:
         }
     }
 
-    void say(std::string text, EventKind kind = EventKind::other)
+    void say(std::string text, EventKind kind)
     {
         Event event;
         event.kind = kind;

@@ -80,9 +80,11 @@ private:
     std::unordered_set<std::string> m_taken;
 };
 
-std::unordered_map<std::string, std::vector<Capture*>> byFile(std::vector<Capture>& captures)
+using CapturesByFile = std::unordered_map<std::string, std::vector<Capture*>>;
+
+CapturesByFile byFile(std::vector<Capture>& captures)
 {
-    std::unordered_map<std::string, std::vector<Capture*>> files;
+    CapturesByFile files;
     for (auto& capture : captures) {
         files[fs::path(capture.path).filename().string()].push_back(&capture);
     }
@@ -138,6 +140,20 @@ const Capture* meantBy(const Event& event, const std::vector<Capture*>& alike)
     return onlyOne(nearest);
 }
 
+void nameEventsOf(LogRecords& records, const CapturesByFile& files)
+{
+    for (auto& event : records.events) {
+        const auto alike =
+            event.kind == EventKind::captureDumped && !event.capture.empty() ? files.find(event.capture) : files.end();
+        if (alike == files.end() || alike->second.front()->file == event.capture) {
+            continue;
+        }
+        if (const auto* meant = meantBy(event, alike->second)) {
+            event.capture = meant->file;
+        }
+    }
+}
+
 } // namespace
 
 void tellApart(std::vector<CaptureName>& sameFile)
@@ -170,15 +186,9 @@ void nameCaptures(std::vector<Capture>& captures)
 void nameEvents(RunData& run)
 {
     const auto files = byFile(run.captures);
-    for (auto& event : run.events) {
-        const auto alike =
-            event.kind == EventKind::captureDumped && !event.capture.empty() ? files.find(event.capture) : files.end();
-        if (alike == files.end() || alike->second.front()->file == event.capture) {
-            continue;
-        }
-        if (const auto* meant = meantBy(event, alike->second)) {
-            event.capture = meant->file;
-        }
+    nameEventsOf(run, files);
+    for (auto& log : run.replaced) {
+        nameEventsOf(log.records, files);
     }
 }
 

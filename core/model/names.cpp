@@ -20,9 +20,9 @@ constexpr std::array<Names, 5> outcomeNames {"finite", "degenerate", "zero", "in
 constexpr std::array<Names, 2> loweringNames {"eager", "fused"};
 constexpr std::array<Names, 15> opNames {"input", "cast", "norm", "normalize", "gram", "polynomial", "update", "output",
     "z", "q", "r", "restart", "equalize", "aol_scale", "rescale"};
-constexpr std::array<Names, 13> eventNames {"capture_dumped", "nan_loss", "skipped_step", "loss_spike",
+constexpr std::array<Names, 14> eventNames {"capture_dumped", "nan_loss", "skipped_step", "loss_spike",
     "optimizer_stop", "traceback", "terminated", "collective", "infrastructure", "machine", "diagnostic_failed",
-    "resumed", "other"};
+    "resumed", "damaged", "other"};
 constexpr std::array<Names, 4> checkpointFactNames {"found", "saved", "removed", "loaded"};
 constexpr std::array<Names, 4> findingStateNames {"fired", "clear", "not_checkable", "silenced"};
 constexpr std::array<Names, 5> checkpointNames {"safe", "suspect", "poisoned", "missing", "unverified"};

@@ -16,6 +16,7 @@ enum class ErrorKind {
     corrupt, ///< contradicts itself: checksum, bounds, duplicate names
     unsupported, ///< well formed, but a kind we do not read
     refused, ///< would need more memory, time or trust than its size justifies
+    busy, ///< another program is at it; later it may be done
     usage, ///< the caller asked for something that does not exist
     cancelled,
     internal,

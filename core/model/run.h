@@ -64,6 +64,7 @@ enum class EventKind {
     machine, ///< Xid, ECC, SDC
     diagnosticFailed, ///< a checker that itself failed: never evidence of NaN
     resumed, ///< training went on from a checkpoint
+    damaged, ///< part of the log itself could not be read; of the file as it was, not of the run
     other,
 };
 
@@ -131,6 +132,18 @@ struct Rejection
     std::string reason;
 };
 
+/// What was imported of a log before it was begun anew or written over: kept, but no part of what the log tells now, or
+/// a step that two generations of it reported would count as two.
+struct ReplacedLog
+{
+    std::string source; ///< as its records have it, "logs/(replaced) train.log"
+    std::string path; ///< of the file that holds something else now, "logs/train.log"
+    LogRecords records;
+    bool said = false; ///< an import has said that the log was begun anew
+    bool compared =
+        false; ///< its points were held against those of the log that has its path now, and some are missing
+};
+
 /// Everything known of one run before it is judged: what the session holds, and what diagnose reads.
 struct RunData : LogRecords
 {
@@ -138,6 +151,12 @@ struct RunData : LogRecords
     std::string root;
     std::vector<Capture> captures;
     std::vector<Rejection> rejected;
+    std::vector<ReplacedLog> replaced {};
+    /// What was seen while reading and left nothing out, a second copy of a capture for example; a session keeps none.
+    std::vector<Rejection> notes {};
 };
+
+/// How many values there are, with those that are not finite.
+std::int64_t pointsOf(const LogRecords& records);
 
 } // namespace nanscope

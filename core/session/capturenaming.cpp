@@ -20,13 +20,6 @@ constexpr const char* findObserved =
     "'$.called') AS entry WHERE facts.name = 'observations' AND entry.type = 'object' "
     "AND json_extract(entry.value, '$.capture') = ?";
 
-/// Where no file is, with the same name.
-std::string replacedPath(const std::string& path)
-{
-    const fs::path place(path);
-    return (place.parent_path() / "(replaced)" / place.filename()).generic_string();
-}
-
 std::vector<std::string> textsOf(Statement& statement)
 {
     std::vector<std::string> texts;
@@ -36,7 +29,21 @@ std::vector<std::string> textsOf(Statement& statement)
     return texts;
 }
 
+constexpr const char* replacedFolder = "(replaced)";
+
 } // namespace
+
+std::string replacedPath(const std::string& path)
+{
+    const fs::path place(path);
+    return (place.parent_path() / replacedFolder / place.filename()).generic_string();
+}
+
+bool isReplacedPath(const std::string& path)
+{
+    std::error_code ignored;
+    return fs::path(path).parent_path().filename() == replacedFolder && !fs::exists(path, ignored);
+}
 
 CaptureNaming::CaptureNaming(sqlite3* db, fs::path folder)
     : m_db(db)

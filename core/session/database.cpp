@@ -2,24 +2,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/database.h"
 
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "core/platform/systemerror.h"
+
 namespace nanscope {
 
 namespace {
 
-Error describe(int code, const char* message)
+Error fullDisk()
+{
+    return {ErrorKind::io, "the disk is full; what was stored before is kept, free some space and run it again", {}};
+}
+
+bool isUsedUp(int systemCode)
+{
+    return systemCode == ENOSPC || systemCode == EDQUOT || systemCode == EFBIG || systemCode == EMFILE
+        || systemCode == ENFILE;
+}
+
+/// SQLite tells a full disk, a limit on files and a broken disk apart only by what the system said last.
+Error systemTrouble(int systemCode, std::string otherwise)
+{
+    if (systemCode == ENOSPC || systemCode == EDQUOT) {
+        return fullDisk();
+    }
+    return {ErrorKind::io,
+        isUsedUp(systemCode) ? "the session cannot be read or written, " + systemReason(systemCode)
+                             : std::move(otherwise),
+        {}};
+}
+
+Error describe(int code, const char* message, int systemCode)
 {
     switch (code & 0xff) {
     case SQLITE_FULL:
-        return {
-            ErrorKind::io, "the disk is full; what was stored before is kept, free some space and run it again", {}};
+        return fullDisk();
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return {ErrorKind::io, "another program keeps the session locked; close it or try again", {}};
+        return {ErrorKind::io,
+            "another program keeps the session locked; wait until it has finished, or close it, and try again", {}};
     case SQLITE_READONLY:
         return {ErrorKind::io, "the session is read-only; copy it to a folder you may write to", {}};
     case SQLITE_NOTADB:
@@ -27,9 +53,9 @@ Error describe(int code, const char* message)
     case SQLITE_CORRUPT:
         return {ErrorKind::corrupt, "the session file is damaged; import the run into a new session", {}};
     case SQLITE_CANTOPEN:
-        return {ErrorKind::io, "the session cannot be opened; check that the folder exists and may be read", {}};
+        return systemTrouble(systemCode, "the session cannot be opened; check that the folder exists and may be read");
     case SQLITE_IOERR:
-        return {ErrorKind::io, fmt::format("the session cannot be read or written ({})", message), {}};
+        return systemTrouble(systemCode, fmt::format("the session cannot be read or written ({})", message));
     case SQLITE_NOMEM:
     case SQLITE_TOOBIG:
         return {ErrorKind::refused, "the session holds a value that is too large", {}};
@@ -42,7 +68,11 @@ Error describe(int code, const char* message)
 
 void throwLastError(sqlite3* db, int code)
 {
-    throw DatabaseFailure {describe(code, db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code))};
+    // SQLite forgets what the system said where a COMMIT fails, but nothing has touched errno since.
+    const int left = errno;
+    const int told = db != nullptr ? sqlite3_system_errno(db) : 0;
+    const auto* message = db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code);
+    throw DatabaseFailure {describe(code, message, isUsedUp(left) ? left : told), code & 0xff};
 }
 
 Statement::Statement(sqlite3* db, std::string_view sql)
@@ -55,6 +85,7 @@ Statement::Statement(sqlite3* db, std::string_view sql)
 
 bool Statement::step()
 {
+    errno = 0;
     const int code = sqlite3_step(m_statement.get());
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
         throwLastError(m_db, code);
@@ -162,6 +193,7 @@ Snapshot::~Snapshot()
 
 void execute(sqlite3* db, const char* sql)
 {
+    errno = 0;
     check(db, sqlite3_exec(db, sql, nullptr, nullptr, nullptr));
 }
 

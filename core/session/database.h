@@ -23,6 +23,7 @@ namespace nanscope {
 struct DatabaseFailure
 {
     Error error;
+    int code = 0; ///< SQLite's, without its extension; 0 for what SQLite did not say
 };
 
 /// Throws what the last call on this connection left behind, as a sentence.

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include <sqlite3.h>
+#include "core/session/database.h"
 
 namespace nanscope {
 
@@ -46,6 +46,21 @@ NoLockWait::~NoLockWait()
 void waitForLocks(sqlite3* db)
 {
     sqlite3_busy_handler(db, onBusy, nullptr);
+}
+
+void untilUnlocked(const std::function<void()>& work)
+{
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(patienceMs);
+    for (int pauses = 0;; ++pauses) {
+        try {
+            return work();
+        } catch (const DatabaseFailure& failed) {
+            const bool locked = failed.code == SQLITE_BUSY && std::chrono::steady_clock::now() < deadline;
+            if (!locked || onBusy(nullptr, pauses) == 0) {
+                throw;
+            }
+        }
+    }
 }
 
 } // namespace nanscope

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+
 struct sqlite3;
 
 namespace nanscope {
@@ -19,5 +21,8 @@ public:
 
 /// Lets this connection wait for ten seconds, unless there is a NoLockWait.
 void waitForLocks(sqlite3* db);
+
+/// The same for what SQLite refuses at once: whoever reads already is not asked whether to wait for the right to write.
+void untilUnlocked(const std::function<void()>& work);
 
 } // namespace nanscope

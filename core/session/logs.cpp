@@ -1,10 +1,17 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
 namespace nanscope {
 
 namespace {
+
+constexpr const char* otherImporter = "another program is importing this log; run the import again";
 
 Series readSeriesRow(const Statement& row)
 {
@@ -64,6 +71,131 @@ std::vector<Event> readEvents(sqlite3* db)
     return all;
 }
 
+namespace {
+
+using RecordsBySource = std::unordered_map<std::string_view, LogRecords*>;
+
+template <class T>
+void moveRecords(LogRecords& from, const RecordsBySource& to, std::vector<T> LogRecords::*member)
+{
+    std::vector<T> kept;
+    for (auto& record : from.*member) {
+        const auto log = to.find(record.source);
+        (log == to.end() ? kept : log->second->*member).push_back(std::move(record));
+    }
+    from.*member = std::move(kept);
+}
+
+std::vector<StoredLog> readLogs(sqlite3* db)
+{
+    const bool replaced = pragmaValue(db, "user_version") >= replacedLogsVersion;
+    Statement rows(db,
+        std::string("SELECT o.path, o.identity, o.taken_bytes, o.taken_lines, o.last_line_hash, ")
+            + (replaced ? "r.path, r.said, r.compared FROM sources o LEFT JOIN replaced_logs r ON r.source_id = o.id "
+                          "ORDER BY o.id"
+                        : "NULL, NULL, NULL FROM sources o ORDER BY o.id"));
+    std::vector<StoredLog> logs;
+    while (rows.step()) {
+        logs.push_back({rows.text(0), {rows.text(1), rows.integer(2), rows.integer(3), rows.text(4)}, rows.text(5),
+            rows.integer(6) != 0, rows.integer(7) != 0});
+    }
+    return logs;
+}
+
+/// A log in a folder stays in it; no file that is found is called so (findFiles).
+std::string replacedName(const std::string& path, int number)
+{
+    const auto name = path.rfind('/') + 1;
+    const auto word = number == 1 ? std::string("(replaced) ") : "(replaced " + std::to_string(number) + ") ";
+    return path.substr(0, name) + word + path.substr(name);
+}
+
+/// In a transaction of the caller's.
+std::string setReplaced(sqlite3* db, const std::string& source, const std::string& path)
+{
+    Statement taken(db, "SELECT 1 FROM sources WHERE path = ?");
+    int number = 1;
+    while (taken.bind(replacedName(path, number)).step()) {
+        ++number;
+    }
+    taken.reset();
+    const auto name = replacedName(path, number);
+    Statement(db, "INSERT INTO replaced_logs SELECT id, ?, 0, 0 FROM sources WHERE path = ?").bind(path, source).run();
+    Statement(db, "UPDATE sources SET path = ? WHERE path = ?").bind(name, source).run();
+    return name;
+}
+
+} // namespace
+
+void setReplacedApart(sqlite3* db, RunData& run)
+{
+    for (const auto& log : readLogs(db)) {
+        if (!log.replaced.empty()) {
+            run.replaced.push_back({log.source, log.replaced, {}, log.said, log.compared});
+        }
+    }
+    RecordsBySource apart;
+    for (auto& log : run.replaced) {
+        apart.emplace(log.source, &log.records);
+    }
+    if (!apart.empty()) {
+        moveRecords(run, apart, &LogRecords::series);
+        moveRecords(run, apart, &LogRecords::events);
+        moveRecords(run, apart, &LogRecords::checkpoints);
+        moveRecords(run, apart, &LogRecords::settings);
+    }
+}
+
+Result<std::vector<StoredLog>> Session::logs() const
+{
+    return m_impl->attempt([&] { return readLogs(m_impl->raw()); });
+}
+
+Result<std::string> Session::replaceLog(const std::string& source, const LogMark& seen)
+{
+    auto name = m_impl->attempt([&] {
+        Transaction transaction(m_impl->raw());
+        const auto stored = m_impl->logs().mark(source);
+        const bool same = stored && stored->offset == seen.offset && stored->identity == seen.identity;
+        auto replaced = same ? setReplaced(m_impl->raw(), source, source) : std::string();
+        transaction.commit();
+        return replaced;
+    });
+    return name && name->empty() ? failure(ErrorKind::busy, otherImporter, path().string()) : name;
+}
+
+Result<void> Session::settleReplaced(const ReplacedLog& log)
+{
+    return m_impl->attempt([&] {
+        Statement(m_impl->raw(),
+            "UPDATE replaced_logs SET said = ?, compared = ? WHERE source_id IN (SELECT id FROM sources WHERE path = "
+            "?)")
+            .bind(log.said, log.compared, log.source)
+            .run();
+    });
+}
+
+Result<void> Session::moveLogs(const std::vector<LogMove>& moves)
+{
+    return m_impl->attempt([&] {
+        sqlite3* db = m_impl->raw();
+        Transaction transaction(db);
+        Statement rename(db, "UPDATE sources SET path = ? WHERE path = ?");
+        Statement settled(db, "DELETE FROM replaced_logs WHERE source_id IN (SELECT id FROM sources WHERE path = ?)");
+        // Logs that are rotated hand their names on to one another: none is free before all have let go of theirs.
+        const auto between = [](const LogMove& move) { return move.to + "/"; };
+        for (const auto& move : moves) {
+            settled.bind(move.from).run();
+            rename.bind(between(move), move.from).run();
+        }
+        for (const auto& move : moves) {
+            setReplaced(db, move.to, move.to);
+            rename.bind(move.to, between(move)).run();
+        }
+        transaction.commit();
+    });
+}
+
 Result<std::vector<Point>> Session::points(std::int64_t seriesId) const
 {
     return m_impl->attempt([&] { return readPoints(m_impl->raw(), seriesId); });
@@ -103,9 +235,7 @@ Result<void> Session::addLog(
     const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records)
 {
     return addLogs({{source, format, mark, records}}).and_then([&](const std::vector<std::string>& refused) {
-        return refused.empty() ? Result<void>()
-                               : failure(ErrorKind::refused,
-                                   "another program is importing this log; run the import again", path().string());
+        return refused.empty() ? Result<void>() : failure(ErrorKind::busy, otherImporter, path().string());
     });
 }
 
@@ -123,6 +253,7 @@ Result<void> Session::dropLog(const std::string& source)
                  "DELETE FROM checkpoints WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
                  "DELETE FROM settings WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
                  "DELETE FROM events WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+                 "DELETE FROM replaced_logs WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
                  "DELETE FROM sources WHERE path = ?",
              }) {
             Statement(db, sql).bind(source).run();

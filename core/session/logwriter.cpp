@@ -14,8 +14,7 @@ LogWriter::LogWriter(sqlite3* db)
           "format = CASE excluded.format WHEN '' THEN format ELSE excluded.format END, identity = excluded.identity, "
           "taken_bytes = excluded.taken_bytes, taken_lines = excluded.taken_lines, "
           "last_line_hash = excluded.last_line_hash RETURNING id")
-    , m_findSeries(db,
-          "SELECT id FROM series WHERE source_id = ? AND name = ? AND rank IS ? AND segment = ? AND step_inferred = ?")
+    , m_findSeries(db, "SELECT id, name, rank, segment, step_inferred FROM series WHERE source_id = ?")
     , m_newSeries(db, "INSERT INTO series VALUES (NULL, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0, 0)")
     , m_countSeries(db,
           "UPDATE series SET points = points + ?, last_step = ?, nan = nan + ?, pos_inf = pos_inf + ?, "
@@ -50,6 +49,7 @@ bool LogWriter::add(const LogAddition& addition)
         return false;
     }
     const auto sourceId = storeSource(addition);
+    readRows(sourceId);
     for (const auto& series : addition.records.series) {
         addSeries(sourceId, series);
     }
@@ -68,20 +68,30 @@ std::int64_t LogWriter::storeSource(const LogAddition& addition)
     return id;
 }
 
+/// All at once: a log of many ranks has as many series of one name, and each would be sought among them.
+void LogWriter::readRows(std::int64_t sourceId)
+{
+    m_rows.clear();
+    m_findSeries.bind(sourceId);
+    while (m_findSeries.step()) {
+        m_rows[{m_findSeries.optional<int>(2), static_cast<int>(m_findSeries.integer(3)), m_findSeries.integer(4) != 0,
+            m_findSeries.text(1)}] = m_findSeries.integer(0);
+    }
+    m_findSeries.reset();
+}
+
 SeriesRow LogWriter::rowOf(std::int64_t sourceId, const Series& series)
 {
-    const bool known =
-        m_findSeries.bind(sourceId, series.name, series.rank, series.segment, series.stepInferred).step();
-    const auto id = known ? m_findSeries.integer(0) : 0;
-    m_findSeries.reset();
-    if (known) {
+    auto& id = m_rows[{series.rank, series.segment, series.stepInferred, series.name}];
+    if (id != 0) {
         return {id, 0};
     }
     m_newSeries
         .bind(sourceId, series.name, series.rank, series.segment, series.stepInferred, series.points.front().step,
             series.points.back().step)
         .run();
-    return {sqlite3_last_insert_rowid(m_db), 0};
+    id = sqlite3_last_insert_rowid(m_db);
+    return {id, 0};
 }
 
 void LogWriter::addSeries(std::int64_t sourceId, const Series& series)

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/session/chunks.h"
@@ -31,6 +33,7 @@ public:
 private:
     bool continues(const LogAddition& addition);
     std::int64_t storeSource(const LogAddition& addition);
+    void readRows(std::int64_t sourceId);
     SeriesRow rowOf(std::int64_t sourceId, const Series& series);
     void addSeries(std::int64_t sourceId, const Series& series);
     void addEvents(std::int64_t sourceId, const std::vector<Event>& events);
@@ -40,6 +43,8 @@ private:
     Statement m_mark;
     Statement m_source;
     Statement m_findSeries;
+    /// Of the source that is added to: rank, segment, whether its steps are counted, and name.
+    std::map<std::tuple<std::optional<int>, int, bool, std::string>, std::int64_t> m_rows;
     Statement m_newSeries;
     Statement m_countSeries;
     Statement m_event;

@@ -98,8 +98,31 @@ std::optional<std::string> cellText(sqlite3_stmt* statement, int column)
     }
 }
 
-Session::Table runQuery(sqlite3* db, const std::string& sql)
+/// Lets a statement end that would not end by itself.
+class Interruptible
 {
+public:
+    Interruptible(sqlite3* db, const CancelToken& cancel)
+        : m_db(db)
+        , m_cancel(cancel)
+    {
+        constexpr int instructionsPerLook = 10'000; // some tenths of a millisecond
+        sqlite3_progress_handler(db, instructionsPerLook, mustStop, this);
+    }
+    ~Interruptible() { sqlite3_progress_handler(m_db, 0, nullptr, nullptr); }
+    Interruptible(const Interruptible&) = delete;
+    Interruptible& operator=(const Interruptible&) = delete;
+
+private:
+    static int mustStop(void* self) { return static_cast<Interruptible*>(self)->m_cancel.cancelled() ? 1 : 0; }
+
+    sqlite3* m_db;
+    const CancelToken& m_cancel;
+};
+
+Session::Table runQuery(sqlite3* db, const std::string& sql, const CancelToken& cancel)
+{
+    const Interruptible guard(db, cancel);
     const auto statement = prepareQuery(db, sql);
     Session::Table table;
     const int columns = sqlite3_column_count(statement.get());
@@ -113,6 +136,9 @@ Session::Table runQuery(sqlite3* db, const std::string& sql)
             row.push_back(cellText(statement.get(), column));
         }
     }
+    if (code == SQLITE_INTERRUPT) {
+        throw DatabaseFailure {{ErrorKind::cancelled, "the query was cancelled", {}}};
+    }
     if (code != SQLITE_DONE) {
         throwLastError(db, code);
     }
@@ -121,9 +147,9 @@ Session::Table runQuery(sqlite3* db, const std::string& sql)
 
 } // namespace
 
-Result<Session::Table> Session::query(const std::string& sql) const
+Result<Session::Table> Session::query(const std::string& sql, const CancelToken& cancel) const
 {
-    return m_impl->attempt([&] { return runQuery(m_impl->raw(), sql); });
+    return m_impl->attempt([&] { return runQuery(m_impl->raw(), sql, cancel); });
 }
 
 } // namespace nanscope

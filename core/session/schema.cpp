@@ -99,7 +99,13 @@ CREATE INDEX captures_by_path ON captures (path);
 CREATE TABLE variants (name TEXT PRIMARY KEY NOT NULL, definition TEXT NOT NULL);
 )sql";
 
-constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames};
+// path: what the log was called until its file was begun anew; said and compared: as in ReplacedLog.
+constexpr const char* replacedLogs = R"sql(
+CREATE TABLE replaced_logs (
+    source_id INTEGER PRIMARY KEY, path TEXT NOT NULL, said INTEGER NOT NULL, compared INTEGER NOT NULL);
+)sql";
+
+constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;
@@ -137,6 +143,10 @@ Objects expectedObjects(std::int64_t version)
 
 void migrate(sqlite3* db, const std::filesystem::path& folder)
 {
+    // A session that is as it should be is opened while another program writes to it.
+    if (pragmaValue(db, "user_version") == sessionSchemaVersion) {
+        return;
+    }
     Transaction transaction(db);
     const auto version = pragmaValue(db, "user_version");
     if (version > 0 && version < sessionSchemaVersion) {

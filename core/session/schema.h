@@ -18,6 +18,9 @@ constexpr std::int64_t deepGaugesVersion = 2;
 /// The first version in which no two captures have one name, and with the user's own variants.
 constexpr std::int64_t ownNamesVersion = 5;
 
+/// The first version that keeps logs which were begun anew.
+constexpr std::int64_t replacedLogsVersion = 6;
+
 /// Applies the migrations a file still lacks, in one transaction; `folder` is the real path of the folder it lies in.
 /// Throws DatabaseFailure.
 void migrate(sqlite3* db, const std::filesystem::path& folder);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/session.h"
 
+#include <array>
+#include <fstream>
 #include <functional>
 #include <system_error>
 
@@ -9,6 +11,7 @@
 
 #include "core/model/capturenames.h"
 #include "core/platform/platform.h"
+#include "core/platform/privatefolder.h"
 #include "core/session/chunks.h"
 #include "core/session/lockwait.h"
 #include "core/session/schema.h"
@@ -62,14 +65,28 @@ std::string immutableName(const fs::path& path)
     return uri + "?immutable=1";
 }
 
+/// A copy of the one file of a session that was open. Reading it makes two files beside it, which only a connection
+/// that may write takes away again.
+bool isLoneWal(const fs::path& path)
+{
+    constexpr std::size_t readVersion = 19;
+    std::array<char, readVersion + 1> head {};
+    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+    std::error_code error;
+    return head[readVersion] == 2 && !fs::exists(path.string() + "-wal", error);
+}
+
 Database connectReadOnly(const fs::path& path)
 {
     try {
-        auto db = connect(path.string(), SQLITE_OPEN_READONLY);
+        auto db = connect(path.string(), isLoneWal(path) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+        execute(db.get(), "PRAGMA query_only = ON");
         pragmaValue(db.get(), "schema_version");
         return db;
     } catch (const DatabaseFailure& failed) {
-        if (failed.error.kind == ErrorKind::format || failed.error.kind == ErrorKind::corrupt) {
+        const bool folder =
+            failed.code == SQLITE_CANTOPEN || failed.code == SQLITE_READONLY || failed.code == SQLITE_IOERR;
+        if (!folder) {
             throw;
         }
     }
@@ -82,7 +99,7 @@ bool isFresh(sqlite3* db)
         && !Statement(db, "SELECT 1 FROM sqlite_master").step();
 }
 
-void requireSession(sqlite3* db, OpenMode mode)
+void requireSession(sqlite3* db)
 {
     if (pragmaValue(db, "application_id") != sessionApplicationId) {
         refuse(ErrorKind::format, "not a Nanscope session");
@@ -93,20 +110,22 @@ void requireSession(sqlite3* db, OpenMode mode)
             fmt::format("the session has version {}, this Nanscope reads up to version {}; update Nanscope", version,
                 sessionSchemaVersion));
     }
-    if (version < 1 && mode == OpenMode::readOnly) {
-        refuse(ErrorKind::unsupported,
-            fmt::format("the session has the old version {} (this Nanscope writes {}); open it once from a folder you "
-                        "may write to",
-                version, sessionSchemaVersion));
+    if (version < 1) {
+        refuse(ErrorKind::corrupt,
+            fmt::format("the session says it has version {}, which no Nanscope ever wrote; import the run into a new "
+                        "session",
+                version));
     }
 }
 
 void chooseJournal(sqlite3* db, const fs::path& path)
 {
     const bool network = isNetworkFileSystem(fs::absolute(path).parent_path());
-    execute(db,
-        network ? "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL"
-                : "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    untilUnlocked([&] {
+        execute(db,
+            network ? "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL"
+                    : "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    });
 }
 
 fs::path realPath(const fs::path& path)
@@ -121,7 +140,7 @@ Database openDatabase(const fs::path& path, OpenMode mode)
     if (mode == OpenMode::readOnly) {
         auto db = connectReadOnly(path);
         distrust(db.get());
-        requireSession(db.get(), mode);
+        requireSession(db.get());
         requireOwnSchema(db.get());
         return db;
     }
@@ -129,14 +148,14 @@ Database openDatabase(const fs::path& path, OpenMode mode)
     distrust(db.get());
     const bool fresh = mode == OpenMode::create && isFresh(db.get());
     if (!fresh) {
-        requireSession(db.get(), mode);
+        requireSession(db.get());
+        requireOwnSchema(db.get());
     }
     if (sqlite3_db_readonly(db.get(), "main") == 1) {
         refuse(ErrorKind::io, "the session may not be written; open it read-only or copy it elsewhere");
     }
     chooseJournal(db.get(), path);
     migrate(db.get(), realPath(path).parent_path());
-    requireOwnSchema(db.get());
     return db;
 }
 
@@ -154,13 +173,13 @@ Result<void> prepareFile(const fs::path& path, OpenMode mode)
         return failure(ErrorKind::io, "no such session; import a folder to make one", path.string());
     }
     if (mode == OpenMode::create && path.has_parent_path()) {
-        fs::create_directories(path.parent_path(), error);
-        if (error) {
-            return failure(ErrorKind::io, "the folder for the session cannot be made (" + error.message() + ")",
-                path.parent_path().string());
+        if (auto made = makePrivateFolders(path.parent_path()); !made) {
+            return made;
         }
     }
-    return {};
+    // SQLite would make it for everybody. Its journals take the mode of the file, which a session that exists keeps:
+    // its owner may have opened it to others on purpose.
+    return fs::exists(status) || mode != OpenMode::create ? Result<void>() : makePrivateFile(path);
 }
 
 std::string readableName(const fs::path& folder)
@@ -196,6 +215,7 @@ RunData readRunData(sqlite3* db)
     run.events = readEvents(db);
     run.checkpoints = readCheckpoints(db);
     run.settings = readSettings(db);
+    setReplacedApart(db, run);
     Statement rejected(db, "SELECT path, reason FROM rejections ORDER BY path");
     while (rejected.step()) {
         run.rejected.push_back({rejected.text(0), rejected.text(1)});
@@ -203,9 +223,54 @@ RunData readRunData(sqlite3* db)
     return run;
 }
 
-RunData withPaths(sqlite3* db, RunData run, const std::function<std::string(const std::string&)>& found)
+bool isBelow(const fs::path& place, const fs::path& folder)
+{
+    const auto relative = place.lexically_relative(folder);
+    return !relative.empty() && *relative.begin() != "..";
+}
+
+/// A session may come from a stranger. What it calls a capture is opened only below the folder that the session lies in
+/// or the one that it was imported from; one that was moved or mailed has its captures beside it.
+class OwnPlaces
+{
+public:
+    OwnPlaces(const fs::path& session, const std::string& root)
+        : m_own(placeOf(session).parent_path())
+        , m_root(fs::path(root).relative_path().empty() ? fs::path() : placeOf(root))
+    { }
+
+    /// Empty for a place outside both.
+    std::string find(const std::string& path) const
+    {
+        const auto place = placeOf(path);
+        if (isBelow(place, m_own)) {
+            return path;
+        }
+        if (place.empty() || m_root.empty() || !isBelow(place, m_root)) {
+            return {};
+        }
+        std::error_code ignored;
+        const auto beside = m_own / place.lexically_relative(m_root);
+        return !fs::exists(place, ignored) && fs::exists(beside, ignored) ? beside.string() : path;
+    }
+
+private:
+    /// Empty for no path, or one that cannot be.
+    static fs::path placeOf(const fs::path& path)
+    {
+        std::error_code error;
+        return path.empty() ? fs::path() : fs::absolute(path, error).lexically_normal();
+    }
+
+    fs::path m_own;
+    fs::path m_root; ///< empty: unknown, or everything
+};
+
+RunData withPaths(
+    sqlite3* db, RunData run, const fs::path& session, const std::function<std::string(const std::string&)>& found)
 {
     run.root = found(run.root);
+    const OwnPlaces places(session, run.root);
     for (auto& capture : run.captures) {
         capture.path = found(capture.path);
     }
@@ -213,6 +278,11 @@ RunData withPaths(sqlite3* db, RunData run, const std::function<std::string(cons
         nameCaptures(run.captures);
     }
     nameEvents(run);
+    for (auto& capture : run.captures) {
+        capture.overwritten = isReplacedPath(capture.path);
+        // Without an identity any file would do.
+        capture.path = capture.identity.empty() ? std::string() : places.find(capture.path);
+    }
     return run;
 }
 
@@ -365,8 +435,8 @@ Result<RunData> Session::summary() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        return withPaths(
-            m_impl->raw(), readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
+        return withPaths(m_impl->raw(), readRunData(m_impl->raw()), m_impl->path,
+            [this](const auto& kept) { return m_impl->found(kept); });
     });
 }
 
@@ -374,10 +444,16 @@ Result<RunData> Session::load() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        auto run = withPaths(
-            m_impl->raw(), readRunData(m_impl->raw()), [this](const auto& kept) { return m_impl->found(kept); });
-        for (auto& series : run.series) {
-            series.points = readPoints(m_impl->raw(), series.id);
+        auto run = withPaths(m_impl->raw(), readRunData(m_impl->raw()), m_impl->path,
+            [this](const auto& kept) { return m_impl->found(kept); });
+        const auto fill = [this](LogRecords& records) {
+            for (auto& series : records.series) {
+                series.points = readPoints(m_impl->raw(), series.id);
+            }
+        };
+        fill(run);
+        for (auto& log : run.replaced) {
+            fill(log.records);
         }
         return run;
     });

@@ -71,6 +71,16 @@ struct StoredVariant
 constexpr std::int64_t maxDefinitionBytes = std::int64_t {64} << 10;
 constexpr int maxStoredVariants = 64;
 
+/// A log that something is stored of.
+struct StoredLog
+{
+    std::string source;
+    LogMark mark;
+    std::string replaced; ///< the path it had until its file was begun anew; empty where it still has it
+    bool said = false; ///< as in ReplacedLog
+    bool compared = false;
+};
+
 /// What one reading of a log found, and where the next one goes on.
 struct LogAddition
 {
@@ -120,7 +130,20 @@ public:
     /// Many of them in one transaction, which is most of what a small one costs; all or none of them. Returns the
     /// sources that another program went on with meanwhile: nothing is stored of these.
     Result<std::vector<std::string>> addLogs(const std::vector<LogAddition>& additions);
-    /// Forgets what a source gave, for a log that was truncated or replaced.
+    Result<std::vector<StoredLog>> logs() const;
+    /// Keeps what a log gave before it was begun anew, under another name, which is returned: "(replaced) train.log" in
+    /// the folder of the log, with a number where that is taken. Refused where another program went on since `seen`.
+    Result<std::string> replaceLog(const std::string& source, const LogMark& seen);
+    /// Keeps what is known of a replaced log, said and compared.
+    Result<void> settleReplaced(const ReplacedLog& log);
+    struct LogMove
+    {
+        std::string from;
+        std::string to;
+    };
+    /// Logs whose files were renamed, all at once. A log that had a name which is taken now is kept as a replaced one.
+    Result<void> moveLogs(const std::vector<LogMove>& moves);
+    /// Forgets what a source gave: what is read again, with other columns, or what another source holds whole.
     Result<void> dropLog(const std::string& source);
     /// Which columns of logs hold what, in core/ingest's words; empty where nobody said.
     Result<void> setColumns(const std::string& text);
@@ -155,7 +178,8 @@ public:
     Result<void> setObservations(const std::string& json);
     Result<std::string> observations() const;
 
-    /// Everything but the points of the series.
+    /// Everything but the points of the series. The path of a capture is where it may be opened; empty where the
+    /// session names a place outside its own folder and the one it was imported from.
     Result<RunData> summary() const;
     Result<RunData> load() const;
     Result<std::vector<Point>> points(std::int64_t seriesId) const;
@@ -171,7 +195,7 @@ public:
         std::vector<std::string> columns;
         std::vector<std::vector<std::optional<std::string>>> rows;
     };
-    Result<Table> query(const std::string& sql) const;
+    Result<Table> query(const std::string& sql, const CancelToken& cancel = {}) const;
 
 private:
     struct Impl;
@@ -187,6 +211,6 @@ std::string hashText(std::string_view text);
 Result<Session> openSessionOfRun(const std::filesystem::path& path, OpenMode mode, const std::string& run);
 
 /// Version this program writes, SQLite's user_version.
-constexpr int sessionSchemaVersion = 5;
+constexpr int sessionSchemaVersion = 6;
 
 } // namespace nanscope

@@ -54,6 +54,13 @@ std::vector<Capture> readCaptures(sqlite3* db);
 std::vector<Series> readSeries(sqlite3* db);
 std::vector<Event> readEvents(sqlite3* db);
 
+/// Where a capture is kept whose file was written over: there is no file.
+std::string replacedPath(const std::string& path);
+bool isReplacedPath(const std::string& path);
+
+/// Takes what replaced logs gave out of the run's own records.
+void setReplacedApart(sqlite3* db, RunData& run);
+
 /// Checkpoints, settings and the notes of events; an older session that is only read has none.
 bool hasStory(sqlite3* db);
 std::vector<Checkpoint> readCheckpoints(sqlite3* db);

@@ -202,6 +202,21 @@ TEST_F(Columns, ASessionKeepsThemAndReadsAgainWhatWasReadWithOthers)
     EXPECT_THAT(lossOf(import(ColumnMap {})), ElementsAre(5, 5, 5));
 }
 
+TEST_F(Columns, WhatWasReadWithOthersIsNoLogThatWasBegunAnew)
+{
+    m_folder.write("run/a.csv", "step,loss,total\n1,5,7\n2,5,8\n");
+    ASSERT_TRUE(import());
+    ASSERT_TRUE(import(map({"loss=total"})));
+    auto session = Session::open(m_folder / "s.nanscope", OpenMode::readWrite);
+    EXPECT_THAT(session->summary()->replaced, testing::IsEmpty());
+    m_folder.write("run/a.csv", "step,loss,total\n1,6,9\n");
+    EXPECT_THAT(lossOf(import(ColumnMap {})), ElementsAre(6));
+    RunData before;
+    ASSERT_EQ(session->summary()->replaced.size(), 1U);
+    static_cast<LogRecords&>(before) = session->load()->replaced[0].records;
+    EXPECT_THAT(lossOf(before), ElementsAre(7, 8)) << "as it was read then";
+}
+
 TEST_F(Columns, WhatWasJudgedWithOtherColumnsIsForgotten)
 {
     m_folder.write("run/a.csv", "step,loss,total\n1,5,7\n2,5,8\n");

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -132,10 +133,57 @@ TEST_F(Import, oddNamesPipesAndLockedFoldersAreOrdinary)
     std::filesystem::permissions(m_folder / "run/locked", std::filesystem::perms::owner_all);
     ASSERT_FALSE(run.series.empty());
     EXPECT_EQ(run.series[0].source, "b\\xffd.log");
-    if (geteuid() != 0) {
-        ASSERT_EQ(run.rejected.size(), 1U);
-        EXPECT_EQ(run.rejected[0].path, "locked");
+    std::vector<std::string> rejected;
+    for (const auto& rejection : run.rejected) {
+        rejected.push_back(rejection.path);
     }
+    // To root nothing is locked, and the log in there is a copy of the other one.
+    const bool locked = geteuid() != 0;
+    const std::vector<std::string> expected =
+        locked ? std::vector<std::string> {"locked", "pipe.log"} : std::vector<std::string> {"pipe.log"};
+    EXPECT_THAT(rejected, testing::UnorderedElementsAreArray(expected));
+    EXPECT_EQ(run.notes.size(), locked ? 0U : 1U);
+}
+
+TEST_F(Import, pipesAreNamedWhereTheyLookLikeSomethingToRead)
+{
+    m_folder.write("run/a.log", dionLines(0, 2));
+    for (const auto* const name : {"run/x.pt", "run/y.jsonl", "run/agent.sock"}) {
+        ASSERT_EQ(mkfifo((m_folder / name).c_str(), 0600), 0);
+    }
+    ASSERT_EQ(mkfifo((m_folder / "outside").c_str(), 0600), 0);
+    std::filesystem::create_symlink("../outside", m_folder / "run/link.npy");
+    std::vector<std::string> named;
+    for (const auto& rejection : import().rejected) {
+        EXPECT_THAT(rejection.reason, testing::HasSubstr("a pipe, socket or device"));
+        named.push_back(rejection.path);
+    }
+    EXPECT_THAT(named, testing::UnorderedElementsAre("x.pt", "y.jsonl", "link.npy"));
+    const auto alone = findFiles(m_folder / "run/agent.sock");
+    ASSERT_FALSE(alone);
+    EXPECT_THAT(alone.error().what, testing::HasSubstr("a pipe, socket or device"));
+}
+
+TEST_F(Import, aLogThatAnotherProgramImportsNowIsNoRejectionToKeep)
+{
+    m_folder.write("run/a.log", dionLines(0, 3));
+    auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
+    auto other = Session::open(m_folder / "s.nanscope", OpenMode::readWrite);
+    ASSERT_TRUE(session && other);
+    bool meanwhile = false;
+    JobContext job;
+    job.progress = [&](const Progress& progress) {
+        if (!meanwhile && progress.phase == "logs") {
+            meanwhile = true;
+            EXPECT_TRUE(importRun(m_folder / "run", *other));
+        }
+    };
+    const auto run = importRun(m_folder / "run", *session, job);
+    ASSERT_TRUE(run && meanwhile);
+    ASSERT_EQ(run->rejected.size(), 1U);
+    EXPECT_THAT(run->rejected[0].reason, testing::HasSubstr("another program is importing this log"));
+    EXPECT_TRUE(session->summary()->rejected.empty()) << "it was read, by the other one";
+    EXPECT_EQ(session->summary()->series.at(0).pointCount, 3);
 }
 
 TEST_F(Import, readsLogsIntoTheSession)
@@ -350,6 +398,220 @@ TEST_F(Import, onlyTheHeadersOfAKnownCaptureAreReadAgain)
     Session::open(m_folder / "fresh.nanscope", OpenMode::create).map([&](Session fresh) {
         EXPECT_THAT(importRun(m_folder / "run", fresh)->rejected, testing::SizeIs(1));
     });
+}
+
+TEST_F(Import, aLogBegunAnewKeepsWhatItGaveBefore)
+{
+    m_folder.write("run/logs/train.log", dionLines(0, 50) + "NVRM: Xid 79\n");
+    import();
+    m_folder.write("run/logs/train.log", dionLines(100, 103));
+    const auto run = import();
+    ASSERT_EQ(run.series.size(), 2U);
+    EXPECT_EQ(run.series[0].source, "logs/train.log");
+    EXPECT_EQ(run.series[0].pointCount, 3);
+    EXPECT_THAT(run.events, IsEmpty());
+    ASSERT_EQ(run.replaced.size(), 1U);
+    EXPECT_EQ(run.replaced[0].source, "logs/(replaced) train.log");
+    EXPECT_EQ(run.replaced[0].path, "logs/train.log");
+    EXPECT_EQ(pointsOf(run.replaced[0].records), 100);
+    EXPECT_EQ(run.replaced[0].records.events.size(), 1U);
+    EXPECT_EQ(m_session->load()->replaced[0].records.series[0].points.size(), 50U);
+    EXPECT_THAT(run.rejected, IsEmpty());
+    ASSERT_EQ(run.notes.size(), 1U);
+    EXPECT_EQ(run.notes[0].path, "logs/train.log");
+    EXPECT_EQ(run.notes[0].reason,
+        "the log was begun anew; what was imported of it before is kept as logs/(replaced) train.log (100 points)");
+    EXPECT_THAT(import().notes, IsEmpty()) << "said once";
+    m_folder.write("run/logs/train.log", dionLines(200, 202));
+    const auto third = import();
+    ASSERT_EQ(third.replaced.size(), 2U);
+    EXPECT_EQ(third.replaced[1].source, "logs/(replaced 2) train.log");
+    EXPECT_EQ(pointsOf(third.replaced[1].records), 6);
+}
+
+TEST_F(Import, anEmptiedLogTellsWhatItToldUntilItHoldsSomethingElse)
+{
+    m_folder.write("run/train.log", dionLines(0, 5));
+    import();
+    m_folder.write("run/train.log", "");
+    EXPECT_EQ(import().series.at(0).pointCount, 5);
+    m_folder.write("run/train.log", "no value yet\n");
+    EXPECT_EQ(import().series.at(0).pointCount, 5);
+    m_folder.write("run/train.log", dionLines(7, 8));
+    const auto run = import();
+    EXPECT_EQ(run.series.at(0).firstStep, 7);
+    EXPECT_EQ(pointsOf(run.replaced.at(0).records), 10);
+}
+
+TEST_F(Import, aRotatedLogIsTheSameUnderItsNewName)
+{
+    const auto rotate = [this](int first, bool copy) {
+        std::filesystem::remove(m_folder / "run/train.log.2");
+        if (std::filesystem::exists(m_folder / "run/train.log.1")) {
+            std::filesystem::rename(m_folder / "run/train.log.1", m_folder / "run/train.log.2");
+        }
+        if (copy) {
+            std::filesystem::copy_file(m_folder / "run/train.log", m_folder / "run/train.log.1");
+        } else {
+            std::filesystem::rename(m_folder / "run/train.log", m_folder / "run/train.log.1");
+        }
+        m_folder.write("run/train.log", dionLines(first, first + 10));
+        return import();
+    };
+    m_folder.write("run/train.log", dionLines(0, 10));
+    import();
+    for (const bool copy : {false, true}) {
+        const int first = copy ? 20 : 10;
+        m_folder.write("run/train.log", "Step " + std::to_string(first - 1) + ": train_loss=2.0000\n", true);
+        const auto run = rotate(first, copy);
+        EXPECT_THAT(run.replaced, IsEmpty());
+        EXPECT_THAT(run.notes, IsEmpty());
+        std::map<std::string, std::int64_t> firstSteps;
+        for (const auto& series : run.series) {
+            firstSteps.emplace(series.source, series.firstStep);
+        }
+        std::map<std::string, std::int64_t> expected {{"train.log", first}, {"train.log.1", first - 10}};
+        if (copy) {
+            expected.emplace("train.log.2", 0);
+        }
+        EXPECT_EQ(firstSteps, expected);
+        EXPECT_EQ(pointsOf(run), copy ? 62 : 41) << "with the line that was appended before each rotation";
+    }
+}
+
+TEST_F(Import, aLogThatIsWrittenAnewWithAllItHeldReplacesNothing)
+{
+    m_folder.write("run/m.csv", "step,loss\n0,1.5\n1,2.5\n");
+    import();
+    // As loggers do that meet another column.
+    m_folder.write("run/m.csv", "step,loss,lr\n0,1.5,1\n1,2.5,1\n2,3.5,1\n");
+    const auto run = import();
+    EXPECT_THAT(run.replaced, IsEmpty());
+    EXPECT_THAT(run.notes, IsEmpty());
+    EXPECT_EQ(run.series.at(0).pointCount, 3);
+    m_folder.write("run/m.csv", "step,loss,lr\n0,1.5,1\n");
+    EXPECT_EQ(import().replaced.size(), 1U) << "seen while it was written anew";
+    m_folder.write("run/m.csv", "1,2.5,1\n2,3.5,1\n", true);
+    EXPECT_THAT(import().replaced, IsEmpty()) << "and when that was done";
+}
+
+TEST_F(Import, aCopyOfALogIsTheCopyWhateverItIsCalled)
+{
+    m_folder.write("run/train.log", dionLines(0, 5));
+    import();
+    m_folder.write("run/a.log", dionLines(0, 5));
+    const auto run = import();
+    ASSERT_EQ(run.series.size(), 2U);
+    EXPECT_EQ(run.series[0].source, "train.log");
+    ASSERT_EQ(run.notes.size(), 1U);
+    EXPECT_EQ(run.notes[0].path, "a.log");
+    std::filesystem::remove(m_folder / "run/train.log");
+    const auto left = import();
+    ASSERT_EQ(left.series.size(), 2U);
+    EXPECT_EQ(left.series[0].source, "a.log") << "the only file that holds it";
+    EXPECT_EQ(left.series[0].pointCount, 5);
+}
+
+TEST_F(Import, aFileThatIsCalledLikeAReplacedLogIsAnother)
+{
+    m_folder.write("run/(replaced) a.log", dionLines(0, 2));
+    m_folder.write("run/a.log", dionLines(10, 14));
+    import();
+    m_folder.write("run/a.log", dionLines(20, 21));
+    const auto run = import();
+    ASSERT_EQ(run.series.size(), 4U);
+    EXPECT_EQ(run.series[0].source, "./(replaced) a.log");
+    EXPECT_EQ(run.series[0].pointCount, 2);
+    ASSERT_EQ(run.replaced.size(), 1U);
+    EXPECT_EQ(run.replaced[0].source, "(replaced) a.log");
+    EXPECT_EQ(pointsOf(run.replaced[0].records), 8);
+}
+
+TEST_F(Import, aLogWhoseFileIsThereIsNotTakenForARenamedOne)
+{
+    const auto a = m_folder.write("run/a.log", dionLines(0, 5));
+    const auto b = m_folder.write("run/b.log", dionLines(0, 9));
+    ASSERT_TRUE(importRun(a, *m_session));
+    const auto run = importRun(b, *m_session);
+    ASSERT_TRUE(run) << sentence(run.error());
+    std::map<std::string, std::int64_t> losses;
+    for (const auto& series : run->series) {
+        losses[series.source] += series.name == "loss" ? series.pointCount : 0;
+    }
+    EXPECT_THAT(losses, ElementsAre(std::pair("a.log", 5), std::pair("b.log", 9)));
+}
+
+TEST_F(Import, whatACancelledImportReplacedIsSettledByTheNext)
+{
+    m_folder.write("run/train.log", dionLines(0, 5));
+    import();
+    m_folder.write("run/train.log", "# another beginning\n" + dionLines(0, 9));
+    m_folder.write("run/z.log", dionLines(0, 3));
+    JobContext job;
+    job.progress = [&](const Progress& progress) {
+        if (progress.message.find("train.log") != std::string::npos) {
+            job.cancel.cancel();
+        }
+    };
+    EXPECT_FALSE(importRun(m_folder / "run", *m_session, job));
+    const auto run = import();
+    EXPECT_THAT(run.replaced, IsEmpty()) << "the new one has all that the old one told";
+    EXPECT_THAT(run.notes, IsEmpty());
+    EXPECT_EQ(run.series.size(), 4U);
+}
+
+TEST_F(Import, ofEqualCapturesTheFirstKeepsItsNameAndPlace)
+{
+    writeCapture(m_folder / "run/rank0.pt", 1);
+    import();
+    std::filesystem::copy_file(m_folder / "run/rank0.pt", m_folder / "run/copy.pt");
+    std::filesystem::copy_file(m_folder / "run/rank0.pt", m_folder / "run/zcopy.pt");
+    for (const auto& run : {import(), readRun(m_folder / "run").value()}) {
+        ASSERT_EQ(run.captures.size(), 1U);
+        EXPECT_THAT(run.rejected, IsEmpty());
+        EXPECT_EQ(run.notes.size(), 2U);
+    }
+    const auto run = import();
+    EXPECT_EQ(run.captures[0].file, "rank0.pt");
+    EXPECT_EQ(run.notes[0].path, "copy.pt");
+    EXPECT_EQ(run.notes[0].reason, "the same capture as rank0.pt");
+    EXPECT_EQ(readRun(m_folder / "run")->captures[0].file, "copy.pt") << "nobody knows which was the first";
+
+    auto fresh = Session::open(m_folder / "fresh.nanscope", OpenMode::create);
+    EXPECT_EQ(importRun(m_folder / "run", *fresh)->captures.at(0).file, "copy.pt") << "as without a session";
+
+    std::filesystem::remove(m_folder / "run/rank0.pt");
+    EXPECT_EQ(import().captures.at(0).file, "copy.pt") << "the first that is left";
+    writeCapture(m_folder / "run/copy.pt", 2);
+    const auto over = import();
+    ASSERT_EQ(over.captures.size(), 2U);
+    EXPECT_EQ(over.captures[0].file, "zcopy.pt");
+    EXPECT_EQ(over.captures[1].file, "copy.pt");
+}
+
+TEST_F(Import, aSessionStaysWithItsFolder)
+{
+    m_folder.write("run/train.log", dionLines(0, 5));
+    writeCapture(m_folder / "run/a.pt", 1);
+    import();
+    m_folder.write("other/train.log", dionLines(7, 9));
+    const auto other = importRun(m_folder / "other", *m_session);
+    ASSERT_FALSE(other);
+    EXPECT_EQ(other.error().kind, ErrorKind::refused);
+    EXPECT_THAT(other.error().what, HasSubstr((m_folder / "run").string()));
+    EXPECT_EQ(other.error().path, (m_folder / "other").string());
+    EXPECT_EQ(m_session->summary()->root, (m_folder / "run").string());
+    std::filesystem::copy(m_folder / "run", m_folder / "twin", std::filesystem::copy_options::recursive);
+    EXPECT_FALSE(importRun(m_folder / "twin", *m_session)) << "a copy is not the run while that is there";
+
+    std::filesystem::rename(m_folder / "run", m_folder / "moved");
+    m_folder.write("run/train.log", dionLines(100, 101));
+    const auto moved = importRun(m_folder / "moved", *m_session);
+    ASSERT_TRUE(moved) << sentence(moved.error());
+    EXPECT_EQ(moved->root, (m_folder / "moved").string());
+    EXPECT_EQ(moved->captures.size(), 1U);
+    EXPECT_EQ(moved->series.size(), 2U);
+    EXPECT_THAT(moved->replaced, IsEmpty());
 }
 
 TEST(SharedRun, ddpTileIsReadWhole)

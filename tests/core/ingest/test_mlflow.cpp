@@ -190,6 +190,23 @@ TEST_F(MlflowRuns, anImportAddsOnlyWhatIsNew)
     }
 }
 
+TEST_F(MlflowRuns, valuesThatAreGoneFromTheFolderAreKept)
+{
+    auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session && importRun(run(), *session));
+    add("metrics/loss", "1664364000100 3.5 0\n1664364001100 3.25 1\n1664364002100 nan 2\n1664364003100 3 3\n");
+    EXPECT_THAT(importRun(run(), *session)->replaced, IsEmpty()) << "all is there and more";
+    add("metrics/loss", "1664364000100 9.5 0\n");
+    const auto anew = importRun(run(), *session);
+    ASSERT_TRUE(anew);
+    ASSERT_EQ(anew->replaced.size(), 1U);
+    EXPECT_EQ(anew->replaced[0].source, "(replaced) metrics");
+    EXPECT_EQ(find(*anew, "loss").pointCount, 1);
+    LogContents before;
+    before.series = anew->replaced[0].records.series;
+    EXPECT_EQ(LogFolder::find(before, "loss").pointCount, 4);
+}
+
 TEST_F(MlflowRuns, theUserCanSayWhatAMetricIs)
 {
     add("metrics/ce", "1664364000100 nan 5\n");

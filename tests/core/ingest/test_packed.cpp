@@ -102,6 +102,81 @@ TEST_P(Packed, IsImportedOnceAndAgainWhenItGrew)
     EXPECT_EQ(rested(), 5);
 }
 
+TEST_P(Packed, IsTheLogThatWasRotatedAndPackedSince)
+{
+    m_folder.write("run/train.log", lines(0, 2000));
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session && importRun(m_folder.path() / "run", *session));
+    m_folder.write("run/train.log.1" + name().substr(9), pack(lines(0, 2010)));
+    m_folder.write("run/train.log", lines(2010, 3));
+    const auto run = importRun(m_folder.path() / "run", *session);
+    ASSERT_TRUE(run);
+    EXPECT_THAT(run->replaced, IsEmpty()) << "what was packed holds all that was read of it";
+    ASSERT_EQ(run->series.size(), 2U);
+    EXPECT_EQ(run->series[0].pointCount, 3);
+    EXPECT_EQ(run->series[1].pointCount, 2010);
+    EXPECT_EQ(run->series[1].source, "train.log.1" + name().substr(9));
+}
+
+TEST_P(Packed, OneThatIsStillWrittenLeavesNoGenerationsBehind)
+{
+    const auto whole = pack(lines(0, 200'000));
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    const auto imported = [&](std::size_t bytes) {
+        const auto path = m_folder.write("run/" + name(), whole.substr(0, bytes));
+        std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
+        return importRun(m_folder.path() / "run", *session).value_or(RunData {});
+    };
+    for (const auto part : {4U, 3U, 2U}) {
+        const auto run = imported(whole.size() / part);
+        ASSERT_THAT(run.rejected, SizeIs(1)) << "it is cut off";
+        EXPECT_EQ(run.rejected[0].path, name());
+        EXPECT_THAT(run.rejected[0].reason, HasSubstr("cut off"));
+        EXPECT_THAT(run.replaced, IsEmpty());
+        EXPECT_THAT(run.notes, IsEmpty());
+        EXPECT_THAT(imported(whole.size() / part).rejected, SizeIs(1)) << "it still is, read again or not";
+    }
+    const auto run = imported(whole.size());
+    EXPECT_THAT(run.rejected, IsEmpty());
+    EXPECT_THAT(run.replaced, IsEmpty());
+    ASSERT_THAT(run.series, SizeIs(1));
+    EXPECT_EQ(run.series[0].pointCount, 200'000);
+}
+
+TEST_P(Packed, OneOfMuchTextIsReadBehindTheOthersAndWhole)
+{
+    if (GetParam().first != std::string("zstd")) {
+        GTEST_SKIP() << "once is enough, and this packs fastest";
+    }
+    // Few of its lines say anything: they wait in memory until a hundred logs or twenty thousand records came.
+    std::string text = "step 0, loss: 3.5\n";
+    for (int block = 0; block < 300; ++block) {
+        text += std::string(std::size_t {1} << 20, static_cast<char>('a' + block % 20)) + '\n';
+    }
+    text += "step 1, loss: 3.25\n";
+    // What unpacks to a thousand times its size is taken for a bomb.
+    std::string noise(1 << 20, '\0');
+    std::uint32_t state = 1;
+    for (auto& c : noise) {
+        state = state * 1664525U + 1013904223U;
+        c = static_cast<char>('a' + (state >> 24U) % 26U);
+    }
+    m_folder.write("run/a/" + name(), pack(noise + '\n' + text));
+    m_folder.write("run/b/train.log", lines(0, 3));
+    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    ASSERT_TRUE(session);
+    for (int times = 0; times < 2; ++times) {
+        const auto run = importRun(m_folder.path() / "run", *session);
+        ASSERT_TRUE(run);
+        EXPECT_THAT(run->rejected, IsEmpty());
+        EXPECT_THAT(run->replaced, IsEmpty());
+        ASSERT_THAT(run->series, SizeIs(2));
+        EXPECT_EQ(run->series[0].pointCount, 2) << times;
+        EXPECT_LT(run->series[1].id, run->series[0].id) << "the small one came first";
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, Packed,
     testing::Values(std::pair("gzip", ".gz"), std::pair("zstd", ".zst"), std::pair("xz", ".xz")),
     [](const auto& kind) { return std::string(kind.param.first); });

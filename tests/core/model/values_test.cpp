@@ -62,7 +62,7 @@ TEST(Names, ThatScriptsDependOnStayAsTheyAre)
     EXPECT_EQ(namesUpTo(StepSource::unknown), (Words {"sidecar", "console", "mtime", "unknown"}));
     EXPECT_EQ(namesUpTo(IdentifiedBy::unknown), (Words {"sidecar", "given", "console", "fit", "unknown"}));
     EXPECT_EQ(namesUpTo(Precision::fp16), (Words {"fp64", "fp32", "tf32", "bf16", "fp16"}));
-    EXPECT_EQ(namesUpTo(EventKind::other).size(), 13U);
+    EXPECT_EQ(namesUpTo(EventKind::other).size(), 14U);
     EXPECT_EQ(namesUpTo(CheckpointFact::loaded), (Words {"found", "saved", "removed", "loaded"}));
     EXPECT_EQ(namesUpTo(FindingState::silenced), (Words {"fired", "clear", "not_checkable", "silenced"}));
     EXPECT_EQ(

@@ -90,7 +90,8 @@ protected:
     /// As the program before wrote it: captures have the names of their files, and nothing else tells them apart.
     void makeOld() const
     {
-        change("DROP TABLE capture_names; DROP TABLE variants; DROP INDEX captures_by_file; DROP INDEX "
+        change("DROP TABLE capture_names; DROP TABLE variants; DROP TABLE replaced_logs; DROP INDEX captures_by_file; "
+               "DROP INDEX "
                "captures_by_path; PRAGMA user_version = 4");
     }
 
@@ -185,6 +186,7 @@ TEST_F(NamesInASession, OfACopyInOneImportDoNotTakeAnothersCells)
 TEST_F(NamesInASession, OfACaptureWrittenOverAnotherAreNeverTheOthers)
 {
     auto session = open();
+    ASSERT_TRUE(session.setRun("run", "/run"));
     add(session, {capture("a", "/run/dump.pt")});
     sweep(session, "dump.pt", Outcome::nan);
     add(session, {capture("b", "/run/dump.pt")});

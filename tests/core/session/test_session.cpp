@@ -8,6 +8,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
 
 #include "core/session/session.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -114,6 +116,32 @@ TEST(Session, headerCarriesApplicationAndVersion)
     EXPECT_EQ(bytes.substr(0, 15), "SQLite format 3");
     EXPECT_EQ(bigEndianAt(bytes, 60), static_cast<std::uint32_t>(sessionSchemaVersion));
     EXPECT_EQ(bytes.substr(68, 4), "NanS");
+}
+
+TEST(Session, isItsOwnersAloneWithItsJournals)
+{
+    using std::filesystem::perms;
+    const TemporaryFolder folder;
+    const auto path = folder / "new/folder/a.nanscope";
+    const auto modeOf = [&](const std::string& more) {
+        return std::filesystem::status(path.string() + more).permissions();
+    };
+    const auto before = ::umask(0);
+    {
+        auto session = openNew(path);
+        EXPECT_TRUE(session.setRun("private", "/private"));
+        EXPECT_EQ(modeOf("-wal"), perms {0600});
+        EXPECT_EQ(modeOf("-shm"), perms {0600});
+    }
+    EXPECT_EQ(modeOf(""), perms {0600});
+    EXPECT_EQ(std::filesystem::status(folder / "new").permissions(), perms {0700});
+    std::filesystem::permissions(path, perms {0644});
+    {
+        auto session = openNew(path);
+        EXPECT_EQ(modeOf(""), perms {0644}) << "its owner opened it to others on purpose";
+        EXPECT_EQ(modeOf("-wal"), perms {0644});
+    }
+    ::umask(before);
 }
 
 TEST(Session, cleanCloseLeavesOneWholeFile)
@@ -230,7 +258,7 @@ TEST(Session, additionThatDoesNotContinueIsRefusedWhole)
     ASSERT_TRUE(session.addLog("console.log", "dion", first, {{makeSeries("loss", 0, {1, 2})}, {}}));
     const auto again = session.addLog("console.log", "dion", first, {{makeSeries("loss", 0, {1, 2})}, {}});
     ASSERT_FALSE(again);
-    EXPECT_EQ(again.error().kind, ErrorKind::refused);
+    EXPECT_EQ(again.error().kind, ErrorKind::busy);
     EXPECT_EQ(session.summary()->series.at(0).pointCount, 2);
     const auto mark = session.logMark("console.log");
     ASSERT_TRUE(mark && *mark);
@@ -262,6 +290,106 @@ TEST(Session, droppedLogLeavesNothing)
     }
 }
 
+TEST(Session, replacedLogIsKeptApartUnderANameOfItsOwn)
+{
+    const TemporaryFolder folder;
+    auto session = openNew(folder / "a.nanscope");
+    const Event event {0, EventKind::traceback, 3, 17, "", "RuntimeError", "logs/a.log", 9};
+    const LogMark mark {"1:2:3", 100, 5, "hash", 0};
+    ASSERT_TRUE(session.addLog("logs/a.log", "dion", mark, {{makeSeries("loss", 0, {1, 2})}, {event}}));
+    ASSERT_TRUE(session.addLog("b.log", "dion", mark, {{makeSeries("loss", 0, {7})}, {}}));
+    const LogMark other {"1:2:3", 90, 5, "hash", 0};
+    EXPECT_FALSE(session.replaceLog("logs/a.log", other)) << "another program went on with it";
+    EXPECT_EQ(session.replaceLog("logs/a.log", mark), "logs/(replaced) a.log");
+    EXPECT_FALSE(session.replaceLog("logs/a.log", mark));
+    ASSERT_TRUE(session.addLog("logs/a.log", "dion", mark, {{makeSeries("loss", 0, {3})}, {}}));
+    EXPECT_EQ(session.replaceLog("logs/a.log", mark), "logs/(replaced 2) a.log");
+
+    const auto run = session.load();
+    ASSERT_EQ(run->series.size(), 1U);
+    EXPECT_EQ(run->series[0].source, "b.log");
+    EXPECT_TRUE(run->events.empty());
+    ASSERT_EQ(run->replaced.size(), 2U);
+    EXPECT_EQ(run->replaced[0].path, "logs/a.log");
+    EXPECT_EQ(run->replaced[0].records.series.at(0).points.size(), 2U);
+    EXPECT_EQ(run->replaced[0].records.events.at(0).source, "logs/(replaced) a.log");
+    EXPECT_EQ(run->replaced[1].records.series.at(0).points.size(), 1U);
+    ASSERT_TRUE(session.dropLog("logs/(replaced) a.log"));
+    EXPECT_EQ(session.summary()->replaced.size(), 1U);
+    EXPECT_EQ(value(session, "SELECT count(*) FROM replaced_logs"), "1");
+}
+
+TEST(Session, movedLogsHandTheirNamesOnAndLoseNothing)
+{
+    const TemporaryFolder folder;
+    auto session = openNew(folder / "a.nanscope");
+    const LogMark mark {"1:2:3", 100, 5, "hash", 0};
+    for (const auto& [name, value] : {std::pair("a.log", 1.0), {"a.log.1", 2.0}, {"a.log.2", 3.0}}) {
+        ASSERT_TRUE(session.addLog(name, "dion", mark, {{makeSeries("loss", 0, {value})}, {}}));
+    }
+    ASSERT_TRUE(session.moveLogs({{"a.log", "a.log.1"}, {"a.log.1", "a.log.2"}}));
+    const auto run = session.load();
+    ASSERT_EQ(run->series.size(), 2U);
+    EXPECT_EQ(run->series[0].source, "a.log.1");
+    EXPECT_EQ(run->series[0].points.at(0).value, 1.0);
+    EXPECT_EQ(run->series[1].source, "a.log.2");
+    EXPECT_EQ(run->series[1].points.at(0).value, 2.0);
+    ASSERT_EQ(run->replaced.size(), 1U);
+    EXPECT_EQ(run->replaced[0].records.series.at(0).points.at(0).value, 3.0) << "nobody moved it";
+    ASSERT_TRUE(session.moveLogs({{"(replaced) a.log.2", "back.log"}}));
+    EXPECT_TRUE(session.summary()->replaced.empty());
+    EXPECT_EQ(session.summary()->series.at(2).source, "back.log");
+}
+
+TEST(Session, olderOneWithoutReplacedLogsIsReadAsItIsAndTakesThemOnceItIsWritten)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    const LogMark mark {"1:2:3", 100, 5, "hash", 0};
+    ASSERT_TRUE(openNew(path).addLog("a.log", "dion", mark, {{makeSeries("loss", 0, {1, 2})}, {}}));
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(
+        sqlite3_exec(db, "DROP TABLE replaced_logs; PRAGMA user_version = 5", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(db);
+    const auto before = contentsOf(path);
+    {
+        const auto old = Session::open(path, OpenMode::readOnly);
+        ASSERT_TRUE(old);
+        EXPECT_EQ(old->summary()->series.size(), 1U);
+        EXPECT_EQ(old->logs()->at(0).mark.offset, 100);
+    }
+    EXPECT_EQ(contentsOf(path), before);
+    EXPECT_FALSE(std::filesystem::exists(path.string() + "-wal"));
+    auto session = Session::open(path, OpenMode::readWrite);
+    ASSERT_TRUE(session);
+    EXPECT_EQ(session->replaceLog("a.log", mark), "(replaced) a.log");
+    EXPECT_EQ(session->summary()->replaced.at(0).records.series.at(0).pointCount, 2);
+    EXPECT_EQ(value(*session, "SELECT count(*) FROM replaced_logs"), "1");
+}
+
+TEST(Session, readerOfOneThatWasCopiedWhileItWasOpenLeavesNothingBeside)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    ASSERT_TRUE(openNew(path).setRun("a", "/runs/a"));
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr), SQLITE_OK);
+    sqlite3_close(db);
+    const auto before = contentsOf(path);
+    {
+        auto session = Session::open(path, OpenMode::readOnly);
+        ASSERT_TRUE(session);
+        EXPECT_EQ(session->summary()->name, "a");
+        EXPECT_FALSE(session->setRun("b", "/runs/b"));
+    }
+    EXPECT_EQ(contentsOf(path), before);
+    for (const auto* beside : {"-wal", "-shm", "-journal"}) {
+        EXPECT_FALSE(std::filesystem::exists(path.string() + beside)) << beside;
+    }
+}
+
 TEST(Session, captureComesBackAsItWas)
 {
     const TemporaryFolder folder;
@@ -277,6 +405,7 @@ TEST(Session, captureComesBackAsItWas)
     full.step = 5;
     full.part = "a part of a DTensor 4x3, Shard(0) over dp";
     std::vector captures {full, makeCapture("bare")};
+    ASSERT_TRUE(session.setRun("a", "/runs/a"));
     ASSERT_TRUE(session.addCaptures(captures));
     EXPECT_GT(captures[0].id, 0);
     EXPECT_NE(captures[0].id, captures[1].id);

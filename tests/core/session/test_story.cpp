@@ -99,7 +99,8 @@ TEST_F(Story, IsMissingInASessionThatIsOlder)
     ASSERT_EQ(sqlite3_open(m_path.c_str(), &db), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(db,
                   "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings; "
-                  "DROP TABLE capture_parts; DROP TABLE capture_names; DROP TABLE variants; DROP INDEX "
+                  "DROP TABLE capture_parts; DROP TABLE capture_names; DROP TABLE variants; DROP TABLE replaced_logs; "
+                  "DROP INDEX "
                   "captures_by_file; DROP INDEX captures_by_path; "
                   "PRAGMA user_version = 2",
                   nullptr, nullptr, nullptr),

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -92,6 +94,22 @@ TEST(UntrustedSession, newerVersionIsRefusedWithBothVersions)
     }
 }
 
+TEST(UntrustedSession, versionsThatNobodyWroteAreRefused)
+{
+    const TemporaryFolder folder;
+    const auto path = makeSession(folder);
+    for (const auto* const version : {"0", "-5"}) {
+        change(path, (std::string("PRAGMA user_version = ") + version).c_str());
+        const auto before = contentsOf(path);
+        for (const auto mode : {OpenMode::create, OpenMode::readWrite, OpenMode::readOnly}) {
+            const auto error = errorOf(path, mode);
+            EXPECT_EQ(error.kind, ErrorKind::corrupt);
+            EXPECT_THAT(error.what, HasSubstr(std::string("version ") + version + ", which no Nanscope ever wrote"));
+        }
+        EXPECT_EQ(contentsOf(path), before);
+    }
+}
+
 TEST(UntrustedSession, otherFilesAreRefusedAndLeftAlone)
 {
     const TemporaryFolder folder;
@@ -137,6 +155,19 @@ TEST(UntrustedSession, lackOfATableIsSaid)
     const auto path = makeSession(folder);
     change(path, "DROP TABLE gauges");
     EXPECT_EQ(errorOf(path).kind, ErrorKind::corrupt);
+}
+
+TEST(UntrustedSession, aCaptureWithoutAnIdentityIsNotOpened)
+{
+    const TemporaryFolder folder;
+    const auto path = makeSession(folder);
+    folder.write("secret.pt", "private");
+    const auto sql = "UPDATE captures SET identity = '', path = '" + (folder / "secret.pt").string() + "'";
+    change(path, sql.c_str());
+    const auto session = Session::open(path, OpenMode::readOnly);
+    ASSERT_TRUE(session);
+    ASSERT_FALSE(session->summary()->captures.empty());
+    EXPECT_EQ(session->summary()->captures[0].path, "");
 }
 
 TEST(UntrustedSession, valuesThatContradictThemselvesAreErrors)
@@ -229,10 +260,60 @@ TEST(FullDisk, leavesTheSessionValidAndKeepsWhatWasStored)
     setrlimit(RLIMIT_FSIZE, &before);
     ASSERT_FALSE(stored);
     EXPECT_EQ(stored.error().kind, ErrorKind::io);
-    EXPECT_FALSE(stored.error().what.empty());
+    EXPECT_THAT(stored.error().what, HasSubstr("ulimit -f"));
     ASSERT_GT(pieces, 5);
     EXPECT_EQ(session->load()->series.size(), static_cast<std::size_t>(pieces - 1));
     ASSERT_TRUE(session->setRun("later", "/later")) << "with room again, the same session goes on";
     const auto check = session->query("SELECT count(*) FROM chunks");
     EXPECT_EQ(check->rows[0][0], std::to_string(pieces - 1));
+}
+
+namespace {
+
+/// Where captures of a session that lies in `folder` and says that it was imported from `root` may be opened.
+std::string openedAt(const TemporaryFolder& folder, const std::string& root, const std::string& kept)
+{
+    const auto path = folder / "places.nanscope";
+    std::filesystem::remove(path);
+    {
+        auto session = Session::open(path, OpenMode::create);
+        EXPECT_TRUE(session && session->setRun("run", root));
+        Capture capture;
+        capture.identity = "id";
+        capture.path = "/elsewhere/x.pt";
+        std::vector captures {capture};
+        EXPECT_TRUE(session->addCaptures(captures));
+    }
+    change(path, ("UPDATE captures SET path = '" + kept + "'").c_str());
+    const auto session = Session::open(path, OpenMode::readOnly);
+    EXPECT_TRUE(session);
+    const auto summary = session->summary();
+    const auto whole = session->load();
+    EXPECT_TRUE(summary && whole);
+    EXPECT_EQ(summary->captures.front().path, whole->captures.front().path);
+    return summary->captures.front().path;
+}
+
+} // namespace
+
+TEST(Untrusted, CapturesLieInTheSessionsFolderOrTheOneItWasImportedFrom)
+{
+    const TemporaryFolder folder;
+    EXPECT_EQ(openedAt(folder, "/runs/a", "/runs/a/rank_0/x.pt"), "/runs/a/rank_0/x.pt");
+    EXPECT_EQ(openedAt(folder, "/runs/a", "rank_0/x.pt"), (folder / "rank_0/x.pt").string());
+    EXPECT_EQ(openedAt(folder, "/runs/a", (folder / "x.pt").string()), (folder / "x.pt").string());
+    for (const auto* outside : {"/etc/passwd", "/runs/a/../b/x.pt", "/runs/ab/x.pt", "../x.pt", "rank_0/../../x.pt"}) {
+        EXPECT_EQ(openedAt(folder, "/runs/a", outside), "") << outside;
+    }
+    EXPECT_EQ(openedAt(folder, "/", "/etc/passwd"), "") << "everything is no folder that a run was imported from";
+    EXPECT_EQ(openedAt(folder, "", "/etc/passwd"), "");
+}
+
+TEST(Untrusted, CapturesOfAMailedSessionAreFoundBesideIt)
+{
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder / "rank_0");
+    std::ofstream(folder / "rank_0/x.pt") << "x";
+    EXPECT_EQ(openedAt(folder, "/runs/a", "/runs/a/rank_0/x.pt"), (folder / "rank_0/x.pt").string());
+    EXPECT_EQ(openedAt(folder, "/runs/a", "/runs/a/rank_1/x.pt"), "/runs/a/rank_1/x.pt") << "is neither here nor there";
 }

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
+#include "core/session/database.h"
+#include "core/session/lockwait.h"
 #include "core/session/session.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -149,7 +151,7 @@ TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
     ASSERT_TRUE(one->addLog("c.log", "dion", mark, {{lossOf({1, 2})}, {}}));
     const auto refused = two->addLog("c.log", "dion", mark, {{lossOf({1, 2})}, {}});
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().kind, ErrorKind::refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::busy);
     EXPECT_THAT(refused.error().what, HasSubstr("run the import again"));
     EXPECT_EQ(two->summary()->series.at(0).pointCount, 2);
     const auto known = two->logMark("c.log");
@@ -158,12 +160,62 @@ TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
     EXPECT_EQ((*known)->from, 100) << "where the next addition has to begin";
 }
 
+TEST(Locks, WhatSqliteRefusesAtOnceIsTriedAgain)
+{
+    int calls = 0;
+    untilUnlocked([&calls] {
+        if (++calls < 4) {
+            throw DatabaseFailure {{}, SQLITE_BUSY};
+        }
+    });
+    EXPECT_EQ(calls, 4);
+    EXPECT_THROW(untilUnlocked([] { throw DatabaseFailure {{}, SQLITE_CORRUPT}; }), DatabaseFailure);
+    const NoLockWait hurry;
+    EXPECT_THROW(untilUnlocked([] { throw DatabaseFailure {{}, SQLITE_BUSY}; }), DatabaseFailure);
+}
+
+TEST(Locks, ASessionThatIsBeingWrittenIsOpenedOnceItsWriterHasFinished)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    sqlite3* writer = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &writer), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(writer, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+    {
+        const NoLockWait hurry;
+        const auto refused = Session::open(path, OpenMode::readWrite);
+        ASSERT_FALSE(refused);
+        EXPECT_THAT(refused.error().what, HasSubstr("wait until it has finished"));
+        EXPECT_TRUE(Session::open(path, OpenMode::readOnly));
+    }
+    std::jthread opener([&] { EXPECT_TRUE(Session::open(path, OpenMode::readWrite)); });
+    EXPECT_EQ(sqlite3_exec(writer, "COMMIT", nullptr, nullptr, nullptr), SQLITE_OK);
+    opener.join();
+    sqlite3_close(writer);
+}
+
+TEST(Locks, ASessionThatNobodyMayReadNowIsNotReadAroundItsLock)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    sqlite3* writer = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &writer), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(writer, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+    const NoLockWait hurry;
+    const auto refused = Session::open(path, OpenMode::readOnly);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().what, HasSubstr("keeps the session locked"));
+    sqlite3_close(writer);
+}
+
 TEST(Writers, ACaptureAddedTwiceIsOneCapture)
 {
     const TemporaryFolder folder;
     auto one = Session::open(folder / "a.nanscope", OpenMode::create);
     auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
-    ASSERT_TRUE(one && two);
+    ASSERT_TRUE(one && two && one->setRun("elsewhere", "/elsewhere"));
     Capture capture;
     capture.identity = "same";
     capture.file = "a.pt";
@@ -189,7 +241,7 @@ TEST(Writers, AnUnknownLogHasNoMarkAndDroppingItIsNoError)
     EXPECT_TRUE(session->dropLog("none.log"));
 }
 
-TEST(Migrations, AnOlderFileIsNotTouchedReadOnlyAndItsVersionIsNamed)
+TEST(Migrations, AFileOfNoVersionIsNotTouchedAndTheVersionIsNamed)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
@@ -198,14 +250,12 @@ TEST(Migrations, AnOlderFileIsNotTouchedReadOnlyAndItsVersionIsNamed)
     const auto before = contentsOf(path);
     const auto refused = Session::open(path, OpenMode::readOnly);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
-    EXPECT_THAT(refused.error().what, HasSubstr("old version 0"));
+    EXPECT_THAT(refused.error().what, HasSubstr("version 0"));
     EXPECT_EQ(contentsOf(path), before);
 }
 
-TEST(Migrations, ThatFailLeaveTheFileAsItWas)
+TEST(Migrations, ThatAreRefusedLeaveTheFileAsItWas)
 {
-    // Version 0 promises an empty file; this one has tables, so the first migration cannot run.
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
     {
