@@ -81,7 +81,7 @@ Result<const ElementFit*> Controls::fitOf(const CaptureFile& file, const Capture
 Result<std::vector<std::string>> Controls::variantsOf(const Capture& clean)
 {
     const auto batch = healthyElement(clean, {});
-    const auto file = openCapture(clean.path);
+    const auto file = openCapture(clean);
     if (!file || !batch) {
         return std::vector<std::string>();
     }
@@ -127,7 +127,7 @@ Result<std::optional<Control>> Controls::inSameRun(const Capture& stored)
     constexpr std::size_t most = 3;
     std::optional<Control> best;
     for (const auto* other : m_captures.controlsOf(stored, most)) {
-        const auto file = openCapture(other->path);
+        const auto file = openCapture(*other);
         if (!file) {
             continue;
         }

@@ -19,6 +19,7 @@
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/rollback.h"
 #include "core/diagnose/twins.h"
+#include "core/model/guarded.h"
 
 namespace nanscope {
 
@@ -60,23 +61,109 @@ void reportProgress(const JobContext& job, std::size_t done, std::size_t total, 
     job.progress(progress);
 }
 
-void fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
+Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
 {
-    if (auto file = openCapture(capture.path)) {
-        if (verdict.role == Role::upstream && inputMayBeResult(*file, capture, run)) {
-            askForInputBefore(verdict);
-        }
-        if (auto patterns = damagePatterns(*file)) {
-            const auto damaged =
-                std::find_if(patterns->begin(), patterns->end(), [](const DamagePattern& p) { return p.count > 0; });
-            if (damaged != patterns->end()) {
-                verdict.damage = std::move(*damaged);
-            }
-        }
+    const auto file = openCapture(capture);
+    if (!file) {
+        return tl::make_unexpected(file.error());
     }
+    if (verdict.role == Role::upstream && inputMayBeResult(*file, capture, run)) {
+        askForInputBefore(verdict);
+    }
+    return damagePatterns(*file).map([&](std::vector<DamagePattern> patterns) {
+        const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
+        if (damaged != patterns.end()) {
+            verdict.damage = std::move(*damaged);
+        }
+    });
+}
+
+/// What stays the same over the captures of a run.
+struct Bench
+{
+    const RunData& run;
+    const std::vector<Member>& given;
+    const CaptureIndex& captures;
+    Device& device;
+    Controls& controls;
+    const RunWords words;
+    const JobContext& job;
+};
+
+Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    const JudgeContext context {
+        bench.run, bench.words, bench.captures, bench.given, bench.device, bench.controls, bench.job, done};
+    auto judged = judgeCapture(verdict, capture, context);
+    if (!judged) {
+        return judged;
+    }
+    const auto twin = isBirth(verdict) ? twinOf(verdict, capture, bench.captures) : std::nullopt;
+    if (!twin) {
+        return {};
+    }
+    const auto ran = bench.controls.variantsOf(*twin->clean);
+    if (!ran && ran.error().kind == ErrorKind::cancelled) {
+        return tl::make_unexpected(ran.error());
+    }
+    // A twin that cannot be replayed acquits less; its own verdict says why it cannot.
+    letTwinSpeak(verdict, *twin, ran.value_or(std::vector<std::string>()));
+    return {};
+}
+
+/// One barrier for each capture: whatever its file leads to costs this verdict alone.
+Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    const bool replayed = needsReplay(verdict, capture);
+    if (capture.overwritten) {
+        verdict.summary =
+            replayed ? "could not be judged: its file was written over after its import" : verdict.summary;
+        return {};
+    }
+    // Of a verdict that fails half-way nothing may stay, least of all an accusation.
+    auto whole = verdict;
+    const auto work = [&] {
+        return replayed ? replayOne(whole, capture, bench, done) : fillDamage(whole, capture, bench.run);
+    };
+    const auto judged = guarded(work, capture.path);
+    if (judged) {
+        verdict = std::move(whole);
+    } else if (judged.error().kind == ErrorKind::cancelled) {
+        return judged;
+    }
+    // Roles without a replay rest on the stored scans, and stand where the file is gone.
+    if (!judged && (replayed || judged.error().kind != ErrorKind::io)) {
+        verdict.unread = judged.error().what;
+    }
+    if (!judged && replayed) {
+        verdict.summary = "could not be judged: " + sentence(judged.error());
+    }
+    if (verdict.role == Role::upstream) {
+        verdict.next = nextExperiments(verdict);
+    }
+    return {};
 }
 
 } // namespace
+
+std::vector<Rejection> unreadCaptures(const RunData& run, const Diagnosis& diagnosis)
+{
+    std::vector<Rejection> unread;
+    const auto isUnread = [](const CaptureVerdict& verdict) { return !verdict.unread.empty(); };
+    if (std::ranges::none_of(diagnosis.captures, isUnread)) {
+        return unread;
+    }
+    const CaptureIndex captures(run);
+    for (const auto& verdict : diagnosis.captures) {
+        if (!verdict.unread.empty()) {
+            const auto* capture = captures.of(verdict);
+            const auto path = capture == nullptr ? std::string() : capture->path;
+            const auto relative = std::filesystem::path(path).lexically_relative(run.root).generic_string();
+            unread.push_back({relative.empty() ? verdict.capture : relative, verdict.unread});
+        }
+    }
+    return unread;
+}
 
 Diagnosis triageRun(const RunData& run)
 {
@@ -103,7 +190,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     const auto device = makeEigenDevice();
     const CaptureIndex captures(run);
     Controls controls(captures, *device, job.cancel);
-    const auto words = wordsOf(run);
+    const Bench bench {run, *given, captures, *device, controls, wordsOf(run), job};
     for (std::size_t i = 0; i < diagnosis.captures.size(); ++i) {
         auto& verdict = diagnosis.captures[i];
         reportProgress(job, i, diagnosis.captures.size(), verdict.capture);
@@ -111,27 +198,10 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
         }
         const auto* capture = captures.of(verdict);
-        if (capture == nullptr) {
-            continue;
-        }
-        if (!needsReplay(verdict, *capture)) {
-            fillDamage(verdict, *capture, run);
-            verdict.next = verdict.role == Role::upstream ? nextExperiments(verdict) : verdict.next;
-            continue;
-        }
-        if (auto done = judgeCapture(verdict, *capture, {run, words, captures, *given, *device, controls, job, i});
-            !done) {
-            if (done.error().kind == ErrorKind::cancelled) {
+        if (capture != nullptr) {
+            if (auto done = judgeOne(verdict, *capture, bench, i); !done) {
                 return tl::make_unexpected(done.error());
             }
-            verdict.summary = "could not be judged: " + sentence(done.error());
-        }
-        if (const auto twin = isBirth(verdict) ? twinOf(verdict, *capture, captures) : std::nullopt) {
-            const auto ran = controls.variantsOf(*twin->clean);
-            if (!ran) {
-                return tl::make_unexpected(ran.error());
-            }
-            letTwinSpeak(verdict, *twin, *ran);
         }
     }
     blameRanks(diagnosis.captures, captures);
@@ -139,7 +209,10 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     summarize(diagnosis);
     diagnosis.advisories =
         matchAdvisories(joinAdvisories(builtInAdvisories(), options.advisories), factsOf(run, diagnosis.captures));
-    diagnosis.findings = findingsOf(run, diagnosis.captures, *cards);
+    diagnosis.findings = findingsOf(run, diagnosis.captures, *cards, job.cancel);
+    if (job.cancel.cancelled()) {
+        return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
+    }
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);
     if (diagnosis.captures.empty() && !(run.series.empty() && run.events.empty())) {
         diagnosis.headline += "; " + troubleText(run, troubleOf(run, diagnosis.captures));

@@ -36,6 +36,9 @@ constexpr std::array<std::string_view, 9> storySeries {"loss", "val_loss", "grad
 /// Judges every capture of a run. Only births are replayed.
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
 
+/// The files of captures that could not be judged, with the reason.
+std::vector<Rejection> unreadCaptures(const RunData& run, const Diagnosis& diagnosis);
+
 /// Roles, steps, counts and the findings that take no points, from scans and events: cheap, no replay. Verdicts that
 /// take one have no summary.
 Diagnosis triageRun(const RunData& run);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/cards/cards.h"
+#include "core/model/guarded.h"
 
 namespace nanscope {
 
@@ -20,12 +21,22 @@ int placeOf(const Finding& finding)
     return finding.severity == "error" ? 0 : finding.severity == "warning" ? 1 : 2;
 }
 
-std::vector<Finding> askAll(
-    const std::vector<cards::Card>& all, const cards::Story& story, const std::vector<std::string>& silenced)
+/// Some cards read captures; what one of these leads to costs the card alone.
+cards::CardOutcome ask(const cards::Card& card, const cards::Story& story)
+{
+    auto outcome = guarded([&] { return Result<cards::CardOutcome>(card.check(story)); });
+    return outcome ? std::move(*outcome) : cards::notCheckable(sentence(outcome.error()));
+}
+
+std::vector<Finding> askAll(const std::vector<cards::Card>& all, const cards::Story& story,
+    const std::vector<std::string>& silenced, const CancelToken& cancel)
 {
     std::vector<Finding> findings;
     for (const auto& card : all) {
-        findings.push_back(cards::findingOf(card, card.check(story), silenced));
+        if (cancel.cancelled()) {
+            break;
+        }
+        findings.push_back(cards::findingOf(card, ask(card, story), silenced));
     }
     std::stable_sort(
         findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return placeOf(a) < placeOf(b); });
@@ -54,18 +65,18 @@ Result<FindingOptions> findingOptions(const std::vector<std::string>& silence, c
     return options;
 }
 
-std::vector<Finding> findingsOf(
-    const RunData& run, const std::vector<CaptureVerdict>& verdicts, const FindingOptions& options)
+std::vector<Finding> findingsOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
+    const FindingOptions& options, const CancelToken& cancel)
 {
     const auto& rule = options.spikeRule != nullptr ? *options.spikeRule : cards::defaultSpikeRule();
-    return askAll(cards::allCards(), cards::storyOf(run, verdicts, rule), options.silenced);
+    return askAll(cards::allCards(), cards::storyOf(run, verdicts, rule), options.silenced, cancel);
 }
 
 std::vector<Finding> earlyFindings(const RunData& run)
 {
     const std::vector<CaptureVerdict> none;
     const cards::Story story {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, {}};
-    return askAll(cards::infrastructureCards(), story, {});
+    return askAll(cards::infrastructureCards(), story, {}, {});
 }
 
 } // namespace nanscope

@@ -20,9 +20,9 @@ struct FindingOptions
 Result<FindingOptions> findingOptions(const std::vector<std::string>& silence, const std::string& spikeRule);
 
 /// Every card with what became of it: those that fired first, the worst of them first, then the others as they are
-/// listed.
-std::vector<Finding> findingsOf(
-    const RunData& run, const std::vector<CaptureVerdict>& verdicts, const FindingOptions& options = {});
+/// listed. A cancel leaves out those that were not asked yet.
+std::vector<Finding> findingsOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
+    const FindingOptions& options = {}, const CancelToken& cancel = {});
 
 /// The cards that need neither points nor verdicts: hardware, infrastructure, a diagnostic that itself failed.
 std::vector<Finding> earlyFindings(const RunData& run);

@@ -40,7 +40,7 @@ void markBadRows(const Tensor& output, std::int64_t batch, std::vector<bool>& ro
 /// Of the whole batch, one matrix over the other; empty where the file is not there any more.
 std::vector<bool> badRowsOf(const Capture& capture)
 {
-    const auto file = openCapture(capture.path);
+    const auto file = openCapture(capture);
     if (!file || !file->output) {
         return {};
     }

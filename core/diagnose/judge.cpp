@@ -78,7 +78,7 @@ public:
 
     Result<void> judge(CaptureVerdict& verdict, const Capture& stored)
     {
-        auto file = openCapture(stored.path);
+        auto file = openCapture(stored);
         if (!file) {
             return tl::make_unexpected(file.error());
         }
@@ -87,9 +87,11 @@ public:
             return tl::make_unexpected(patterns.error());
         }
         if (auto affordable = checkJudgingCost(file->input.matrices(), physicalMemory() / 2); !affordable) {
+            // Too large for this machine is nothing that is wrong with the file.
             showDamage(verdict, *patterns);
             fillEndsLike(verdict, *file);
-            return affordable;
+            verdict.summary = "could not be judged: " + sentence(affordable.error());
+            return {};
         }
         bool settled = false;
         for (const auto batch : interesting(verdict.role, *patterns, stored)) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <unordered_map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -63,14 +64,14 @@ std::string sizeText(const MatrixShape& shape)
 std::string groupText(std::span<const std::string> names)
 {
     std::vector<std::pair<std::string, int>> groups;
+    std::unordered_map<std::string, std::size_t> places;
     for (const auto& name : names) {
-        const auto pattern = patternOf(name);
-        const auto same = std::ranges::find(groups, pattern, &std::pair<std::string, int>::first);
-        if (same == groups.end()) {
-            groups.emplace_back(pattern, 1);
-        } else {
-            ++same->second;
+        auto pattern = patternOf(name);
+        const auto [place, isNew] = places.emplace(pattern, groups.size());
+        if (isNew) {
+            groups.emplace_back(std::move(pattern), 0);
         }
+        ++groups[place->second].second;
     }
     if (names.size() == 1) {
         return fmt::format("`{}`", names.front());

@@ -27,25 +27,17 @@ bool isGood(const TrailStep& step)
     return step.sign == LossSign::finite;
 }
 
-std::vector<const Series*> lossesOf(const RunData& run, const LossLane& lane)
-{
-    std::vector<const Series*> losses;
-    for (const auto& series : run.series) {
-        if (series.name == "loss" && series.source == lane.source && series.rank == lane.rank) {
-            losses.push_back(&series);
-        }
-    }
-    return losses;
-}
-
 /// One process on its way from a trail.
 class LifeReader
 {
 public:
-    LifeReader(const RunData& run, const Trail& trail, std::int64_t base)
+    using Losses = std::map<std::pair<std::string, std::optional<int>>, std::vector<const Series*>>;
+
+    LifeReader(const RunData& run, const Trail& trail, std::int64_t base, Losses& losses)
         : m_run(run)
         , m_trail(trail)
         , m_base(base)
+        , m_losses(losses)
     { }
 
     ProcessLife read()
@@ -73,6 +65,7 @@ private:
     const RunData& m_run;
     const Trail& m_trail;
     std::int64_t m_base;
+    Losses& m_losses; ///< of every lane
     ProcessLife m_life;
 };
 
@@ -82,7 +75,8 @@ void LifeReader::readPlace()
     m_life.last = m_trail.life + 1 == m_trail.lives;
     m_life.countsRows = std::ranges::any_of(m_trail.lanes, &LossLane::countedSteps);
     for (const auto& lane : m_trail.lanes) {
-        m_life.sources.push_back({lane.source, m_trail.life == 0 ? 0 : noEnd, noEnd, lossesOf(m_run, lane)});
+        m_life.sources.push_back(
+            {lane.source, m_trail.life == 0 ? 0 : noEnd, noEnd, m_losses[{lane.source, lane.rank}]});
     }
     for (const auto& step : m_trail.steps) {
         auto& first = m_life.sources[step.lane].firstLine;
@@ -207,9 +201,27 @@ void LifeReader::readProofs()
 
 } // namespace
 
-ProcessLife readLife(const RunData& run, const Trail& trail)
+LivesReader::LivesReader(const RunData& run)
+    : m_run(run)
 {
-    return LifeReader(run, trail, stepBaseOf(run, trail)).read();
+    for (const auto& series : run.series) {
+        if (series.name == "loss") {
+            m_losses[{series.source, series.rank}].push_back(&series);
+        }
+    }
+}
+
+std::int64_t LivesReader::baseOf(const LossLane& lane)
+{
+    const Lane key {lane.source, lane.rank};
+    const auto known = m_bases.find(key);
+    return known != m_bases.end() ? known->second
+                                  : m_bases.emplace(key, stepBaseOf(m_run, lane, m_losses[key])).first->second;
+}
+
+ProcessLife LivesReader::read(const Trail& trail)
+{
+    return LifeReader(m_run, trail, baseOf(trail.lanes.front()), m_losses).read();
 }
 
 } // namespace nanscope

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -12,6 +14,9 @@
 namespace nanscope {
 
 namespace {
+
+/// So often no training begins anew: what else a log says of ends counts for nothing.
+constexpr std::size_t mostLives = 2000;
 
 /// No run counts so far; what a damaged line says beyond could only overflow.
 constexpr std::int64_t mostSteps = std::int64_t {1} << 53;
@@ -41,7 +46,7 @@ public:
 
 private:
     LaneLife& life();
-    void end() { m_ended = true; }
+    void end() { m_ended = m_lives.size() < mostLives; }
     std::size_t lossCount() const;
     void endBefore(std::int64_t step);
     void append(const TrailStep& step);
@@ -276,13 +281,17 @@ ReadLane laneFrom(const LaneKey& key, const LaneMaterial& material)
 /// Ranks that print into one log count alike, whichever of them warns.
 void shareNumbering(std::vector<ReadLane>& lanes)
 {
+    std::map<std::string_view, const LossLane*> warns;
+    for (const auto& lane : lanes) {
+        if (lane.lane.ownDetector) {
+            warns.try_emplace(lane.lane.source, &lane.lane);
+        }
+    }
     for (auto& lane : lanes) {
-        const auto warns = std::find_if(lanes.begin(), lanes.end(),
-            [&](const ReadLane& other) { return other.lane.source == lane.lane.source && other.lane.ownDetector; });
-        if (warns != lanes.end()) {
+        if (const auto found = warns.find(lane.lane.source); found != warns.end()) {
             lane.lane.ownDetector = true;
-            lane.lane.offset = warns->lane.offset;
-            lane.lane.numbering = warns->lane.numbering;
+            lane.lane.offset = found->second->offset;
+            lane.lane.numbering = found->second->numbering;
         }
     }
 }

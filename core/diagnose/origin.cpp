@@ -31,7 +31,7 @@ std::string inEarlierCalls(
 {
     const auto tries = 2 * before.size();
     for (const auto* earlier : before) {
-        const auto file = openCapture(earlier->path);
+        const auto file = openCapture(*earlier);
         const auto other = file ? loadElement(*file, element.batch) : tl::make_unexpected(file.error());
         if (!other || cancel.cancelled()) {
             continue;

@@ -8,25 +8,21 @@
 #include <span>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <re2/re2.h>
+#include <simdjson.h>
 
 #include "core/diagnose/natural.h"
 #include "core/platform/platform.h"
-#include "core/report/boundedjson.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // A model of a thousand layers has some ten thousand parameters.
-constexpr std::size_t mostParameters = 200'000;
+constexpr std::size_t mostParameters = 1'000'000;
 constexpr std::uint64_t largestText = std::uint64_t {64} << 20;
 constexpr std::size_t longestName = 300;
-constexpr int deepest = 4; // {name: [512, 1408]}, and the index of sharded safetensors
 
 bool usable(std::string_view name)
 {
@@ -40,49 +36,59 @@ void sortByName(ParameterList& list)
     std::ranges::sort(list.parameters, naturalLess, &Parameter::name);
 }
 
-std::optional<Shape> shapeIn(const Json& json)
+std::optional<Shape> shapeIn(simdjson::dom::element json)
 {
+    constexpr std::size_t mostExtents = 8;
+    simdjson::dom::array extents;
+    if (json.get(extents) != simdjson::SUCCESS) {
+        return std::nullopt;
+    }
     Shape shape;
-    for (const auto& extent : json) {
-        if (!extent.is_number_integer() || extent.get<std::int64_t>() < 0 || json.size() > 8) {
+    for (const auto item : extents) {
+        std::int64_t extent = 0;
+        if (item.get(extent) != simdjson::SUCCESS || extent < 0 || shape.size() == mostExtents) {
             return std::nullopt;
         }
-        shape.push_back(extent.get<std::int64_t>());
+        shape.push_back(extent);
     }
     return shape;
 }
 
-ParameterList namesOf(const Json& map)
+ParameterList namesOf(simdjson::dom::object map)
 {
     ParameterList list;
     list.shapes = false;
-    for (const auto& item : map.items()) {
-        if (usable(item.key())) {
-            list.parameters.push_back({item.key(), {}});
+    for (const auto [key, value] : map) {
+        if (usable(key)) {
+            list.parameters.push_back({std::string(key), {}});
         }
     }
     sortByName(list);
     return list;
 }
 
-ParameterList shapesOf(const Json& map)
+ParameterList shapesOf(simdjson::dom::object map)
 {
     ParameterList list;
-    for (const auto& item : map.items()) {
-        if (!item.value().is_array() || !usable(item.key())) {
-            continue;
-        }
-        if (auto shape = shapeIn(item.value())) {
-            list.parameters.push_back({item.key(), std::move(*shape)});
+    for (const auto [key, value] : map) {
+        auto shape = usable(key) ? shapeIn(value) : std::nullopt;
+        if (shape) {
+            list.parameters.push_back({std::string(key), std::move(*shape)});
         }
     }
     return list;
 }
 
-ParameterList fromJson(const Json& json)
+/// Through simdjson: the objects of the other library look for every key among all before it.
+std::optional<ParameterList> fromJson(std::string_view text)
 {
-    const auto map = json.find("weight_map");
-    return map != json.end() && map->is_object() ? namesOf(*map) : shapesOf(json);
+    simdjson::dom::parser parser;
+    simdjson::dom::object json;
+    simdjson::dom::object map;
+    if (parser.parse(simdjson::padded_string(text)).get(json) != simdjson::SUCCESS) {
+        return std::nullopt;
+    }
+    return json["weight_map"].get(map) == simdjson::SUCCESS ? namesOf(map) : shapesOf(json);
 }
 
 /// "512, 1408" and "512x1408"; a comma may end it.
@@ -183,8 +189,8 @@ Result<std::string> readText(const std::filesystem::path& path)
 
 Result<ParameterList> parseParameters(std::string_view text)
 {
-    const auto json = parseBounded(text, deepest, 16 * mostParameters);
-    return checked(json.is_object() ? fromJson(json) : fromLines(text));
+    auto json = fromJson(text);
+    return checked(json ? std::move(*json) : fromLines(text));
 }
 
 Result<ParameterList> readParameters(const std::filesystem::path& path)

@@ -3,7 +3,6 @@
 #include "core/diagnose/stepbase.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace nanscope {
 
@@ -17,53 +16,44 @@ std::optional<std::int64_t> baseOfTrainer(const RunData& run, const LossLane& la
     return said == run.settings.end() ? std::nullopt : std::optional<std::int64_t>(said->value == "0" ? 0 : 1);
 }
 
-/// The step of the first loss behind a line.
-std::optional<std::int64_t> firstStepBehind(const RunData& run, const LossLane& lane, std::int64_t line)
+/// Weights of step N were loaded, and the next loss is printed as that of step N.
+bool beganWithLoadedStep(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses)
 {
-    std::optional<Point> first;
-    for (const auto& series : run.series) {
-        if (series.name != "loss" || series.source != lane.source || series.rank != lane.rank) {
-            continue;
-        }
-        for (const auto& point : series.points) {
-            if (point.line > line && (!first || point.line < first->line)) {
-                first = point;
-            }
+    const auto isLoaded = [&](const Checkpoint& one) {
+        return one.fact == CheckpointFact::loaded && one.source == lane.source && one.step > 0;
+    };
+    if (std::ranges::none_of(run.checkpoints, isLoaded)) {
+        return false;
+    }
+    std::vector<std::pair<std::int64_t, std::int64_t>> lines; // and the step there
+    for (const auto* series : losses) {
+        for (const auto& point : series->points) {
+            lines.emplace_back(point.line, point.step);
         }
     }
-    return first ? std::optional(first->step) : std::nullopt;
-}
-
-/// Weights of step N were loaded, and the next loss is printed as that of step N.
-bool beganWithLoadedStep(const RunData& run, const LossLane& lane)
-{
+    std::ranges::stable_sort(lines, {}, &std::pair<std::int64_t, std::int64_t>::first);
     return std::ranges::any_of(run.checkpoints, [&](const Checkpoint& one) {
-        return one.fact == CheckpointFact::loaded && one.source == lane.source && one.step > 0
-            && firstStepBehind(run, lane, one.line) == one.step;
+        const auto behind =
+            std::ranges::upper_bound(lines, one.line, {}, &std::pair<std::int64_t, std::int64_t>::first);
+        return isLoaded(one) && behind != lines.end() && behind->second == one.step;
     });
 }
 
 } // namespace
 
-std::int64_t stepBaseOf(const RunData& run, const Trail& trail)
+std::int64_t stepBaseOf(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses)
 {
-    const auto& lane = trail.lanes.front();
     if (lane.ownDetector) {
         return 0;
     }
     if (const auto base = baseOfTrainer(run, lane)) {
         return *base;
     }
-    if (beganWithLoadedStep(run, lane)) {
+    if (beganWithLoadedStep(run, lane, losses)) {
         return 0;
     }
-    std::int64_t least = std::numeric_limits<std::int64_t>::max();
-    for (const auto& series : run.series) {
-        if (series.name == "loss" && series.source == lane.source && series.rank == lane.rank) {
-            least = std::min(least, series.firstStep);
-        }
-    }
-    return least == 0 ? 0 : 1;
+    const auto least = std::ranges::min_element(losses, {}, &Series::firstStep);
+    return least != losses.end() && (*least)->firstStep == 0 ? 0 : 1;
 }
 
 } // namespace nanscope

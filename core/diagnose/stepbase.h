@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "core/diagnose/trail.h"
 #include "core/model/model.h"
@@ -15,6 +16,7 @@ constexpr std::string_view stepBaseName = "log.step_base";
 
 /// The loss printed as step s is that of W(s - base), W(n) being what checkpoint n holds. Steps as a detector counts
 /// them are those of the weights; else the trainer's source, a resume or the first step of the log tells.
-std::int64_t stepBaseOf(const RunData& run, const Trail& trail);
+/// `losses` are those of its first lane.
+std::int64_t stepBaseOf(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses);
 
 } // namespace nanscope

@@ -23,7 +23,16 @@ bool earlierLine(const Point& a, const Point& b)
 
 } // namespace
 
+// A dump outlives the log that named it: a line of a log that was begun anew since still tells its step.
 StepLinks::StepLinks(const RunData& run)
+{
+    add(run);
+    for (const auto& log : run.replaced) {
+        add(log.records);
+    }
+}
+
+void StepLinks::add(const LogRecords& run)
 {
     for (const auto& event : run.events) {
         if (event.kind == EventKind::captureDumped) {

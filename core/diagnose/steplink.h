@@ -34,6 +34,7 @@ public:
     StepLink of(const Capture& capture) const;
 
 private:
+    void add(const LogRecords& run);
     struct Lines
     {
         const Series* series = nullptr;

@@ -3,7 +3,9 @@
 #include "core/diagnose/trace.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -68,39 +70,57 @@ struct Origin
 {
     std::vector<const Series*> series;
     bool inferred = false;
+    bool countsRows = false; ///< inferred, or what the log calls steps are none in the end
 
     std::size_t length() const
     {
         return std::accumulate(series.begin(), series.end(), std::size_t {0},
             [](std::size_t sum, const Series* one) { return sum + one->points.size(); });
     }
-    bool takes(const Series& other) const
-    {
-        return inferred == other.stepInferred && series.front()->rank == other.rank
-            && areOfOneRun(series.front()->source, other.source);
-    }
+    bool takes(const Series& other) const { return areOfOneRun(series.front()->source, other.source); }
 };
+
+/// Logs that keep what they call a step as a value beside counted rows: it went back too often to be one.
+std::set<std::string_view> sourcesWithoutSteps(const RunData& run)
+{
+    std::set<std::string_view> sources;
+    for (const auto& series : run.series) {
+        if (series.stepInferred && series.name == "step") {
+            sources.insert(series.source);
+        }
+    }
+    return sources;
+}
 
 std::vector<Origin> originsOf(const RunData& run, std::string_view name, const std::optional<int>* rank)
 {
     std::vector<Origin> origins;
+    std::map<std::pair<std::optional<int>, bool>, std::vector<std::size_t>> places; // by rank, few of each
+    const auto withoutSteps = sourcesWithoutSteps(run);
     for (const auto& series : run.series) {
         if (series.name != name || series.points.empty() || (rank != nullptr && series.rank != *rank)) {
             continue;
         }
-        const auto own = std::ranges::find_if(origins, [&](const Origin& origin) { return origin.takes(series); });
-        auto& origin = own == origins.end() ? origins.emplace_back() : *own;
+        auto& here = places[{series.rank, series.stepInferred}];
+        const auto own = std::ranges::find_if(here, [&](std::size_t at) { return origins[at].takes(series); });
+        const auto place = own == here.end() ? origins.size() : *own;
+        if (place == origins.size()) {
+            here.push_back(place);
+            origins.emplace_back();
+        }
+        auto& origin = origins[place];
         origin.series.push_back(&series);
         origin.inferred = series.stepInferred;
+        origin.countsRows = origin.countsRows || series.stepInferred || withoutSteps.contains(series.source);
     }
     return origins;
 }
 
-/// Given steps before inferred ones, then the longest, then the one that is listed first.
+/// Given steps before counted rows, then the longest, then the one that is listed first.
 const Origin* bestOf(const std::vector<Origin>& origins)
 {
     const auto worse = [](const Origin& a, const Origin& b) {
-        return a.inferred != b.inferred ? a.inferred : a.length() < b.length();
+        return a.countsRows != b.countsRows ? a.countsRows : a.length() < b.length();
     };
     const auto best = std::ranges::max_element(origins, worse);
     return best == origins.end() ? nullptr : &*best;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -60,38 +62,81 @@ std::set<std::string> patternsOf(const LossLane& lane)
     return patterns;
 }
 
-/// Logs of several ranks belong to one run if they are one file, or differ in nothing but the rank. Nothing says so of
-/// logs without ranks.
-bool fits(const ReadLane& lane, const Lanes& group)
+/// Lanes of one run, each of another rank.
+class Group
 {
-    const auto own = patternsOf(lane.lane);
-    return std::ranges::all_of(group, [&](const ReadLane& other) {
-        const auto theirs = patternsOf(other.lane);
-        return lane.lane.rank && lane.lane.rank != other.lane.rank
-            && std::ranges::any_of(own, [&](const std::string& pattern) { return theirs.contains(pattern); });
-    });
-}
+public:
+    /// Logs of several ranks belong to one run if they are one file, or differ in nothing but the rank. Nothing says so
+    /// of logs without ranks.
+    bool takes(const LossLane& lane) const
+    {
+        if (m_lanes.empty()) {
+            return true;
+        }
+        if (!lane.rank || m_ranks.contains(lane.rank)) {
+            return false;
+        }
+        const bool ofThisFile = m_oneFile && lane.source == m_lanes.front().lane.source;
+        return ofThisFile || fitsAll(patternsOf(lane));
+    }
 
-/// Takes the longest lane of every rank, and drops the copies of what it took.
+    const ReadLane& add(ReadLane lane)
+    {
+        m_oneFile = m_lanes.empty() || (m_oneFile && lane.lane.source == m_lanes.front().lane.source);
+        m_ranks.insert(lane.lane.rank);
+        return m_lanes.emplace_back(std::move(lane));
+    }
+
+    Lanes inOrder() &&
+    {
+        std::ranges::sort(m_lanes, {}, [](const ReadLane& lane) { return lane.lane.rank; });
+        return std::move(m_lanes);
+    }
+
+private:
+    bool fitsAll(const std::set<std::string>& patterns) const
+    {
+        return std::ranges::all_of(m_lanes, [&](const ReadLane& other) {
+            const auto theirs = patternsOf(other.lane);
+            return std::ranges::any_of(patterns, [&](const std::string& one) { return theirs.contains(one); });
+        });
+    }
+
+    Lanes m_lanes;
+    std::set<std::optional<int>> m_ranks;
+    bool m_oneFile = false;
+};
+
+/// Takes the longest lane of every rank, and drops the copies of what it took. What does not fit once never does.
 Lanes takeGroup(Lanes& pending)
 {
-    Lanes group;
-    while (true) {
-        const auto next = std::ranges::find_if(pending, [&](const ReadLane& lane) { return fits(lane, group); });
-        if (next == pending.end()) {
-            break;
+    std::map<std::optional<int>, std::vector<std::size_t>> ofRank;
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+        ofRank[pending[i].lane.rank].push_back(i);
+    }
+    Group group;
+    std::vector<bool> gone(pending.size());
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+        if (gone[i] || !group.takes(pending[i].lane)) {
+            continue;
         }
-        group.push_back(std::move(*next));
-        pending.erase(next);
-        const auto& last = group.back();
-        std::erase_if(
-            pending, [&](const ReadLane& lane) { return lane.lane.rank == last.lane.rank && isCopy(lane, last); });
-        if (!last.lane.rank) {
+        gone[i] = true;
+        const auto& taken = group.add(std::move(pending[i]));
+        for (const auto other : ofRank[taken.lane.rank]) {
+            gone[other] = gone[other] || isCopy(pending[other], taken);
+        }
+        if (!taken.lane.rank) {
             break;
         }
     }
-    std::ranges::sort(group, {}, [](const ReadLane& lane) { return lane.lane.rank; });
-    return group;
+    Lanes left;
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+        if (!gone[i]) {
+            left.push_back(std::move(pending[i]));
+        }
+    }
+    pending = std::move(left);
+    return std::move(group).inOrder();
 }
 
 std::vector<Lanes> groupsOf(Lanes lanes)

@@ -150,17 +150,16 @@ bool maybeOneCall(const Entry& a, const Entry& b)
     return parts && !apart && a.moment.rank != b.moment.rank;
 }
 
-void judgeDamagedInput(Entry& entry, const std::vector<Entry>& all, const std::vector<const Entry*>& upstream)
+void judgeDamagedInput(Entry& entry, const std::vector<const Entry*>& causes, const std::vector<const Entry*>& upstream)
 {
     auto& v = entry.verdict;
     const auto reaches = [&](const Entry& cause) {
         return &cause != &entry && canReach(cause.moment, entry.moment) && !maybeOneCall(cause, entry);
     };
-    const auto cause =
-        std::find_if(all.begin(), all.end(), [&](const Entry& other) { return isCause(other) && reaches(other); });
-    const auto earlierUpstream =
-        std::find_if(upstream.begin(), upstream.end(), [&](const Entry* other) { return reaches(*other); });
-    if (cause == all.end() && earlierUpstream == upstream.end()) {
+    const auto reachesThis = [&](const Entry* other) { return reaches(*other); };
+    const auto cause = std::find_if(causes.begin(), causes.end(), reachesThis);
+    const auto earlierUpstream = std::find_if(upstream.begin(), upstream.end(), reachesThis);
+    if (cause == causes.end() && earlierUpstream == upstream.end()) {
         v.role = Role::upstream;
         v.blame = Blame::upstream;
         v.summary = upstreamSummary(*entry.capture);
@@ -169,7 +168,7 @@ void judgeDamagedInput(Entry& entry, const std::vector<Entry>& all, const std::v
     }
     v.role = Role::downstream;
     v.blame = Blame::downstream;
-    v.causedBy = cause != all.end() ? cause->verdict.capture : (*earlierUpstream)->verdict.capture;
+    v.causedBy = cause != causes.end() ? (*cause)->verdict.capture : (*earlierUpstream)->verdict.capture;
     v.summary = "the input was already non-finite: contaminated by an earlier capture";
 }
 
@@ -186,7 +185,7 @@ void judgePart(Entry& entry)
             entry.capture->part);
 }
 
-void judgeRole(Entry& entry, const std::vector<Entry>& all, const std::vector<const Entry*>& upstream)
+void judgeRole(Entry& entry, const std::vector<const Entry*>& causes, const std::vector<const Entry*>& upstream)
 {
     auto& v = entry.verdict;
     const bool whole = entry.capture->part.empty();
@@ -204,7 +203,7 @@ void judgeRole(Entry& entry, const std::vector<Entry>& all, const std::vector<co
         v.kind = entry.capture->output ? "" : noOutputKind;
         return;
     }
-    judgeDamagedInput(entry, all, upstream);
+    judgeDamagedInput(entry, causes, upstream);
 }
 
 int rolePlace(Role role)
@@ -235,9 +234,15 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     }
     std::stable_sort(
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
+    std::vector<const Entry*> causes;
+    for (const auto& entry : entries) {
+        if (isCause(entry)) {
+            causes.push_back(&entry);
+        }
+    }
     std::vector<const Entry*> upstream;
     for (auto& entry : entries) {
-        judgeRole(entry, entries, upstream);
+        judgeRole(entry, causes, upstream);
         if (entry.verdict.role == Role::upstream) {
             upstream.push_back(&entry);
         }

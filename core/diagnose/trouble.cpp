@@ -176,9 +176,10 @@ const ProcessLife* lifeInTrouble(const std::vector<ProcessLife>& lives)
 Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
 {
     Trouble trouble;
+    LivesReader reader(run);
     for (auto& trail : trailsOf(run)) {
         if (!trail.lanes.empty()) {
-            trouble.lives.push_back(readLife(run, trail));
+            trouble.lives.push_back(reader.read(trail));
         }
         trail = {};
     }

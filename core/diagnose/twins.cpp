@@ -32,8 +32,8 @@ bool sameCounts(const Scan& a, const Scan& b)
 
 bool sameBits(const Capture& a, const Capture& b)
 {
-    const auto first = openCapture(a.path);
-    const auto second = openCapture(b.path);
+    const auto first = openCapture(a);
+    const auto second = openCapture(b);
     if (!first || !second) {
         return false;
     }
@@ -69,8 +69,8 @@ bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capt
     if (!verdict.weighed || !verdict.weighed->outputFinite) {
         return false;
     }
-    const auto first = openCapture(damaged.path);
-    const auto second = openCapture(clean.path);
+    const auto first = openCapture(damaged);
+    const auto second = openCapture(clean);
     const auto one = first ? loadElement(*first, verdict.damage.batch) : tl::make_unexpected(first.error());
     const auto other = second ? loadElement(*second, verdict.damage.batch) : tl::make_unexpected(second.error());
     const auto& fit = verdict.weighed->fit;
@@ -79,7 +79,7 @@ bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capt
 
 bool wrapped(const Capture& capture)
 {
-    const auto file = openCapture(capture.path);
+    const auto file = openCapture(capture);
     return file && file->wrapped;
 }
 

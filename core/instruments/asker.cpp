@@ -63,19 +63,20 @@ Specimen specimenOf(Matrices input, std::optional<double> epsilon)
     return specimen;
 }
 
-Result<Specimen> openSpecimen(const std::string& path, std::optional<std::int64_t> batch, std::optional<double> epsilon)
+Result<Specimen> openSpecimen(
+    const CaptureRef& capture, std::optional<std::int64_t> batch, std::optional<double> epsilon)
 {
-    const auto file = openCapture(path);
+    const auto file = openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
     const auto shape = file->input.matrices();
     if (!isReal(file->input.dtype()) || shape.elements() == 0 || shape.batch == 0) {
-        return failure(ErrorKind::format, "the input of the capture holds no matrix of real numbers", path);
+        return failure(ErrorKind::format, "the input of the capture holds no matrix of real numbers", capture.path);
     }
     if (batch && (*batch < 0 || *batch >= shape.batch)) {
-        return failure(
-            ErrorKind::usage, fmt::format("there is no matrix {}, the capture holds {}", *batch, shape.batch), path);
+        return failure(ErrorKind::usage,
+            fmt::format("there is no matrix {}, the capture holds {}", *batch, shape.batch), capture.path);
     }
     const auto count = batch ? 1 : shape.batch;
     if (auto allowed = allowSize(file->input, count); !allowed) {
@@ -87,7 +88,7 @@ Result<Specimen> openSpecimen(const std::string& path, std::optional<std::int64_
     }
     auto specimen = specimenOf(std::move(*input), epsilon ? epsilon : file->capture.epsilon);
     specimen.file = file->capture.file;
-    specimen.path = path;
+    specimen.path = capture.path;
     specimen.forceEpsilon = epsilon.has_value();
     specimen.firstBatch = batch.value_or(0);
     return specimen;

@@ -29,7 +29,7 @@ struct Specimen
 /// All matrices of a capture, or one. Without a choice the first that is finite and not zero is watched. The epsilon is
 /// the captured one unless another is given.
 Result<Specimen> openSpecimen(
-    const std::string& path, std::optional<std::int64_t> batch, std::optional<double> epsilon = std::nullopt);
+    const CaptureRef& capture, std::optional<std::int64_t> batch, std::optional<double> epsilon = std::nullopt);
 
 /// The same for matrices that are not in a file.
 Specimen specimenOf(Matrices input, std::optional<double> epsilon);

@@ -190,11 +190,11 @@ Json toJson(const FunctionCell& made)
     return json;
 }
 
-Result<FunctionCell> functionCell(ImplSubject& subject, const std::string& path, const std::optional<double>& epsilon,
+Result<FunctionCell> functionCell(ImplSubject& subject, const CaptureRef& capture, const std::optional<double>& epsilon,
     const FunctionNeighbours& beside, const JobContext& job)
 {
-    auto made = emptyCell(subject, path);
-    const auto specimen = openSpecimen(path, std::nullopt, epsilon);
+    auto made = emptyCell(subject, capture.path);
+    const auto specimen = openSpecimen(capture, std::nullopt, epsilon);
     if (!specimen) {
         made.cell.error = sentence(specimen.error());
         return made;

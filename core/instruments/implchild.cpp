@@ -32,7 +32,7 @@ std::string lastLine(const std::string& text)
     }
     const auto before = text.find_last_of('\n', end);
     const auto begin = before == std::string::npos ? 0 : before + 1;
-    return validText(text.substr(begin, std::min(end + 1 - begin, mostText)));
+    return printableLines(text.substr(begin, std::min(end + 1 - begin, mostText)));
 }
 
 /// "was ended by signal 11" with the name people know it by.
@@ -70,7 +70,7 @@ Result<void> writeFile(const std::string& path, std::span<const std::byte> bytes
 std::string textIn(const nlohmann::ordered_json& json, const char* key)
 {
     const auto found = json.find(key);
-    return found != json.end() && found->is_string() ? validText(found->get<std::string>().substr(0, mostText))
+    return found != json.end() && found->is_string() ? printableLines(found->get<std::string>().substr(0, mostText))
                                                      : std::string();
 }
 

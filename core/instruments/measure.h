@@ -54,7 +54,7 @@ Result<MeasuredSubject> measuredFunction(
 struct MeasureRequest
 {
     Instrument instrument = Instrument::scale;
-    std::string capture; ///< path
+    CaptureRef capture;
     std::optional<std::int64_t> batch; ///< one matrix; none: all, or the first that is sound
     std::optional<double> epsilon; ///< instead of the captured one
     std::optional<int> calls; ///< repeat, storm: of each leg; minimise: at most

@@ -153,7 +153,8 @@ std::string answerText(const EpsilonAnswer& answer)
 
 std::string answerText(const RepeatAnswer& answer)
 {
-    return fmt::format("  {}\n  first outcome: {}\n", capitalised(answer.sentence), outcomeText(answer.outcome));
+    return fmt::format(
+        "  {}\n  first outcome: {}\n", printable(capitalised(answer.sentence)), outcomeText(answer.outcome));
 }
 
 std::string answerText(const StormAnswer& answer)
@@ -169,12 +170,12 @@ std::string answerText(const StormAnswer& answer)
         table.add({leg.name, countText(count.differ), countText(count.calls), countText(count.nonFinite),
             countText(count.failed), countText(count.distinct), ""});
     }
-    return table.text(2) + fmt::format("\n  {}\n", capitalised(answer.sentence));
+    return table.text(2) + fmt::format("\n  {}\n", printable(capitalised(answer.sentence)));
 }
 
 std::string answerText(const InputAnswer& answer)
 {
-    return fmt::format("  {}\n", capitalised(answer.sentence));
+    return fmt::format("  {}\n", printable(capitalised(answer.sentence)));
 }
 
 std::string answerText(const SpectrumAnswer& answer)
@@ -182,7 +183,7 @@ std::string answerText(const SpectrumAnswer& answer)
     auto text = fmt::format("  matrix {}: norm {}, {}\n", answer.batch, numberText(answer.frobenius),
         answer.exact ? "all singular values" : "its leading singular values (Lanczos); the others are not looked at");
     if (!answer.variant.empty()) {
-        text += fmt::format("  held against {}: {}\n", answer.variant,
+        text += fmt::format("  held against {}: {}\n", printable(answer.variant),
             answer.closedForm ? "p(sigma), the schedule on each singular value"
                               : "its fp64 replay, since it does more than a polynomial");
     }
@@ -197,13 +198,13 @@ std::string answerText(const SpectrumAnswer& answer)
         text +=
             fmt::format("  {} of the output lies outside of these directions\n", percent(answer.stages.back().outside));
     }
-    return text + fmt::format("\n  {}\n", capitalised(answer.sentence));
+    return text + fmt::format("\n  {}\n", printable(capitalised(answer.sentence)));
 }
 
 std::string answerText(const MinimiseAnswer& answer)
 {
     return fmt::format("  {}\n  shape {}, was {}; matrices of the capture that are left: {}\n  kept of its shape: {}\n",
-        capitalised(answer.sentence), shapeText(answer.after), shapeText(answer.before),
+        printable(capitalised(answer.sentence)), shapeText(answer.after), shapeText(answer.before),
         fmt::join(answer.batches, ", "), describe(answer.dispatch));
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/capture.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/model/run.h"
@@ -36,7 +37,9 @@ MatrixShape matrixShape(const Shape& shape)
     for (std::size_t i = 0; i + 2 < rank; ++i) {
         result.batch *= shape[i];
     }
-    return result;
+    // The other extents of a shape without elements take no bytes of a file, so nothing bounds them.
+    const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    return empty ? MatrixShape {0, 0, 0} : result;
 }
 
 Scan CaptureTensor::total() const
@@ -45,6 +48,15 @@ Scan CaptureTensor::total() const
     for (const auto& scan : batches) {
         addScan(sum, scan, scan.firstNonFinite < 0 ? -1 : sum.count + scan.firstNonFinite);
         sum.trace += scan.trace;
+    }
+    return sum;
+}
+
+std::int64_t pointsOf(const LogRecords& records)
+{
+    std::int64_t sum = 0;
+    for (const auto& series : records.series) {
+        sum += series.pointCount;
     }
     return sum;
 }

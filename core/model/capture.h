@@ -36,6 +36,7 @@ struct Capture
     std::int64_t id = 0; ///< row in the session, 0 before it is stored
     std::string file; ///< its name in every answer: the file's, with folders where another is called the same
     std::string path; ///< where it was read from
+    bool overwritten = false; ///< its file holds another capture now: only what was read of it is left
     std::string identity; ///< equal for the same capture wherever it lies; see docs/architecture.md
     std::optional<int> rank;
     std::optional<int> pid;
@@ -49,7 +50,8 @@ struct Capture
     std::string part; ///< of what DTensor it holds a part only, one clause; empty where the tensors are whole
 };
 
-/// Matrices are the last two dimensions; everything before them is batch. A 1-D tensor is one row.
+/// Matrices are the last two dimensions; everything before them is batch. A 1-D tensor is one row. A shape without
+/// elements has no matrices, whatever its other extents are.
 struct MatrixShape
 {
     std::int64_t batch = 1;

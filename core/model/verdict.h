@@ -161,6 +161,7 @@ struct CaptureVerdict
     std::vector<std::string> layerCandidates {}; ///< parameters it may be, the likeliest first
     std::vector<SpreadPlace> endsLike {}; ///< a tile gone bad there ends with exactly this pattern
     int endsLikeTried = 0; ///< places tried, 0 where none were
+    std::string unread {}; ///< one sentence: why its file could not be judged; empty where it was
 };
 
 /// Captures that one cause can have damaged.

@@ -39,7 +39,7 @@ Agreement agreementOf(std::vector<DeviceHashes> devices);
 
 struct AgreementRequest
 {
-    std::string capture; ///< path
+    CaptureRef capture;
     std::string variant;
     std::optional<Precision> precision; ///< else the variant's own
     int repeats = 3; ///< on each device

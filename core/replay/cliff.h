@@ -30,7 +30,7 @@ ScalarCurve scalarCurve(std::span<const Coefficients> rest, double limit, double
 /// One matrix of one capture under a wrong norm or another safety factor.
 struct CliffRequest
 {
-    std::string capture; ///< path
+    CaptureRef capture;
     CellRequest cell;
     std::int64_t batch = 0;
     double scale = 1; ///< multiplies the normalised input, as a norm that is 1/scale of the right one would

@@ -14,7 +14,7 @@ namespace nanscope {
 
 struct DeepRequest
 {
-    std::string capture; ///< path
+    CaptureRef capture;
     CellRequest cell;
     std::int64_t batch = 0;
     bool operator==(const DeepRequest&) const = default;

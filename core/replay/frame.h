@@ -40,7 +40,7 @@ Against againstFp64(const CellRequest& request);
 /// One matrix of the batch of one capture, replayed.
 struct FilmRequest
 {
-    std::string capture; ///< path
+    CaptureRef capture;
     CellRequest cell;
     std::int64_t batch = 0;
     Against against;

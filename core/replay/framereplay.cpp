@@ -208,7 +208,7 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(const FilmRequest
 
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)
 {
-    const auto file = FileReader::open(request.film.capture);
+    const auto file = FileReader::open(request.film.capture.path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }

@@ -65,7 +65,7 @@ Result<Cell> replayCell(
 
 struct SweepRequest
 {
-    std::vector<std::string> captures; ///< paths
+    std::vector<CaptureRef> captures;
     std::vector<std::string> variants;
     std::vector<Precision> precisions;
     std::vector<Lowering> lowerings; ///< empty: each variant's own

@@ -13,15 +13,15 @@ namespace nanscope {
 
 /// The replay service behind the window: JSON lines in, JSON lines out, one object each.
 ///   in   {"id":1,"do":"hello"}
-///        {"id":2,"do":"sweep","captures":[PATH..],"variants":[..],"precisions":[..],"lowerings":[..],
+///        {"id":2,"do":"sweep","captures":[PATH..],"identities":[ID..],"variants":[..],"precisions":[..],"lowerings":[..],
 ///         "devices":[..],"epsilon":null,"steps":null,"gauges":null or "deep","session":PATH or "",
 ///         "run":null or "HASH"}
-///        {"id":3,"do":"film","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
+///        {"id":3,"do":"film","capture":PATH,"identity":ID,"variant":"..","precision":"..","lowering":null,"device":"cpu",
 ///         "epsilon":null,"steps":null,"batch":0,"against":null or "fp64" or "output" or {CELL},
 ///         "plant":null or {PLANT}}
 ///        {"id":4,"do":"frame", as for film, "op":7,"region":null or [ROW,COL,ROWS,COLS]}
 ///        {"id":5,"do":"cancel","job":2}
-///        {"id":7,"do":"deep","capture":PATH,"variant":"..","precision":"..","lowering":null,"device":"cpu",
+///        {"id":7,"do":"deep","capture":PATH,"identity":ID,"variant":"..","precision":"..","lowering":null,"device":"cpu",
 ///         "epsilon":null,"steps":null,"batch":0,"session":PATH or "","run":null or "HASH"}
 ///        {"id":6,"do":"cliff", as for film without "against", "scale":1,"safety":null,"roundings":1}
 ///   out  {"id":1,"hello":{"engine":"torch 2.11.0","devices":[{"name":"cpu","hardware":".."}],"notes":[".."]}}
@@ -32,12 +32,13 @@ namespace nanscope {
 ///        {"id":7,"deep":{..a cell as above, with its deep gauges..}}
 ///        {"id":6,"cliff":{"batch":0,"batches":1,"scale":1,"safety":1.05,"limits":[..],"replays":[{REPLAY}..]}}
 ///        {"id":2,"done":true} or {"id":2,"error":"one sentence"} or {"id":2,"cancelled":true}
-/// Any request may bring "definitions":[{VARIANT}..], variants of the caller's own in the schema of docs/variants.md,
-/// which are known by their names from then on, each in place of what was known so before. Every cell of a
-/// sweep is also stored in the session when one is named, with its tile maps; one that is missing is made, unless "run"
-/// says whose it must be (hashText() of Session::root(); for a sweep and for deep gauges). Requests run one after the
-/// other on a thread of their own while lines go on being read; films, frames and cliffs, which somebody looks at, run
-/// before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
+/// ID is Capture::identity: where another capture lies at PATH by now, the request fails. Left out or empty: any will
+/// do. Any request may bring "definitions":[{VARIANT}..], variants of the caller's own in the schema of
+/// docs/variants.md, which are known by their names from then on, each in place of what was known so before. Every cell
+/// of a sweep is also stored in the session when one is named, with its tile maps; one that is missing is made, unless
+/// "run" says whose it must be (hashText() of Session::root(); for a sweep and for deep gauges). Requests run one after
+/// the other on a thread of their own while lines go on being read; films, frames and cliffs, which somebody looks at,
+/// run before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
 /// implied) and return. Returns the process's exit status. Left-out lists keep SweepRequest's defaults. A line that is
 /// not a request is answered {"error":".."}, with its id where it has one, and the service goes on.
 ///

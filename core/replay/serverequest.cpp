@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/serverequest.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -215,6 +217,39 @@ Json keptToJson(const KeptIn& kept)
     return {{"session", kept.session}, {"run", kept.run.empty() ? Json(nullptr) : Json(kept.run)}};
 }
 
+/// "identity" beside the path of a capture, and "identities" beside the paths of several; "" where any will do.
+Result<CaptureRef> captureFromJson(const Json& request)
+{
+    const auto path = word(request, "capture", nullptr);
+    const auto identity = request.value("identity", Json());
+    if (!path || !(identity.is_null() || identity.is_string())) {
+        return path ? usage("\"identity\" is not a string") : tl::make_unexpected(path.error());
+    }
+    return CaptureRef(*path, identity.is_null() ? std::string() : identity.get<std::string>());
+}
+
+Result<std::vector<CaptureRef>> capturesFromJson(const Json& request)
+{
+    const auto paths = strings(request, "captures");
+    auto identities = strings(request, "identities");
+    if (!paths || !identities) {
+        return tl::make_unexpected(paths ? identities.error() : paths.error());
+    }
+    if (!identities->empty() && identities->size() != paths->size()) {
+        return usage("\"identities\" does not hold one for each of \"captures\"");
+    }
+    identities->resize(paths->size());
+    std::vector<CaptureRef> captures;
+    std::transform(paths->begin(), paths->end(), identities->begin(), std::back_inserter(captures),
+        [](const std::string& path, const std::string& identity) { return CaptureRef(path, identity); });
+    return captures;
+}
+
+Json captureToJson(const char* verb, const CaptureRef& capture)
+{
+    return {{"do", verb}, {"capture", capture.path}, {"identity", capture.identity}};
+}
+
 void writeDefinitions(Json& request)
 {
     for (const auto* variant : addedVariants()) {
@@ -245,16 +280,19 @@ Result<SweepOrder> sweepFromJson(const Json& request)
 {
     SweepRequest sweep;
     auto kept = keptFromJson(request);
-    const auto captures = strings(request, "captures");
+    auto captures = capturesFromJson(request);
     const auto variants = strings(request, "variants");
     const auto devices = strings(request, "devices");
     const auto precisions = words<Precision>(request, "precisions", parsePrecision);
     const auto lowerings = words<Lowering>(request, "lowerings", parseLowering);
     const auto numbers = readNumbers(request, sweep);
-    for (const auto* part : {&captures, &variants, &devices}) {
+    for (const auto* part : {&variants, &devices}) {
         if (!*part) {
             return tl::make_unexpected(part->error());
         }
+    }
+    if (!captures) {
+        return tl::make_unexpected(captures.error());
     }
     if (!precisions || !lowerings || !numbers) {
         return tl::make_unexpected(!precisions ? precisions.error() : !lowerings ? lowerings.error() : numbers.error());
@@ -267,7 +305,7 @@ Result<SweepOrder> sweepFromJson(const Json& request)
         return usage("\"gauges\" is not null or \"deep\"");
     }
     sweep.deep = gauges == "deep";
-    sweep.captures = *captures;
+    sweep.captures = std::move(*captures);
     sweep.variants = *variants;
     sweep.precisions = *precisions;
     sweep.lowerings = lowerings->empty() ? sweep.lowerings : *lowerings;
@@ -278,10 +316,16 @@ Result<SweepOrder> sweepFromJson(const Json& request)
 nlohmann::ordered_json sweepToJson(const SweepOrder& order)
 {
     const auto& sweep = order.request;
-    Json json {{"do", "sweep"}, {"captures", sweep.captures}, {"variants", sweep.variants},
-        {"precisions", namesOf(sweep.precisions)}, {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices},
-        {"epsilon", orNull(sweep.epsilon)}, {"steps", orNull(sweep.steps)},
-        {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}};
+    auto paths = Json::array();
+    auto identities = Json::array();
+    for (const auto& capture : sweep.captures) {
+        paths.push_back(capture.path);
+        identities.push_back(capture.identity);
+    }
+    Json json {{"do", "sweep"}, {"captures", std::move(paths)}, {"identities", std::move(identities)},
+        {"variants", sweep.variants}, {"precisions", namesOf(sweep.precisions)},
+        {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices}, {"epsilon", orNull(sweep.epsilon)},
+        {"steps", orNull(sweep.steps)}, {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}};
     json.update(keptToJson(order.kept));
     writeDefinitions(json);
     return json;
@@ -289,7 +333,7 @@ nlohmann::ordered_json sweepToJson(const SweepOrder& order)
 
 Result<FilmRequest> filmFromJson(const Json& request)
 {
-    const auto capture = word(request, "capture", nullptr);
+    const auto capture = captureFromJson(request);
     const auto cell = readCell(request, {});
     const auto given = request.value("batch", Json());
     const auto batch = wholeNumber(given.is_null() ? Json(0) : given, "batch");
@@ -340,7 +384,7 @@ Result<DeepOrder> deepFromJson(const Json& request)
 
 nlohmann::ordered_json deepToJson(const DeepOrder& order)
 {
-    Json json {{"do", "deep"}, {"capture", order.request.capture}};
+    auto json = captureToJson("deep", order.request.capture);
     json.update(cellToJson(order.request.cell));
     json["batch"] = order.request.batch;
     json.update(keptToJson(order.kept));
@@ -350,7 +394,7 @@ nlohmann::ordered_json deepToJson(const DeepOrder& order)
 
 nlohmann::ordered_json filmToJson(const FilmRequest& film)
 {
-    Json json {{"do", "film"}, {"capture", film.capture}};
+    auto json = captureToJson("film", film.capture);
     json.update(cellToJson(film.cell));
     json["batch"] = film.batch;
     json["against"] = againstToJson(film.against);

@@ -19,7 +19,7 @@ Result<std::optional<Session>> openKept(const KeptIn& kept)
     return std::move(opened).map([](Session&& session) { return std::optional(std::move(session)); });
 }
 
-Result<std::string> nameIn(const Session& session, const std::string& capture)
+Result<std::string> nameIn(const Session& session, const CaptureRef& capture)
 {
     const auto opened = openCapture(capture);
     if (!opened) {
@@ -32,7 +32,7 @@ Result<std::string> nameIn(const Session& session, const std::string& capture)
     auto isCalled = session.isCaptureName(opened->capture.file);
     if (isCalled && *isCalled) {
         return failure(ErrorKind::refused,
-            "the session has another capture of this name; import it again before its replays are kept", capture);
+            "the session has another capture of this name; import it again before its replays are kept", capture.path);
     }
     return std::move(isCalled).map([&](bool) { return opened->capture.file; });
 }

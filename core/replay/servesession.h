@@ -16,6 +16,6 @@ Result<std::optional<Session>> openKept(const KeptIn& kept);
 /// What cells of this capture are called in the session: as it calls the capture with these contents, wherever that
 /// lies. A capture it does not have goes by the name of its file. Refused where another one is called that: the file
 /// was replaced, or nobody imported it.
-Result<std::string> nameIn(const Session& session, const std::string& capture);
+Result<std::string> nameIn(const Session& session, const CaptureRef& capture);
 
 } // namespace nanscope

@@ -24,22 +24,31 @@ namespace {
 std::atomic<bool> signalled = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
+/// For an answer that nobody reads, and a kernel that does not look up.
+constexpr unsigned longestGoodbye = 10; // seconds
+
 extern "C" void onSignal(int)
 {
     signalled = true;
+    endProgramAfter(longestGoodbye, 0);
 }
 
 /// What a thread that may block for ever has read so far.
 struct Pump
 {
+    static constexpr std::size_t mostBlocks = 64;
+
     std::mutex mutex;
     std::condition_variable wake;
+    std::condition_variable roomMade;
     std::deque<std::string> blocks;
     bool ended = false;
 
+    /// Waits where the requests are not taken, which they are not while nobody reads the answers.
     void add(std::string block, bool last)
     {
-        const std::lock_guard lock(mutex);
+        std::unique_lock lock(mutex);
+        roomMade.wait(lock, [this] { return blocks.size() < mostBlocks; });
         blocks.push_back(std::move(block));
         ended = last;
         wake.notify_one();
@@ -72,6 +81,7 @@ protected:
             while (!m_pump->blocks.empty()) {
                 m_current = std::move(m_pump->blocks.front());
                 m_pump->blocks.pop_front();
+                m_pump->roomMade.notify_one();
                 if (!m_current.empty()) {
                     setg(m_current.data(), m_current.data(), m_current.data() + m_current.size());
                     return traits_type::to_int_type(m_current.front());

@@ -177,15 +177,15 @@ public:
         , m_total(static_cast<std::int64_t>(m_cells.size() * captures))
     { }
 
-    Result<void> capture(const std::string& path)
+    Result<void> capture(const CaptureRef& wanted)
     {
-        auto file = openCapture(path);
+        auto file = openCapture(wanted);
         if (!file) {
-            return failAll(path, file.error());
+            return failAll(wanted.path, file.error());
         }
         auto input = readBatch(file->input);
         if (!input) {
-            return failAll(path, input.error());
+            return failAll(wanted.path, input.error());
         }
         Bench bench = makeBench(*file, std::move(*input));
         for (const auto& request : m_cells) {
@@ -234,7 +234,7 @@ private:
     {
         JobContext quiet;
         quiet.cancel = m_job.cancel;
-        auto measured = measureDeep({capture.path, request, worstBatch(cell)}, m_factory, quiet);
+        auto measured = measureDeep({capture, request, worstBatch(cell)}, m_factory, quiet);
         if (!measured && measured.error().kind == ErrorKind::cancelled) {
             return tl::make_unexpected(measured.error());
         }
@@ -303,8 +303,8 @@ Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, co
         return tl::make_unexpected(cells.error());
     }
     Sweep running(std::move(*cells), devices, job, onCell, request.captures.size(), request.deep);
-    for (const auto& path : request.captures) {
-        if (auto done = running.capture(path); !done) {
+    for (const auto& wanted : request.captures) {
+        if (auto done = running.capture(wanted); !done) {
             return done;
         }
     }

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/report/report.h"
+
 namespace nanscope {
 
 namespace {
@@ -83,7 +85,7 @@ std::string expectedText(const Material& from)
         {"shown", shownJson(from.capture().shown)}, {"numbers", std::move(rows)},
         {"tolerance", {{"relative", relativeRoom}, {"absolute", absoluteRoom}}},
         {"expected_status", from.expectedStatus()}};
-    return json.dump(2) + "\n";
+    return jsonText(json, 2) + "\n";
 }
 
 } // namespace nanscope

@@ -153,10 +153,10 @@ std::string heading(const Variant& variant, const Program& program)
 {
     const bool castFirst = variant.castOrder == CastOrder::castFirst;
     const bool fused = program.rounding.lowering == Lowering::fused;
-    return fmt::format("# {}: {}\n# {}, {} steps{}, epsilon {}, {}.\n", printable(validText(variant.title)),
-        printable(validText(variant.source)),
-        castFirst ? "Casts, then takes the norm" : "Divides by the norm, then casts", program.steps.size(),
-        restartText(variant), program.epsilon, fused ? "one rounding per addmm" : "a rounding after every operation");
+    return fmt::format("# {}: {}\n# {}, {} steps{}, epsilon {}, {}.\n", printable(variant.title),
+        printable(variant.source), castFirst ? "Casts, then takes the norm" : "Divides by the norm, then casts",
+        program.steps.size(), restartText(variant), program.epsilon,
+        fused ? "one rounding per addmm" : "a rounding after every operation");
 }
 
 } // namespace

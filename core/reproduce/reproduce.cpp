@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/report/words.h"
 #include "core/reproduce/expectedfile.h"
 #include "core/reproduce/material.h"
 #include "core/reproduce/pythonprogram.h"
@@ -65,7 +66,8 @@ std::string reproText(const Material& from)
 bool holdsAny(const std::string& text, const std::vector<Redaction>& hidden)
 {
     return std::any_of(hidden.begin(), hidden.end(), [&text](const Redaction& redaction) {
-        return !redaction.text.empty() && text.find(redaction.text) != std::string::npos;
+        const bool kept = redaction.text == redaction.replacement;
+        return !kept && !redaction.text.empty() && text.find(redaction.text) != std::string::npos;
     });
 }
 
@@ -93,7 +95,7 @@ Result<Reproducer> written(Material material)
     if (!done) {
         return tl::make_unexpected(done.error());
     }
-    Reproducer result {{{"repro.py", reproText(material)}, {"expected.json", expectedText(material)}},
+    Reproducer result {{{"repro.py", printableLines(reproText(material))}, {"expected.json", expectedText(material)}},
         readmeLines(material), material.expectedStatus(), whyThatStatus(material), captureSentence(material)};
     for (const auto& file : result.files) {
         if (holdsAny(file.bytes, material.options.hidden)) {
@@ -174,7 +176,7 @@ Result<Reproducer> makeReproducer(const ReportInput& input, const ReproducerOpti
     if (!capture->part.empty()) {
         return failure(ErrorKind::unsupported, "the capture holds a part of its matrices only");
     }
-    const auto file = openCapture(capture->path);
+    const auto file = openCapture(*capture);
     const auto reduced = file ? reduceCapture(*file, *capture, options.limit) : tl::make_unexpected(file.error());
     if (!reduced) {
         return tl::make_unexpected(reduced.error());

@@ -177,6 +177,17 @@ Result<CaptureFile> noInput(const TensorFile& file)
             + hint);
 }
 
+/// Of a DTensor a rank may hold nothing; a whole call has something to orthogonalise.
+Result<void> requireElements(const CaptureFile& file)
+{
+    const auto empty = [](const Tensor& tensor) { return tensor.elements() == 0 && tensor.sharding() == nullptr; };
+    const auto* tensor = empty(file.input) ? &file.input : file.output && empty(*file.output) ? &*file.output : nullptr;
+    return tensor == nullptr ? Result<void>()
+                             : failure(ErrorKind::format,
+                                 "The " + std::string(tensor == &file.input ? "input" : "output") + " has no elements ("
+                                     + shapeText(tensor->shape()) + "), so there is nothing to judge");
+}
+
 Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile& file)
 {
     const auto* input = file.root.tensor() != nullptr ? file.root.tensor() : firstTensor(file.root, inputNames);
@@ -201,6 +212,9 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     readDict(file.root, capture);
     readSidecar(path, capture);
     result.wrapped = isWrapped(file.root, result);
+    if (auto whole = requireElements(result); !whole) {
+        return tl::make_unexpected(whole.error());
+    }
     return result;
 }
 
@@ -259,13 +273,48 @@ Result<void> scanOpened(CaptureFile& file, const std::shared_ptr<const FileReade
     return {};
 }
 
+/// Opens the file once: the identity is that of what `opened` holds, whatever lies under the path by now.
+Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const FileReader>& opened)
+{
+    if (wanted.empty()) {
+        return failure(ErrorKind::refused,
+            "The session names a file outside its own folder and the folder it was imported from, which is not "
+            "opened; import the folder that holds the capture");
+    }
+    const std::filesystem::path path(wanted.path);
+    auto file = openTensorFile(path, opened)
+                    .and_then([&](const TensorFile& tensors) { return collect(path, tensors); })
+                    .map_error([&](Error error) { return withPath(std::move(error), path); });
+    if (file && !wanted.identity.empty() && file->capture.identity != wanted.identity) {
+        return failure(ErrorKind::refused,
+            "The file holds another capture than the one that was imported under this name; import its folder again",
+            wanted.path);
+    }
+    return file;
+}
+
 } // namespace
 
-Result<CaptureFile> openCapture(const std::filesystem::path& path)
+Result<CaptureFile> openCapture(const CaptureRef& wanted)
 {
-    return openTensorFile(path)
-        .and_then([&](const TensorFile& file) { return collect(path, file); })
-        .map_error([&](Error error) { return withPath(std::move(error), path); });
+    std::shared_ptr<const FileReader> opened;
+    return openWanted(wanted, opened);
+}
+
+Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit)
+{
+    std::shared_ptr<const FileReader> opened;
+    auto file = openWanted(wanted, opened);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    if (opened->size() > limit) {
+        return std::nullopt;
+    }
+    std::vector<std::byte> bytes(opened->size());
+    return scanOpened(*file, opened).and_then([&] { return opened->readAt(0, bytes); }).map([&] {
+        return std::optional(std::move(bytes));
+    });
 }
 
 Result<void> scanCapture(CaptureFile& file)
@@ -283,9 +332,7 @@ Result<void> scanCapture(CaptureFile& file)
 Result<CaptureFile> readCapture(const std::filesystem::path& path, const std::function<bool(const Capture&)>& known)
 {
     std::shared_ptr<const FileReader> opened;
-    auto file = openTensorFile(path, opened)
-                    .and_then([&](const TensorFile& tensors) { return collect(path, tensors); })
-                    .map_error([&](Error error) { return withPath(std::move(error), path); });
+    auto file = openWanted(path, opened);
     if (!file || (known && known(file->capture))) {
         return file;
     }

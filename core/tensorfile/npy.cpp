@@ -205,7 +205,8 @@ Result<TensorFile> openNpy(const std::filesystem::path& path, const FileReader& 
     if (auto added = addContents(hash, file); !added) {
         return tl::make_unexpected(added.error());
     }
-    return TensorFile {FileKind::npy, PickleValue {std::move(*tensor)}, "npy-" + hash.hex(), {}};
+    return TensorFile {
+        FileKind::npy, PickleValue {std::make_shared<const Tensor>(std::move(*tensor))}, "npy-" + hash.hex(), {}};
 }
 
 } // namespace nanscope

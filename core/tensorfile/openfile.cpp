@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/model/guarded.h"
 #include "core/tensorfile/bytes.h"
 #include "core/tensorfile/openers.h"
 #include "core/tensorfile/tensorsource.h"
@@ -86,7 +87,7 @@ Result<TensorFile> openTensorFile(const std::filesystem::path& path, std::shared
         .and_then([](FileReader file) { return file.keepEdges(edges).map([&] { return std::move(file); }); })
         .and_then([&](FileReader file) {
             opened = std::make_shared<const FileReader>(std::move(file));
-            return dispatch(path, *opened);
+            return guarded([&] { return dispatch(path, *opened); });
         })
         .map_error([&](Error error) { return withPath(std::move(error), path); });
 }

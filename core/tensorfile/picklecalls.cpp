@@ -213,7 +213,7 @@ Result<NodeId> PickleCalls::makeTensorNode(Tensor tensor)
     node.kind = NodeKind::tensor;
     node.index = static_cast<std::uint32_t>(m_graph.tensors.size());
     return charge(2 + tensor.shape().size() / 4).and_then([&] {
-        m_graph.tensors.push_back(std::move(tensor));
+        m_graph.tensors.push_back(std::make_shared<const Tensor>(std::move(tensor)));
         return make(node);
     });
 }

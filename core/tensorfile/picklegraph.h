@@ -118,7 +118,7 @@ struct PickleGraph
     std::vector<std::vector<NodeId>> sequences; ///< items; keys and values in turn for dicts
     std::vector<PickleGlobal> globals;
     std::vector<PickledStorage> storages;
-    std::vector<Tensor> tensors;
+    std::vector<std::shared_ptr<const Tensor>> tensors; ///< shared with what is unfolded
     std::vector<PickledRecord> records;
     std::vector<std::string> opaque; ///< names, each once
     NodeId root = 0;

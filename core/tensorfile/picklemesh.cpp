@@ -84,14 +84,14 @@ const Tensor* tensorOf(const RecordFields& fields, std::string_view name)
 {
     const auto found = fields.find(name);
     const bool isTensor = found && fields.graph().nodes[*found].kind == NodeKind::tensor;
-    return isTensor ? &fields.graph().tensors[fields.graph().nodes[*found].index] : nullptr;
+    return isTensor ? fields.graph().tensors[fields.graph().nodes[*found].index].get() : nullptr;
 }
 
 /// As in torch 2.6: the table has the shape of the mesh.
 bool readTable(const RecordFields& fields, DeviceMesh& mesh)
 {
     const auto* table = tensorOf(fields, "mesh");
-    if (table == nullptr) {
+    if (table == nullptr || table->elements() == 0) {
         return false;
     }
     mesh.table = *table;

@@ -38,7 +38,7 @@ Result<NodeId> PickleCalls::rebuildWrapper(std::span<const NodeId> arguments)
     if (record != RecordClass::dtensor) {
         return make(at(*local));
     }
-    const auto& tensor = m_graph.tensors[at(*local).index];
+    const auto& tensor = *m_graph.tensors[at(*local).index];
     auto sharding = std::make_shared<Sharding>(readSharding(m_graph, arguments[2], arguments[3], tensor));
     return charge(chargeOf(*sharding)).and_then([&] { return makeTensorNode(tensor.withSharding(sharding)); });
 }

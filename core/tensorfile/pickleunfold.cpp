@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -37,7 +37,6 @@ private:
     Result<PickleValue> dict(const Node& node, int depth);
     PickleValue global(const Node& node) const;
     PickleValue record(const Node& node);
-    std::optional<std::string> keyOf(NodeId id) const;
     bool pay(std::size_t values, std::size_t bytes);
 
     PickleGraph& m_graph;
@@ -95,22 +94,17 @@ Result<PickleValue> Unfolding::list(const Node& node, int depth)
     return PickleValue {std::move(list)};
 }
 
-std::optional<std::string> Unfolding::keyOf(NodeId id) const
-{
-    const auto& node = m_graph.nodes[id];
-    if (node.kind == NodeKind::text) {
-        return "t" + std::string(m_graph.text(node));
-    }
-    if (node.kind == NodeKind::integer) {
-        return "i" + std::to_string(node.integer);
-    }
-    return std::nullopt;
-}
-
 Result<PickleValue> Unfolding::dict(const Node& node, int depth)
 {
     PickleDict dict;
-    std::unordered_map<std::string, std::size_t> places;
+    std::unordered_map<std::string_view, std::size_t> texts; // slices of the pickle
+    std::unordered_map<std::int64_t, std::size_t> numbers;
+    const auto placeOf = [&](const Node& key) {
+        const auto next = dict.size();
+        return key.kind == NodeKind::text   ? texts.try_emplace(m_graph.text(key), next).first->second
+            : key.kind == NodeKind::integer ? numbers.try_emplace(key.integer, next).first->second
+                                            : next;
+    };
     const auto entries = m_graph.items(node);
     dict.reserve(std::min(entries.size() / 2, m_values));
     for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
@@ -119,8 +113,7 @@ Result<PickleValue> Unfolding::dict(const Node& node, int depth)
         if (!key || !held) {
             return key ? held : key;
         }
-        const auto name = keyOf(entries[i]);
-        const auto place = name ? places.try_emplace(*name, dict.size()).first->second : dict.size();
+        const auto place = placeOf(m_graph.nodes[entries[i]]);
         if (place < dict.size()) {
             dict[place].second = std::move(*held); // a later entry of the same key wins, as in Python
         } else {
@@ -134,9 +127,7 @@ Result<PickleValue> Unfolding::value(NodeId id, int depth)
 {
     const auto& node = m_graph.nodes[id];
     const bool text = node.kind == NodeKind::text;
-    const bool tensor = node.kind == NodeKind::tensor;
-    const auto rank = tensor ? m_graph.tensors[node.index].shape().size() : 0;
-    if (!pay(1 + rank / 4, text ? node.index : 0)) {
+    if (!pay(1, text ? node.index : 0)) {
         return unjustified();
     }
     if (depth > deepest) {

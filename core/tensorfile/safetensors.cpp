@@ -126,7 +126,7 @@ Result<PickleValue> makeValue(
         return corrupt("A tensor's shape does not fit the bytes it has; the file is damaged");
     }
     return makeTensor(source, std::string(name), *dtype, entry.shape, rowMajorStrides(entry.shape), 0)
-        .map([](Tensor tensor) { return PickleValue {std::move(tensor)}; });
+        .map([](Tensor tensor) { return PickleValue {std::make_shared<const Tensor>(std::move(tensor))}; });
 }
 
 Result<PickleDict> readTensors(

@@ -100,12 +100,18 @@ struct OpaqueObject
 /// What a file holds, as plain data. Tuples, lists and torch.Size are all PickleList.
 struct PickleValue
 {
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, Tensor, PickleList, PickleDict, OpaqueObject>
+    /// A tensor stands apart: most values are none, and every one of them would take its room.
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::shared_ptr<const Tensor>, PickleList,
+        PickleDict, OpaqueObject>
         value;
 
     /// The entry of a dict by its string key, or nullptr.
     const PickleValue* find(std::string_view key) const;
-    const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
+    const Tensor* tensor() const
+    {
+        const auto* held = std::get_if<std::shared_ptr<const Tensor>>(&value);
+        return held != nullptr ? held->get() : nullptr;
+    }
 };
 
 /// A key and its value; named like a pair, which could not hold a type that is not complete yet.

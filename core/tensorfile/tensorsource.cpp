@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t largestRank = 64;
 
 // Views made by expand() repeat what is stored; beyond this they only cost time.
-constexpr std::int64_t repeatsAlwaysFine = std::int64_t {1} << 22;
-constexpr std::int64_t largestRepeat = 64;
+constexpr std::int64_t repeatsAlwaysFine = std::int64_t {1} << 16;
+constexpr std::int64_t largestRepeat = 4;
 
 auto corrupt(std::string what)
 {
@@ -69,7 +69,7 @@ Result<void> checkExtent(const Shape& shape, const Shape& strides, std::int64_t 
     }
     if (*count > repeatsAlwaysFine && *count / largestRepeat > stored) {
         return failure(ErrorKind::refused,
-            "A tensor repeats its stored values more than 64 times over; save it with .contiguous() if it is meant");
+            "A tensor repeats its stored values more than 4 times over; save it with .contiguous() if it is meant");
     }
     return {};
 }

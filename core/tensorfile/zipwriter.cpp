@@ -113,10 +113,13 @@ Result<void> ZipWriter::write(const Part& part, std::span<const std::byte> extra
 void ZipWriter::noteCentral(const Part& part)
 {
     put(m_central, "PK\x01\x02");
-    put(m_central, 20, 2);
+    // Unpacked on a Unix, the entry is a regular file of mode 0600.
+    constexpr std::uint64_t madeOnUnix = 3;
+    constexpr std::uint64_t privateFile = 0100600;
+    put(m_central, madeOnUnix << 8U | 20U, 2);
     putCommon(m_central, part);
     put(m_central, 0, 2 + 2 + 2 + 2);
-    put(m_central, 0, 4);
+    put(m_central, privateFile << 16U, 4);
     put(m_central, m_offset, 4);
     put(m_central, part.name);
     ++m_entries;

@@ -4,6 +4,7 @@
 // P8 and P9: which operation made the first value that is not finite, as far as a log or a capture names it.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -87,11 +88,16 @@ CardOutcome opOutcome(const Event& event, const std::string& op)
         event.step, event.rank);
 }
 
-const Capture* captureOf(const RunData& run, const CaptureVerdict& verdict)
+/// Captures by their names and numbers.
+using CapturesByName = std::map<std::pair<std::string_view, std::int64_t>, const Capture*>;
+
+CapturesByName byName(const RunData& run)
 {
-    const auto found = std::find_if(run.captures.begin(), run.captures.end(),
-        [&](const Capture& c) { return c.file == verdict.capture && c.id == verdict.captureId; });
-    return found == run.captures.end() ? nullptr : &*found;
+    CapturesByName captures;
+    for (const auto& capture : run.captures) {
+        captures.try_emplace({capture.file, capture.id}, &capture);
+    }
+    return captures;
 }
 
 /// What the classes of an input speak for that an earlier operation damaged; empty where they say nothing.
@@ -108,9 +114,10 @@ std::string classesSay(const Scan& scan)
         "{} values are infinite and none is NaN: an overflow leaves that, 0 / 0 does not", scan.nonFinite());
 }
 
-std::optional<CardOutcome> captureOutcome(const Story& story, const CaptureVerdict& verdict)
+std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const CaptureVerdict& verdict)
 {
-    const auto* capture = captureOf(story.run, verdict);
+    const auto found = captures.find({verdict.capture, verdict.captureId});
+    const auto* capture = found == captures.end() ? nullptr : found->second;
     if (capture == nullptr || !capture->input.scanned()) {
         return std::nullopt;
     }
@@ -137,8 +144,9 @@ CardOutcome birthOperation(const Story& story)
         }
     }
     int looked = 0;
+    const auto captures = byName(story.run);
     for (const auto& verdict : story.verdicts) {
-        if (auto outcome = captureOutcome(story, verdict)) {
+        if (auto outcome = captureOutcome(captures, verdict)) {
             return *outcome;
         }
         looked += verdict.role == Role::birth || verdict.role == Role::upstream ? 1 : 0;

@@ -55,22 +55,21 @@ bool knowsItsStep(const CaptureVerdict& verdict)
     return verdict.step && (verdict.stepSource == StepSource::sidecar || verdict.stepSource == StepSource::console);
 }
 
-const CaptureVerdict* verdictOf(const Story& story, const Capture& capture)
-{
-    const auto found = std::find_if(story.verdicts.begin(), story.verdicts.end(), [&](const CaptureVerdict& verdict) {
-        return verdict.captureId == capture.id && verdict.capture == capture.file;
-    });
-    return found == story.verdicts.end() ? nullptr : &*found;
-}
-
 std::vector<Replicas> replicasIn(const Story& story)
 {
     std::map<std::tuple<std::pair<std::int64_t, std::int64_t>, Shape, DType>, Replicas> groups;
+    std::map<std::pair<std::string_view, std::int64_t>, const CaptureVerdict*> verdicts;
+    for (const auto& verdict : story.verdicts) {
+        if (knowsItsStep(verdict)) {
+            verdicts.try_emplace({verdict.capture, verdict.captureId}, &verdict);
+        }
+    }
     for (const auto& capture : story.run.captures) {
-        const auto* verdict = verdictOf(story, capture);
-        if (verdict != nullptr && capture.rank && everyRankComputesIt(capture) && knowsItsStep(*verdict)) {
-            auto& group = groups[{*verdict->step, capture.input.shape, capture.input.dtype}];
-            group.step = *verdict->step;
+        const auto verdict = verdicts.find({capture.file, capture.id});
+        if (verdict != verdicts.end() && capture.rank && everyRankComputesIt(capture)) {
+            const auto& step = *verdict->second->step;
+            auto& group = groups[{step, capture.input.shape, capture.input.dtype}];
+            group.step = step;
             group.captures.push_back(&capture);
         }
     }
@@ -118,8 +117,8 @@ CardOutcome driftOf(const Replicas& group, const Capture& a, const Capture& b, c
 void comparePair(const Replicas& group, const Capture& a, const Capture& b, Comparisons& all)
 {
     ++all.pairs;
-    const auto fileA = openCapture(a.path);
-    const auto fileB = openCapture(b.path);
+    const auto fileA = openCapture(a);
+    const auto fileB = openCapture(b);
     const auto difference = fileA && fileB ? compareTensors("input", fileA->input, fileB->input)
                                            : Result<TensorDifference>(failure(ErrorKind::io, "not readable"));
     if (!difference || !difference->problem.empty()) {

@@ -149,9 +149,9 @@ CardOutcome attentionLogits(const Story& story)
 std::vector<Attempt> freshAttempts(const Story& story)
 {
     auto attempts = attemptsOf(story);
-    std::erase_if(attempts, [&](const Attempt& attempt) {
-        return attempt.firstStep > std::max<std::int64_t>(intervalOf(story.loss), 1) || !attempt.peakLr;
-    });
+    const auto interval = std::max<std::int64_t>(intervalOf(story.loss), 1);
+    std::erase_if(attempts,
+        [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
     return attempts;
 }
 

@@ -2,7 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/result.h"
 
+#include <new>
+#include <stdexcept>
+#include <vector>
+
 #include <gtest/gtest.h>
+
+#include "core/model/guarded.h"
 
 namespace nanscope {
 
@@ -37,6 +43,26 @@ TEST(Sentence, EndsWithThePathUnchanged)
     EXPECT_EQ(said("no such file", "/runs/a b.pt"), "No such file: /runs/a b.pt");
     EXPECT_EQ(said("a", "b"), "A: b");
     EXPECT_EQ(said("", "b"), ": b");
+}
+
+TEST(Guarded, TurnsWhatWorkThrowsIntoAnErrorOfTheFile)
+{
+    const auto thrown = [](auto exception) {
+        return guarded([&]() -> Result<int> { throw exception; }, "/runs/x.pt").error();
+    };
+    EXPECT_EQ(thrown(std::bad_alloc()).kind, ErrorKind::refused);
+    EXPECT_EQ(thrown(std::length_error("vector")).kind, ErrorKind::refused);
+    EXPECT_EQ(thrown(std::length_error("vector")).path, "/runs/x.pt");
+    EXPECT_EQ(thrown(std::runtime_error("odd")).kind, ErrorKind::internal);
+    EXPECT_EQ(sentence(thrown(std::runtime_error("odd"))), "An unexpected error came up (odd): /runs/x.pt");
+}
+
+TEST(Guarded, LeavesAnswersAndOrdinaryErrorsAsTheyAre)
+{
+    EXPECT_EQ(guarded([] { return Result<int>(7); }).value(), 7);
+    const auto failed = guarded([]() -> Result<int> { return failure(ErrorKind::io, "no such file", "a.pt"); }, "b.pt");
+    EXPECT_EQ(sentence(failed.error()), "No such file: a.pt");
+    EXPECT_EQ(guarded([] { return 7; }), 7);
 }
 
 } // namespace nanscope

@@ -281,7 +281,7 @@ TEST_F(Cells, AnEmptyTensorIsAFailedCellNotACrash)
     request.precisions = {Precision::fp32};
     const auto cells = swept(request);
     ASSERT_EQ(cells.size(), 1U);
-    EXPECT_THAT(cells[0].error, HasSubstr("holds no matrix to replay"));
+    EXPECT_THAT(cells[0].error, HasSubstr("has no elements"));
 }
 
 } // namespace

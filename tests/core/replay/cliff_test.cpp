@@ -271,7 +271,7 @@ TEST_F(Cliffs, WhatCannotBeReplayedIsOneSentence)
     bad.cell.variant = "nobody";
     EXPECT_THAT(refusal(bad), HasSubstr("nobody"));
     bad = wanted;
-    bad.capture += ".missing";
+    bad.capture.path += ".missing";
     EXPECT_FALSE(refusal(bad).empty());
 }
 

@@ -153,4 +153,29 @@ TEST_F(ReplaysInASession, LeaveTheDefinitionOfTheirVariantBesideThem)
 
 } // namespace
 
+TEST_F(ReplaysInASession, OfAnotherCaptureThanTheOneMeantAreRefused)
+{
+    const auto meant = openCapture(m_folder / "rank_0/dump.pt")->capture.identity;
+    const auto other = (m_folder / "rank_1/dump.pt").string();
+    const Json cell {{"capture", other}, {"identity", meant}, {"variant", "torch-muon"}, {"precision", "fp64"}};
+    for (const auto* verb : {"film", "frame", "deep", "cliff"}) {
+        auto request = cell;
+        request["do"] = verb;
+        request["op"] = 0;
+        const auto answers = asked(request);
+        EXPECT_THAT(answers.back().value("error", ""), HasSubstr("holds another capture")) << verb;
+    }
+    const auto swept = asked({{"do", "sweep"}, {"captures", {other}}, {"identities", {meant}},
+        {"variants", {"torch-muon"}}, {"precisions", {"fp64"}}});
+    EXPECT_THAT(swept.back().value("error", ""), HasSubstr("holds another capture"));
+    EXPECT_TRUE(kept().empty());
+}
+
+TEST_F(ReplaysInASession, TakeOneIdentityForEachCapture)
+{
+    const auto answers = asked({{"do", "sweep"}, {"captures", {"a.pt", "b.pt"}}, {"identities", {"only one"}},
+        {"variants", {"torch-muon"}}, {"precisions", {"fp64"}}});
+    EXPECT_THAT(answers.back().value("error", ""), HasSubstr("\"identities\""));
+}
+
 } // namespace nanscope

@@ -136,4 +136,54 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
     EXPECT_FALSE(broken->capture.variant || broken->capture.step);
 }
 
+TEST_F(CaptureFileTest, RefusesTensorsWithoutElementsWhateverTheirOtherExtents)
+{
+    const auto big = std::int64_t {1} << 62;
+    for (const auto& shape : {Shape {0, 4}, Shape {0, big}, Shape {big, 0}, Shape {0, std::int64_t {1} << 30}}) {
+        const auto nothing = tensor("FloatStorage", "0", 0, shape, {1, 1});
+        const auto file = open("x.pt", torchFile(pickle(dict({{"input", nothing}, {"output", nothing}})), {""}));
+        ASSERT_FALSE(file) << shapeText(shape);
+        EXPECT_EQ(file.error().kind, ErrorKind::format);
+        EXPECT_THAT(file.error().what, testing::HasSubstr("input has no elements (" + shapeText(shape) + ")"));
+    }
+    EXPECT_EQ(matrixShape({0, big}), (MatrixShape {0, 0, 0}));
+    EXPECT_EQ(matrixShape({2, 0, 3}), (MatrixShape {0, 0, 0}));
+}
+
+TEST_F(CaptureFileTest, RefusesAnotherCaptureUnderTheName)
+{
+    const auto path = folder.write("x.pt", smallCapture());
+    const auto imported = openCapture(path);
+    ASSERT_TRUE(imported);
+    EXPECT_TRUE(openCapture(imported->capture));
+    folder.write("x.pt", withKey("input"));
+    EXPECT_TRUE(openCapture(path)); // the user named the file: whatever lies there is meant
+    const auto other = openCapture(imported->capture);
+    ASSERT_FALSE(other);
+    EXPECT_EQ(other.error().kind, ErrorKind::refused);
+    EXPECT_THAT(other.error().what, testing::HasSubstr("holds another capture"));
+    EXPECT_EQ(other.error().path, path.string());
+}
+
+TEST_F(CaptureFileTest, GivesTheBytesOfTheCaptureOrNone)
+{
+    const auto bytes = smallCapture();
+    const auto path = folder.write("x.pt", bytes);
+    const auto imported = openCapture(path);
+    ASSERT_TRUE(imported);
+    const auto whole = captureBytes(imported->capture, bytes.size());
+    ASSERT_TRUE(whole && *whole);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>((*whole)->data()), (*whole)->size()), bytes);
+    const auto tooLong = captureBytes(imported->capture, bytes.size() - 1);
+    ASSERT_TRUE(tooLong);
+    EXPECT_FALSE(*tooLong);
+    // The same headers over other values: only their checksum tells.
+    auto changed = bytes;
+    changed[changed.find(bytesOf(smallInput()))] ^= 1;
+    folder.write("x.pt", changed);
+    EXPECT_FALSE(captureBytes(imported->capture, bytes.size()));
+    folder.write("x.pt", "no capture at all");
+    EXPECT_FALSE(captureBytes(imported->capture, bytes.size()));
+}
+
 } // namespace nanscope

@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <fstream>
 
+#include <sys/stat.h>
+
 #include "core/platform/platform.h"
+#include "core/platform/privatefolder.h"
 #include "fixtures.h"
 
 namespace nanscope {
@@ -76,6 +79,40 @@ TEST(AtomicFile, APlaceThatCannotBeWrittenIsASentence)
     ASSERT_FALSE(denied);
     EXPECT_EQ(denied.error().path, "/proc/nanscope-test");
     EXPECT_EQ(denied.error().kind, ErrorKind::io);
+}
+
+TEST(PrivateFiles, AreTheirOwnersAloneWhateverTheUmask)
+{
+    using std::filesystem::perms;
+    const TempFolder folder;
+    const auto modeOf = [](const std::filesystem::path& path) { return std::filesystem::status(path).permissions(); };
+    const auto old = folder.write("old", "old");
+    std::filesystem::permissions(old, perms {0640});
+    const auto before = ::umask(0);
+    EXPECT_TRUE(writeFileAtomically(folder.path() / "new", {}));
+    EXPECT_TRUE(writeFileAtomically(old, {}));
+    EXPECT_TRUE(makePrivateFile(folder.path() / "made"));
+    EXPECT_TRUE(makePrivateFile(old)) << "what is there stays";
+    EXPECT_TRUE(makePrivateFolders(folder.path() / "a/b/"));
+    std::filesystem::create_directory(folder.path() / "open");
+    EXPECT_TRUE(makePrivateFolders(folder.path() / "open/c"));
+    ::umask(before);
+    EXPECT_EQ(modeOf(folder.path() / "new"), perms {0600});
+    EXPECT_EQ(modeOf(folder.path() / "made"), perms {0600});
+    EXPECT_EQ(modeOf(old), perms {0640}) << "somebody opened it on purpose";
+    EXPECT_EQ(modeOf(folder.path() / "a"), perms {0700});
+    EXPECT_EQ(modeOf(folder.path() / "a/b"), perms {0700});
+    EXPECT_EQ(modeOf(folder.path() / "open"), perms {0777});
+    EXPECT_EQ(modeOf(folder.path() / "open/c"), perms {0700});
+}
+
+TEST(PrivateFiles, NeedAPlaceAndFollowNoLinkThatLeadsNowhere)
+{
+    const TempFolder folder;
+    std::filesystem::create_symlink(folder.path() / "nowhere", folder.path() / "link");
+    EXPECT_FALSE(makePrivateFile(folder.path() / "link"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "nowhere"));
+    EXPECT_FALSE(makePrivateFolders(folder.write("file", "") / "below"));
 }
 
 TEST(FileIdentity, SurvivesRenaming)
