@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/platform/systemerror.h"
@@ -20,6 +21,17 @@ std::filesystem::path temporaryName(const std::filesystem::path& target)
     static std::atomic<unsigned> counter {0};
     const auto suffix = std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1));
     return target.parent_path() / ("." + target.filename().string() + "." + suffix + ".tmp");
+}
+
+/// What is new is its owner's alone, since it holds private tensors and logs. A file that is written anew keeps its
+/// mode: whoever opened it to others did so on purpose.
+void keepMode(int descriptor, const std::filesystem::path& target)
+{
+    struct stat old
+    { };
+    if (::stat(target.c_str(), &old) == 0 && S_ISREG(old.st_mode)) {
+        ::fchmod(descriptor, old.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO)); // where it fails, it stays private
+    }
 }
 
 void flushFolder(const std::filesystem::path& file)
@@ -40,7 +52,8 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target)
     file.m_target = target;
     for (int attempt = 0; attempt < 100; ++attempt) {
         file.m_temporary = temporaryName(target);
-        file.m_descriptor = ::open(file.m_temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        file.m_descriptor =
+            ::open(file.m_temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
         if (file.m_descriptor >= 0) {
             return file;
         }
@@ -96,6 +109,7 @@ Result<void> AtomicFile::write(std::span<const std::byte> bytes)
 
 Result<void> AtomicFile::commit()
 {
+    keepMode(m_descriptor, m_target);
     if (::fsync(m_descriptor) != 0) {
         return systemFailure("The file cannot be flushed to disk", errno, m_target);
     }

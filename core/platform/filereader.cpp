@@ -100,6 +100,15 @@ Result<void> FileReader::keepEdges(std::uint64_t size)
     return {};
 }
 
+std::uint64_t FileReader::dataFrom(std::uint64_t offset) const
+{
+    const auto at = ::lseek(m_descriptor, static_cast<off_t>(offset), SEEK_DATA);
+    if (at < 0) {
+        return errno == ENXIO ? size() : offset; // what the file system does not know counts as written
+    }
+    return std::clamp(static_cast<std::uint64_t>(at), offset, std::max(offset, size()));
+}
+
 Result<void> FileReader::readAt(std::uint64_t offset, std::span<std::byte> out) const
 {
     constexpr std::size_t largestRead = std::size_t {1} << 30;

@@ -40,6 +40,9 @@ public:
     const FileStamp& stamp() const { return m_stamp; }
     std::uint64_t size() const { return m_stamp.size; }
 
+    /// The first place from `offset` on that was ever written to; the end of the file where only a hole follows.
+    std::uint64_t dataFrom(std::uint64_t offset) const;
+
     /// Fills all of `out` or fails.
     Result<void> readAt(std::uint64_t offset, std::span<std::byte> out) const;
 
@@ -126,6 +129,10 @@ Result<void> writeFileAtomically(const std::filesystem::path& path, std::span<co
 
 /// True where a person looks at what goes to standard error.
 bool errorsAreWatched();
+
+/// For a handler of signals: what does not hear that it is cancelled, because it waits for a disk or for a reader, ends
+/// with this status after so many seconds.
+void endProgramAfter(unsigned seconds, int status);
 
 /// From now on a reader that went away shows as a failed write rather than as a signal that ends the program.
 void ignoreBrokenPipes();

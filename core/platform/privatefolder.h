@@ -34,4 +34,11 @@ private:
     std::filesystem::path m_path;
 };
 
+/// Makes the folder, and those above it that are missing, for their owner alone, whatever the umask says. What is there
+/// keeps its mode: somebody chose it.
+Result<void> makePrivateFolders(const std::filesystem::path& path);
+
+/// Makes an empty file that its owner alone may read and write, unless there is a file already, which keeps its mode.
+Result<void> makePrivateFile(const std::filesystem::path& path);
+
 } // namespace nanscope

@@ -80,7 +80,7 @@ void prepareSignals(posix_spawnattr_t& attributes)
     sigset_t none;
     sigemptyset(&none);
     sigemptyset(&defaults);
-    for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) {
         sigaddset(&defaults, signal);
     }
     ::posix_spawnattr_setsigdefault(&attributes, &defaults);

@@ -134,6 +134,24 @@ bool errorsAreWatched()
     return ::isatty(STDERR_FILENO) == 1;
 }
 
+namespace {
+
+volatile std::sig_atomic_t statusAtTheEnd = 0;
+
+extern "C" void endNow(int)
+{
+    ::_exit(statusAtTheEnd);
+}
+
+} // namespace
+
+void endProgramAfter(unsigned seconds, int status)
+{
+    statusAtTheEnd = status;
+    std::signal(SIGALRM, endNow);
+    ::alarm(seconds);
+}
+
 void ignoreBrokenPipes()
 {
     std::signal(SIGPIPE, SIG_IGN);

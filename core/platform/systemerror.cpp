@@ -3,14 +3,13 @@
 #include "core/platform/systemerror.h"
 
 #include <cerrno>
+#include <csignal>
 #include <string>
 #include <system_error>
 
 namespace nanscope {
 
-namespace {
-
-std::string reason(int code)
+std::string systemReason(int code)
 {
     switch (code) {
     case ENOENT:
@@ -28,6 +27,8 @@ std::string reason(int code)
     case EMFILE:
     case ENFILE:
         return "too many files are open; raise the limit with ulimit -n";
+    case EFBIG:
+        return "it would be larger than files may become here; raise the limit with ulimit -f";
     case EROFS:
         return "the file system is read-only";
     default:
@@ -35,11 +36,14 @@ std::string reason(int code)
     }
 }
 
-} // namespace
-
 tl::unexpected<Error> systemFailure(const char* doing, int code, const std::filesystem::path& path)
 {
-    return failure(ErrorKind::io, std::string(doing) + ", " + reason(code), path.string());
+    return failure(ErrorKind::io, std::string(doing) + ", " + systemReason(code), path.string());
+}
+
+void failAtFileSizeLimit()
+{
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 } // namespace nanscope

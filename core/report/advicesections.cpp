@@ -55,6 +55,9 @@ std::string redactionText(const ReportOptions& options, const RedactionCounts& c
     if (counts.secrets > 0) {
         text += fmt::format(", keys and tokens {}", counts.secrets);
     }
+    if (counts.suspicions > 0) {
+        text += fmt::format(", texts that look like keys {}", counts.suspicions);
+    }
     return counts.given > 0 ? text + fmt::format(", chosen by the reporter {}", counts.given) : text;
 }
 

@@ -5,6 +5,7 @@
 #include "core/report/document.h"
 #include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -22,15 +23,27 @@ Json each(const Range& range)
     return array;
 }
 
-void redactStrings(Json& json, Redactor& redactor)
+/// "console.log:12" of what was read there, else the place in the report itself.
+std::string placeOf(const Json& json, const std::string& place)
+{
+    const bool read = json.is_object() && json.contains("line") && json["line"].is_number() && json.contains("source")
+        && json["source"].is_string();
+    return read ? json["source"].get<std::string>() + ":" + json["line"].dump() : place;
+}
+
+void redactStrings(Json& json, Redactor& redactor, const std::string& parent)
 {
     if (json.is_string()) {
+        redactor.enter(parent);
         json = redactor(json.get<std::string>());
     }
-    if (json.is_structured()) {
-        for (auto& child : json) {
-            redactStrings(child, redactor);
-        }
+    if (!json.is_structured()) {
+        return;
+    }
+    const auto place = placeOf(json, parent);
+    const auto inside = place == parent && !parent.empty() ? parent + "." : std::string {};
+    for (const auto& [key, child] : json.items()) {
+        redactStrings(child, redactor, place == parent ? inside + key : place);
     }
 }
 
@@ -65,6 +78,16 @@ Json rejectedJson(std::span<const Rejection> rejected)
     return each(rejected);
 }
 
+Json replacedJson(std::span<const ReplacedLog> replaced)
+{
+    auto array = Json::array();
+    for (const auto& log : replaced) {
+        array.push_back({{"path", log.path}, {"source", log.source}, {"points", pointsOf(log.records)},
+            {"events", log.records.events.size()}});
+    }
+    return array;
+}
+
 Json sweepJson(std::span<const Cell> cells)
 {
     return {{"schema", "nanscope.sweep/1"}, {"cells", each(cells)}};
@@ -81,12 +104,25 @@ Json seriesJson(const RunData& run)
     for (const auto& series : run.series) {
         array.push_back(toJson(series, run.name));
     }
+    for (const auto& log : run.replaced) {
+        for (const auto& series : log.records.series) {
+            array.push_back(toJson(series, run.name));
+            array.back()["replaced"] = true;
+        }
+    }
     return {{"schema", "nanscope.series/1"}, {"series", std::move(array)}, {"rejected", each(run.rejected)}};
 }
 
 Json eventsJson(const RunData& run)
 {
-    return {{"schema", "nanscope.events/1"}, {"events", each(run.events)}, {"rejected", each(run.rejected)}};
+    auto events = each(run.events);
+    for (const auto& log : run.replaced) {
+        for (const auto& event : log.records.events) {
+            events.push_back(toJson(event));
+            events.back()["replaced"] = true;
+        }
+    }
+    return {{"schema", "nanscope.events/1"}, {"events", std::move(events)}, {"rejected", each(run.rejected)}};
 }
 
 Json runsJson(const RunData& run)
@@ -96,7 +132,7 @@ Json runsJson(const RunData& run)
 
 std::string jsonText(const Json& json, int indent)
 {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+    return printableJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string jsonReport(const ReportInput& input, const ReportOptions& options)
@@ -104,7 +140,9 @@ std::string jsonReport(const ReportInput& input, const ReportOptions& options)
     return report::jsonText(input, options, nullptr);
 }
 
-std::string report::jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
+namespace {
+
+Json wholeReport(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
     Json report {{"schema", "nanscope.report/1"}, {"nanscope", NANSCOPE_VERSION}, {"command_line", input.commandLine},
         {"run", runJson(input.run)}, {"diagnosis", toJson(input.diagnosis)}, {"cells", each(input.cells)},
@@ -117,9 +155,26 @@ std::string report::jsonText(const ReportInput& input, const ReportOptions& opti
         report["run"]["root"] = input.run.name;
     }
     report["reproducer"] = reproducerJson(beside);
+    return report;
+}
+
+} // namespace
+
+std::string report::jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
+{
+    auto report = wholeReport(input, options, beside);
     auto redactor = redactorFor(input, options);
-    redactStrings(report, redactor);
+    redactStrings(report, redactor, {});
     return nanscope::jsonText(report, 2) + "\n";
+}
+
+std::vector<Suspicion> suspicionsOf(const ReportInput& input, const ReportOptions& options)
+{
+    // The report as JSON holds every text of the others, and says where each is from.
+    auto report = wholeReport(input, options, nullptr);
+    auto redactor = redactorFor(input, options);
+    redactStrings(report, redactor, {});
+    return redactor.suspicions();
 }
 
 } // namespace nanscope

@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include "core/platform/platform.h"
+#include "core/platform/privatefolder.h"
 #include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/report/words.h"
+#include "core/tensorfile/capturefile.h"
 #include "core/tensorfile/zipwriter.h"
 
 namespace nanscope {
@@ -50,21 +52,10 @@ std::vector<ReportFile> textsOf(const ReportInput& input, const ReportOptions& o
 std::string bundledName(const Capture& capture, const ReportInput& input, const ReportOptions& options)
 {
     auto redactor = redactorFor(input, options);
-    const bool plain = redactor(capture.file) == capture.file && validText(capture.file) == capture.file
-        && printable(capture.file) == capture.file && fs::path(capture.file).filename() == capture.file;
-    return plain ? capture.file : "capture" + fs::path(capture.file).extension().string();
-}
-
-Result<std::vector<std::byte>> contentsOf(const fs::path& path, std::size_t limit, bool& tooLarge)
-{
-    auto file = FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    tooLarge = file->size() > limit;
-    std::vector<std::byte> bytes(tooLarge ? 0 : file->size());
-    auto read = file->readAt(0, bytes);
-    return read ? Result<std::vector<std::byte>>(std::move(bytes)) : tl::make_unexpected(read.error());
+    const bool plain = redactor(capture.file) == capture.file && printable(capture.file) == capture.file
+        && fs::path(capture.file).filename() == capture.file;
+    const auto ending = fs::path(capture.file).extension().string();
+    return plain ? capture.file : "capture" + (printable(ending) == ending ? ending : ".pt");
 }
 
 void addCapture(BundleParts& parts, const ReportInput& input, const BundleOptions& options, std::size_t room)
@@ -73,12 +64,11 @@ void addCapture(BundleParts& parts, const ReportInput& input, const BundleOption
     if (!options.capture || capture == nullptr) {
         return;
     }
-    bool tooLarge = false;
-    auto bytes = contentsOf(capture->path, room, tooLarge);
-    parts.state = !bytes ? BundledCapture::notReadable : tooLarge ? BundledCapture::tooLarge : BundledCapture::included;
+    auto bytes = captureBytes(*capture, room);
+    parts.state = !bytes ? BundledCapture::notReadable : !*bytes ? BundledCapture::tooLarge : BundledCapture::included;
     if (parts.state == BundledCapture::included) {
         parts.captureName = bundledName(*capture, input, options.report);
-        parts.capture = std::move(*bytes);
+        parts.capture = std::move(**bytes);
     }
 }
 
@@ -120,8 +110,8 @@ std::string readme(const BundleParts& parts, const BundleOptions& options)
     text += (text.ends_with('\n') ? "" : "\n") + captureLine(parts) + "\n";
     text += options.report.redact
         ? "Host names, user names, home folders, addresses and keys were replaced in every text file by rules, which\n"
-          "cannot know every name.\n"
-        : "Host names, user names and home folders were kept, as the reporter asked for.\n";
+          "cannot know every name. What looked like a key by its characters alone is <secret?>.\n"
+        : "Host names, user names, home folders and keys were kept, as the reporter asked for.\n";
     return text;
 }
 
@@ -184,13 +174,17 @@ Result<void> writeZip(const fs::path& path, const BundleParts& parts, const std:
 
 Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleParts& parts)
 {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) {
-        return failure(ErrorKind::io, "the folder cannot be made: " + error.message());
+    std::error_code ignored;
+    const bool wasThere = fs::exists(path, ignored);
+    if (auto made = makePrivateFolders(path); !made) {
+        return tl::make_unexpected(made.error());
     }
     std::vector<WrittenFile> written;
+    std::vector<fs::path> fresh;
     const auto write = [&](const std::string& name, std::span<const std::byte> bytes) {
+        if (!fs::exists(path / name, ignored)) {
+            fresh.push_back(path / name);
+        }
         written.push_back({path / name, bytes.size()});
         return writeFileAtomically(path / name, bytes);
     };
@@ -200,6 +194,12 @@ Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleP
     }
     if (done && !parts.captureName.empty()) {
         done = write(parts.captureName, parts.capture);
+    }
+    if (!done) {
+        std::ranges::for_each(fresh, [&](const fs::path& file) { fs::remove(file, ignored); });
+        if (!wasThere) {
+            fs::remove(path, ignored);
+        }
     }
     return done.map([&written] { return std::move(written); });
 }
@@ -218,7 +218,7 @@ Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input
             path.string());
     }
     addCapture(parts, input, options, options.limit - size);
-    parts.texts.insert(parts.texts.begin(), {"README.txt", readme(parts, options)});
+    parts.texts.insert(parts.texts.begin(), {"README.txt", printableLines(readme(parts, options))});
     if (path.extension() != ".zip") {
         auto written = writeFolder(path, parts);
         return written ? Result<WrittenBundle>({std::move(*written), parts.state, parts.reproducerFits})

@@ -26,7 +26,7 @@ Phrase phrase(Voice voice, std::string text)
 
 std::string cleaned(const std::string& text, std::size_t characters, Redactor& redactor)
 {
-    return clipped(printable(validText(redactor(text))), characters);
+    return clipped(printable(redactor(text)), characters);
 }
 
 void clean(Phrase& text, Redactor& redactor)

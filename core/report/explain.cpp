@@ -45,7 +45,7 @@ std::string whatText(const Capture& capture)
             capture.timestampFromName ? "from its name" : "the file's time");
     }
     if (!capture.part.empty()) {
-        text += "; " + printable(capture.part);
+        text += "; " + capture.part;
     }
     return text;
 }
@@ -76,7 +76,7 @@ std::string outputText(const Capture& capture, const CaptureVerdict& verdict)
     auto text = sideText(*capture.output);
     const auto& damage = verdict.damage;
     if (!damage.name.empty() && damage.name != "none") {
-        text += "; " + damage.name + (damage.text.empty() ? "" : ": " + printable(damage.text));
+        text += "; " + damage.name + (damage.text.empty() ? "" : ": " + damage.text);
     }
     return text;
 }
@@ -167,7 +167,7 @@ std::string mapText(const Capture& capture, const TileMap* map)
 std::string nextText(const Capture& capture, const CaptureVerdict& verdict, const std::string& words)
 {
     if (!verdict.next.empty()) {
-        return printable(lineOf(verdict.next.front()));
+        return lineOf(verdict.next.front());
     }
     if (!capture.part.empty()) {
         return "nanscope inspect FOLDER --stitch -o whole.pt, then nanscope diagnose whole.pt" + words;
@@ -198,13 +198,13 @@ std::string explainText(
         + statement("input", sideText(capture.input)) + statement("output", outputText(capture, verdict))
         + mapText(capture, output);
     if (!verdict.summary.empty()) {
-        text += statement("verdict", printable(verdict.summary));
+        text += statement("verdict", verdict.summary);
     }
     if (const auto places = endsLikeText(verdict); !places.empty()) {
         text += statement("spread", places);
     }
     return text + statement("can say", reading.can) + statement("cannot", reading.cannot)
-        + statement("next", nextText(capture, verdict, printable(words)));
+        + statement("next", nextText(capture, verdict, words));
 }
 
 } // namespace nanscope

@@ -77,7 +77,7 @@ Blocks gauges(const ReportFacts& facts, Redactor& redactor)
     for (std::size_t i = 0; i < std::min(most, cells.size()); ++i) {
         const auto label = fmt::format("{}, {} ({}): {}", cells[i]->variant, name(cells[i]->precision),
             name(cells[i]->lowering), name(cells[i]->outcome));
-        lines.push_back({cells[i], clipped(printable(validText(redactor(label))), 48)});
+        lines.push_back({cells[i], clipped(printable(redactor(label)), 48)});
     }
     return figure("gauges", "gauges of the replays, iteration by iteration",
         own(fmt::format("Gauges of {} of {} replays of this capture, the worst outcomes "

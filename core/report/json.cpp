@@ -249,7 +249,7 @@ Json verdictJson(const CaptureVerdict& verdict)
         {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
         {"members", membersJson(verdict.members)}, {"weighed", weighedJson(verdict.weighed)},
         {"ends_like", endsLikeJson(verdict)}, {"layer", orNull(verdict.layer)},
-        {"layer_candidates", arrayOf(verdict.layerCandidates)}};
+        {"layer_candidates", arrayOf(verdict.layerCandidates)}, {"unread", orNull(verdict.unread)}};
 }
 
 Json clustersJson(const std::vector<Cluster>& clusters)

@@ -188,6 +188,7 @@ static void read(const Json& json, CaptureVerdict& out)
     read(at(at(json, "ends_like"), "places"), out.endsLike);
     read(at(json, "layer"), out.layer);
     read(at(json, "layer_candidates"), out.layerCandidates);
+    read(at(json, "unread"), out.unread);
 }
 
 static void read(const Json& json, Cluster& out)

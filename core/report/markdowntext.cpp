@@ -45,8 +45,8 @@ std::string plain(std::string_view text)
         } else if (byte == '&') {
             result += "&amp;";
         } else if (byte == '@') {
-            // GitHub notifies whoever is named after an @; a zero-width joiner keeps the text and the peace.
-            result += "@\u200D";
+            // GitHub notifies whoever is named after an @; an empty comment keeps the text and the peace.
+            result += "@<!-- -->";
         } else {
             result += active.find(byte) == std::string_view::npos ? "" : "\\";
             result += byte;

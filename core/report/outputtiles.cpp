@@ -9,7 +9,7 @@ namespace nanscope {
 std::optional<TileMap> outputTiles(const ReportInput& input)
 {
     const auto* capture = mainCapture(input);
-    const auto file = capture != nullptr ? openCapture(capture->path) : failure(ErrorKind::io, "no capture");
+    const auto file = capture != nullptr ? openCapture(*capture) : failure(ErrorKind::io, "no capture");
     if (!file || !file->output) {
         return std::nullopt;
     }

@@ -41,6 +41,8 @@ nlohmann::ordered_json seriesJson(const RunData& run);
 nlohmann::ordered_json eventsJson(const RunData& run);
 nlohmann::ordered_json runsJson(const RunData& run);
 nlohmann::ordered_json rejectedJson(std::span<const Rejection> rejected);
+/// Logs that were begun anew: what each was called, what it is called in the session, and how much it gave.
+nlohmann::ordered_json replacedJson(std::span<const ReplacedLog> replaced);
 
 /// Text of an answer. Bytes that are not UTF-8 (file names, log lines) become U+FFFD rather than an exception.
 std::string jsonText(const nlohmann::ordered_json& json, int indent = -1);

@@ -6,6 +6,7 @@
 
 #include "core/platform/platform.h"
 #include "core/report/document.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -16,13 +17,13 @@ std::string textOf(
 {
     switch (format) {
     case ReportFormat::html:
-        return report::toHtml(report::documentOf(input, options, beside));
+        return printableLines(report::toHtml(report::documentOf(input, options, beside)));
     case ReportFormat::json:
         return report::jsonText(input, options, beside);
     case ReportFormat::markdown:
         break;
     }
-    return report::toMarkdown(report::documentOf(input, options, beside), options.imageStem);
+    return printableLines(report::toMarkdown(report::documentOf(input, options, beside), options.imageStem));
 }
 
 } // namespace
@@ -43,11 +44,11 @@ std::vector<ReportFile> reportFiles(const ReportInput& input, ReportOptions opti
     const std::string& name, const Reproducer* beside)
 {
     const bool pictures = format == ReportFormat::markdown && options.figures;
-    options.imageStem = pictures ? std::filesystem::path(name).stem().string() : std::string {};
+    options.imageStem = pictures ? printable(std::filesystem::path(name).stem().string()) : std::string {};
     std::vector<ReportFile> files {{name, textOf(format, input, options, beside)}};
     if (pictures) {
         for (auto& image : reportImages(input, options)) {
-            files.push_back({std::move(image.file), std::move(image.svg)});
+            files.push_back({std::move(image.file), printableLines(image.svg)});
         }
     }
     return files;

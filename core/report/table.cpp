@@ -32,8 +32,8 @@ std::string Table::text(std::size_t indent) const
     std::vector<std::string> head;
     std::vector<std::size_t> widths;
     for (const auto& column : m_columns) {
-        head.push_back(column.head);
-        widths.push_back(textWidth(column.head));
+        head.push_back(printable(column.head));
+        widths.push_back(textWidth(head.back()));
     }
     for (const auto& row : m_rows) {
         for (std::size_t i = 0; i < row.size(); ++i) {

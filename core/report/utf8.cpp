@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+
+#include <fmt/format.h>
 
 #include "core/report/redactwords.h"
 #include "core/report/words.h"
@@ -8,6 +12,8 @@
 namespace nanscope {
 
 namespace {
+
+constexpr std::string_view replacement = "\uFFFD";
 
 /// Length of the character that begins here, 0 where none does.
 std::size_t lengthAt(std::string_view text)
@@ -45,15 +51,39 @@ bool shortestForm(std::uint32_t character, std::size_t length)
     return character >= least[length];
 }
 
-bool allowed(std::uint32_t character)
+struct CharacterRange
 {
-    const auto within = [character](std::uint32_t first, std::uint32_t last) {
-        return character >= first && character <= last;
-    };
-    const bool surrogate = within(0xD800, 0xDFFF);
-    const bool noncharacter = within(0xFDD0, 0xFDEF) || (character & 0xFFFEU) == 0xFFFEU;
-    const bool turnsDirection = within(0x202A, 0x202E) || within(0x2066, 0x2069);
-    return !surrogate && !noncharacter && !turnsDirection && character <= 0x10FFFF;
+    std::uint32_t first;
+    std::uint32_t last;
+};
+
+bool within(std::uint32_t character, const CharacterRange& range)
+{
+    return character >= range.first && character <= range.last;
+}
+
+/// C0, DEL and C1, which a terminal obeys, and the separators at which some programs break lines.
+bool isControl(std::uint32_t character)
+{
+    return character < 0x20 || within(character, {0x7F, 0x9F}) || within(character, {0x2028, 0x2029});
+}
+
+/// What shows nothing, or turns the direction of its neighbours, so that two texts look alike or one reads otherwise
+/// than it is: characters of format, fillers, tags, noncharacters. Selectors of variation stay: emoji are full of them.
+bool isUnseen(std::uint32_t character)
+{
+    constexpr CharacterRange unseen[] {{0xAD, 0xAD}, {0x34F, 0x34F}, {0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5},
+        {0x180B, 0x180F}, {0x200B, 0x200F}, {0x202A, 0x202E}, {0x2060, 0x206F}, {0x3164, 0x3164}, {0xFDD0, 0xFDEF},
+        {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A},
+        {0xE0000, 0xE0FFF}};
+    return (character & 0xFFFEU) == 0xFFFEU
+        || std::any_of(std::begin(unseen), std::end(unseen),
+            [character](const CharacterRange& range) { return within(character, range); });
+}
+
+bool isScalar(std::uint32_t character)
+{
+    return character <= 0x10FFFF && !within(character, {0xD800, 0xDFFF});
 }
 
 // U+10F780 to U+10F7FF, of the private ones, stand for the bytes 0x80 to 0xFF.
@@ -79,20 +109,65 @@ std::size_t plainLength(std::string_view text)
     return length > 0 && shortestForm(character, length) && !standsIn(character) ? length : 0;
 }
 
-} // namespace
+bool isPlainAscii(char byte)
+{
+    return byte >= ' ' && byte <= '~';
+}
 
-std::string validText(std::string_view text)
+/// The text with what may not be shown replaced by what `instead` makes of it; bytes that are no UTF-8 by U+FFFD.
+template <class Instead>
+std::string shown(std::string_view text, std::string_view layout, Instead instead)
 {
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {
+        const auto* plainEnd = std::find_if_not(text.begin(), text.end(), isPlainAscii);
+        result.append(text.begin(), plainEnd);
+        text.remove_prefix(static_cast<std::size_t>(plainEnd - text.begin()));
+        if (text.empty()) {
+            break;
+        }
         const auto length = lengthAt(text);
         const auto character = length > 0 ? characterOf(text.substr(0, length)) : 0;
-        const bool good = length > 0 && shortestForm(character, length) && allowed(character);
-        result += good ? text.substr(0, length) : std::string_view("\uFFFD");
-        text.remove_prefix(length > 0 ? length : 1);
+        if (length == 0 || !shortestForm(character, length) || !isScalar(character)) {
+            result += replacement;
+        } else if (layout.find(text.front()) == std::string_view::npos
+            && (isControl(character) || isUnseen(character))) {
+            result += instead(character);
+        } else {
+            result += text.substr(0, length);
+        }
+        text.remove_prefix(std::max<std::size_t>(length, 1));
     }
     return result;
+}
+
+std::string_view inText(std::uint32_t character)
+{
+    return isControl(character) ? " " : replacement;
+}
+
+} // namespace
+
+std::string printable(std::string_view text)
+{
+    return shown(text, {}, inText);
+}
+
+std::string printableLines(std::string_view text)
+{
+    return shown(text, "\n\t", inText);
+}
+
+std::string printableJson(std::string_view json)
+{
+    return shown(json, "\n", [](std::uint32_t character) {
+        if (character < 0x10000) {
+            return fmt::format("\\u{:04x}", character);
+        }
+        const auto beyond = character - 0x10000;
+        return fmt::format("\\u{:04x}\\u{:04x}", 0xD800U | beyond >> 10U, 0xDC00U | (beyond & 0x3FFU));
+    });
 }
 
 std::string withStandIns(const std::string& text)
@@ -100,6 +175,12 @@ std::string withStandIns(const std::string& text)
     std::string result;
     result.reserve(text.size());
     for (auto rest = std::string_view(text); !rest.empty();) {
+        const auto ascii = std::find_if(rest.begin(), rest.end(), [](char byte) { return (byte & 0x80) != 0; });
+        if (ascii != rest.begin()) {
+            result.append(rest.begin(), ascii);
+            rest.remove_prefix(static_cast<std::size_t>(ascii - rest.begin()));
+            continue;
+        }
         const auto length = plainLength(rest);
         result += length > 0 ? std::string(rest.substr(0, length)) : standIn(static_cast<unsigned char>(rest.front()));
         rest.remove_prefix(length > 0 ? length : 1);

@@ -181,22 +181,6 @@ std::optional<double> slackPercent(const Cell& cell)
     return least && *least >= 0 ? least : std::nullopt;
 }
 
-std::string printable(std::string_view text)
-{
-    std::string result;
-    result.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        // C1 controls (U+0080..U+009F) are two bytes in UTF-8; some terminals obey them like their ESC forms.
-        const bool c1 = byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-        if (c1) {
-            ++i;
-        }
-        result += byte < 0x20 || byte == 0x7F || c1 ? ' ' : text[i];
-    }
-    return result;
-}
-
 std::string clipped(std::string_view text, std::size_t characters)
 {
     std::size_t seen = 0;
@@ -224,10 +208,12 @@ std::size_t textWidth(std::string_view text)
     return width;
 }
 
-std::string paragraph(std::string_view label, std::string_view text, std::size_t indent, std::size_t columns)
+std::string paragraph(std::string_view label, std::string_view words, std::size_t indent, std::size_t columns)
 {
-    std::string result(label);
-    auto column = textWidth(label);
+    auto result = printable(label);
+    auto column = textWidth(result);
+    const auto shown = printable(words);
+    const std::string_view text = shown;
     bool lineStart = true;
     for (std::size_t begin = 0; begin < text.size();) {
         const auto end = std::min(text.find(' ', begin), text.size());

@@ -54,11 +54,16 @@ std::optional<double> slackPercent(const Cell& cell);
 /// With a capital at the front and a stop at the end.
 std::string asSentence(const std::string& text);
 
-/// Without control characters, line breaks included, so that log text can neither move the cursor nor end a row.
+/// One line as a reader may see it, whoever wrote it: valid UTF-8 in which controls, line breaks included, are spaces,
+/// and what is invisible or turns the direction of writing is U+FFFD. Every text that leaves the program goes through
+/// this or one of the next two; a field of a line does where the line is built, or it could forge another line.
 std::string printable(std::string_view text);
 
-/// Valid UTF-8 without characters that turn the direction of writing: what is wrong becomes U+FFFD.
-std::string validText(std::string_view text);
+/// The same of text whose line breaks and tabs are its own layout.
+std::string printableLines(std::string_view text);
+
+/// JSON with those characters as \uXXXX: harmless on a terminal, the same to a parser.
+std::string printableJson(std::string_view json);
 
 /// At most so many characters, cut at a character with "…".
 std::string clipped(std::string_view text, std::size_t characters);
@@ -66,7 +71,8 @@ std::string clipped(std::string_view text, std::size_t characters);
 /// Columns a text takes on a terminal, counting code points.
 std::size_t textWidth(std::string_view text);
 
-/// `label` and the words of `text`, broken at spaces to fit `columns`; further lines start `indent` columns in.
-std::string paragraph(std::string_view label, std::string_view text, std::size_t indent, std::size_t columns);
+/// `label` and the words of `words`, printable and broken at spaces to fit `columns`; further lines start `indent`
+/// columns in.
+std::string paragraph(std::string_view label, std::string_view words, std::size_t indent, std::size_t columns);
 
 } // namespace nanscope

@@ -8,9 +8,11 @@
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "core/report/reportfiles.h"
+#include "core/tensorfile/capturefile.h"
 #include "handmade.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -67,12 +69,17 @@ std::map<std::string, std::string> unzipped(const fs::path& path)
 class Bundle : public testing::Test
 {
 protected:
+    /// Of a tensor with so many bytes.
     void writeCapture(std::size_t bytes)
     {
+        const auto path = m_folder / "dump.pt";
+        const TensorToWrite input {
+            "input", DType::uint8, {1, static_cast<std::int64_t>(bytes)}, std::vector<std::byte>(bytes)};
+        ASSERT_TRUE(writePt(path, {{"input", input}}));
         for (auto& capture : m_input.run.captures) {
-            capture.path = (m_folder / "dump.pt").string();
+            capture.path = path.string();
+            capture.identity = openCapture(path)->capture.identity;
         }
-        std::ofstream(m_folder / "dump.pt", std::ios::binary) << std::string(bytes, 'T');
     }
 
     std::map<std::string, std::string> zipOf(const BundleOptions& options)
@@ -126,7 +133,7 @@ TEST_F(Bundle, HasNoCaptureUnlessAskedFor)
     EXPECT_THAT(files.at("README.txt"), HasSubstr("tensors may be private"));
     files = zipOf({{}, true});
     EXPECT_EQ(m_capture, BundledCapture::included);
-    EXPECT_EQ(files.at(mainCapture(m_input)->file), std::string(1000, 'T'));
+    EXPECT_EQ(files.at(mainCapture(m_input)->file), contentsOf(m_folder / "dump.pt"));
     EXPECT_THAT(files.at("README.txt"), HasSubstr("Nothing in it is redacted"));
 }
 
@@ -227,6 +234,37 @@ TEST_F(Bundle, AFolderHoldsTheSame)
     for (const auto& [name, text] : files) {
         EXPECT_EQ(contentsOf(m_folder / "new" / "bundle" / name), text);
     }
+}
+
+TEST_F(Bundle, IsItsOwnersAloneAsAZipAndUnpacked)
+{
+    const auto before = ::umask(0);
+    EXPECT_TRUE(writeBundle(m_folder / "new" / "bundle", m_input, {}));
+    EXPECT_TRUE(writeBundle(m_folder / "report.zip", m_input, {}));
+    ::umask(before);
+    EXPECT_EQ(fs::status(m_folder / "new").permissions(), fs::perms {0700});
+    for (const auto& entry : fs::recursive_directory_iterator(m_folder.path())) {
+        EXPECT_EQ(entry.status().permissions(), entry.is_directory() ? fs::perms {0700} : fs::perms {0600}) << entry;
+    }
+    const auto zip = contentsOf(m_folder / "report.zip");
+    const auto central = number(zip, zip.rfind("PK\x05\x06") + 16, 4);
+    ASSERT_EQ(zip.compare(central, 4, "PK\x01\x02"), 0);
+    EXPECT_EQ(number(zip, central + 5, 1), 3U) << "made on a Unix";
+    EXPECT_EQ(number(zip, central + 40, 2), 0100600U);
+}
+
+TEST_F(Bundle, ACaptureWhoseEndingSteersATerminalGetsAPlainOne)
+{
+    writeCapture(100);
+    const auto old = mainCapture(m_input)->file;
+    const std::string hostile = "a.p\x1b[2J\u202Et";
+    for (auto& capture : m_input.run.captures) {
+        capture.file = capture.file == old ? hostile : capture.file;
+    }
+    for (auto& verdict : m_input.diagnosis.captures) {
+        verdict.capture = verdict.capture == old ? hostile : verdict.capture;
+    }
+    EXPECT_TRUE(zipOf({{}, true}).contains("capture.pt"));
 }
 
 TEST_F(Bundle, WhatCannotBeWrittenIsOneSentenceAndLeavesNothing)

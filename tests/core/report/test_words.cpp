@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "core/report/report.h"
 #include "core/report/words.h"
 #include "handmade.h"
 
@@ -69,6 +71,32 @@ TEST(Words, ControlCharactersCannotReachATerminal)
     EXPECT_EQ(printable("a\x1b[2Jb\r\n\tc\x7f"), "a [2Jb   c ");
     EXPECT_EQ(printable("x\xc2\x9by"), "x y");
     EXPECT_EQ(printable("µ ╳"), "µ ╳");
+}
+
+TEST(Words, WhatIsUnseenOrTurnsTheDirectionIsReplaced)
+{
+    for (const auto* const unseen : {"\u061C", "\u200B", "\u200F", "\u202E", "\u2066", "\u2069", "\u00AD", "\uFEFF",
+             "\u3164", "\U000E0041", "\xff", "\xed\xa0\x80", "\xc0\x80"}) {
+        EXPECT_EQ(printable(std::string("a") + unseen + "b").substr(0, 4), "a\uFFFD") << unseen;
+        EXPECT_EQ(printableLines(unseen), printable(unseen)) << unseen;
+    }
+    EXPECT_EQ(printable("a\u2028b\u0085c"), "a b c");
+    const std::string kept = "Ünïcödé ⚠️ 日本 \U0001F525 a\u0301";
+    EXPECT_EQ(printable(kept), kept);
+}
+
+TEST(Words, LinesKeepTheirLayoutAndNothingElse)
+{
+    EXPECT_EQ(printableLines("a\n\tb\r\x1b[2J\u202E"), "a\n\tb  [2J\uFFFD");
+}
+
+TEST(Words, JsonIsHarmlessOnATerminalAndKeepsItsContents)
+{
+    const nlohmann::ordered_json json {{"a\u202E", {"\x1b[2J\n\x7f", "\u0085\u2028", "\U000E0041", "µ╳"}}};
+    const auto text = jsonText(json, 2);
+    EXPECT_EQ(text, printableLines(text));
+    EXPECT_EQ(nlohmann::ordered_json::parse(text), json);
+    EXPECT_NE(text.find("\\udb40\\udc41"), std::string::npos) << text;
 }
 
 TEST(Words, ClippingCountsCharactersNotBytes)
