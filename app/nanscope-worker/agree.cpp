@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/report/report.h"
 #include "gpu/agreement.h"
 
 namespace nanscope {
@@ -23,7 +24,7 @@ constexpr int exitNothing = 4;
 
 void print(const Json& answer)
 {
-    fmt::print("{}\n", answer.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", jsonText(answer));
 }
 
 int fail(const Error& error)
@@ -66,7 +67,7 @@ Result<AgreementRequest> parse(int argc, char** argv)
     CLI::App app;
     AgreementRequest request;
     std::string precision;
-    app.add_option("capture", request.capture)->required();
+    app.add_option("capture", request.capture.path)->required();
     app.add_option("--variant", request.variant)->required();
     app.add_option("--precision", precision);
     app.add_option("--repeats", request.repeats)->check(CLI::Range(1, 1000));

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope-worker/agree.h"
+#include "core/platform/systemerror.h"
 #include "core/replay/serve.h"
+#include "core/report/report.h"
 #include "gpu/gpu.h"
 
 namespace {
@@ -41,6 +43,7 @@ nlohmann::ordered_json environmentJson()
 
 int main(int argc, char** argv)
 {
+    nanscope::failAtFileSizeLimit();
     if (argc > 1 && std::string_view(argv[1]) == "agree") {
         return nanscope::runAgree(argc - 1, argv + 1);
     }
@@ -49,8 +52,7 @@ int main(int argc, char** argv)
         return nanscope::serveStandardStreams(nanscope::torchServiceInfo(), nanscope::makeTorchDevice);
     }
     if (command == "env") {
-        using Json = nlohmann::ordered_json;
-        fmt::print("{}\n", environmentJson().dump(2, ' ', false, Json::error_handler_t::replace));
+        fmt::print("{}\n", nanscope::jsonText(environmentJson(), 2));
         return 0;
     }
     if (command == "--version") {

@@ -11,6 +11,7 @@
 #include "app/nanscope/worker.h"
 #include "core/platform/childprocess.h"
 #include "core/report/table.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -95,13 +96,14 @@ std::string text(const Json& answer)
                     std::to_string(i + 1), device["hashes"][i].get<std::string>()});
         }
     }
-    auto text = table.text() + answer["text"].get<std::string>() + "\n";
+    auto text = table.text() + printable(answer["text"].get<std::string>()) + "\n";
     if (answer["nccl"].is_object()) {
-        text += fmt::format("NCCL {}: smallest and largest hash are {}\n", answer["nccl"]["version"].get<std::string>(),
+        text += fmt::format("NCCL {}: smallest and largest hash are {}\n",
+            printable(answer["nccl"]["version"].get<std::string>()),
             answer["nccl"]["equal"].get<bool>() ? "equal" : "different");
     }
     for (const auto& note : answer["notes"]) {
-        text += note.get<std::string>() + "\n";
+        text += printable(note.get<std::string>()) + "\n";
     }
     return text;
 }

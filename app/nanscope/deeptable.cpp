@@ -53,8 +53,8 @@ std::string deepTable(const DeepGauges& deep)
 
 std::string heading(const Cell& cell)
 {
-    return fmt::format("{} {} {} on {}, {}", cell.variant, name(cell.precision), name(cell.lowering), cell.device,
-        printable(cell.capture));
+    return printable(fmt::format(
+        "{} {} {} on {}, {}", cell.variant, name(cell.precision), name(cell.lowering), cell.device, cell.capture));
 }
 
 } // namespace

@@ -104,7 +104,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns);
+    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()));
     if (!source) {
         return tl::make_unexpected(source.error());
     }
@@ -119,6 +119,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
+    rejectUnread(*source, *diagnosis, terminal);
     repeatInCommands(*diagnosis, variantFileWords(variantFiles(), false));
     // Stored without what was observed, which is argued with afresh whenever it changes.
     store(*source, *diagnosis, terminal);

@@ -1,6 +1,9 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +13,7 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/report/report.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -76,7 +80,7 @@ nlohmann::ordered_json valueJson(const Point& point)
 std::string csvLines(const Series& series)
 {
     const auto rank = series.rank ? std::to_string(*series.rank) : std::string {};
-    const auto source = quoted(series.source);
+    const auto source = quoted(printable(series.source));
     std::string text;
     for (const auto& point : series.points) {
         text +=
@@ -97,6 +101,20 @@ std::string jsonLines(const Series& series)
     return text;
 }
 
+/// With those of logs that were begun anew, which their source tells.
+std::vector<const Series*> everySeries(const RunData& run)
+{
+    std::vector<const Series*> all;
+    const auto add = [&all](const LogRecords& records) {
+        std::ranges::transform(records.series, std::back_inserter(all), [](const Series& one) { return &one; });
+    };
+    add(run);
+    for (const auto& log : run.replaced) {
+        add(log.records);
+    }
+    return all;
+}
+
 Result<int> Export::run(Terminal& terminal)
 {
     if (auto known = oneOf("format", m_format, {"csv", "jsonl"}); !known) {
@@ -113,7 +131,8 @@ Result<int> Export::run(Terminal& terminal)
     const bool lines = m_format == "jsonl" || terminal.json();
     std::vector<std::string_view> names;
     bool found = false;
-    for (const auto& series : source->run.series) {
+    for (const auto* one : everySeries(source->run)) {
+        const auto& series = *one;
         names.emplace_back(series.name);
         if (series.name != m_series || (m_rank && series.rank != m_rank)) {
             continue;

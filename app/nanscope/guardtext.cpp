@@ -45,8 +45,8 @@ std::string tableText(const GuardStep& step)
 
 std::string causeText(const GuardStep& step)
 {
-    return fmt::format("{}  {}\n", name(step.role), guardStepTitle(step)) + textOf(guardRanks(step)) + tableText(step)
-        + textOf(guardAfter(step));
+    return fmt::format("{}  {}\n", name(step.role), printable(guardStepTitle(step))) + textOf(guardRanks(step))
+        + tableText(step) + textOf(guardAfter(step));
 }
 
 /// The names of layouts are longer than other labels.
@@ -84,7 +84,7 @@ std::string guardText(const GuardWhatIf& whatIf)
         return asSentence(guardHeadline(whatIf)) + "\n";
     }
     const auto causes = std::count_if(whatIf.steps.begin(), whatIf.steps.end(), isCause);
-    auto text = guardHeadline(whatIf) + "\n";
+    auto text = printable(guardHeadline(whatIf)) + "\n";
     for (std::ptrdiff_t i = 0; i < std::min(causes, most); ++i) {
         text += "\n" + causeText(whatIf.steps[static_cast<std::size_t>(i)]);
     }

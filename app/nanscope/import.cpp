@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "core/platform/folderwatch.h"
 #include "core/report/counted.h"
 #include "core/report/report.h"
+#include "core/report/words.h"
 #include "core/session/session.h"
 
 namespace nanscope {
@@ -30,7 +32,8 @@ public:
         : Command(root, "import", "Read folders into sessions; again adds only what is new")
     {
         options().add_option("path", m_paths, "Folders or files")->required();
-        options().add_option("--session", m_session, "Session file; default: one per path in the user's data folder");
+        options().add_option(
+            "--session", m_session, "Session file, of one folder; default: one per path in the user's data folder");
         options().add_flag("--watch", m_watch, "Go on importing what is added, until Ctrl-C");
         addColumnOption(options(), m_columns);
         options().add_flag("--no-map", m_noColumns, "Forget what --map said before");
@@ -46,6 +49,7 @@ private:
         RunData run;
         ColumnMap columns;
     };
+    Result<void> requireOneFolder() const;
     Result<std::optional<ColumnMap>> columns(Terminal& terminal) const;
     Result<Imported> importOne(const std::string& path, Terminal& terminal,
         const std::optional<ColumnMap>& columns = std::nullopt, const RunData& before = {}) const;
@@ -59,19 +63,23 @@ private:
     bool m_noColumns = false;
 };
 
-/// The rejections of a run that were not said before.
-RunData newlyRejected(const RunData& run, const RunData& before)
+std::vector<Rejection> newOf(const std::vector<Rejection>& now, const std::vector<Rejection>& before)
+{
+    std::vector<Rejection> fresh;
+    std::copy_if(now.begin(), now.end(), std::back_inserter(fresh), [&](const Rejection& one) {
+        return std::none_of(before.begin(), before.end(),
+            [&](const Rejection& old) { return old.path == one.path && old.reason == one.reason; });
+    });
+    return fresh;
+}
+
+/// What was not said before.
+RunData newlySaid(const RunData& run, const RunData& before)
 {
     RunData fresh;
     fresh.root = run.root;
-    for (const auto& rejection : run.rejected) {
-        const auto same = [&](const Rejection& old) {
-            return old.path == rejection.path && old.reason == rejection.reason;
-        };
-        if (std::none_of(before.rejected.begin(), before.rejected.end(), same)) {
-            fresh.rejected.push_back(rejection);
-        }
-    }
+    fresh.rejected = newOf(run.rejected, before.rejected);
+    fresh.notes = newOf(run.notes, before.notes);
     return fresh;
 }
 
@@ -116,7 +124,7 @@ Result<Import::Imported> Import::importOne(
     if (!kept) {
         return tl::make_unexpected(kept.error());
     }
-    terminal.rejected(newlyRejected(*run, before));
+    terminal.rejected(newlySaid(*run, before));
     return Imported {path, place, std::move(*run), std::move(*kept)};
 }
 
@@ -126,21 +134,35 @@ std::int64_t sizeOf(const Range& range)
     return static_cast<std::int64_t>(range.size());
 }
 
+/// How much there is, with what logs gave before they were begun anew: that is not lost, nor is it counted off.
+struct Amount
+{
+    explicit Amount(const RunData& run)
+        : captures(sizeOf(run.captures))
+        , points(pointsOf(run))
+        , events(sizeOf(run.events))
+    {
+        for (const auto& log : run.replaced) {
+            points += pointsOf(log.records);
+            events += sizeOf(log.records.events);
+        }
+    }
+
+    std::int64_t captures;
+    std::int64_t points;
+    std::int64_t events;
+};
+
 /// What a later import brought that an earlier one had not: "2 captures, 5 points and 1 event".
 std::string additionText(const RunData& before, const RunData& now)
 {
-    const auto points = [](const RunData& run) {
-        std::int64_t sum = 0;
-        for (const auto& series : run.series) {
-            sum += series.pointCount;
-        }
-        return sum;
-    };
-    const std::pair<std::int64_t, const char*> parts[] = {{sizeOf(now.captures) - sizeOf(before.captures), "capture"},
-        {points(now) - points(before), "point"}, {sizeOf(now.events) - sizeOf(before.events), "event"}};
+    const Amount had(before);
+    const Amount has(now);
+    const std::pair<std::int64_t, const char*> parts[] = {{has.captures - had.captures, "capture"},
+        {has.points - had.points, "point"}, {has.events - had.events, "event"}};
     std::vector<std::string> words;
     for (const auto& [count, noun] : parts) {
-        if (count != 0) {
+        if (count > 0) {
             words.push_back(counted(count, noun));
         }
     }
@@ -200,17 +222,39 @@ nlohmann::ordered_json columnsJson(const ColumnMap& columns)
 void Import::printColumns(const Imported& done, Terminal& terminal) const
 {
     if (!done.columns.empty()) {
-        terminal.print(fmt::format("Columns: {}{}\n", columnsText(done.columns),
+        terminal.print(fmt::format("Columns: {}{}\n", printable(columnsText(done.columns)),
             m_columns.empty() ? ", as said before (--no-map forgets it)" : ""));
     } else if (const auto hint = lossHint(done.run, done.path); !hint.empty()) {
-        terminal.print(hint + '\n');
+        terminal.print(printable(hint) + '\n');
     }
+}
+
+/// Before anything is stored: a session belongs to one folder, several files may lie in it.
+Result<void> Import::requireOneFolder() const
+{
+    std::error_code error;
+    const auto folderOf = [&](const std::string& path) {
+        const std::filesystem::path place(path);
+        return std::filesystem::is_directory(place, error) ? place
+                                                           : std::filesystem::absolute(place, error).parent_path();
+    };
+    for (const auto& path : m_paths) {
+        if (!m_session.empty() && path != m_paths.front()
+            && !std::filesystem::equivalent(folderOf(path), folderOf(m_paths.front()), error) && !error) {
+            return failure(ErrorKind::usage,
+                "a session holds one folder; import this one with another --session, or without it", path);
+        }
+    }
+    return {};
 }
 
 Result<int> Import::run(Terminal& terminal)
 {
     if (m_watch && m_paths.size() != 1) {
         return failure(ErrorKind::usage, "--watch takes one folder");
+    }
+    if (auto single = requireOneFolder(); !single) {
+        return tl::make_unexpected(single.error());
     }
     const auto columns = this->columns(terminal);
     if (!columns) {
@@ -226,17 +270,19 @@ Result<int> Import::run(Terminal& terminal)
         const auto& run = done->run;
         imports.push_back({{"path", path}, {"session", done->session.string()}, {"captures", run.captures.size()},
             {"series", run.series.size()}, {"events", run.events.size()}, {"columns", columnsJson(done->columns)},
-            {"rejected", rejectedJson(run.rejected)}});
+            {"rejected", rejectedJson(run.rejected)}, {"notes", rejectedJson(run.notes)},
+            {"replaced", replacedJson(run.replaced)}});
         if (!terminal.json()) {
             terminal.print(fmt::format("{}, {} and {} in {}\n", counted(sizeOf(run.captures), "capture"),
-                counted(sizeOf(run.series), "series"), counted(sizeOf(run.events), "event"), done->session.string()));
+                counted(sizeOf(run.series), "series"), counted(sizeOf(run.events), "event"),
+                printable(done->session.string())));
             printColumns(*done, terminal);
         }
         status = run.rejected.empty() ? status : exitRejected;
         if (m_watch) {
             return watch(terminal, terminal.json() ? RunData {} : run);
         }
-        if (run.captures.empty() && run.series.empty() && run.events.empty()) {
+        if (run.captures.empty() && run.series.empty() && run.events.empty() && run.replaced.empty()) {
             // The only file there is has had its sentence.
             std::error_code ignored;
             if (!run.rejected.empty() && std::filesystem::is_regular_file(path, ignored)) {

@@ -61,25 +61,41 @@ std::string capturesText(const RunData& run)
     return table.text();
 }
 
+/// What logs tell, and then what those told that were begun anew.
+template <class Use>
+void forEachGeneration(const RunData& run, const Use& use)
+{
+    use(run);
+    for (const auto& log : run.replaced) {
+        use(log.records);
+    }
+}
+
 std::string seriesText(const RunData& run)
 {
     Table table({{"rank", right}, {"series"}, {"points", right}, {"steps"}, {"NaN", right}, {"Inf", right},
         {"-Inf", right}, {"missing", right}, {"source"}});
-    for (const auto& series : run.series) {
-        table.add({numberOrDash(series.rank), series.name, countText(series.pointCount),
-            fmt::format("{}-{}", series.firstStep, series.lastStep), countText(series.nan), countText(series.posInf),
-            countText(series.negInf), countText(series.missing), series.source});
-    }
+    const auto add = [&](const LogRecords& records) {
+        for (const auto& series : records.series) {
+            table.add({numberOrDash(series.rank), series.name, countText(series.pointCount),
+                fmt::format("{}-{}", series.firstStep, series.lastStep), countText(series.nan),
+                countText(series.posInf), countText(series.negInf), countText(series.missing), series.source});
+        }
+    };
+    forEachGeneration(run, add);
     return table.text();
 }
 
 std::string eventsText(const RunData& run)
 {
     Table table({{"source"}, {"rank", right}, {"kind"}, {"text"}});
-    for (const auto& event : run.events) {
-        table.add({fmt::format("{}:{}", event.source, event.line), numberOrDash(event.rank),
-            std::string(name(event.kind)), clipped(event.text, 120)});
-    }
+    const auto add = [&](const LogRecords& records) {
+        for (const auto& event : records.events) {
+            table.add({fmt::format("{}:{}", event.source, event.line), numberOrDash(event.rank),
+                std::string(name(event.kind)), clipped(event.text, 120)});
+        }
+    };
+    forEachGeneration(run, add);
     return table.text();
 }
 

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -14,6 +13,9 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/words.h"
+#include "core/model/guarded.h"
+#include "core/platform/platform.h"
+#include "core/platform/systemerror.h"
 
 namespace nanscope {
 
@@ -24,6 +26,9 @@ CancelToken& interruptToken()
     static CancelToken token;
     return token;
 }
+
+/// Long loops look at the token far more often; nothing may keep the program for good.
+constexpr unsigned longestGoodbye = 10; // seconds
 
 /// A second signal ends the program at once: whoever asks twice does not want to wait for the next op. One that comes
 /// right behind the first is no second: `timeout` signals the program and then its group.
@@ -36,6 +41,7 @@ extern "C" void onInterrupt(int signal)
     if (!interruptToken().cancelled()) {
         first = now;
         interruptToken().cancel();
+        endProgramAfter(longestGoodbye, exitCancelled);
     } else if (now - first.load() > std::chrono::milliseconds(500)) {
         std::signal(signal, SIG_DFL);
         std::raise(signal);
@@ -146,11 +152,8 @@ int main(int argc, char** argv)
     nanscope::interruptToken(); // made before a handler needs it
     std::signal(SIGINT, nanscope::onInterrupt);
     std::signal(SIGTERM, nanscope::onInterrupt);
-    try {
-        return nanscope::run({argv + 1, argv + argc});
-    } catch (const std::bad_alloc&) {
-        return nanscope::fail({nanscope::ErrorKind::internal, "not enough memory for this", {}});
-    } catch (const std::exception& error) {
-        return nanscope::fail({nanscope::ErrorKind::internal, fmt::format("internal error: {}", error.what()), {}});
-    }
+    nanscope::failAtFileSizeLimit();
+    const auto work = [&] { return nanscope::Result<int>(nanscope::run({argv + 1, argv + argc})); };
+    const auto status = nanscope::guarded(work);
+    return status ? *status : nanscope::fail(status.error());
 }

@@ -44,7 +44,7 @@ Measure::Measure(CLI::App& root)
     options()
         .add_option("instrument", m_name, "scale, epsilon, repeat, storm, input, spectrum or minimise")
         ->required();
-    options().add_option("capture", m_request.capture, "A capture")->required();
+    options().add_option("capture", m_request.capture.path, "A capture")->required();
     m_subject.add(options());
     addVariantFileOption();
     options().add_option("--session", m_session, "Know the variants of your own that this session keeps");
@@ -102,7 +102,7 @@ Result<int> Measure::show(Terminal& terminal) const
 Result<void> Measure::write(const MeasureAnswer& answer) const
 {
     const auto* smallest = std::get_if<MinimiseAnswer>(&answer);
-    return smallest == nullptr ? Result<void>() : writeMinimised(*smallest, m_out, m_request.capture);
+    return smallest == nullptr ? Result<void>() : writeMinimised(*smallest, m_out, m_request.capture.path);
 }
 
 Result<int> Measure::measured(MeasuredSubject& subject, Terminal& terminal)
@@ -146,7 +146,7 @@ Result<int> Measure::run(Terminal& terminal)
     if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    auto subject = openSubject(m_subject, m_request.capture, terminal);
+    auto subject = openSubject(m_subject, m_request.capture.path, terminal);
     if (!subject) {
         return tl::make_unexpected(subject.error());
     }

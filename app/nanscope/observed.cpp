@@ -180,6 +180,12 @@ Result<Observations> parseObserved(const ObservedWords& words)
     return observed;
 }
 
+Access accessFor(const ObservedWords& words, const std::vector<std::string>& variantFiles)
+{
+    const bool said = !words.failed.empty() || !words.tried.empty() || !words.called.empty();
+    return said || !variantFiles.empty() ? Access::store : Access::read;
+}
+
 Result<Observations> observedOf(Source& source, const Observations& words)
 {
     auto named = ofCaptures(source.run, words);

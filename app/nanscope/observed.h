@@ -26,6 +26,9 @@ void addObservedOptions(CLI::App& options, ObservedWords& words);
 /// often.
 Result<Observations> parseObserved(const ObservedWords& words);
 
+/// To the session that a command is given: what was said, and variants of the user's own, are kept in it.
+Access accessFor(const ObservedWords& words, const std::vector<std::string>& variantFiles);
+
 /// What the session remembers with `said` over it. Remembered for the next time where the session can be written.
 Result<Observations> observedOf(Source& source, const Observations& said);
 

@@ -21,7 +21,10 @@
 #include "core/platform/shellword.h"
 #include "core/replay/sessionvariants.h"
 #include "core/report/commandwords.h"
+#include "core/report/counted.h"
+#include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
+#include "core/report/words.h"
 #include "core/reproduce/reproduce.h"
 
 namespace nanscope {
@@ -51,6 +54,7 @@ private:
     std::vector<std::string> m_only;
     std::vector<std::string> m_without;
     std::vector<std::string> m_replace;
+    std::vector<std::string> m_keep;
     std::string m_session;
     ColumnWords m_columns;
     std::string m_bundle;
@@ -99,7 +103,11 @@ Report::Report(CLI::App& root)
     options()
         .add_option("--redact", m_replace, "TEXT or TEXT=REPLACEMENT, replaced everywhere; may be repeated")
         ->allow_extra_args(false);
-    options().add_flag("--no-redact", m_open, "Keep host names, user names and home paths");
+    options()
+        .add_option("--keep", m_keep,
+            "TEXT that is not private, left in everywhere: as it stands, or as a warning shows it; may be repeated")
+        ->allow_extra_args(false);
+    options().add_flag("--no-redact", m_open, "Keep host names, user names, home paths and keys");
     options().add_option("--session", m_session, "Keep what was read and judged in this session");
     addColumnOption(options(), m_columns);
 }
@@ -201,6 +209,7 @@ std::string Report::commandLine() const
     add("--no-section", m_without);
     // What is to be hidden must not come back as part of the command.
     add("--redact", std::vector<std::string>(m_replace.size(), "..."));
+    add("--keep", std::vector<std::string>(m_keep.size(), "..."));
     return text
         + (m_withCapture      ? " --with-capture"
                 : m_synthetic ? " --synthetic"
@@ -223,6 +232,7 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
+    rejectUnread(source, *diagnosis, terminal);
     repeatInCommands(*diagnosis, variantFileWords(variantFiles(), !m_open));
     std::vector<Cell> cells;
     if (source.session) {
@@ -259,7 +269,50 @@ void warnOf(const WrittenBundle& bundle, Terminal& terminal)
     }
 }
 
-void say(const std::vector<WrittenFile>& files, const Diagnosis& diagnosis, bool redacted, Terminal& terminal)
+/// What the user called harmless: a text, or what stands for one in a warning.
+ReportOptions withKept(ReportOptions options, const std::vector<std::string>& words, const ReportInput& input)
+{
+    const auto suspicions = words.empty() ? std::vector<Suspicion> {} : suspicionsOf(input, options);
+    for (const auto& word : words) {
+        const auto means = [&word](const Suspicion& suspicion) { return masked(suspicion) == word; };
+        const auto found = std::find_if(suspicions.begin(), suspicions.end(), means);
+        // Where two look alike from outside, only the text itself says which is meant.
+        const bool one = std::count_if(suspicions.begin(), suspicions.end(), means) == 1;
+        const auto& text = one ? found->text : word;
+        options.redactions.push_back({text, text});
+    }
+    return options;
+}
+
+void warnOf(const std::vector<Suspicion>& suspicions, Terminal& terminal)
+{
+    constexpr std::size_t most = 20;
+    for (std::size_t i = 0; i < std::min(most, suspicions.size()); ++i) {
+        const auto& one = suspicions[i];
+        terminal.say(LogLevel::warning,
+            fmt::format(
+                "What looks like a key is hidden: {}, {} characters, in {}, first {}. If it is none, say --keep {}; to have "
+                "another word in its place, --redact TEXT=WORD",
+                masked(one), one.text.size(), counted(one.count, "place"), one.where, masked(one)));
+    }
+    if (suspicions.size() > most) {
+        terminal.say(LogLevel::warning,
+            fmt::format("{} more texts that look like keys are hidden; --json lists them", suspicions.size() - most));
+    }
+}
+
+nlohmann::ordered_json jsonOf(const std::vector<Suspicion>& suspicions)
+{
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& one : suspicions) {
+        list.push_back(
+            {{"masked", masked(one)}, {"characters", one.text.size()}, {"count", one.count}, {"where", one.where}});
+    }
+    return list;
+}
+
+void say(const std::vector<WrittenFile>& files, const Diagnosis& diagnosis, bool redacted,
+    const std::vector<Suspicion>& suspicions, Terminal& terminal)
 {
     if (files.empty()) {
         return;
@@ -269,14 +322,15 @@ void say(const std::vector<WrittenFile>& files, const Diagnosis& diagnosis, bool
         for (const auto& file : files) {
             list.push_back({{"file", file.path.string()}, {"bytes", file.bytes}});
         }
-        terminal.printJson(
-            {{"schema", "nanscope.reportfile/1"}, {"file", files.front().path.string()}, {"bytes", files.front().bytes},
-                {"redacted", redacted}, {"headline", diagnosis.headline}, {"files", std::move(list)}});
+        terminal.printJson({{"schema", "nanscope.reportfile/1"}, {"file", files.front().path.string()},
+            {"bytes", files.front().bytes}, {"redacted", redacted}, {"headline", diagnosis.headline},
+            {"files", std::move(list)}, {"suspicious", jsonOf(suspicions)}});
         return;
     }
-    auto text = diagnosis.headline + "\n";
+    auto text = printable(diagnosis.headline) + "\n";
     for (const auto& file : files) {
-        text += fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), file.path.string());
+        text +=
+            fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), printable(file.path.string()));
     }
     terminal.print(text);
 }
@@ -347,24 +401,26 @@ Result<int> Report::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns);
+    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()));
     if (!source) {
         return tl::make_unexpected(source.error());
     }
     if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
         return tl::make_unexpected(kept.error());
     }
-    const auto status = source->status();
     const auto input = gather(*source, *known, terminal);
     if (!input) {
         return tl::make_unexpected(input.error());
     }
-    const auto files = write(*input, *options, terminal);
+    const auto settled = withKept(*options, m_keep, *input);
+    const auto files = write(*input, settled, terminal);
     if (!files) {
         return tl::make_unexpected(files.error());
     }
-    say(*files, input->diagnosis, !m_open, terminal);
-    return status;
+    const auto suspicions = suspicionsOf(*input, settled);
+    warnOf(suspicions, terminal);
+    say(*files, input->diagnosis, !m_open, suspicions, terminal);
+    return input->run.rejected.empty() ? exitDone : exitRejected;
 }
 
 } // namespace

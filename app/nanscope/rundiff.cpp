@@ -49,8 +49,10 @@ std::string headline(const RunComparison& comparison)
 {
     const auto* first = comparison.first();
     if (first != nullptr) {
-        return fmt::format("{} differs from step {} on: {}, against {}\n", nameOf(*first), first->first->first.step,
-            placeText(first->a, first->first->first), placeText(first->b, first->first->second));
+        return printable(
+                   fmt::format("{} differs from step {} on: {}, against {}", nameOf(*first), first->first->first.step,
+                       placeText(first->a, first->first->first), placeText(first->b, first->first->second)))
+            + "\n";
     }
     const bool any = std::any_of(comparison.series.begin(), comparison.series.end(),
         [](const SeriesComparison& series) { return series.common > 0; });
@@ -86,7 +88,7 @@ std::string settingText(const std::optional<Setting>& setting)
 std::string settingsTable(const RunComparison& comparison)
 {
     constexpr std::size_t most = 60;
-    const auto sentence = settingsSentence(comparison, "run a", "run b");
+    const auto sentence = printable(settingsSentence(comparison, "run a", "run b"));
     if (comparison.settings.empty()) {
         return "\n" + sentence + "\n";
     }
@@ -104,7 +106,8 @@ std::string settingsTable(const RunComparison& comparison)
 
 std::string onlyText(std::string_view side, const std::vector<std::string>& names)
 {
-    return names.empty() ? std::string() : fmt::format("only {} has: {}\n", side, fmt::join(names, ", "));
+    return names.empty() ? std::string()
+                         : printable(fmt::format("only {} has: {}", side, fmt::join(names, ", "))) + "\n";
 }
 
 Json pointJson(const Trace& trace, const Point& point)

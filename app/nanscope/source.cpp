@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "app/nanscope/words.h"
+#include "core/diagnose/diagnose.h"
 #include "core/ingest/ingest.h"
 #include "core/model/capturenames.h"
 #include "core/replay/sessionvariants.h"
@@ -37,10 +38,18 @@ Result<Source> fromSession(Session session, bool writable)
     return Source {std::move(*run), std::move(session), writable};
 }
 
-Result<Source> openSession(const fs::path& path)
+Result<Source> openSession(const fs::path& path, const std::string& named, Access access)
 {
-    if (auto session = Session::open(path, OpenMode::readWrite)) {
-        return fromSession(std::move(*session), true);
+    std::error_code error;
+    const bool own = !named.empty() && fs::equivalent(path, named, error);
+    if (!named.empty() && !own) {
+        return failure(ErrorKind::usage,
+            "--session keeps what is read of a folder, and this is a session itself; leave it out", path.string());
+    }
+    if (own || access == Access::store) {
+        if (auto session = Session::open(path, OpenMode::readWrite)) {
+            return fromSession(std::move(*session), true);
+        }
     }
     // On a read-only disk the session still answers; it just does not remember.
     auto session = Session::open(path, OpenMode::readOnly);
@@ -57,10 +66,15 @@ Result<Source> importInto(
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    if (auto imported = importRun(path, *session, terminal.job(), columns); !imported) {
+    auto imported = importRun(path, *session, terminal.job(), columns);
+    if (!imported) {
         return tl::make_unexpected(imported.error());
     }
-    return fromSession(std::move(*session), true);
+    return fromSession(std::move(*session), true).map([&](Source source) {
+        source.run.rejected = std::move(imported->rejected);
+        source.run.notes = std::move(imported->notes);
+        return source;
+    });
 }
 
 Result<Source> readAfresh(const fs::path& path, Terminal& terminal, const std::optional<ColumnMap>& columns)
@@ -86,17 +100,17 @@ bool isSessionFile(const fs::path& path)
     return path.extension() == ".nanscope" || start == magic;
 }
 
-Result<Source> openSource(
-    const fs::path& path, const std::string& session, Terminal& terminal, const std::optional<ColumnMap>& columns)
+Result<Source> openSource(const fs::path& path, const std::string& session, Terminal& terminal,
+    const std::optional<ColumnMap>& columns, Access access)
 {
-    auto source = isSessionFile(path) ? openSession(path)
+    auto source = isSessionFile(path) ? openSession(path, session, access)
         : session.empty()             ? readAfresh(path, terminal, columns)
                                       : importInto(path, session, terminal, columns);
     if (!source) {
         return source;
     }
     const auto& run = source->run;
-    const bool nothing = run.captures.empty() && run.series.empty() && run.events.empty();
+    const bool nothing = run.captures.empty() && run.series.empty() && run.events.empty() && run.replaced.empty();
     std::error_code error;
     if (nothing && run.rejected.size() == 1 && !fs::is_directory(path, error)) {
         return failure(ErrorKind::format, run.rejected.front().reason, path.string());
@@ -108,8 +122,22 @@ Result<Source> openSource(
     }
     terminal.say(LogLevel::info,
         fmt::format("Read {}, {}, {}", counted(sizeOf(run.captures), "capture"), counted(sizeOf(run.series), "series"),
-            counted(sizeOf(run.events), "event")));
+            counted(sizeOf(run.events), "event"))
+            + (run.replaced.empty()
+                    ? std::string()
+                    : fmt::format("; {} begun anew since {} kept beside and not judged",
+                        counted(sizeOf(run.replaced), "log"), run.replaced.size() == 1 ? "is" : "are")));
     return source;
+}
+
+void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
+{
+    RunData unread;
+    unread.root = source.run.root;
+    unread.rejected = unreadCaptures(source.run, diagnosis);
+    terminal.rejected(unread);
+    auto& all = source.run.rejected;
+    all.insert(all.end(), unread.rejected.begin(), unread.rejected.end());
 }
 
 Result<const Capture*> captureNamed(const RunData& run, const std::string& wanted)

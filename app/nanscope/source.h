@@ -23,12 +23,19 @@ struct Source
     int status() const { return run.rejected.empty() ? exitDone : exitRejected; }
 };
 
+/// A session that is only read is left as it is, to the byte.
+enum class Access { read, store };
+
 bool isSessionFile(const std::filesystem::path& path);
 
-/// Reads `path`; with a session named, the folder is imported into it and the session is what is returned.
+/// Reads `path`; with a session named, the folder is imported into it and the session is what is returned. A path that
+/// is a session is opened to write where the command was given something to keep in it, or names it as its session.
 /// `columns` are for logs that are read now. Says every rejection. Fails where nothing is left to look at.
 Result<Source> openSource(const std::filesystem::path& path, const std::string& session, Terminal& terminal,
-    const std::optional<ColumnMap>& columns = std::nullopt);
+    const std::optional<ColumnMap>& columns = std::nullopt, Access access = Access::read);
+
+/// Says which captures the diagnosis could not read, and lists them with the other files that were rejected.
+void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal);
 
 /// The one capture that `wanted` means: its name, its path, or the end of its path. Refused where that is more than
 /// one.

@@ -64,7 +64,7 @@ Result<int> Sql::run(Terminal& terminal)
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    const auto result = session->query(m_query);
+    const auto result = session->query(m_query, terminal.cancelToken());
     if (!result) {
         return tl::make_unexpected(result.error());
     }

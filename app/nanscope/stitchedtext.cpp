@@ -24,8 +24,9 @@ std::string header(const StitchedSide& side)
     const auto spread = side.spreadMs ? fmt::format("; dumped within {} ms", countText(*side.spreadMs)) : "";
     return fmt::format("{} {} {} on mesh {}, {}\n{} of {} shards; matched by: {}{}\n\n",
         side.side == ShardSide::input ? "input" : "output", shapeText(tensor.sharding.shape), shortName(tensor.dtype),
-        meshText(tensor.sharding.mesh), placementsText(tensor.sharding), countText(std::ssize(tensor.shards)),
-        countText(tensor.sharding.mesh.ranks()), side.matchedBy, spread);
+        printable(meshText(tensor.sharding.mesh)), printable(placementsText(tensor.sharding)),
+        countText(std::ssize(tensor.shards)), countText(tensor.sharding.mesh.ranks()), printable(side.matchedBy),
+        spread);
 }
 
 void addScan(Table& table, const std::string& what, const Scan& scan, const Shape& shape)
@@ -64,7 +65,7 @@ std::string nonFiniteText(const Stitched& tensor)
     auto text = fmt::format("Non-finite in a shard: {}; in the logical tensor: {}\n", yesOrNo(tensor.partsNonFinite()),
         yesOrNo(tensor.logicalNonFinite()));
     if (!tensor.problem.empty()) {
-        text += "The logical tensor is not computed: " + tensor.problem + '\n';
+        text += "The logical tensor is not computed: " + printable(tensor.problem) + '\n';
     } else if (tensor.unknown > 0) {
         text += fmt::format("{} of its {} are in no dump, or not all of their parts are\n", countText(tensor.unknown),
             counted(tensor.unknown + tensor.logical.count, "element"));
@@ -88,7 +89,7 @@ std::string missingText(const Stitched& tensor)
 
 std::string nameOf(const Shard& shard)
 {
-    return shard.place.rank ? fmt::format("rank {}", *shard.place.rank) : shard.file;
+    return shard.place.rank ? fmt::format("rank {}", *shard.place.rank) : printable(shard.file);
 }
 
 std::string driftLine(const Stitched& tensor, const Drift& drift)

@@ -133,9 +133,10 @@ std::string footerLine(const std::vector<const Cell*>& cells)
         seconds += cell->seconds;
     }
     const auto& environment = cells.front()->environment;
-    return fmt::format("{} in {} of replay on {}, {} ({}), {}\n",
+    auto text = fmt::format("{} in {} of replay on {}, {} ({}), {}",
         counted(static_cast<std::int64_t>(cells.size()), "cell"), durationText(seconds), environment.engine,
         environment.device, environment.hardware, counted(environment.threads, "thread"));
+    return printable(text) + "\n";
 }
 
 /// One line for each place where cells were computed.
@@ -214,7 +215,7 @@ Result<int> Sweep::run(Terminal& terminal)
     if (!devices) {
         return tl::make_unexpected(devices.error());
     }
-    auto source = openSource(m_path, m_session, terminal);
+    auto source = openSource(m_path, m_session, terminal, std::nullopt, Access::store);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

@@ -104,7 +104,7 @@ Result<std::vector<std::string>> plausibleVariants(const Capture& capture, const
     if (const auto said = recorded.substr(0, recorded.find(':')); findVariant(said)) {
         return std::vector {said};
     }
-    const auto file = openCapture(capture.path);
+    const auto file = openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }

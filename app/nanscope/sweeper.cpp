@@ -61,19 +61,17 @@ Result<void> Sweeper::runCapture(const Capture& capture)
     return m_function->run(m_request, capture, {m_cells.begin() + before, m_cells.end()});
 }
 
-/// A file that was written anew since it was imported is another capture, whatever its name.
+/// A file that was written anew since it was imported is another capture, whatever its name: no cell is kept of it, not
+/// even one that says so.
 Result<void> Sweeper::requireUnchanged(const Capture& capture) const
 {
-    const auto file = m_source.session ? openCapture(capture.path) : failure(ErrorKind::io, "none is kept");
-    const bool other = file && file->capture.identity != capture.identity;
-    return other
-        ? failure(ErrorKind::refused, "the file holds another capture than was imported; import it again", capture.path)
-        : Result<void>();
+    const auto file = openCapture(capture);
+    return file || file.error().kind != ErrorKind::refused ? Result<void>() : tl::make_unexpected(file.error());
 }
 
 Result<void> Sweeper::replayCapture(const Capture& capture)
 {
-    m_request.captures = {capture.path};
+    m_request.captures = {capture};
     sayMemory(capture);
     // What the file is called is not always what its run calls it.
     const auto onCell = [&](Cell cell, bool own) {

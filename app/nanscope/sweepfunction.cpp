@@ -115,7 +115,7 @@ Result<void> SweptFunction::run(const SweepRequest& request, const Capture& capt
     for (const auto& subject : m_subjects) {
         Progress progress {"sweep", "function", static_cast<std::int64_t>(m_rows.size()), 0, "calls", capture.file};
         m_terminal->progress(progress);
-        auto row = functionCell(*subject, capture.path, request.epsilon, beside, m_terminal->job());
+        auto row = functionCell(*subject, capture, request.epsilon, beside, m_terminal->job());
         if (!row) {
             return tl::make_unexpected(row.error());
         }

@@ -54,7 +54,7 @@ Terminal::~Terminal()
 void Terminal::print(std::string_view text)
 {
     clearLine();
-    writeTo(stdout, text);
+    writeTo(stdout, printableLines(text));
 }
 
 void Terminal::printJson(const nlohmann::ordered_json& answer)
@@ -81,6 +81,10 @@ void Terminal::rejected(const RunData& run)
     for (const auto& rejection : run.rejected) {
         const auto path = (std::filesystem::path(run.root) / rejection.path).string();
         say(LogLevel::warning, sentence({ErrorKind::format, rejection.reason, path}));
+    }
+    for (const auto& note : run.notes) {
+        say(LogLevel::warning,
+            sentence({ErrorKind::format, note.reason, (std::filesystem::path(run.root) / note.path).string()}));
     }
 }
 

@@ -48,6 +48,8 @@ public:
     bool json() const { return m_options.json; }
     const CancelToken& cancelToken() const { return m_cancel; }
 
+    /// Lines of text. What a file, a session or a child process said is a part of one line only if it went through
+    /// printable() where the line was built.
     void print(std::string_view text);
     void printJson(const nlohmann::ordered_json& answer);
 

@@ -120,7 +120,7 @@ std::string fact(std::string_view label, const std::string& text)
 {
     constexpr std::size_t columns = 100;
     constexpr std::size_t indent = 16;
-    return paragraph(fmt::format("  {:<{}}", label, indent - 2), printable(text), indent, columns);
+    return paragraph(fmt::format("  {:<{}}", label, indent - 2), text, indent, columns);
 }
 
 } // namespace nanscope

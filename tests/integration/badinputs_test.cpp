@@ -9,11 +9,13 @@
 #include "workfolder.h"
 
 using namespace nanscope::testing;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
 namespace fs = std::filesystem;
+using namespace std::string_literals;
 
 namespace {
 
@@ -135,7 +137,7 @@ TEST_F(BadInputs, ReadOnlyFolderOpensAsItIs)
 
 TEST_F(BadInputs, NameThatIsNotUtf8)
 {
-    writeCapture(m_folder.path() / fs::path("odd\xff.pt"));
+    writeCapture(m_folder.path() / fs::path("odd\xff.pt"), {24, 48});
     const auto done = run({"list", m_folder.path().string(), "--json"});
     EXPECT_EQ(done.status, 0) << done.err;
     ASSERT_TRUE(done.json().is_object());
@@ -150,4 +152,50 @@ TEST_F(BadInputs, LogWithTerminalCodesReachesNoTerminal)
     const auto done = run({"list", m_folder.path().string(), "events"});
     EXPECT_THAT(done.out, Not(HasSubstr("\x1b")));
     EXPECT_THAT(done.out, Not(HasSubstr("\x07")));
+}
+
+TEST_F(BadInputs, ACaptureWithoutElementsClaimsNoMemory)
+{
+    // {"input": t, "output": t} of shape [0, 2^62] over a storage without bytes
+    const std::string tensor = "ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\n"
+                               "X\x01\0\0\0"
+                               "0X\x03\0\0\0cpuK\0tQK\0K\0\x8a\x08\0\0\0\0\0\0\0\x40\x86K\x01K\x01\x86\x89"
+                               "ccollections\nOrderedDict\n)RtR"s;
+    writeArchive(m_folder / "empty.pt", "\x80\x02}(X\x05\0\0\0input"s + tensor + "X\x06\0\0\0output"s + tensor + "u."s);
+    expectOneSentenceAbout("empty.pt");
+    const auto alone = run({"explain", m_folder / "empty.pt"});
+    EXPECT_EQ(alone.status, 4) << alone.err;
+    EXPECT_THAT(alone.err, AnyOf(HasSubstr("has no elements"), HasSubstr("contents are missing")));
+}
+
+TEST_F(BadInputs, ADumpThatWasOverwrittenIsSaidAndNotJudged)
+{
+    const auto session = m_folder / "s.nanscope";
+    writeCapture(m_folder / "other.pt", {32, 48});
+    ASSERT_EQ(run({"import", m_folder.path().string(), "--session", session}).status, 0);
+    writeCapture(m_folder / "other.pt", {16, 16});
+    for (const auto& command :
+        {std::vector<std::string> {"diagnose", session, "--json"}, {"report", session, "-o", m_folder / "r.json"}}) {
+        const auto done = run(command);
+        EXPECT_EQ(done.status, 3) << done.err;
+        EXPECT_THAT(done.err, HasSubstr("holds another capture"));
+        EXPECT_THAT(done.err, HasSubstr("other.pt"));
+    }
+    const auto verdicts = run({"diagnose", session, "--json"}).json()["captures"];
+    ASSERT_EQ(verdicts.size(), 2U);
+    for (const auto& verdict : verdicts) {
+        EXPECT_EQ(verdict["unread"].is_null(), verdict["capture"] == "good.pt") << verdict;
+    }
+}
+
+TEST_F(BadInputs, ABundleHoldsNoFileButTheCapture)
+{
+    const auto session = m_folder / "s.nanscope";
+    ASSERT_EQ(run({"import", m_folder.path().string(), "--session", session}).status, 0);
+    writeText(m_good, "a private file that took the place of the dump");
+    const auto bundle = m_folder / "b";
+    const auto done = run({"report", session, "--bundle", bundle, "--with-capture"});
+    EXPECT_EQ(done.status, 3) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("The capture is left out"));
+    EXPECT_FALSE(fs::exists(fs::path(bundle) / "good.pt"));
 }

@@ -182,6 +182,44 @@ TEST(HtmlReport, WhatTheUserHidesDoesNotComeBackInTheCommandLine)
     }
 }
 
+TEST(HtmlReport, WhatLooksLikeAKeyIsHiddenUntilTheUserKeepsIt)
+{
+    const WorkFolder folder;
+    const std::string name = "dion_nan_capture_rank0_shape1x24x40_pid7_1795234396390.pt";
+    const std::string key = "q7Xv2LmB9sTzR4kWcN8yHdJ3pGfA6uEo";
+    std::filesystem::create_directory(folder / "run");
+    writeCapture(folder / ("run/" + name));
+    writeText(folder / "run/console.log",
+        "Step 1: train_loss=1.5\n[dion NaN capture] non-finite Newton-Schulz output on rank 0, shape (1, 24, 40); "
+        "dumped to ./"
+            + name + " by " + key + "\nStep 2: train_loss=nan\n");
+    const auto asked = run({"report", folder / "run", "-o", folder / "r.json", "--json"});
+    ASSERT_EQ(asked.status, 0) << asked.err;
+    const auto suspicious = asked.json()["suspicious"];
+    ASSERT_EQ(suspicious.size(), 1U);
+    EXPECT_EQ(suspicious[0]["masked"], "q7Xv...Eo");
+    EXPECT_EQ(suspicious[0]["characters"], 32);
+    EXPECT_GE(suspicious[0]["count"], 1);
+    EXPECT_EQ(suspicious[0]["where"], "console.log:2");
+    EXPECT_THAT(asked.err, HasSubstr("q7Xv...Eo, 32 characters"));
+    EXPECT_THAT(asked.err, HasSubstr("console.log:2"));
+    EXPECT_THAT(asked.out + asked.err + contents(folder / "r.json"), Not(HasSubstr(key)));
+    for (const auto& word : {key, std::string("q7Xv...Eo")}) {
+        const auto kept = run({"report", folder / "run", "-o", folder / "r.json", "--keep", word});
+        EXPECT_EQ(kept.err, "");
+        EXPECT_THAT(contents(folder / "r.json"), HasSubstr(" by " + key));
+        EXPECT_THAT(contents(folder / "r.json"), HasSubstr("--keep ...\""));
+    }
+}
+
+TEST(HtmlReport, AWordTheUserKeepsMayStandInTheReproducer)
+{
+    const WorkFolder folder;
+    const auto kept = run({"report", sample, "--bundle", folder / "kept", "--keep", "Arithmetic"});
+    EXPECT_EQ(kept.status, 0) << kept.err;
+    EXPECT_TRUE(std::filesystem::exists(folder / "kept/repro.py"));
+}
+
 TEST(HtmlReport, ADamagedCaptureNobodyCanReadAnyMoreOnlyCostsItsPicture)
 {
     const WorkFolder folder;

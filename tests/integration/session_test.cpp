@@ -11,11 +11,19 @@
 
 using namespace nanscope::testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 namespace fs = std::filesystem;
 
 namespace {
+
+std::string contentsOf(const fs::path& path)
+{
+    std::ostringstream contents;
+    contents << std::ifstream(path, std::ios::binary).rdbuf();
+    return contents.str();
+}
 
 /// A folder with one capture and a short log, imported into a session.
 class InSession : public ::testing::Test
@@ -44,6 +52,37 @@ TEST_F(InSession, ImportingAgainAddsNothing)
     const auto again = run({"import", m_folder / "run", "--session", m_session, "--json"}).json();
     EXPECT_EQ(again["imports"][0]["captures"], 1);
     EXPECT_EQ(run({"list", m_session, "captures", "--json"}).json()["captures"].size(), 1U);
+}
+
+TEST_F(InSession, WhatIsWrittenIsItsOwnersAloneWhateverTheUmask)
+{
+    const auto out = m_folder / "out";
+    const std::string open = "umask 0;";
+    EXPECT_EQ(run({"import", m_folder / "run", "--session", out + "/new/s.nanscope"}, open).status, 0);
+    EXPECT_EQ(run({"report", m_session, "-o", out + "/r.md", "--bundle", out + "/bundle"}, open).status, 0);
+    EXPECT_EQ(run({"report", m_session, "--bundle", out + "/b.zip"}, open).status, 0);
+    EXPECT_EQ(fs::status(out).permissions(), fs::perms {0700});
+    for (const auto& entry : fs::recursive_directory_iterator(out)) {
+        EXPECT_EQ(entry.status().permissions(), entry.is_directory() ? fs::perms {0700} : fs::perms {0600}) << entry;
+    }
+}
+
+TEST_F(InSession, LimitsOfTheSystemAreSaidAsSuch)
+{
+    const auto import = [&](const std::string& limit) {
+        return run({"import", m_folder / "run", "--session", m_folder / "limited.nanscope"}, limit);
+    };
+    const auto files = import("prlimit --nofile=6");
+    EXPECT_EQ(files.status, 4) << files.err;
+    EXPECT_THAT(files.err, HasSubstr("too many files are open; raise the limit with ulimit -n"));
+    EXPECT_THAT(files.err, Not(HasSubstr("was found")));
+    const auto size = import("prlimit --fsize=20480");
+    EXPECT_EQ(size.status, 4) << size.err;
+    EXPECT_THAT(size.err, HasSubstr("raise the limit with ulimit -f"));
+    const auto report = run({"report", m_session, "-o", m_folder / "r.html"}, "prlimit --fsize=20480");
+    EXPECT_EQ(report.status, 1) << report.err;
+    EXPECT_THAT(report.err, HasSubstr("raise the limit with ulimit -f"));
+    EXPECT_FALSE(fs::exists(m_folder / "r.html"));
 }
 
 TEST_F(InSession, ListsWhatTheFolderLists)
@@ -128,6 +167,67 @@ TEST(Environment, DoctorAndEnvAnswer)
     EXPECT_EQ(packages.json()["packages"]["nvidia_cublas"], "13.1.0.3");
     EXPECT_EQ(packages.json()["variables"]["NCCL_SOCKET_IFNAME"], "<ip>");
     EXPECT_THAT(env.out, ::testing::Not(HasSubstr("hidden")));
+}
+
+TEST_F(InSession, ReadingLeavesItAsItIsToTheByte)
+{
+    ASSERT_EQ(run({"sweep", m_session, "--variant", "torch-muon", "--precision", "fp64"}).status, 0);
+    const auto before = contentsOf(m_session);
+    const std::vector<std::vector<std::string>> readers {{"diagnose", m_session},
+        {"diagnose", m_session, "--ran", "gns-gram"}, {"report", m_session, "-o", m_folder / "r.md"},
+        {"report", m_session, "--bundle", m_folder / "b.zip"}, {"list", m_session, "captures"},
+        {"list", m_session, "series"}, {"list", m_session, "cells"}, {"export", m_session, "--series", "loss"},
+        {"sql", m_session, "select * from sources"}, {"whatif", "detector", m_session}, {"diff", m_session, m_session}};
+    for (const auto& arguments : readers) {
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 0) << arguments[0] << done.err;
+        EXPECT_TRUE(contentsOf(m_session) == before) << arguments[0];
+        for (const auto* beside : {"-wal", "-shm", "-journal"}) {
+            EXPECT_FALSE(fs::exists(m_session + beside)) << arguments[0] << beside;
+        }
+    }
+    EXPECT_EQ(run({"diagnose", m_session, "--failed", "3/4.2"}).status, 0);
+    EXPECT_FALSE(contentsOf(m_session) == before) << "what is said is kept";
+    const auto said = contentsOf(m_session);
+    EXPECT_EQ(run({"diagnose", m_session, "--session", m_session}).status, 0);
+    EXPECT_FALSE(contentsOf(m_session) == said) << "as is a diagnosis, where that was asked for";
+    EXPECT_EQ(run({"diagnose", m_session, "--session", m_folder / "other.nanscope"}).status, 2);
+}
+
+TEST_F(InSession, AFolderIsNotImportedIntoAnothersSession)
+{
+    fs::create_directory(m_folder / "other");
+    writeText(m_folder / "other/console.log", "Step 0: train_loss=2.5\n");
+    const auto listed = [this] {
+        return run({"list", m_session, "series", "--json"}).out + run({"list", m_session, "runs"}).out;
+    };
+    const auto before = listed();
+    for (const auto* command : {"import", "diagnose"}) {
+        const auto refused = run({command, m_folder / "other", "--session", m_session});
+        EXPECT_NE(refused.status, 0);
+        ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr(m_folder / "run"));
+        EXPECT_THAT(refused.err, HasSubstr(m_folder / "other"));
+        EXPECT_EQ(listed(), before) << command;
+    }
+}
+
+TEST_F(InSession, ALogThatWasBegunAnewIsListedBesideTheNewOne)
+{
+    writeText(m_folder / "run/console.log", "[default0]:Step 7: train_loss=3.5\n");
+    const auto again = run({"import", m_folder / "run", "--session", m_session, "--json"});
+    EXPECT_EQ(again.status, 0) << "nothing went wrong";
+    EXPECT_THAT(again.err, HasSubstr("begun anew"));
+    EXPECT_THAT(again.err, HasSubstr("(replaced) console.log (4 points)"));
+    EXPECT_EQ(again.json()["imports"][0]["replaced"][0]["points"], 4);
+    const auto listed = run({"list", m_session, "series", "--json"}).json()["series"];
+    ASSERT_EQ(listed.size(), 3U);
+    EXPECT_EQ(listed[0]["points"], 1);
+    EXPECT_FALSE(listed[0].contains("replaced"));
+    EXPECT_EQ(listed[1]["source"], "(replaced) console.log");
+    EXPECT_EQ(listed[1]["replaced"], true);
+    EXPECT_THAT(run({"list", m_session, "series"}).out, HasSubstr("(replaced) console.log"));
+    EXPECT_THAT(run({"export", m_session, "--series", "loss"}).out, HasSubstr("0,0,0,1.5,(replaced) console.log,1"));
 }
 
 TEST_F(InSession, WhatWasTriedIsRememberedAndArguedWith)
@@ -309,7 +409,7 @@ TEST_F(PerRank, AFileThatWasWrittenAnewIsNotReplayedAsWhatItWas)
     writeCapture(m_folder / "run/rank_0/dump.pt", {24, 40, true, true});
     const auto refused = sweep("dump.pt");
     EXPECT_EQ(refused.status, 3) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("import it again"));
+    EXPECT_THAT(refused.err, HasSubstr("import its folder again"));
     EXPECT_TRUE(cells().empty());
     ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
     const auto swept = sweep("all");

@@ -213,7 +213,7 @@ TEST_F(Worker, OneThatNeverServesIsOneSentence)
 
 TEST_F(Worker, WhatItDidBeforeItDiedIsKept)
 {
-    writeCapture(m_folder / "b.pt");
+    writeCapture(m_folder / "b.pt", {24, 48});
     const auto dying =
         fakeWorker("read -r line\necho '{\"id\":2,\"cell\":{\"capture\":\"a.pt\",\"variant\":\"torch-muon\","
                    "\"device\":\"cuda:0\",\"outcome\":\"nan\"}}'\nexit 9");
