@@ -200,7 +200,7 @@ void KnownDialog::updateButtons()
 void KnownDialog::remove()
 {
     if (const KnownFile* file = current(); file && !file->always) {
-        Q_EMIT removeRequested(file->kind, qstr(file->path));
+        Q_EMIT removeRequested(file->kind, exactText(file->path));
     }
 }
 

@@ -96,7 +96,7 @@ void MainWindow::connectActions()
         m_workspace.rescan();
     });
     connect(m_actions.follow, &QAction::toggled, &m_workspace, &Workspace::setFollowing);
-    on(m_actions.pin, [this](bool pinned) { pin(qstr(m_workspace.loaded().opened.string()), pinned); });
+    on(m_actions.pin, [this](bool pinned) { pin(exactText(m_workspace.loaded().opened.string()), pinned); });
     on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
     on(m_actions.cancel, [this] { m_workspace.cancel(); });
     on(m_actions.exportReport, &MainWindow::chooseReport);
@@ -249,7 +249,7 @@ void MainWindow::onStateChanged()
     m_actions.compareRuns->setEnabled(run);
     m_actions.saveLayout->setEnabled(run && m_settings.enabled());
     m_actions.pin->setEnabled(run);
-    m_actions.pin->setChecked(run && m_settings.pinned().contains(qstr(m_workspace.loaded().opened.string())));
+    m_actions.pin->setChecked(run && m_settings.pinned().contains(exactText(m_workspace.loaded().opened.string())));
     m_actions.exportReport->setEnabled(run && !saving);
     m_actions.exportBundle->setEnabled(run && !saving);
     panes().report->setSaving(saving);

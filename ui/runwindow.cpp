@@ -14,6 +14,7 @@
 #include <QIcon>
 #include <QStyleFactory>
 
+#include "core/platform/systemerror.h"
 #include "core/replay/nearest.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"
@@ -252,7 +253,7 @@ int show(const QApplication& app, const Options& options)
         window.openPaths(options.paths);
     }
     if (!problem.isEmpty()) {
-        std::fprintf(stderr, "nanscope-gui: %s\n", qPrintable(problem));
+        std::fprintf(stderr, "nanscope-gui: %s\n", qPrintable(qstr(problem.toStdString())));
         window.messageBar()->showMessage(sentenceCase(problem));
     }
     QTimer::singleShot(0, &window, [&window] { window.workspace().startService(); });
@@ -266,6 +267,7 @@ int show(const QApplication& app, const Options& options)
 
 int runWindow(int argc, char** argv)
 {
+    failAtFileSizeLimit();
     if (asksForText(argc, argv)) {
         return printText(argc, argv);
     }
@@ -286,7 +288,7 @@ int runWindow(int argc, char** argv)
     parser.process(app);
     const Options options = readOptions(parser);
     if (!options.error.isEmpty()) {
-        std::fprintf(stderr, "nanscope-gui: %s\n", qPrintable(options.error));
+        std::fprintf(stderr, "nanscope-gui: %s\n", qPrintable(qstr(options.error.toStdString())));
         return wrongUsage;
     }
     return show(app, options);

@@ -50,7 +50,7 @@ QStringList listOf(const std::vector<std::string>& strings)
 {
     QStringList list;
     for (const std::string& text : strings) {
-        list << qstr(text);
+        list << exactText(text);
     }
     return list;
 }
@@ -209,9 +209,9 @@ void WindowSettings::setKnown(const QString& session, const KnownFiles& files)
     settings.remove(knownGroup(session));
     if (!files.empty()) {
         settings.beginGroup(knownGroup(session));
-        settings.setValue(QStringLiteral("environment"), qstr(files.environment));
+        settings.setValue(QStringLiteral("environment"), exactText(files.environment));
         settings.setValue(QStringLiteral("advisories"), listOf(files.advisories));
-        settings.setValue(QStringLiteral("parameters"), qstr(files.parameters));
+        settings.setValue(QStringLiteral("parameters"), exactText(files.parameters));
         settings.setValue(QStringLiteral("variants"), listOf(files.variants));
     }
 }

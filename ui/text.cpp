@@ -240,7 +240,8 @@ QString plainTip(const QString& text)
 QString shortPath(const QString& path)
 {
     const QString home = QDir::homePath();
-    return path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
+    const QString shown = path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
+    return qstr(shown.toStdString());
 }
 
 QString indexLabel(const std::vector<std::int64_t>& index)

@@ -9,12 +9,20 @@
 #include <QString>
 
 #include "core/model/model.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
-inline QString qstr(std::string_view text)
+/// As it is, for what goes back to core: paths, and names that something is found by.
+inline QString exactText(std::string_view text)
 {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
+}
+
+/// As it may be shown, whoever wrote it: without controls and what is invisible or turns the direction of writing.
+inline QString qstr(std::string_view text)
+{
+    return exactText(printableLines(text));
 }
 
 /// "1×160×96".

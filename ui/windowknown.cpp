@@ -50,7 +50,7 @@ bool severalOf(KnownKind kind)
 /// A run without a session is known by its folder.
 QString keyOf(const LoadedRun& run)
 {
-    return qstr((run.session.empty() ? run.opened : run.session).string());
+    return exactText((run.session.empty() ? run.opened : run.session).string());
 }
 
 QString addedText(const std::vector<KnownFile>& files)
@@ -136,8 +136,9 @@ KnownDialog* MainWindow::showKnown()
 
 ToldOf MainWindow::toldOf(const KnownFiles& first) const
 {
-    return [settings = m_settings, first](
-               const std::filesystem::path& session) { return joined(settings.known(qstr(session.string())), first); };
+    return [settings = m_settings, first](const std::filesystem::path& session) {
+        return joined(settings.known(exactText(session.string())), first);
+    };
 }
 
 void MainWindow::onToldChanged()

@@ -108,7 +108,7 @@ TEST(CliffLoaderTest, OnlyTheNewestIsAnswered)
     EXPECT_EQ(failures, QStringList());
     ASSERT_EQ(arrived.size(), 1U);
     EXPECT_EQ(arrived[0]->scale, 3.0);
-    request.capture += ".missing";
+    request.capture.path += ".missing";
     loader.request(request);
     ASSERT_TRUE(QTest::qWaitFor([&] { return !loader.busy(); }, patienceMs));
     ASSERT_EQ(failures.size(), 1);

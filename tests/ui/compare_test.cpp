@@ -236,7 +236,7 @@ TEST_F(CompareTest, OfAnotherCaptureTheSameCellIsCompared)
     window.workspace().sweepSelected();
     ASSERT_TRUE(waitUntil([this] { return !window.workspace().sweeping() && first().film(); }));
     ASSERT_TRUE(waitForSecond([](const Film& film) { return film.cell.variant == "torch-muon"; }));
-    EXPECT_EQ(second().film()->request.capture, window.workspace().capture()->path);
+    EXPECT_EQ(second().film()->request.capture.path, window.workspace().capture()->path);
 }
 
 TEST(CompareSettings, ComparingIsRemembered)

@@ -2,34 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <exception>
-#include <new>
 #include <utility>
 
 #include <QObject>
 #include <QThreadPool>
 
-#include "core/model/result.h"
+#include "core/model/guarded.h"
 
 namespace nanscope {
-
-/// What `work` gives; where it can fail, running out of memory is a failure like another.
-template <class Work>
-auto guarded(Work& work) -> decltype(work())
-{
-    using Answer = decltype(work());
-    if constexpr (requires { typename Answer::error_type; }) {
-        try {
-            return work();
-        } catch (const std::bad_alloc&) {
-            return failure(ErrorKind::refused, "this takes more memory than there is");
-        } catch (const std::exception& error) {
-            return failure(ErrorKind::internal, error.what());
-        }
-    } else {
-        return work();
-    }
-}
 
 /// Runs `work` on the pool and hands its result to `done` in the thread of `context`, unless that is gone by then.
 template <class Work, class Done>

@@ -43,7 +43,7 @@ CellFilm::CellFilm(ReplayService& service, QObject* parent)
     connect(&m_replayed, &FrameLoader::frameFailed, this, &CellFilm::detailMissing);
 }
 
-void CellFilm::setPlace(const KeptIn& place, const std::filesystem::path& capture)
+void CellFilm::setPlace(const KeptIn& place, const CaptureRef& capture)
 {
     m_place = place;
     m_capture = capture;
@@ -182,8 +182,7 @@ void CellFilm::load()
 FilmRequest CellFilm::filmRequest() const
 {
     const CellRequest& cell = *m_subject.request;
-    return {
-        m_capture.string(), cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other), m_subject.plant};
+    return {m_capture, cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other), m_subject.plant};
 }
 
 void CellFilm::publish(Film film)
@@ -273,7 +272,7 @@ void CellFilm::replayPictures()
         return;
     }
     SweepOrder order;
-    order.request.captures = {m_capture.string()};
+    order.request.captures = {m_capture};
     order.request.variants = {m_subject.cell->variant};
     order.request.precisions = {m_subject.cell->precision};
     order.kept = m_place;

@@ -27,7 +27,7 @@ public:
 
     /// Where captures and cells come from. Without a session there are no stored pictures: what is shown is
     /// replayed then.
-    void setPlace(const KeptIn& place, const std::filesystem::path& capture);
+    void setPlace(const KeptIn& place, const CaptureRef& capture);
     void show(const Cell& cell, int batch);
     /// Of a cell that is not stored yet: a sweep of it alone, in the format given.
     void replay(const std::string& variant, Precision precision, int batch);
@@ -102,7 +102,7 @@ private:
     FilmLoader m_stored;
     FrameLoader m_replayed;
     KeptIn m_place;
-    std::filesystem::path m_capture;
+    CaptureRef m_capture;
     Subject m_subject;
     std::shared_ptr<const Film> m_film; ///< the last one told of
     QString m_why; ///< the last sentence, in place of a film

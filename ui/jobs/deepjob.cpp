@@ -30,7 +30,7 @@ bool sameCell(const Cell& a, const Cell& b)
         && a.lowering == b.lowering && a.epsilon == b.epsilon && a.environment == b.environment;
 }
 
-DeepRequest deepRequest(const std::filesystem::path& capture, const Cell& cell)
+DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell)
 {
     DeepRequest request;
     request.capture = capture;

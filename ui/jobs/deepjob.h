@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <filesystem>
-
 #include <QObject>
 #include <QPointer>
 #include <QString>
@@ -19,7 +17,7 @@ namespace nanscope {
 bool sameCell(const Cell& a, const Cell& b);
 
 /// The deep gauges of a stored cell: of its worst matrix, with the overrides it was replayed with.
-DeepRequest deepRequest(const std::filesystem::path& capture, const Cell& cell);
+DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell);
 
 /// Measures deep gauges in the replay process, one request at a time.
 class DeepJob : public QObject

@@ -6,9 +6,9 @@ namespace nanscope {
 
 namespace {
 
-Result<EndsLike> endingsOf(const std::filesystem::path& path, int batch, const std::string& variant)
+Result<EndsLike> endingsOf(const CaptureRef& capture, int batch, const std::string& variant)
 {
-    return openCapture(path).and_then(
+    return openCapture(capture).and_then(
         [&](const CaptureFile& file) { return file.output ? endingLike(file, batch, {variant}) : Result<EndsLike>(); });
 }
 
@@ -26,7 +26,7 @@ EndingPlaces::~EndingPlaces()
     m_pool.waitForDone();
 }
 
-void EndingPlaces::find(const std::filesystem::path& capture, int batch, const std::string& variant)
+void EndingPlaces::find(const CaptureRef& capture, int batch, const std::string& variant)
 {
     m_pool.clear();
     m_busy = true;

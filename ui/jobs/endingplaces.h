@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include <QObject>
@@ -23,7 +22,7 @@ public:
     explicit EndingPlaces(QObject* parent = nullptr);
     ~EndingPlaces() override;
 
-    void find(const std::filesystem::path& capture, int batch, const std::string& variant);
+    void find(const CaptureRef& capture, int batch, const std::string& variant);
     bool busy() const { return m_busy; }
 
 Q_SIGNALS:

@@ -9,6 +9,7 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/ingest/ingest.h"
+#include "core/platform/privatefolder.h"
 #include "core/replay/sessionvariants.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
@@ -33,41 +34,27 @@ void takeOverShippedSession(const fs::path& folder, const fs::path& own)
     const fs::path absolute = fs::canonical(folder, ignored);
     const fs::path shipped = absolute / (absolute.filename().string() + ".nanscope");
     if (!fs::exists(own, ignored) && isSessionFile(shipped)) {
-        fs::create_directories(own.parent_path(), ignored);
-        fs::copy_file(shipped, own, ignored);
-        fs::permissions(own, fs::perms::owner_read | fs::perms::owner_write, ignored);
+        if (makePrivateFolders(own.parent_path())) {
+            fs::copy_file(shipped, own, ignored);
+            fs::permissions(own, fs::perms::owner_read | fs::perms::owner_write, ignored);
+        }
     }
 }
 
+/// A session that is looked at stays as it is, to the byte.
 Result<Session> openSession(const fs::path& path)
 {
-    if (!isSessionFile(path)) {
-        const fs::path own = Session::defaultPath(path);
-        takeOverShippedSession(path, own);
-        return Session::open(own, OpenMode::create);
+    if (isSessionFile(path)) {
+        return Session::open(path, OpenMode::readOnly);
     }
-    auto session = Session::open(path, OpenMode::readWrite);
-    return session ? std::move(session) : Session::open(path, OpenMode::readOnly);
-}
-
-/// A session that was mailed or shipped lies beside its captures, not where they were imported.
-void findMovedCaptures(RunData& run, const fs::path& folder)
-{
-    std::error_code ignored;
-    for (Capture& capture : run.captures) {
-        if (fs::exists(capture.path, ignored)) {
-            continue;
-        }
-        const fs::path moved = folder / fs::path(capture.path).lexically_relative(run.root);
-        if (fs::exists(moved, ignored)) {
-            capture.path = moved.string();
-        }
-    }
+    const fs::path own = Session::defaultPath(path);
+    takeOverShippedSession(path, own);
+    return Session::open(own, OpenMode::create);
 }
 
 std::int64_t sizeOfRun(const RunData& run)
 {
-    std::int64_t size = static_cast<std::int64_t>(run.captures.size() + run.events.size());
+    std::int64_t size = static_cast<std::int64_t>(run.captures.size() + run.events.size() + run.replaced.size());
     for (const Series& series : run.series) {
         size += series.pointCount;
     }
@@ -142,17 +129,9 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     opened.loaded.session = session.path();
     const auto before = session.summary();
     std::int64_t sizeBefore = before ? sizeOfRun(*before) : 0;
-    if (!isSessionFile(path)) {
-        if (auto imported = importRun(path, session, job); !imported) {
-            return tl::make_unexpected(imported.error());
-        }
-    }
-    auto run = session.summary();
+    auto run = isSessionFile(path) ? session.summary() : importRun(path, session, job);
     if (!run) {
         return tl::make_unexpected(run.error());
-    }
-    if (isSessionFile(path)) {
-        findMovedCaptures(*run, fs::absolute(path).parent_path());
     }
     if (told) {
         opened.loaded.toldFiles = useOwn(&session, *told, *run);
@@ -283,7 +262,6 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     if (!stored) {
         return stored;
     }
-    findMovedCaptures(*stored, run.session.parent_path());
     return addStoryPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
@@ -300,8 +278,9 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
     }
     const auto stamp = toldStamp(run);
     auto diagnosis = diagnoseWith(knownOf(run.told), *whole, {ran}, job);
-    if (diagnosis && !run.session.empty()) {
-        // A session that is read-only keeps its old diagnosis; the new one is shown all the same.
+    // A session that was opened as such learns only what its reader says of it.
+    if (diagnosis && !run.session.empty() && (!isSessionFile(run.opened) || !ran.empty())) {
+        // One that is read-only keeps its old diagnosis; the new one is shown all the same.
         if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
             (void)session->setDiagnosis(jsonText(toStore(*diagnosis, run, stamp)));
         }

@@ -31,7 +31,7 @@ Json requestOf(const SweepOrder& order, int id)
 
 std::deque<ServiceProgram> servicePrograms()
 {
-    const QString folder = qstr(programFolder().string());
+    const QString folder = exactText(programFolder().string());
     const QString fromEnvironment = qEnvironmentVariable("NANSCOPE_WORKER");
     const QString fromSettings = QSettings().value(QStringLiteral("worker/path")).toString();
     std::deque<ServiceProgram> programs;
@@ -109,7 +109,7 @@ void ReplayService::connectProcess(QProcess& process)
     connect(&process, &QProcess::readyReadStandardOutput, this, &ReplayService::readLines);
     connect(&process, &QProcess::readyReadStandardError, this, [this] {
         constexpr int kept = 4000;
-        m_errors += QString::fromUtf8(m_process->readAllStandardError());
+        m_errors += qstr(m_process->readAllStandardError().toStdString());
         m_errors = m_errors.right(kept);
     });
     connect(&process, &QProcess::finished, this, [this](int code, QProcess::ExitStatus status) {

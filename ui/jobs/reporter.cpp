@@ -70,24 +70,35 @@ void enter(const JobContext& job, const char* phase)
     job.progress({"report", phase, 0, 0, {}, {}});
 }
 
-Result<QString> saveTo(const std::filesystem::path& path, const ReportInput& input, BundleOptions options,
-    SaveJob& save, const JobContext& job)
+bool isBundle(const SaveJob& save)
 {
-    const bool bundle = path.extension() == ".zip";
-    if (bundle) {
+    return save.path.extension() == ".zip";
+}
+
+Result<void> prepare(const ReportSubject& subject, SaveJob& save, const JobContext& job)
+{
+    enter(job, "reading the run");
+    auto input = reportInput(subject);
+    if (!input) {
+        return tl::make_unexpected(input.error());
+    }
+    if (isBundle(save)) {
         enter(job, "replaying for repro.py");
-        auto reproducer = reproducerFor(input, options, job);
+        auto reproducer = reproducerFor(*input, save.options, job);
         if (!reproducer) {
             return tl::make_unexpected(reproducer.error());
         }
-        options.reproducer = std::move(*reproducer);
+        save.options.reproducer = std::move(*reproducer);
     }
-    if (!save.decide()) {
-        return failure(ErrorKind::cancelled, "cancelled");
-    }
-    enter(job, "writing the report");
-    return bundle ? writeZip(path, input, options)
-                  : writeReport(path, input, options.report).map([](const auto& /*files*/) { return QString(); });
+    save.input = std::move(*input);
+    return {};
+}
+
+Result<QString> writePrepared(const SaveJob& save)
+{
+    return isBundle(save)
+        ? writeZip(save.path, *save.input, save.options)
+        : writeReport(save.path, *save.input, save.options.report).map([](const auto& /*files*/) { return QString(); });
 }
 
 } // namespace
@@ -101,6 +112,11 @@ Reporter::~Reporter()
 {
     // What is being saved is saved; what was cancelled ends soon.
     m_pool.waitForDone();
+    for (const auto& save : m_saves) {
+        if (save->input && !save->writing) {
+            (void)writePrepared(*save);
+        }
+    }
 }
 
 void Reporter::setOptions(const BundleOptions& options)
@@ -204,47 +220,61 @@ JobContext Reporter::contextOf(const std::shared_ptr<SaveJob>& save)
 void Reporter::save(const QString& path)
 {
     auto save = std::make_shared<SaveJob>();
+    save->path = path.toStdString();
+    save->options = m_options;
     m_saves.push_back(save);
     ++m_running;
     Q_EMIT savingChanged();
+    const auto job = contextOf(save);
     background(
-        m_pool, this,
-        [subject = m_subject(), options = m_options, path, save, job = contextOf(save)] {
-            enter(job, "reading the run");
-            return reportInput(subject).and_then(
-                [&](const ReportInput& input) { return saveTo(path.toStdString(), input, options, *save, job); });
-        },
-        [this, path, save](const Result<QString>& note) {
-            --m_running;
-            if (!endSave(save)) {
-                return;
-            }
-            if (note) {
-                Q_EMIT written(path, *note);
+        m_pool, this, [subject = m_subject(), save, job] { return prepare(subject, *save, job); },
+        [this, save, job](const Result<void>& prepared) {
+            if (prepared) {
+                write(save, job);
             } else {
-                Q_EMIT problem(qstr(sentence(note.error())), {});
+                endSave(save, tl::make_unexpected(prepared.error()));
             }
         });
 }
 
-/// False where it was cancelled: its end was told then.
-bool Reporter::endSave(const std::shared_ptr<SaveJob>& save)
+void Reporter::write(const std::shared_ptr<SaveJob>& save, const JobContext& job)
 {
+    if (std::ranges::find(m_saves, save) == m_saves.end()) {
+        endSave(save, failure(ErrorKind::cancelled, "cancelled"));
+        return;
+    }
+    save->writing = true;
+    background(
+        m_pool, this,
+        [save, job] {
+            enter(job, "writing the report");
+            return writePrepared(*save);
+        },
+        [this, save](const Result<QString>& note) { endSave(save, note); });
+}
+
+/// The end of one that was cancelled was told then.
+void Reporter::endSave(const std::shared_ptr<SaveJob>& save, const Result<QString>& note)
+{
+    --m_running;
     if (std::erase(m_saves, save) == 0) {
-        return false;
+        return;
     }
     Q_EMIT savingChanged();
-    return true;
+    if (note) {
+        Q_EMIT written(qstr(save->path.string()), *note);
+    } else {
+        Q_EMIT problem(qstr(sentence(note.error())), {});
+    }
 }
 
 void Reporter::cancel()
 {
     const auto stopped = std::erase_if(m_saves, [](const std::shared_ptr<SaveJob>& save) {
-        const bool mine = save->decide();
-        if (mine) {
+        if (!save->writing) {
             save->cancel.cancel();
         }
-        return mine;
+        return !save->writing;
     });
     if (stopped > 0) {
         Q_EMIT cancelled();

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <QObject>
@@ -15,15 +16,15 @@
 
 namespace nanscope {
 
-/// A report on its way to a file. Either it is written or it was cancelled, never both: whoever decides first, does.
-class SaveJob
+/// A report on its way to a file: made first, then written. Whether it is written is decided in the thread of the
+/// window, in between, so that a cancel which was taken is final however fast the work is.
+struct SaveJob
 {
-public:
+    std::filesystem::path path;
+    BundleOptions options; ///< with the reproducer, once it is made
     CancelToken cancel;
-    bool decide() { return !m_decided.exchange(true); }
-
-private:
-    std::atomic<bool> m_decided = false;
+    std::optional<ReportInput> input; ///< once it is made
+    bool writing = false;
 };
 
 /// Makes reports on a thread of its own: previews while somebody looks, of which only the newest arrives, copies and
@@ -66,7 +67,8 @@ private:
     void run(Work work, Done done);
     void preview();
     JobContext contextOf(const std::shared_ptr<SaveJob>& save);
-    bool endSave(const std::shared_ptr<SaveJob>& save);
+    void write(const std::shared_ptr<SaveJob>& save, const JobContext& job);
+    void endSave(const std::shared_ptr<SaveJob>& save, const Result<QString>& note);
 
     std::function<ReportSubject()> m_subject;
     BundleOptions m_options;

@@ -8,6 +8,7 @@
 #include "core/known/known.h"
 #include "core/platform/shellword.h"
 #include "core/report/commandwords.h"
+#include "core/report/words.h"
 #include "core/session/session.h"
 #include "ui/jobs/readrun.h"
 
@@ -69,7 +70,7 @@ Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
 
 std::string suggestedReportName(const RunData& run)
 {
-    return run.name + "-report.md";
+    return printable(run.name) + "-report.md";
 }
 
 Result<ReportInput> reportInput(const ReportSubject& subject)

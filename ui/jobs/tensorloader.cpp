@@ -70,9 +70,9 @@ void place(Result<Picture> picture, Picture& out, QString& missing)
     }
 }
 
-Result<TensorPictures> picturesOf(const std::filesystem::path& path, std::int64_t batch)
+Result<TensorPictures> picturesOf(const CaptureRef& capture, std::int64_t batch)
 {
-    const auto file = openCapture(path);
+    const auto file = openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -104,13 +104,13 @@ TensorLoader::~TensorLoader()
     m_pool.waitForDone();
 }
 
-void TensorLoader::load(const std::filesystem::path& path, std::int64_t batch)
+void TensorLoader::load(const CaptureRef& capture, std::int64_t batch)
 {
     // Requests that have not begun are superseded.
     m_pool.clear();
     m_busy = true;
     background(
-        m_pool, this, [path, batch] { return picturesOf(path, batch); },
+        m_pool, this, [capture, batch] { return picturesOf(capture, batch); },
         [this, job = m_jobs.begin()](Result<TensorPictures> pictures) {
             if (!m_jobs.isCurrent(job)) {
                 return;

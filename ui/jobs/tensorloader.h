@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <filesystem>
-
 #include <QObject>
 #include <QThreadPool>
 
+#include "core/model/captureref.h"
 #include "ui/jobs/background.h"
 #include "ui/plots/matrixpicture.h"
 
@@ -21,7 +20,7 @@ public:
     explicit TensorLoader(QObject* parent = nullptr);
     ~TensorLoader() override;
 
-    void load(const std::filesystem::path& path, std::int64_t batch);
+    void load(const CaptureRef& capture, std::int64_t batch);
     void drop();
     bool busy() const { return m_busy; }
 

@@ -107,7 +107,7 @@ void Workspace::showBatch(std::int64_t batch)
 void Workspace::loadPictures(std::int64_t batch)
 {
     if (const Capture* shown = capture()) {
-        m_tensors.load(shown->path, batch);
+        m_tensors.load(*shown, batch);
     } else {
         m_tensors.drop();
         Q_EMIT picturesMissing(QString());

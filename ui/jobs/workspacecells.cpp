@@ -38,9 +38,9 @@ void Workspace::showDefaultCell()
 {
     const Capture* shown = capture();
     m_film.clear();
-    m_film.setPlace(m_loaded.place(), shown ? shown->path : std::string());
+    m_film.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
     m_beside.clear(tr("The second cell follows the first"));
-    m_beside.setPlace(m_loaded.place(), shown ? shown->path : std::string());
+    m_beside.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
     const CaptureVerdict* judged = verdict();
     const int batch = judged ? judged->damage.batch : 0;
     const bool canReplay = shown && m_service.available() && !sweeping();
@@ -71,7 +71,7 @@ void Workspace::setFilmMode(FilmMode mode, const CellRequest& other)
 void Workspace::replayCliff(CliffRequest request)
 {
     if (const Capture* shown = capture()) {
-        request.capture = shown->path;
+        request.capture = *shown;
         m_cliffOf = shown->path;
         m_cliff.request(request);
     }
@@ -124,7 +124,7 @@ void Workspace::sweepSelected()
     }
     int identified = 0;
     SweepOrder order;
-    order.request.captures = {shown->path};
+    order.request.captures = {*shown};
     const QStringList shownVariants = variantsToSweep(identified);
     const QStringList missing = withoutCells(shownVariants, cells());
     for (const QString& variant : missing.isEmpty() ? shownVariants : missing) {
@@ -145,7 +145,7 @@ bool Workspace::sweepingSelected() const
 std::string Workspace::sweptCapture() const
 {
     const SweepOrder* order = m_service.order();
-    return order && !order->request.captures.empty() ? order->request.captures.front() : std::string();
+    return order && !order->request.captures.empty() ? order->request.captures.front().path : std::string();
 }
 
 /// The replay process calls a capture what its session does; without one, as its file is called, which several of a run
@@ -175,7 +175,7 @@ Result<std::string> Workspace::deepCostOf(const Cell& cell) const
     if (!shown) {
         return failure(ErrorKind::usage, "no capture is selected");
     }
-    return deepCost(matrixShape(shown->input.shape), deepRequest(shown->path, cell).cell)
+    return deepCost(matrixShape(shown->input.shape), deepRequest(*shown, cell).cell)
         .and_then([](const DeepCost& cost) -> Result<std::string> {
             return allowDeep(cost).map([&] { return deepCostText(cost); });
         });
@@ -192,7 +192,7 @@ void Workspace::measureDeep()
         return;
     }
     m_deepOf = shown->path;
-    m_deep.measure({deepRequest(shown->path, *m_film.cell()), m_loaded.place()});
+    m_deep.measure({deepRequest(*shown, *m_film.cell()), m_loaded.place()});
 }
 
 /// Where the process is another than the one that swept the cell, what comes back is a cell of its own.

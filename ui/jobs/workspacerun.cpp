@@ -24,7 +24,7 @@ bool sameContents(const RunData& a, const RunData& b)
         return sum;
     };
     return a.captures.size() == b.captures.size() && a.events.size() == b.events.size()
-        && a.rejected.size() == b.rejected.size() && points(a) == points(b);
+        && a.rejected.size() == b.rejected.size() && a.replaced.size() == b.replaced.size() && points(a) == points(b);
 }
 
 } // namespace
@@ -205,14 +205,16 @@ void Workspace::reportRejections()
         details << tr("Nothing will be remembered of this run. %1").arg(qstr(m_loaded.sessionProblem));
     }
     details << toldProblems();
+    const auto add = [&](const Rejection& one) {
+        details << QStringLiteral("%1: %2").arg(qstr(one.reason), qstr(one.path));
+    };
+    std::ranges::for_each(m_loaded.run->rejected, add);
+    std::ranges::for_each(m_loaded.run->notes, add);
     if (m_loaded.run->rejected.empty()) {
         if (!details.isEmpty()) {
             Q_EMIT problem(details.constFirst(), details.mid(1));
         }
         return;
-    }
-    for (const Rejection& rejection : m_loaded.run->rejected) {
-        details << QStringLiteral("%1: %2").arg(qstr(rejection.reason), qstr(rejection.path));
     }
     const auto count = m_loaded.run->rejected.size();
     const QString rejected = count == 1 ? tr("1 file could not be used; everything else is open")

@@ -182,7 +182,7 @@ QVariant CaptureModel::copyValue(const Row& row, int column) const
     case ShapeColumn:
         return qstr(shapeText(capture.input.shape));
     case FileColumn:
-        return qstr(capture.path);
+        return exactText(capture.path);
     default:
         return {};
     }

@@ -161,25 +161,25 @@ void InstrumentsPane::showSettings()
     QStringList about {words.question, limitOf(words, own)};
     about.removeAll(QString());
     m_about->setText(
-        m_path.isEmpty() ? tr("Select a capture to put it under an instrument") : about.join(QLatin1Char(' ')));
+        m_capture.empty() ? tr("Select a capture to put it under an instrument") : about.join(QLatin1Char(' ')));
 }
 
 void InstrumentsPane::setCapture(const Capture* capture, const QStringList& variants, int identified)
 {
-    const QString path = capture ? qstr(capture->path) : QString();
+    CaptureRef shown = capture ? CaptureRef(*capture) : CaptureRef();
     const QString chosen = m_variant->currentText();
     m_variant->clear();
     m_variant->addItem(tr("not said"));
     m_variant->addItems(variants);
-    const bool same = path == m_path;
+    const bool same = shown == m_capture;
     const int before = same ? m_variant->findText(chosen) : -1;
     m_variant->setCurrentIndex(before > 0 ? before : identified > 0 ? 1 : 0);
     if (!same) {
-        m_path = path;
+        m_capture = std::move(shown);
         m_found.clear();
         showFound();
     }
-    m_measure->setEnabled(m_running || !m_path.isEmpty());
+    m_measure->setEnabled(m_running || !m_capture.empty());
     showSettings();
 }
 
@@ -187,7 +187,7 @@ Result<MeasureOrder> InstrumentsPane::order() const
 {
     MeasureOrder order;
     order.request.instrument = instrument();
-    order.request.capture = m_path.toStdString();
+    order.request.capture = m_capture;
     if (wordsOf(instrument()).calls > 0) {
         order.request.calls = m_calls->value();
     }
@@ -252,7 +252,7 @@ void InstrumentsPane::setRunning(bool running)
 {
     m_running = running;
     m_measure->setText(running ? tr("Cancel") : tr("Measure"));
-    m_measure->setEnabled(running || !m_path.isEmpty());
+    m_measure->setEnabled(running || !m_capture.empty());
     m_progress->setRange(0, 0);
     m_progress->setVisible(running);
 }
@@ -267,7 +267,7 @@ void InstrumentsPane::showResult(std::shared_ptr<const MeasureResult> result)
 {
     setRunning(false);
     // Another capture may have been selected meanwhile.
-    if (qstr(result->order.request.capture) != m_path) {
+    if (result->order.request.capture != m_capture) {
         return;
     }
     m_found[result->order.request.instrument] = std::move(result);
@@ -320,12 +320,12 @@ void InstrumentsPane::showText(const QString& text)
 void InstrumentsPane::saveSmallest()
 {
     const auto shown = m_answer->result();
-    const auto stem = QFileInfo(m_path).completeBaseName();
+    const auto stem = QFileInfo(exactText(m_capture.path)).completeBaseName();
     askAndSave(*this,
         {tr("Save the smallest capture"), fileStem({stem, tr("smallest")}), {tr("Capture (*.pt)")},
             [shown](const QString& path) {
                 return writeMinimised(
-                    std::get<MinimiseAnswer>(shown->answer), path.toStdString(), shown->order.request.capture);
+                    std::get<MinimiseAnswer>(shown->answer), path.toStdString(), shown->order.request.capture.path);
             }});
 }
 

@@ -90,7 +90,7 @@ private:
     FactsView* m_list; ///< of all instruments, where the chosen one has found nothing yet
     MeasureView* m_answer;
     std::map<Instrument, std::shared_ptr<const MeasureResult>> m_found; ///< in this capture, the last of each
-    QString m_path; ///< of the capture; empty: none is selected
+    CaptureRef m_capture; ///< empty: none is selected
     bool m_running = false;
     std::set<QString> m_agreed; ///< commands that the user has seen and run
 };

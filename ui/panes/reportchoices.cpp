@@ -13,6 +13,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "core/report/redaction.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -95,8 +96,8 @@ QByteArray saveReportOptions(const BundleOptions& options)
     }
     QJsonArray texts;
     for (const Redaction& redaction : options.report.redactions) {
-        texts.append(QJsonObject {
-            {QStringLiteral("text"), qstr(redaction.text)}, {QStringLiteral("with"), qstr(redaction.replacement)}});
+        texts.append(QJsonObject {{QStringLiteral("text"), exactText(redaction.text)},
+            {QStringLiteral("with"), exactText(redaction.replacement)}});
     }
     return QJsonDocument(QJsonObject {{QStringLiteral("version"), stateVersion}, {QStringLiteral("without"), without},
                              {QStringLiteral("pictures"), options.report.figures}, {QStringLiteral("texts"), texts}})
@@ -188,7 +189,9 @@ void ReportChoices::fillTexts()
             kept(redaction) ? tr("kept")
                             : QStringLiteral("%1 ×%2").arg(qstr(redaction.replacement)).arg(redaction.count));
         item->setForeground(1, theme().muted);
-        item->setToolTip(0, tr("%1: untick to leave it in").arg(text));
+        item->setToolTip(0,
+            redaction.replacement == suspicionText ? tr("%1: looks like a key; untick it if it is none").arg(text)
+                                                   : tr("%1: untick to leave it in").arg(text));
     }
     m_texts->setText(0, m_texts->childCount() > 0 ? tr("Hidden texts") : tr("Hidden texts: none found"));
 }

@@ -100,7 +100,7 @@ void TensorsPane::describe(const Side& side)
 
 void TensorsPane::setCapture(const Capture* capture)
 {
-    const QString file = capture ? qstr(capture->path) : QString();
+    const QString file = capture ? exactText(capture->path) : QString();
     if (file != m_file) {
         m_file = file;
         m_view->reset();

@@ -99,7 +99,7 @@ TimelineEvent judgedEvent(const RunData& run, const CaptureVerdict& verdict)
     event.position = 0.5 * static_cast<double>(verdict.step->first + verdict.step->second);
     event.kind = kindOf(verdict.role);
     event.text = QStringLiteral("%1, %2").arg(roleWord(verdict.role), stepSentence(verdict));
-    event.capture = qstr(verdict.capture);
+    event.capture = exactText(verdict.capture);
     if (const Event* line = dumpEventOf(run, verdict.capture)) {
         event.source = qstr(line->source);
         event.line = line->line;
@@ -168,7 +168,7 @@ std::vector<TimelineEvent> eventsOf(const RunData& run, const Diagnosis* diagnos
     for (const Event& event : run.events) {
         if (event.step && (event.kind != EventKind::captureDumped || !diagnosis)) {
             events.push_back({static_cast<double>(*event.step), TimelineEvent::Kind::other, qstr(event.text),
-                qstr(event.source), event.line, qstr(event.capture)});
+                qstr(event.source), event.line, exactText(event.capture)});
         }
     }
     return events;

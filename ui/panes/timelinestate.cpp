@@ -54,11 +54,11 @@ QByteArray TimelinePane::saveState() const
 {
     QJsonArray series;
     for (const std::string& name : m_chosen) {
-        series.append(qstr(name));
+        series.append(exactText(name));
     }
     QJsonObject looks;
     for (const auto& [name, look] : m_looks) {
-        looks.insert(qstr(name), asJson(look));
+        looks.insert(exactText(name), asJson(look));
     }
     const QJsonObject state {{QStringLiteral("version"), stateVersion}, {QStringLiteral("series"), series},
         {QStringLiteral("looks"), looks}};
