@@ -111,16 +111,11 @@ Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Be
     return {};
 }
 
-/// One barrier for each capture: whatever its file leads to costs this verdict alone.
-Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+/// One barrier for each capture: whatever its file leads to costs this verdict alone. Of a verdict that fails half-way
+/// nothing stays, least of all an accusation.
+Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
     const bool replayed = needsReplay(verdict, capture);
-    if (capture.overwritten) {
-        verdict.summary =
-            replayed ? "could not be judged: its file was written over after its import" : verdict.summary;
-        return {};
-    }
-    // Of a verdict that fails half-way nothing may stay, least of all an accusation.
     auto whole = verdict;
     const auto work = [&] {
         return replayed ? replayOne(whole, capture, bench, done) : fillDamage(whole, capture, bench.run);
@@ -129,19 +124,27 @@ Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Ben
     if (judged) {
         verdict = std::move(whole);
     } else if (judged.error().kind == ErrorKind::cancelled) {
-        return judged;
-    }
-    // Roles without a replay rest on the stored scans, and stand where the file is gone.
-    if (!judged && (replayed || judged.error().kind != ErrorKind::io)) {
+        return tl::make_unexpected(judged.error());
+    } else if (replayed || judged.error().kind != ErrorKind::io) {
+        // Roles without a replay rest on the stored scans, and stand where the file is gone.
         verdict.unread = judged.error().what;
-    }
-    if (!judged && replayed) {
-        verdict.summary = "could not be judged: " + sentence(judged.error());
-    }
-    if (verdict.role == Role::upstream) {
-        verdict.next = nextExperiments(verdict);
+        verdict.summary = replayed ? "could not be judged: " + sentence(judged.error()) : verdict.summary;
     }
     return {};
+}
+
+Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    Result<void> judged;
+    if (!capture.overwritten) {
+        judged = readAndJudge(verdict, capture, bench, done);
+    } else if (needsReplay(verdict, capture)) {
+        verdict.summary = "could not be judged: its file was written over after its import";
+    }
+    if (judged && verdict.role == Role::upstream) {
+        verdict.next = nextExperiments(verdict);
+    }
+    return judged;
 }
 
 } // namespace

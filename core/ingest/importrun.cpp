@@ -542,7 +542,7 @@ Result<RunData> importRun(
     if (!before || !known) {
         return before ? tl::make_unexpected(known.error()) : before;
     }
-    auto followed = followRenamed(*found, session);
+    auto followed = followRenamed(*found, session, job.cancel);
     auto stored = followed && followed->moved ? session.summary() : before;
     if (!followed || !stored) {
         return tl::make_unexpected(followed ? stored.error() : followed.error());

@@ -125,7 +125,8 @@ private:
                 return false;
             }
             at += static_cast<std::int64_t>(more.size());
-            taken = taken.substr(taken.size() - std::min<std::size_t>(taken.size(), tailBytes)) + more;
+            taken.erase(0, taken.size() - std::min<std::size_t>(taken.size(), tailBytes));
+            taken += more;
         }
         const auto tail = taken.size() - std::min<std::size_t>(taken.size(), tailBytes);
         return hashText(std::string_view(taken).substr(tail)) == mark.lastLineHash;
@@ -383,7 +384,7 @@ bool stillHolds(const FoundFile& file, const LogMark& mark)
     return Beginning(file).holds(mark);
 }
 
-Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session)
+Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session, const CancelToken& cancel)
 {
     auto logs = session.logs();
     if (!logs) {
@@ -395,6 +396,9 @@ Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session)
         [](const auto& log) { return log.first; });
     std::vector<Session::LogMove> moves;
     for (const auto& file : found.files) {
+        if (cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "cancelled while looking for renamed logs", found.root);
+        }
         const auto own = held.find(file.relative);
         const auto log =
             file.kind == FoundFile::Kind::log ? bestFor(file, *logs, own == held.end() ? 0 : own->second) : logs->end();
@@ -415,19 +419,24 @@ Result<void> settleReplaced(Session& session, RunData& now, const CancelToken& c
     for (auto& log : now.replaced) {
         const auto before = std::pair(log.said, log.compared);
         const auto covered = isToldAgain(session, log, now, cancel);
-        if (covered && !*covered && !std::exchange(log.said, true)) {
+        if (!covered) {
+            return tl::make_unexpected(covered.error());
+        }
+        if (*covered) {
+            if (auto dropped = session.dropLog(log.source); !dropped) {
+                return dropped;
+            }
+            continue;
+        }
+        if (!std::exchange(log.said, true)) {
             now.notes.push_back(begunAnew(log));
         }
-        const auto settled = !covered                     ? tl::make_unexpected(covered.error())
-            : *covered                                    ? session.dropLog(log.source)
-            : before == std::pair(log.said, log.compared) ? Result<void>()
-                                                          : session.settleReplaced(log);
-        if (!settled) {
-            return settled;
+        if (before != std::pair(log.said, log.compared)) {
+            if (auto settled = session.settleReplaced(log); !settled) {
+                return settled;
+            }
         }
-        if (!*covered) {
-            kept.push_back(std::move(log));
-        }
+        kept.push_back(std::move(log));
     }
     now.replaced = std::move(kept);
     return {};

@@ -38,7 +38,7 @@ struct FollowedLogs
 
 /// Lets logs whose files were renamed or copied away since the last import follow their contents, as a rotation of logs
 /// does.
-Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session);
+Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session, const CancelToken& cancel);
 
 /// After an import: drops replaced logs whose every record their successor has as well, and notes which others are new.
 /// What a cancel leaves is settled after the next import.

@@ -119,7 +119,7 @@ std::string setReplaced(sqlite3* db, const std::string& source, const std::strin
         ++number;
     }
     taken.reset();
-    const auto name = replacedName(path, number);
+    auto name = replacedName(path, number);
     Statement(db, "INSERT INTO replaced_logs SELECT id, ?, 0, 0 FROM sources WHERE path = ?").bind(path, source).run();
     Statement(db, "UPDATE sources SET path = ? WHERE path = ?").bind(name, source).run();
     return name;

@@ -120,6 +120,9 @@ private:
     const CancelToken& m_cancel;
 };
 
+/// Of a question that goes on for ever, in bytes; all of an answer is in memory before the first row is printed.
+constexpr std::size_t largestAnswer = std::size_t {1} << 30;
+
 Session::Table runQuery(sqlite3* db, const std::string& sql, const CancelToken& cancel)
 {
     const Interruptible guard(db, cancel);
@@ -129,11 +132,17 @@ Session::Table runQuery(sqlite3* db, const std::string& sql, const CancelToken& 
     for (int column = 0; column < columns; ++column) {
         table.columns.emplace_back(sqlite3_column_name(statement.get(), column));
     }
+    std::size_t bytes = 0;
     int code = sqlite3_step(statement.get());
     for (; code == SQLITE_ROW; code = sqlite3_step(statement.get())) {
         auto& row = table.rows.emplace_back();
         for (int column = 0; column < columns; ++column) {
             row.push_back(cellText(statement.get(), column));
+            bytes += sizeof row.back() + (row.back() ? row.back()->size() : 0);
+        }
+        if (bytes > largestAnswer) {
+            throw DatabaseFailure {
+                {ErrorKind::refused, "the answer is larger than 1 GiB; add a LIMIT, or ask for fewer columns", {}}};
         }
     }
     if (code == SQLITE_INTERRUPT) {

@@ -143,13 +143,13 @@ protected:
         const auto done = run({"import", m_run, "--session", m_session});
         ASSERT_EQ(done.status, 3) << done.err;
         ASSERT_EQ(run({"sweep", m_session, "--variant", "keller-jordan", "--precision", "fp32"}).status % 3, 0);
+        const auto* const cells =
+            "UPDATE cells SET capture = ?, engine = ?, environment_device = ?, hardware = ?, error = ? WHERE id = 1";
         for (const auto* const sql : {"UPDATE facts SET value = ? WHERE name = 'run_name'",
                  "INSERT OR REPLACE INTO facts VALUES ('diagnosis', ?)", "UPDATE rejections SET reason = ?, path = ?",
                  "UPDATE series SET name = ?", "UPDATE events SET text = ?, capture = ?",
                  "UPDATE captures SET variant = ?", "UPDATE captures SET file = ? WHERE id = 1",
-                 "UPDATE sources SET path = ? WHERE id = 1", "UPDATE settings SET name = ?, value = ?",
-                 "UPDATE cells SET capture = ?, engine = ?, environment_device = ?, hardware = ?, error = ? WHERE id = "
-                 "1",
+                 "UPDATE sources SET path = ? WHERE id = 1", "UPDATE settings SET name = ?, value = ?", cells,
                  "INSERT INTO checkpoints VALUES (NULL, NULL, 'found', 1, ?, ?, 1)",
                  "INSERT OR REPLACE INTO capture_parts VALUES (1, ?)", "INSERT INTO variants VALUES (?, ?)"}) {
             change(m_session, sql);

@@ -416,11 +416,14 @@ TEST_F(PerRank, AFileThatWasWrittenAnewIsNotReplayedAsWhatItWas)
     EXPECT_THAT(swept.out, HasSubstr("(replaced)/dump.pt"));
     const std::map<std::string, std::string> now {{"(replaced)/dump.pt", "none"}, {"rank_0/dump.pt", "nan"}};
     EXPECT_EQ(cells(), now);
-    const auto judged = run({"diagnose", m_session, "--json"}).json()["captures"];
+    const auto diagnosed = run({"diagnose", m_session, "--json"});
+    EXPECT_EQ(diagnosed.status, 0) << "that its file is gone is no fault of this diagnosis: " << diagnosed.err;
+    const auto judged = diagnosed.json()["captures"];
     ASSERT_THAT(judged, SizeIs(2));
     for (const auto& verdict : judged) {
         const bool gone = verdict["capture"] == "(replaced)/dump.pt";
         EXPECT_EQ(verdict["verdict"], gone ? "undecided" : "downstream") << verdict["capture"];
+        EXPECT_TRUE(verdict["unread"].is_null());
     }
 }
 
