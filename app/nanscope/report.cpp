@@ -290,9 +290,9 @@ void warnOf(const std::vector<Suspicion>& suspicions, Terminal& terminal)
     for (std::size_t i = 0; i < std::min(most, suspicions.size()); ++i) {
         const auto& one = suspicions[i];
         terminal.say(LogLevel::warning,
-            fmt::format(
-                "What looks like a key is hidden: {}, {} characters, in {}, first {}. If it is none, say --keep {}; to have "
-                "another word in its place, --redact TEXT=WORD",
+            fmt::format("What looks like a key is hidden: {}, {} characters, in {}, first {}. If it is none, say "
+                        "--keep {}; to have "
+                        "another word in its place, --redact TEXT=WORD",
                 masked(one), one.text.size(), counted(one.count, "place"), one.where, masked(one)));
     }
     if (suspicions.size() > most) {
