@@ -150,8 +150,8 @@ std::vector<Attempt> freshAttempts(const Story& story)
 {
     auto attempts = attemptsOf(story);
     const auto interval = std::max<std::int64_t>(intervalOf(story.loss), 1);
-    std::erase_if(attempts,
-        [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
+    std::erase_if(
+        attempts, [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
     return attempts;
 }
 
