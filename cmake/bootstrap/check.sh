@@ -36,8 +36,11 @@ check_tidy() {
     --cache "${XDG_CACHE_HOME:-$HOME/.cache}/nanscope/tidy" "$@" || fail "clang-tidy found the problems above."
 }
 
+# With the flags of the release, so that the compiler's cache serves both.
 core_only() {
-  configure core-only
+  local options=()
+  [ "${CI:-}" != true ] || options=(-DNANSCOPE_WERROR=ON)
+  configure core-only "${options[@]}"
   compile "$root/build/core-only" all
   "$ctest" --preset core-only -j "$(nproc)"
 }

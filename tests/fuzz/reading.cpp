@@ -245,10 +245,12 @@ bool useAlone(std::string_view kind, const fs::path& file, const std::string& by
     } else if (kind == "params") {
         (void)readParameters(file);
     } else if (kind == "request") {
-        const auto request = parseServiceLine(bytes);
-        (void)sweepFromJson(request);
-        (void)frameFromJson(request);
-        (void)deepFromJson(request);
+        // The service refuses what is no object before it looks any closer.
+        if (const auto request = parseServiceLine(bytes); request.is_object()) {
+            (void)sweepFromJson(request);
+            (void)frameFromJson(request);
+            (void)deepFromJson(request);
+        }
     } else {
         return false;
     }
