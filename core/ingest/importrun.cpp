@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <set>
 #include <string>
 #include <string_view>
