@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 
@@ -66,20 +67,6 @@ struct Moment
 /// Between the results of one rank and the gradients of another lie a collective, a forward and a backward pass.
 constexpr std::int64_t fastestStepMs = 10;
 
-/// True if what happened at `a` can have reached `b`. Clocks of different ranks are never compared while the
-/// updates are known.
-bool canReach(const Moment& a, const Moment& b)
-{
-    if (a.update && b.update && *a.update != *b.update) {
-        return *a.update < *b.update;
-    }
-    const bool sameRank = a.rank == b.rank;
-    if (a.update && b.update && !sameRank) {
-        return false;
-    }
-    return sameRank ? a.time <= b.time : a.time + fastestStepMs <= b.time;
-}
-
 bool earlier(const Moment& a, const Moment& b)
 {
     const auto key = [](const Moment& m) {
@@ -142,24 +129,108 @@ bool isCause(const Entry& entry)
     return bornHere(*entry.capture) && !damagedOnZero(*entry.capture);
 }
 
+/// Damaged captures, of which each asks for the first that can have reached it. The time of that question does not grow
+/// with their number: a run may leave 100,000 dumps of one update. Entries are added in the order of earlier().
+///
+/// An earlier update reaches a later one. Clocks of different ranks are never compared while the updates are known.
 /// Parts of one call are dumped by all ranks at once: the later of two is no victim of the earlier.
-bool maybeOneCall(const Entry& a, const Entry& b)
+class Reaching
 {
-    const bool parts = !a.capture->part.empty() && !b.capture->part.empty();
-    const bool apart = a.moment.update && b.moment.update && a.moment.update != b.moment.update;
-    return parts && !apart && a.moment.rank != b.moment.rank;
-}
+public:
+    void add(const Entry& entry)
+    {
+        const auto& moment = entry.moment;
+        auto& half = m_halves[entry.capture->part.empty() ? 0 : 1];
+        (moment.update ? half.dated : half.undated).add(entry);
+        (moment.update ? half.datedOfRank : half.undatedOfRank)[moment.rank].add(entry);
+        half.ofUpdateAndRank[{moment.update, moment.rank}].add(entry);
+    }
 
-void judgeDamagedInput(Entry& entry, const std::vector<const Entry*>& causes, const std::vector<const Entry*>& upstream)
+    /// The first that is not `entry` itself; null for none.
+    const Entry* firstFor(const Entry& entry) const
+    {
+        const auto* whole = firstOf(m_halves[0], entry, true);
+        // A part of another rank may be of the same call, unless it is known to be of an earlier update.
+        const auto* part = firstOf(m_halves[1], entry, entry.capture->part.empty());
+        return whole == nullptr || (part != nullptr && earlier(part->moment, whole->moment)) ? part : whole;
+    }
+
+private:
+    /// Entries in their order, and the earliest time up to each of them.
+    class Queue
+    {
+    public:
+        void add(const Entry& entry)
+        {
+            m_entries.push_back(&entry);
+            m_earliest.push_back(
+                m_earliest.empty() ? entry.moment.time : std::min(m_earliest.back(), entry.moment.time));
+        }
+        const Entry* front() const { return m_entries.empty() ? nullptr : m_entries.front(); }
+        const Entry* firstUntil(std::int64_t time, const Entry& but) const
+        {
+            const auto found = std::partition_point(
+                m_earliest.begin(), m_earliest.end(), [time](std::int64_t earliest) { return earliest > time; });
+            auto first = m_entries.begin() + (found - m_earliest.begin());
+            // A queue that holds the one who asks is in the order of time: only the next can still be early enough.
+            if (first != m_entries.end() && *first == &but) {
+                ++first;
+            }
+            return first != m_entries.end() && (*first)->moment.time <= time ? *first : nullptr;
+        }
+
+    private:
+        std::vector<const Entry*> m_entries;
+        std::vector<std::int64_t> m_earliest;
+    };
+    using OfRank = std::map<std::optional<int>, Queue>;
+    struct Half
+    {
+        Queue dated; ///< of a known update
+        Queue undated;
+        OfRank datedOfRank;
+        OfRank undatedOfRank;
+        std::map<std::pair<std::optional<std::int64_t>, std::optional<int>>, Queue> ofUpdateAndRank;
+    };
+
+    template <class Map, class Key>
+    static const Entry* firstIn(const Map& queues, const Key& key, const Entry& entry)
+    {
+        const auto found = queues.find(key);
+        return found == queues.end() ? nullptr : found->second.firstUntil(entry.moment.time, entry);
+    }
+
+    static const Entry* firstOf(const Half& half, const Entry& entry, bool otherRanks)
+    {
+        const auto& moment = entry.moment;
+        const Entry* first = nullptr;
+        const auto take = [&first](const Entry* found) {
+            if (found != nullptr && (first == nullptr || earlier(found->moment, first->moment))) {
+                first = found;
+            }
+        };
+        if (!moment.update) {
+            take(firstIn(half.datedOfRank, moment.rank, entry));
+            take(otherRanks ? half.dated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
+        } else {
+            const auto* front = half.dated.front();
+            take(front != nullptr && front->moment.update < moment.update ? front : nullptr);
+            take(firstIn(half.ofUpdateAndRank, std::pair(moment.update, moment.rank), entry));
+        }
+        take(firstIn(half.undatedOfRank, moment.rank, entry));
+        take(otherRanks ? half.undated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
+        return first;
+    }
+
+    std::array<Half, 2> m_halves; ///< captures of whole tensors, and of parts
+};
+
+void judgeDamagedInput(Entry& entry, const Reaching& causes, const Reaching& upstream)
 {
     auto& v = entry.verdict;
-    const auto reaches = [&](const Entry& cause) {
-        return &cause != &entry && canReach(cause.moment, entry.moment) && !maybeOneCall(cause, entry);
-    };
-    const auto reachesThis = [&](const Entry* other) { return reaches(*other); };
-    const auto cause = std::find_if(causes.begin(), causes.end(), reachesThis);
-    const auto earlierUpstream = std::find_if(upstream.begin(), upstream.end(), reachesThis);
-    if (cause == causes.end() && earlierUpstream == upstream.end()) {
+    const auto* cause = causes.firstFor(entry);
+    const auto* earlierUpstream = upstream.firstFor(entry);
+    if (cause == nullptr && earlierUpstream == nullptr) {
         v.role = Role::upstream;
         v.blame = Blame::upstream;
         v.summary = upstreamSummary(*entry.capture);
@@ -168,7 +239,7 @@ void judgeDamagedInput(Entry& entry, const std::vector<const Entry*>& causes, co
     }
     v.role = Role::downstream;
     v.blame = Blame::downstream;
-    v.causedBy = cause != causes.end() ? (*cause)->verdict.capture : (*earlierUpstream)->verdict.capture;
+    v.causedBy = (cause != nullptr ? cause : earlierUpstream)->verdict.capture;
     v.summary = "the input was already non-finite: contaminated by an earlier capture";
 }
 
@@ -185,7 +256,7 @@ void judgePart(Entry& entry)
             entry.capture->part);
 }
 
-void judgeRole(Entry& entry, const std::vector<const Entry*>& causes, const std::vector<const Entry*>& upstream)
+void judgeRole(Entry& entry, const Reaching& causes, const Reaching& upstream)
 {
     auto& v = entry.verdict;
     const bool whole = entry.capture->part.empty();
@@ -234,17 +305,17 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     }
     std::stable_sort(
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
-    std::vector<const Entry*> causes;
+    Reaching causes;
     for (const auto& entry : entries) {
         if (isCause(entry)) {
-            causes.push_back(&entry);
+            causes.add(entry);
         }
     }
-    std::vector<const Entry*> upstream;
+    Reaching upstream;
     for (auto& entry : entries) {
         judgeRole(entry, causes, upstream);
         if (entry.verdict.role == Role::upstream) {
-            upstream.push_back(&entry);
+            upstream.add(entry);
         }
     }
     std::stable_sort(entries.begin(), entries.end(),

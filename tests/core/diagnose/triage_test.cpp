@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
+#include <random>
 #include <string>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -238,6 +241,62 @@ TEST(StepLink, ComesFromTheStepLinesAroundTheDump)
     EXPECT_EQ(*link.between, std::pair(std::int64_t {5}, std::int64_t {6}));
     EXPECT_EQ(link.source, StepSource::console);
     EXPECT_EQ(stepText(link), "after the line of step 5, before that of step 6");
+}
+
+/// Of its first cause by design section 6, asked of every pair. Index of the capture, or none.
+std::optional<std::size_t> firstThatReaches(const RunData& run, std::size_t to, const std::vector<bool>& bad)
+{
+    const auto& b = run.captures[to];
+    const auto order = [&run](std::size_t i) {
+        const auto& capture = run.captures[i];
+        return std::tuple(
+            capture.step.value_or(std::numeric_limits<std::int64_t>::max()), *capture.timestampMs, *capture.rank);
+    };
+    std::optional<std::size_t> first;
+    for (std::size_t i = 0; i < run.captures.size(); ++i) {
+        const auto& a = run.captures[i];
+        const bool dated = a.step && b.step;
+        const bool sameRank = a.rank == b.rank;
+        const bool apart = dated && a.step != b.step;
+        const bool byTime = *a.timestampMs + (sameRank ? 0 : 10) <= *b.timestampMs && (!dated || sameRank);
+        const bool oneCall = !a.part.empty() && !b.part.empty() && !apart && !sameRank;
+        const bool reaches = i != to && bad[i] && !oneCall && (apart ? *a.step < *b.step : byTime);
+        if (reaches && (!first || order(i) < order(*first))) {
+            first = i;
+        }
+    }
+    return first;
+}
+
+TEST(Triage, WhatReachesWhatIsTheSameAskedOfEveryPair)
+{
+    std::mt19937 random(20261123);
+    const auto upTo = [&random](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
+    for (int round = 0; round < 300; ++round) {
+        Story s;
+        std::vector<bool> births;
+        for (int i = 0; i < 14; ++i) {
+            const bool birth = upTo(3) == 0;
+            const auto in = birth ? fine : upTo(1) == 0 ? damaged : allBad;
+
+            s.dump(std::to_string(i), upTo(2), in, damaged, upTo(60));
+            s.run.captures.back().part = upTo(2) == 0 ? "a part" : "";
+            s.run.captures.back().step = upTo(2) == 0 ? std::nullopt : std::optional<std::int64_t>(upTo(3));
+            births.push_back(birth);
+        }
+        s.run.events.clear();
+        const auto verdicts = triage(s.run);
+        for (const auto& verdict : verdicts) {
+            const auto at = static_cast<std::size_t>(std::stoi(verdict.capture));
+            const auto cause = births[at] ? std::nullopt : firstThatReaches(s.run, at, births);
+            if (cause) {
+                EXPECT_EQ(verdict.role, Role::downstream) << "round " << round << ", capture " << at;
+                EXPECT_EQ(verdict.causedBy, std::to_string(*cause)) << "round " << round << ", capture " << at;
+            } else if (!births[at]) {
+                EXPECT_TRUE(verdict.role == Role::upstream || std::stoul(verdict.causedBy) != at);
+            }
+        }
+    }
 }
 
 TEST(StepLink, LastLineOfARankIsSaidToBeTheLast)
