@@ -18,6 +18,7 @@
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rollback.h"
 #include "core/report/commandwords.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -74,7 +75,7 @@ void store(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
     if (!source.session || !source.writable) {
         return;
     }
-    if (auto stored = source.session->setDiagnosis(jsonText(toJson(diagnosis))); !stored) {
+    if (auto stored = source.session->setDiagnosis(diagnosisAnswer(diagnosis).text()); !stored) {
         terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
     }
 }
@@ -128,9 +129,9 @@ Result<int> Diagnose::run(Terminal& terminal)
         adviseAgain(*diagnosis, source->run);
     }
     if (terminal.json()) {
-        auto answer = toJson(*diagnosis);
-        answer["rejected"] = rejectedJson(source->run.rejected);
-        terminal.printJson(answer);
+        auto answer = diagnosisAnswer(*diagnosis);
+        answer.add("rejected", rejectedJson(source->run.rejected));
+        terminal.printAnswer(answer);
     } else {
         terminal.print(diagnosisText(*diagnosis));
     }

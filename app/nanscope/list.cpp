@@ -8,6 +8,7 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/report/table.h"
 #include "core/report/words.h"
@@ -147,11 +148,11 @@ Result<int> List::run(Terminal& terminal)
         return listCells(*source, terminal);
     }
     using Text = std::string (*)(const RunData&);
-    using Answer = nlohmann::ordered_json (*)(const RunData&);
+    using Answer = JsonAnswer (*)(const RunData&);
     constexpr Text texts[] = {capturesText, seriesText, eventsText, runsText};
-    constexpr Answer answers[] = {capturesJson, seriesJson, eventsJson, runsJson};
+    constexpr Answer answers[] = {capturesAnswer, seriesAnswer, eventsAnswer, runsAnswer};
     if (terminal.json()) {
-        terminal.printJson(answers[*kind](source->run));
+        terminal.printAnswer(answers[*kind](source->run));
     } else {
         terminal.print(texts[*kind](source->run));
     }

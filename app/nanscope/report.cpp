@@ -22,6 +22,7 @@
 #include "core/replay/sessionvariants.h"
 #include "core/report/commandwords.h"
 #include "core/report/counted.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/report/words.h"
@@ -237,7 +238,7 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
     std::vector<Cell> cells;
     if (source.session) {
         if (source.writable) {
-            source.session->setDiagnosis(jsonText(toJson(*diagnosis)));
+            source.session->setDiagnosis(diagnosisAnswer(*diagnosis).text());
         }
         auto stored = cellsThatHold(*source.session);
         if (!stored) {

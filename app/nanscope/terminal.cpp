@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/platform/platform.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 
@@ -60,6 +61,13 @@ void Terminal::print(std::string_view text)
 void Terminal::printJson(const nlohmann::ordered_json& answer)
 {
     print(jsonText(answer, 2) + "\n");
+}
+
+void Terminal::printAnswer(const JsonAnswer& answer)
+{
+    clearLine();
+    answer.write([](std::string_view part) { writeTo(stdout, part); }, true);
+    writeTo(stdout, "\n");
 }
 
 void Terminal::say(LogLevel level, const std::string& text)

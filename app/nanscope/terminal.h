@@ -13,6 +13,8 @@
 
 namespace nanscope {
 
+class JsonAnswer;
+
 /// Part of the contract with scripts (design section 9).
 enum ExitStatus {
     exitDone = 0,
@@ -52,6 +54,7 @@ public:
     /// printable() where the line was built.
     void print(std::string_view text);
     void printJson(const nlohmann::ordered_json& answer);
+    void printAnswer(const JsonAnswer& answer);
 
     /// One sentence on stderr, where the level asks for it.
     void say(LogLevel level, const std::string& text);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/report/document.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/report/words.h"
@@ -71,6 +72,26 @@ Json reproducerJson(const Reproducer* beside)
         {"capture", beside->capture}, {"files", std::move(files)}};
 }
 
+void addRejected(JsonAnswer& answer, const RunData& run)
+{
+    answer.addEach("rejected", run.rejected, [](const Rejection& rejection) { return toJson(rejection); });
+}
+
+void addSeries(JsonAnswer& answer, const RunData& run)
+{
+    auto array = Json::array();
+    for (const auto& series : run.series) {
+        array.push_back(toJson(series, run.name));
+    }
+    for (const auto& log : run.replaced) {
+        for (const auto& series : log.records.series) {
+            array.push_back(toJson(series, run.name));
+            array.back()["replaced"] = true;
+        }
+    }
+    answer.add("series", std::move(array));
+}
+
 } // namespace
 
 Json rejectedJson(std::span<const Rejection> rejected)
@@ -93,27 +114,25 @@ Json sweepJson(std::span<const Cell> cells)
     return {{"schema", "nanscope.sweep/1"}, {"cells", each(cells)}};
 }
 
-Json capturesJson(const RunData& run)
+JsonAnswer capturesAnswer(const RunData& run)
 {
-    return {{"schema", "nanscope.captures/1"}, {"captures", each(run.captures)}, {"rejected", each(run.rejected)}};
+    JsonAnswer answer;
+    answer.add("schema", "nanscope.captures/1");
+    answer.addEach("captures", run.captures, [](const Capture& capture) { return toJson(capture); });
+    addRejected(answer, run);
+    return answer;
 }
 
-Json seriesJson(const RunData& run)
+JsonAnswer seriesAnswer(const RunData& run)
 {
-    auto array = Json::array();
-    for (const auto& series : run.series) {
-        array.push_back(toJson(series, run.name));
-    }
-    for (const auto& log : run.replaced) {
-        for (const auto& series : log.records.series) {
-            array.push_back(toJson(series, run.name));
-            array.back()["replaced"] = true;
-        }
-    }
-    return {{"schema", "nanscope.series/1"}, {"series", std::move(array)}, {"rejected", each(run.rejected)}};
+    JsonAnswer answer;
+    answer.add("schema", "nanscope.series/1");
+    addSeries(answer, run);
+    addRejected(answer, run);
+    return answer;
 }
 
-Json eventsJson(const RunData& run)
+JsonAnswer eventsAnswer(const RunData& run)
 {
     auto events = each(run.events);
     for (const auto& log : run.replaced) {
@@ -122,12 +141,20 @@ Json eventsJson(const RunData& run)
             events.back()["replaced"] = true;
         }
     }
-    return {{"schema", "nanscope.events/1"}, {"events", std::move(events)}, {"rejected", each(run.rejected)}};
+    JsonAnswer answer;
+    answer.add("schema", "nanscope.events/1");
+    answer.add("events", std::move(events));
+    addRejected(answer, run);
+    return answer;
 }
 
-Json runsJson(const RunData& run)
+JsonAnswer runsAnswer(const RunData& run)
 {
-    return {{"schema", "nanscope.runs/1"}, {"runs", Json::array({runJson(run)})}, {"rejected", each(run.rejected)}};
+    JsonAnswer answer;
+    answer.add("schema", "nanscope.runs/1");
+    answer.add("runs", Json::array({runJson(run)}));
+    addRejected(answer, run);
+    return answer;
 }
 
 std::string jsonText(const Json& json, int indent)
@@ -142,38 +169,49 @@ std::string jsonReport(const ReportInput& input, const ReportOptions& options)
 
 namespace {
 
-Json wholeReport(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
+JsonAnswer reportAnswer(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
-    Json report {{"schema", "nanscope.report/1"}, {"nanscope", NANSCOPE_VERSION}, {"command_line", input.commandLine},
-        {"run", runJson(input.run)}, {"diagnosis", toJson(input.diagnosis)}, {"cells", each(input.cells)},
-        {"captures", each(input.run.captures)}};
-    report["series"] = seriesJson(input.run)["series"];
-    report["events"] = each(input.run.events);
-    report["rejected"] = each(input.run.rejected);
-    report["redacted"] = options.redact;
+    auto run = runJson(input.run);
     if (options.redact) {
-        report["run"]["root"] = input.run.name;
+        run["root"] = input.run.name;
     }
-    report["reproducer"] = reproducerJson(beside);
+    JsonAnswer report;
+    report.add("schema", "nanscope.report/1");
+    report.add("nanscope", NANSCOPE_VERSION);
+    report.add("command_line", input.commandLine);
+    report.add("run", std::move(run));
+    report.add("diagnosis", diagnosisAnswer(input.diagnosis));
+    report.addEach("cells", input.cells, [](const Cell& cell) { return toJson(cell); });
+    report.addEach("captures", input.run.captures, [](const Capture& capture) { return toJson(capture); });
+    addSeries(report, input.run);
+    report.addEach("events", input.run.events, [](const Event& event) { return toJson(event); });
+    addRejected(report, input.run);
+    report.add("redacted", options.redact);
+    report.add("reproducer", reproducerJson(beside));
     return report;
+}
+
+/// Of the report as JSON, which holds every text of the others and says where each is from.
+void writeRedacted(const JsonAnswer& report, Redactor& redactor, const JsonAnswer::Sink& sink)
+{
+    report.write(
+        sink, true, [&redactor](Json& value, const std::string& place) { redactStrings(value, redactor, place); });
 }
 
 } // namespace
 
 std::string report::jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
-    auto report = wholeReport(input, options, beside);
     auto redactor = redactorFor(input, options);
-    redactStrings(report, redactor, {});
-    return nanscope::jsonText(report, 2) + "\n";
+    std::string text;
+    writeRedacted(reportAnswer(input, options, beside), redactor, [&text](std::string_view part) { text += part; });
+    return text + "\n";
 }
 
 std::vector<Suspicion> suspicionsOf(const ReportInput& input, const ReportOptions& options)
 {
-    // The report as JSON holds every text of the others, and says where each is from.
-    auto report = wholeReport(input, options, nullptr);
     auto redactor = redactorFor(input, options);
-    redactStrings(report, redactor, {});
+    writeRedacted(reportAnswer(input, options, nullptr), redactor, [](std::string_view) {});
     return redactor.suspicions();
 }
 

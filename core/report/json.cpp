@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/report/endsliketext.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
 
@@ -339,25 +340,24 @@ Json toJson(const Cell& cell)
     return json;
 }
 
-Json toJson(const Diagnosis& diagnosis)
+JsonAnswer diagnosisAnswer(const Diagnosis& diagnosis)
 {
     const auto& triage = diagnosis.triage;
-    auto captures = Json::array();
-    for (const auto& verdict : diagnosis.captures) {
-        captures.push_back(verdictJson(verdict));
-    }
-    auto findings = Json::array();
-    for (const auto& finding : diagnosis.findings) {
-        findings.push_back(findingJson(finding));
-    }
-    return {{"schema", "nanscope.diagnosis/1"},
-        {"triage",
-            {{"captures", triage.captures}, {"births", triage.births}, {"upstream", triage.upstream},
-                {"downstream", triage.downstream}, {"padding", triage.padding}}},
-        {"captures", std::move(captures)}, {"findings", std::move(findings)},
-        {"advisories", advisoriesJson(diagnosis.advisories)}, {"rollback", rollbackJson(diagnosis.rollback)},
-        {"run", diagnosis.run}, {"headline", diagnosis.headline}, {"observed", toJson(diagnosis.observed)},
-        {"rules", diagnosisRules}, {"clusters", clustersJson(diagnosis.clusters)}};
+    JsonAnswer answer;
+    answer.add("schema", "nanscope.diagnosis/1");
+    answer.add("triage",
+        Json {{"captures", triage.captures}, {"births", triage.births}, {"upstream", triage.upstream},
+            {"downstream", triage.downstream}, {"padding", triage.padding}});
+    answer.addEach("captures", diagnosis.captures, verdictJson);
+    answer.addEach("findings", diagnosis.findings, findingJson);
+    answer.add("advisories", advisoriesJson(diagnosis.advisories));
+    answer.add("rollback", rollbackJson(diagnosis.rollback));
+    answer.add("run", diagnosis.run);
+    answer.add("headline", diagnosis.headline);
+    answer.add("observed", toJson(diagnosis.observed));
+    answer.add("rules", diagnosisRules);
+    answer.add("clusters", clustersJson(diagnosis.clusters));
+    return answer;
 }
 
 Json toJson(const Observations& observed)

@@ -19,9 +19,10 @@
 
 namespace nanscope {
 
+class JsonAnswer;
+
 /// JSON as in design section 9; non-finite numbers become "nan", "inf" and "-inf".
 nlohmann::ordered_json toJson(const Cell& cell);
-nlohmann::ordered_json toJson(const Diagnosis& diagnosis);
 nlohmann::ordered_json toJson(const Observations& observed);
 nlohmann::ordered_json toJson(const Capture& capture);
 nlohmann::ordered_json toJson(const Series& series, const std::string& run = {});
@@ -36,10 +37,11 @@ constexpr int diagnosisRules = 8;
 
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);
-nlohmann::ordered_json capturesJson(const RunData& run);
-nlohmann::ordered_json seriesJson(const RunData& run);
-nlohmann::ordered_json eventsJson(const RunData& run);
-nlohmann::ordered_json runsJson(const RunData& run);
+JsonAnswer capturesAnswer(const RunData& run);
+JsonAnswer seriesAnswer(const RunData& run);
+JsonAnswer eventsAnswer(const RunData& run);
+JsonAnswer runsAnswer(const RunData& run);
+JsonAnswer diagnosisAnswer(const Diagnosis& diagnosis);
 nlohmann::ordered_json rejectedJson(std::span<const Rejection> rejected);
 /// Logs that were begun anew: what each was called, what it is called in the session, and how much it gave.
 nlohmann::ordered_json replacedJson(std::span<const ReplacedLog> replaced);

@@ -19,6 +19,7 @@
 #include "core/ingest/ingest.h"
 #include "core/replay/serverequest.h"
 #include "core/replay/variantjson.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 #include "core/tensorfile/capturefile.h"
@@ -163,7 +164,7 @@ void useRun(const RunData& run, bool judge)
 {
     const bool cheap = run.captures.empty() || (judge && std::ranges::all_of(run.captures, isSmall));
     auto diagnosis = cheap ? diagnose(run).value_or(Diagnosis {}) : triageRun(run);
-    (void)diagnosisFromJson(jsonText(toJson(diagnosis)));
+    (void)diagnosisFromJson(diagnosisAnswer(diagnosis).text());
     writeReports(run, std::move(diagnosis));
 }
 

@@ -11,6 +11,7 @@
 #include "core/ingest/ingest.h"
 #include "core/platform/privatefolder.h"
 #include "core/replay/sessionvariants.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 #include "ui/jobs/readtold.h"
@@ -74,16 +75,16 @@ constexpr const char* newestKey = "newest_points";
 /// Of the files that it was judged with; a hash, because a session may be mailed.
 constexpr const char* toldKey = "told_stamp";
 
-nlohmann::ordered_json toStore(const Diagnosis& diagnosis, const LoadedRun& run, const std::string& stamp)
+JsonAnswer toStore(const Diagnosis& diagnosis, const LoadedRun& run, const std::string& stamp)
 {
-    auto json = toJson(diagnosis);
+    auto answer = diagnosisAnswer(diagnosis);
     if (const auto newest = newestPointsOf(run)) {
-        json[newestKey] = *newest;
+        answer.add(newestKey, *newest);
     }
     if (!stamp.empty()) {
-        json[toldKey] = stamp;
+        answer.add(toldKey, stamp);
     }
-    return json;
+    return answer;
 }
 
 std::string toldStampIn(const std::string& text)
@@ -282,7 +283,7 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
     if (diagnosis && !run.session.empty() && (!isSessionFile(run.opened) || !ran.empty())) {
         // One that is read-only keeps its old diagnosis; the new one is shown all the same.
         if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
-            (void)session->setDiagnosis(jsonText(toStore(*diagnosis, run, stamp)));
+            (void)session->setDiagnosis(toStore(*diagnosis, run, stamp).text());
         }
     }
     return diagnosis;

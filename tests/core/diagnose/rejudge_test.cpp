@@ -12,6 +12,7 @@
 #include "core/diagnose/rules.h"
 #include "core/ingest/ingest.h"
 #include "core/replay/formats.h"
+#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -33,7 +34,7 @@ std::string textOf(const CaptureVerdict& verdict)
 {
     Diagnosis diagnosis;
     diagnosis.captures = {verdict};
-    return jsonText(toJson(diagnosis), 1);
+    return diagnosisAnswer(diagnosis).text(true);
 }
 
 CaptureVerdict storedAndRead(const CaptureVerdict& verdict)

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/report/jsonanswer.h"
 #include "handmade.h"
 
 using namespace nanscope;
@@ -25,7 +26,7 @@ Cell returned(const Cell& cell)
 
 Diagnosis returned(const Diagnosis& diagnosis)
 {
-    const auto back = diagnosisFromJson(jsonText(toJson(diagnosis)));
+    const auto back = diagnosisFromJson(diagnosisAnswer(diagnosis).text());
     EXPECT_TRUE(back) << (back ? "" : back.error().what);
     return back.value_or(Diagnosis {});
 }
@@ -297,7 +298,7 @@ TEST(Fields, OfAFindingThatCannotBeChecked)
 
 TEST(Fields, OlderRulesAreKnownByTheirNumber)
 {
-    EXPECT_TRUE(isJudgedByTheseRules(jsonText(toJson(handmade::diagnosis()))));
+    EXPECT_TRUE(isJudgedByTheseRules(diagnosisAnswer(handmade::diagnosis()).text()));
     EXPECT_FALSE(isJudgedByTheseRules(R"({"schema":"nanscope.diagnosis/1"})"));
     EXPECT_FALSE(isJudgedByTheseRules(R"({"schema":"nanscope.diagnosis/1","rules":1})"));
     EXPECT_FALSE(isJudgedByTheseRules("no JSON"));
@@ -330,11 +331,12 @@ TEST(Fields, OfListsNameWhatWasRejected)
 {
     auto run = handmade::run();
     run.rejected = {{"b.pt", "the file is cut off"}};
-    for (const auto& json : {capturesJson(run), seriesJson(run), eventsJson(run), runsJson(run)}) {
+    for (const auto& json :
+        {capturesAnswer(run).whole(), seriesAnswer(run).whole(), eventsAnswer(run).whole(), runsAnswer(run).whole()}) {
         EXPECT_EQ(json["rejected"].dump(), R"([{"path":"b.pt","reason":"the file is cut off"}])");
     }
     EXPECT_EQ(rejectedJson(run.rejected).size(), 1U);
-    const auto counts = runsJson(run)["runs"][0];
+    const auto counts = runsAnswer(run).whole()["runs"][0];
     EXPECT_EQ(counts["captures"], 1);
     EXPECT_EQ(counts["series"], 1);
     EXPECT_EQ(counts["events"], 1);
@@ -344,7 +346,7 @@ TEST(Fields, OfListsNameWhatWasRejected)
 
 TEST(Fields, OfAnEvent)
 {
-    const auto event = eventsJson(handmade::run())["events"][0];
+    const auto event = eventsAnswer(handmade::run()).whole()["events"][0];
     EXPECT_EQ(event["kind"], "capture_dumped");
     EXPECT_EQ(event["rank"], 0);
     EXPECT_TRUE(event["step"].is_null());

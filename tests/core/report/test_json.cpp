@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/report/jsonanswer.h"
 #include "handmade.h"
 
 using namespace nanscope;
@@ -66,7 +67,7 @@ TEST(Json, CellThatFailedHasNoOutcome)
 
 TEST(Json, DiagnosisHasTheKeysOfTheContractInOrder)
 {
-    const auto json = toJson(handmade::diagnosis());
+    const auto json = diagnosisAnswer(handmade::diagnosis()).whole();
     EXPECT_THAT(firstKeys(json, 6), ElementsAre("schema", "triage", "captures", "findings", "advisories", "rollback"));
     EXPECT_EQ(json["schema"], "nanscope.diagnosis/1");
     EXPECT_EQ(json["triage"].dump(), R"({"captures":25,"births":1,"upstream":0,"downstream":24,"padding":0})");
@@ -105,7 +106,7 @@ TEST(Json, CaptureWithoutOutputOrEpsilonHasNulls)
 
 TEST(Json, SeriesListNamesRunAndCounts)
 {
-    const auto json = seriesJson(handmade::run());
+    const auto json = seriesAnswer(handmade::run()).whole();
     EXPECT_EQ(json["schema"], "nanscope.series/1");
     EXPECT_THAT(firstKeys(json["series"][0], 11),
         ElementsAre("run", "rank", "name", "points", "first_step", "last_step", "nan", "pos_inf", "neg_inf", "missing",
@@ -165,12 +166,50 @@ TEST(Json, CellComesBackAsItWent)
     EXPECT_TRUE(std::isnan(*back->gauges[1].orthogonality));
 }
 
+TEST(Json, AnAnswerIsWrittenInPiecesAsItWouldBeWhole)
+{
+    const auto run = handmade::run();
+    const auto diagnosis = handmade::diagnosis();
+    JsonAnswer inner;
+    const std::vector<int> none;
+    inner.addEach("none", none, [](int one) { return one; });
+    JsonAnswer answer;
+    answer.add("schema", "nanscope.test/1");
+    answer.add("diagnosis", diagnosisAnswer(diagnosis));
+    answer.add("empty", inner);
+    answer.add("nothing", JsonAnswer());
+    answer.add("lines", Json::array({"a\nb", Json::object(), Json::array({1, 2})}));
+    answer.addEach("captures", run.captures, [](const Capture& capture) { return toJson(capture); });
+    EXPECT_EQ(answer.text(true), answer.whole().dump(2));
+    EXPECT_EQ(answer.text(), answer.whole().dump());
+    EXPECT_EQ(Json::parse(answer.text())["captures"].size(), run.captures.size());
+}
+
+TEST(Json, AChangeIsMadeToEachPartWithItsPlace)
+{
+    const std::vector<std::string> names {"x", "y"};
+    JsonAnswer inner;
+    inner.addEach("names", names, [](const std::string& one) { return one; });
+    JsonAnswer answer;
+    answer.add("in", inner);
+    answer.add("out", "z");
+    std::vector<std::string> places;
+    std::string text;
+    answer.write([&text](std::string_view part) { text += part; }, false,
+        [&places](Json& value, const std::string& place) {
+            places.push_back(place);
+            value = "*";
+        });
+    EXPECT_THAT(places, ElementsAre("in.names.0", "in.names.1", "out"));
+    EXPECT_EQ(text, R"({"in":{"names":["*","*"]},"out":"*"})");
+}
+
 TEST(Json, DiagnosisComesBackAsItWent)
 {
-    const auto text = jsonText(toJson(handmade::diagnosis()));
+    const auto text = diagnosisAnswer(handmade::diagnosis()).text();
     const auto back = diagnosisFromJson(text);
     ASSERT_TRUE(back) << sentence(back.error());
-    EXPECT_EQ(jsonText(toJson(*back)), text);
+    EXPECT_EQ(diagnosisAnswer(*back).text(), text);
     const auto& verdict = back->captures[0];
     EXPECT_EQ(verdict.captureId, 3);
     EXPECT_EQ(verdict.step, std::make_pair(std::int64_t {5}, std::int64_t {6}));
