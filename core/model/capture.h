@@ -46,6 +46,7 @@ struct Capture
     CaptureTensor input;
     std::optional<CaptureTensor> output; ///< none in a bare tensor file
     std::optional<std::string> variant; ///< from a sidecar
+    bool nothingElse = false; ///< from a sidecar: no other code touched the input or the result
     std::optional<std::int64_t> step; ///< update index, from a sidecar
     std::string part; ///< of what DTensor it holds a part only, one clause; empty where the tensors are whole
 };

@@ -35,6 +35,8 @@ public:
         , m_dropScans(db, "DELETE FROM scans WHERE capture_id = ?")
         , m_dropPart(db, "DELETE FROM capture_parts WHERE capture_id = ?")
         , m_insertPart(db, "INSERT INTO capture_parts VALUES (?, ?)")
+        , m_dropWord(db, "DELETE FROM captures_of_nothing_else WHERE capture_id = ?")
+        , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
         , m_insertScan(db, "INSERT INTO scans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     { }
 
@@ -50,6 +52,10 @@ public:
         m_dropPart.bind(id).run();
         if (!c.part.empty()) {
             m_insertPart.bind(id, c.part).run();
+        }
+        m_dropWord.bind(id).run();
+        if (c.nothingElse) {
+            m_insertWord.bind(id).run();
         }
         addScans(id, "input", c.input.batches);
         if (c.output) {
@@ -75,6 +81,8 @@ private:
     Statement m_dropScans;
     Statement m_dropPart;
     Statement m_insertPart;
+    Statement m_dropWord;
+    Statement m_insertWord;
     Statement m_insertScan;
 };
 
@@ -144,6 +152,23 @@ void attachTexts(sqlite3* db, std::vector<Capture>& captures, std::int64_t since
     }
 }
 
+void markNothingElse(sqlite3* db, std::vector<Capture>& captures)
+{
+    constexpr std::int64_t sinceVersion = 7;
+    if (pragmaValue(db, "user_version") < sinceVersion) {
+        return;
+    }
+    Statement ids(db, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id");
+    auto at = captures.begin();
+    while (ids.step()) {
+        const auto id = ids.integer(0);
+        at = std::find_if(at, captures.end(), [id](const Capture& c) { return c.id >= id; });
+        if (at != captures.end() && at->id == id) {
+            at->nothingElse = true;
+        }
+    }
+}
+
 } // namespace
 
 Scan readScan(const Statement& row, int column)
@@ -180,6 +205,7 @@ std::vector<Capture> readCaptures(sqlite3* db)
         db, captures, partsVersion, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id", &Capture::part);
     attachTexts(db, captures, ownNamesVersion, "SELECT capture_id, name FROM capture_names ORDER BY capture_id",
         &Capture::file);
+    markNothingElse(db, captures);
     return captures;
 }
 

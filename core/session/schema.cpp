@@ -105,7 +105,12 @@ CREATE TABLE replaced_logs (
     source_id INTEGER PRIMARY KEY, path TEXT NOT NULL, said INTEGER NOT NULL, compared INTEGER NOT NULL);
 )sql";
 
-constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs};
+// Captures of which a sidecar says that no other code touched the input or the result.
+constexpr const char* nothingElse = R"sql(
+CREATE TABLE captures_of_nothing_else (capture_id INTEGER PRIMARY KEY);
+)sql";
+
+constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

@@ -211,6 +211,6 @@ std::string hashText(std::string_view text);
 Result<Session> openSessionOfRun(const std::filesystem::path& path, OpenMode mode, const std::string& run);
 
 /// Version this program writes, SQLite's user_version.
-constexpr int sessionSchemaVersion = 6;
+constexpr int sessionSchemaVersion = 7;
 
 } // namespace nanscope

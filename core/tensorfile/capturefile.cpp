@@ -127,6 +127,10 @@ void readSidecar(const std::filesystem::path& path, Capture& capture)
     if (capture.variant && object["precision"].get(precision) == simdjson::SUCCESS) {
         *capture.variant += ":" + std::string(precision);
     }
+    bool nothingElse = false;
+    if (object["nothing_else"].get(nothingElse) == simdjson::SUCCESS) {
+        capture.nothingElse = nothingElse;
+    }
     double epsilon = 0;
     if (!capture.epsilon && object["epsilon"].get(epsilon) == simdjson::SUCCESS) {
         capture.epsilon = epsilon;

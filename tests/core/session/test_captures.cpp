@@ -89,7 +89,8 @@ protected:
     /// As the program before wrote it: captures have the names of their files, and nothing else tells them apart.
     void makeOld() const
     {
-        change("DROP TABLE capture_names; DROP TABLE variants; DROP TABLE replaced_logs; DROP INDEX captures_by_file; "
+        change("DROP TABLE capture_names; DROP TABLE variants; DROP TABLE replaced_logs; DROP TABLE "
+               "captures_of_nothing_else; DROP INDEX captures_by_file; "
                "DROP INDEX "
                "captures_by_path; PRAGMA user_version = 4");
     }

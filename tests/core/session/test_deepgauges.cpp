@@ -56,7 +56,7 @@ protected:
     {
         change("DROP TABLE gauges_deep; DROP TABLE cells_deep; DROP TABLE event_notes; DROP TABLE checkpoints; "
                "DROP TABLE settings; DROP TABLE capture_parts; DROP TABLE capture_names; DROP TABLE variants; DROP "
-               "TABLE replaced_logs; "
+               "TABLE replaced_logs; DROP TABLE captures_of_nothing_else; "
                "DROP INDEX captures_by_file; DROP INDEX captures_by_path; PRAGMA user_version = 1");
     }
 

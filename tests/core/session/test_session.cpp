@@ -349,8 +349,9 @@ TEST(Session, olderOneWithoutReplacedLogsIsReadAsItIsAndTakesThemOnceItIsWritten
     ASSERT_TRUE(openNew(path).addLog("a.log", "dion", mark, {{makeSeries("loss", 0, {1, 2})}, {}}));
     sqlite3* db = nullptr;
     ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-    EXPECT_EQ(
-        sqlite3_exec(db, "DROP TABLE replaced_logs; PRAGMA user_version = 5", nullptr, nullptr, nullptr), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, "DROP TABLE replaced_logs; DROP TABLE captures_of_nothing_else; PRAGMA user_version = 5",
+                  nullptr, nullptr, nullptr),
+        SQLITE_OK);
     sqlite3_close(db);
     const auto before = contentsOf(path);
     {

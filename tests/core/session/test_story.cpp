@@ -100,6 +100,7 @@ TEST_F(Story, IsMissingInASessionThatIsOlder)
     EXPECT_EQ(sqlite3_exec(db,
                   "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings; "
                   "DROP TABLE capture_parts; DROP TABLE capture_names; DROP TABLE variants; DROP TABLE replaced_logs; "
+                  "DROP TABLE captures_of_nothing_else; "
                   "DROP INDEX "
                   "captures_by_file; DROP INDEX captures_by_path; "
                   "PRAGMA user_version = 2",

@@ -84,12 +84,12 @@ TEST(UntrustedSession, newerVersionIsRefusedWithBothVersions)
 {
     const TemporaryFolder folder;
     const auto path = makeSession(folder);
-    change(path, "PRAGMA user_version = 7");
+    change(path, "PRAGMA user_version = 8");
     const auto own = "version " + std::to_string(sessionSchemaVersion);
     for (const auto mode : {OpenMode::create, OpenMode::readWrite, OpenMode::readOnly}) {
         const auto error = errorOf(path, mode);
         EXPECT_EQ(error.kind, ErrorKind::unsupported);
-        EXPECT_THAT(error.what, testing::AllOf(HasSubstr("version 7"), HasSubstr(own)));
+        EXPECT_THAT(error.what, testing::AllOf(HasSubstr("version 8"), HasSubstr(own)));
         EXPECT_EQ(error.path, path.string());
     }
 }
