@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
-#include "app/nanscope/facts.h"
+#include "app/nanscope/factlist.h"
 #include "app/nanscope/words.h"
 #include "app/nanscope/worker.h"
 #include "core/platform/platform.h"
@@ -66,7 +66,7 @@ std::string deviceText()
 
 Result<int> Doctor::run(Terminal& terminal)
 {
-    Facts facts;
+    FactList facts;
     facts.group("nanscope");
     facts.add("version", NANSCOPE_VERSION);
     facts.add("program", programFolder().string());

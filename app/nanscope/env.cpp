@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/command.h"
-#include "app/nanscope/facts.h"
+#include "app/nanscope/factlist.h"
 #include "core/platform/platform.h"
 
 namespace nanscope {
@@ -76,7 +76,7 @@ std::string environmentVariable(const char* name)
     return value == nullptr ? std::string {} : std::string(value);
 }
 
-void addSystem(Facts& facts)
+void addSystem(FactList& facts)
 {
     facts.group("system");
     facts.add("os", valueOf(readText("/etc/os-release", 16384), "PRETTY_NAME"));
@@ -86,7 +86,7 @@ void addSystem(Facts& facts)
     facts.add("memory", valueOf(readText("/proc/meminfo", 4096), "MemTotal"));
 }
 
-void addGpus(Facts& facts)
+void addGpus(FactList& facts)
 {
     facts.group("gpu");
     facts.add("driver", firstLine(readText("/proc/driver/nvidia/version", 1024)));
@@ -123,7 +123,7 @@ bool concernsTraining(const std::string& package)
     return std::any_of(std::begin(starts), std::end(starts), [&](auto start) { return package.starts_with(start); });
 }
 
-void addPackages(Facts& facts, const fs::path& prefix)
+void addPackages(FactList& facts, const fs::path& prefix)
 {
     facts.group("packages");
     facts.add("python", prefix.string());
@@ -141,7 +141,7 @@ bool concernsNumbers(std::string_view variable)
     return std::any_of(std::begin(starts), std::end(starts), [&](auto start) { return variable.starts_with(start); });
 }
 
-void addVariables(Facts& facts)
+void addVariables(FactList& facts)
 {
     facts.group("variables");
     const auto all = readText("/proc/self/environ", std::size_t {1} << 20);
@@ -167,7 +167,7 @@ fs::path Env::pythonPrefix() const
 
 Result<int> Env::run(Terminal& terminal)
 {
-    Facts facts;
+    FactList facts;
     addSystem(facts);
     addGpus(facts);
     addPackages(facts, pythonPrefix());

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/facts.h"
+#include "app/nanscope/factlist.h"
 
 #include <algorithm>
 
@@ -23,23 +23,23 @@ bool isPlainNumber(const std::string& text)
 
 } // namespace
 
-void Facts::group(const std::string& name)
+void FactList::group(const std::string& name)
 {
     m_groups.push_back({name, {}});
 }
 
-void Facts::add(const std::string& name, const std::string& value)
+void FactList::add(const std::string& name, const std::string& value)
 {
     m_groups.back().facts.emplace_back(name, value);
 }
 
-void Facts::addVersion(const std::string& name, const std::string& version)
+void FactList::addVersion(const std::string& name, const std::string& version)
 {
     m_groups.back().versions.insert(name);
     add(name, version);
 }
 
-std::string Facts::text() const
+std::string FactList::text() const
 {
     std::size_t width = 0;
     for (const auto& group : m_groups) {
@@ -58,7 +58,7 @@ std::string Facts::text() const
     return text;
 }
 
-nlohmann::ordered_json Facts::json(const std::string& schema) const
+nlohmann::ordered_json FactList::json(const std::string& schema) const
 {
     nlohmann::ordered_json answer {{"schema", schema}};
     for (const auto& group : m_groups) {
@@ -70,7 +70,7 @@ nlohmann::ordered_json Facts::json(const std::string& schema) const
     return answer;
 }
 
-void Facts::redactAll()
+void FactList::redactAll()
 {
     for (auto& group : m_groups) {
         for (auto& [name, value] : group.facts) {

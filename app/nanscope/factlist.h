@@ -11,8 +11,8 @@
 
 namespace nanscope {
 
-/// Facts in the order they are told, under group names: the answer of `env` and of `doctor`.
-class Facts
+/// FactList in the order they are told, under group names: the answer of `env` and of `doctor`.
+class FactList
 {
 public:
     void group(const std::string& name);
