@@ -3,11 +3,16 @@
 """Judges the captures of faults.py with `nanscope diagnose` and scores the verdicts.
 
     python tests/lab/score.py OUT [--nanscope PROGRAM] [--together] [--jobs N] [--save FILE.json]
+        [--tell name,nothing-else,retry]
 
 Every capture is diagnosed by itself, because each is a run of its own; --together gives the whole folder to one call
 instead. Prints the confusion table, the share of acceptable verdicts, the share of `undecided`, and every wrong
 accusation: `implementation`, `nondeterministic` or `machine` where the truth is something else. A race may be called
 `implementation`. Where nothing is wrong at all, the other dumps of the run count as well.
+
+--tell gives the program what a user may know of each capture, as it is true of it: `name`, the published function and
+format that ran, or that the user's own code is built around; `nothing-else` where no other code touched the call; `retry`,
+the call made again twenty times, which fails each time unless the fault was a race.
 
 Exit status: 0 no wrong accusation, 1 at least one, 2 a capture got no verdict or nanscope could not be run.
 """
@@ -17,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,9 +51,33 @@ def find_program(given: str | None) -> str:
     sys.exit("nanscope was not found; build it, or name it with --nanscope.")
 
 
-def diagnose(program: str, path: Path) -> dict[str, dict[str, object]]:
+def published(variant: str) -> str | None:
+    """What a user would say ran: of a function written by hand or run for more steps, the one it was made from."""
+    if variant == "identity" or variant.startswith("own "):
+        return None
+    base = variant.removesuffix(" by hand")
+    longer = re.fullmatch(r"(polar-express-unprotected|gram-no-restart)-\d+", base)
+    return longer[1] if longer else {"gns": "gns-standard", "you": "modded-nanogpt"}.get(base, base)
+
+
+def told(label: Label, what: Collection[str]) -> list[str]:
+    """What a user may know of this capture, as options of diagnose."""
+    words = []
+    name = published(str(label["variant"]))
+    if "name" in what and name is not None and label["truth"] != "upstream":
+        words += ["--ran", f"{name}:{label['format']}"]
+    if "nothing-else" in what and label["truth"] in ("implementation", "numerics", "nondeterministic"):
+        words += ["--nothing-else"]
+    if "retry" in what and label["truth"] != "upstream":
+        failed = 0 if label["truth"] == "nondeterministic" else 20
+        words += ["--called", f"{Path(str(label['file'])).name}={failed}/20"]
+    return words
+
+
+def diagnose(program: str, path: Path, words: Collection[str] = ()) -> dict[str, dict[str, object]]:
     """Name of a capture -> its entry in the answer. Empty when there was no answer; the reason goes to stderr."""
-    done = subprocess.run([program, "diagnose", str(path), "--json"], capture_output=True, text=True, check=False)
+    command = [program, "diagnose", str(path), "--json", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         answer = json.loads(done.stdout)
         return {str(entry["capture"]): entry for entry in answer["captures"]}
@@ -56,7 +86,9 @@ def diagnose(program: str, path: Path) -> dict[str, dict[str, object]]:
         return {}
 
 
-def diagnose_all(program: str, folder: Path, labels: list[Label], together: bool, jobs: int) -> dict[str, str]:
+def diagnose_all(
+    program: str, folder: Path, labels: list[Label], together: bool, jobs: int, what: Collection[str]
+) -> dict[str, str]:
     """File, as labels have it, or its bare name -> verdict."""
     if together:
         return {name: str(entry.get("verdict", "none")) for name, entry in diagnose(program, folder).items()}
@@ -65,7 +97,8 @@ def diagnose_all(program: str, folder: Path, labels: list[Label], together: bool
     runs = [file if file.parent == Path() else file.parent for file in files]
     found = {}
     with ThreadPoolExecutor(jobs) as pool:
-        for file, answer in zip(files, pool.map(lambda run: diagnose(program, folder / run), runs), strict=True):
+        answers = pool.map(lambda run, label: diagnose(program, folder / run, told(label, what)), runs, labels)
+        for file, answer in zip(files, answers, strict=True):
             found |= {str(file.parent / name): str(entry.get("verdict", "none")) for name, entry in answer.items()}
     return found
 
@@ -110,11 +143,12 @@ def main() -> None:
     parser.add_argument("--nanscope")
     parser.add_argument("--together", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--tell", default="", help="name, nothing-else, retry; separated by commas")
     parser.add_argument("--save", type=Path, help="write label and verdict of every capture")
     options = parser.parse_args()
     labels: list[Label] = json.loads((options.out / "labels.json").read_text())
     program = find_program(options.nanscope)
-    verdicts = diagnose_all(program, options.out, labels, options.together, options.jobs)
+    verdicts = diagnose_all(program, options.out, labels, options.together, options.jobs, options.tell.split(","))
 
     for label in labels:
         label["judged"], label["verdict"] = judged(label, verdicts)
