@@ -240,8 +240,8 @@ void PaneLinks::fillVerdict()
 void PaneLinks::fillDamage(bool shown)
 {
     const CaptureVerdict* verdict = m_workspace.verdict();
-    const bool damaged = shown && verdict && verdict->damage.rowEnd > verdict->damage.rowBegin;
-    m_panes.tensors->setDamage(damaged ? std::optional<DamagePattern>(verdict->damage) : std::nullopt);
+    const bool damaged = shown && verdict && verdict->facts.damage.rowEnd > verdict->facts.damage.rowBegin;
+    m_panes.tensors->setDamage(damaged ? std::optional<DamagePattern>(verdict->facts.damage) : std::nullopt);
 }
 
 void PaneLinks::fillSweep()
@@ -265,7 +265,7 @@ void PaneLinks::onPictures(const TensorPictures& pictures)
 {
     m_panes.tensors->setPictures(pictures);
     const CaptureVerdict* verdict = m_workspace.verdict();
-    fillDamage(verdict && verdict->damage.batch == pictures.batch);
+    fillDamage(verdict && verdict->facts.damage.batch == pictures.batch);
 }
 
 void PaneLinks::chooseOther()

@@ -35,6 +35,7 @@ public:
         options()
             .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
             ->allow_extra_args(false);
+        options().add_flag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
         addVariantFileOption();
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
@@ -49,6 +50,7 @@ public:
 private:
     std::string m_path;
     std::vector<std::string> m_ran;
+    bool m_nothingElse = false;
     CardWords m_cards;
     ObservedWords m_observed;
     KnownWords m_known;
@@ -97,6 +99,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!options) {
         return tl::make_unexpected(options.error());
     }
+    options->nothingElse = m_nothingElse;
     const auto known = readKnown(m_known);
     if (!known) {
         return tl::make_unexpected(known.error());
@@ -125,6 +128,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     // Stored without what was observed, which is argued with afresh whenever it changes.
     store(*source, *diagnosis, terminal);
     diagnosis = withObservations(std::move(*diagnosis), *observed);
+    repeatInCommands(*diagnosis, variantFileWords(variantFiles(), false));
     if (!observed->tried.empty()) {
         adviseAgain(*diagnosis, source->run);
     }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
-#include "core/diagnose/rules.h"
 #include "core/report/endsliketext.h"
 #include "core/report/table.h"
 #include "core/report/words.h"
@@ -56,10 +55,11 @@ std::string replays(const std::vector<MemberResult>& members)
 
 std::string damageText(const DamagePattern& damage)
 {
-    if (damage.name.empty() || damage.name == "none") {
+    if (damage.shape == DamageShape::none) {
         return {};
     }
-    return fact("damage", damage.text.empty() ? damage.name : damage.name + ": " + damage.text);
+    return fact("damage",
+        damage.text.empty() ? std::string(name(damage.shape)) : fmt::format("{}: {}", name(damage.shape), damage.text));
 }
 
 /// Finite in and out, and yet somebody has to say what it is.
@@ -70,7 +70,7 @@ bool isAsked(const CaptureVerdict& verdict)
 
 std::string_view roleText(const CaptureVerdict& verdict)
 {
-    if (verdict.kind == noOutputKind) {
+    if (verdict.rule == RuleId::noOutput) {
         return "without an output";
     }
     return isAsked(verdict) ? "finite" : name(verdict.role);
@@ -88,7 +88,7 @@ std::string verdictText(const CaptureVerdict& verdict)
         isAsked(verdict) ? blameText(verdict) : fmt::format("{}: {}", blameText(verdict), strengthText(verdict)));
     text += fact("", verdict.summary);
     text += fact("variant", variantText(verdict.variant));
-    text += damageText(verdict.damage);
+    text += damageText(verdict.facts.damage);
     text += verdict.endsLikeTried > 0 ? fact("spread", endsLikeText(verdict)) : "";
     text += bullets("for", verdict.speaksFor);
     text += bullets("against", verdict.speaksAgainst);

@@ -43,7 +43,7 @@ CaptureVerdict firstLook(const CaptureFile& file)
     auto verdict = verdicts.empty() ? CaptureVerdict {} : std::move(verdicts.front());
     const auto shown = static_cast<std::size_t>(shownBatch(file.capture));
     if (auto patterns = damagePatterns(file); patterns && shown < patterns->size()) {
-        verdict.damage = std::move((*patterns)[shown]);
+        verdict.facts.damage = std::move((*patterns)[shown]);
     }
     fillEndsLike(verdict, file);
     return verdict;

@@ -49,6 +49,7 @@ private:
     std::string m_path;
     std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
+    bool m_nothingElse = false;
     CardWords m_cards;
     ObservedWords m_observed;
     KnownWords m_known;
@@ -92,6 +93,7 @@ Report::Report(CLI::App& root)
     options()
         .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
         ->allow_extra_args(false);
+    options().add_flag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
     addVariantFileOption();
     addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
@@ -195,6 +197,7 @@ std::string Report::commandLine() const
     addPlaces("-o", m_outputs);
     addPlaces("--bundle", {m_bundle});
     add("--ran", m_ran);
+    text += m_nothingElse ? " --nothing-else" : "";
     addPlaces("--variant-file", variantFiles());
     add("--spike-rule", m_cards.spikeRule.empty() ? std::vector<std::string> {} : std::vector {m_cards.spikeRule});
     add("--silence", m_cards.silence);
@@ -229,6 +232,7 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
     if (!options) {
         return tl::make_unexpected(options.error());
     }
+    options->nothingElse = m_nothingElse;
     auto diagnosis = diagnoseWith(known, source.run, *options, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
@@ -246,11 +250,12 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
         }
         cells = std::move(*stored);
     }
-    auto weighed = withObservations(std::move(*diagnosis), *observed);
+    auto judged = withObservations(std::move(*diagnosis), *observed);
+    repeatInCommands(judged, variantFileWords(variantFiles(), !m_open));
     if (!observed->tried.empty()) {
-        adviseAgain(weighed, source.run);
+        adviseAgain(judged, source.run);
     }
-    ReportInput input {std::move(source.run), std::move(weighed), std::move(cells), commandLine()};
+    ReportInput input {std::move(source.run), std::move(judged), std::move(cells), commandLine()};
     input.outputTiles = outputTiles(input);
     input.variantFiles = variantFiles();
     input.ran = m_ran;

@@ -46,7 +46,7 @@ std::string shareText(const SpreadFrame& frame)
 std::string sentenceOf(const SpreadFrame& frame)
 {
     const bool damaged = frame.damage.count > 0;
-    auto text = damaged ? frame.damage.name + ": " + frame.damage.text : std::string("finite");
+    auto text = damaged ? fmt::format("{}: {}", name(frame.damage.shape), frame.damage.text) : std::string("finite");
     if (frame.distance) {
         text += std::isfinite(*frame.distance) ? fmt::format(", {:.2g} % off", 100 * *frame.distance)
                                                : std::string(", off by more than a number can tell");
@@ -62,7 +62,8 @@ std::string opLine(const SpreadFrame& frame)
 
 std::string mapOf(const SpreadFrame& frame)
 {
-    const bool shaped = frame.damage.count > 0 && frame.damage.name != "whole element" && !frame.trace.tiles.empty();
+    const bool shaped =
+        frame.damage.count > 0 && frame.damage.shape != DamageShape::wholeElement && !frame.trace.tiles.empty();
     std::string text;
     if (shaped) {
         for (const auto& line : tileText(frame.trace.tiles.front(), mapWidth, mapHeight)) {
@@ -95,7 +96,7 @@ std::string commandFor(const Capture& capture, const EndingPlace& ending)
 
 Json patternJson(const DamagePattern& damage)
 {
-    return {{"name", damage.name}, {"text", damage.text}, {"count", damage.count},
+    return {{"name", name(damage.shape)}, {"text", damage.text}, {"count", damage.count},
         {"rows", {damage.rowBegin, damage.rowEnd}}, {"cols", {damage.colBegin, damage.colEnd}}};
 }
 
@@ -112,7 +113,7 @@ Json frameJson(const SpreadFrame& frame)
 CaptureVerdict wordsOf(const DamagePattern& damage, const EndsLike& ends)
 {
     CaptureVerdict verdict;
-    verdict.damage = damage;
+    verdict.facts.damage = damage;
     verdict.endsLikeTried = ends.tried;
     for (const auto& ending : ends.places) {
         verdict.endsLike.push_back(ending.place);
@@ -157,7 +158,7 @@ std::string likeDumpText(
     const Capture& capture, const DamagePattern& damage, const EndsLike& ends, const std::string& words)
 {
     auto text = fmt::format("{}, matrix {}: {}\n{}.\n", printable(capture.file), damage.batch,
-        damage.count > 0 ? damage.name + ": " + damage.text : "every value is finite",
+        damage.count > 0 ? fmt::format("{}: {}", name(damage.shape), damage.text) : "every value is finite",
         endsLikeText(wordsOf(damage, ends)));
     std::string variant;
     for (const auto& ending : ends.places) {

@@ -128,11 +128,12 @@ Births birthsOf(const RunData& run, std::span<const CaptureVerdict> verdicts)
 }
 
 // Two ranks that restarted as often are taken to have done so together; of others it is not known.
-using Kind = std::tuple<std::string, std::string, Blame, int, int>;
+using Kind = std::tuple<std::string, DamageShape, Blame, int, int>;
 
 Kind kindOf(const Birth& birth)
 {
-    return {birth.shape, birth.verdict->damage.name, birth.verdict->blame, birth.attempt.number, birth.attempt.of};
+    return {
+        birth.shape, birth.verdict->facts.damage.shape, birth.verdict->blame, birth.attempt.number, birth.attempt.of};
 }
 
 using Steps = std::vector<std::pair<std::int64_t, std::size_t>>; ///< of births, which the second names
@@ -199,11 +200,13 @@ std::string ranksText(const std::set<std::int64_t>& ranks)
 
 std::string damageText(const Births& births, const std::vector<std::size_t>& members)
 {
-    const auto& first = births[members.front()].verdict->damage;
+    const auto& first = births[members.front()].verdict->facts.damage;
     const bool same =
-        std::ranges::all_of(members, [&](std::size_t i) { return births[i].verdict->damage.text == first.text; });
-    const auto& text = same ? first.text : first.name;
-    return text.empty() ? text : ", " + text;
+        std::ranges::all_of(members, [&](std::size_t i) { return births[i].verdict->facts.damage.text == first.text; });
+    if (first.shape == DamageShape::none) {
+        return {};
+    }
+    return ", " + (same ? first.text : std::string(name(first.shape)));
 }
 
 std::string attemptText(const Attempt& attempt)
@@ -236,15 +239,15 @@ Cluster clusterOf(const Births& births, const std::vector<std::size_t>& members,
 // Per cluster, by its root: why it is not counted with one that is alike on the same rank.
 std::map<std::size_t, std::string> apartFrom(Births& births)
 {
-    std::map<std::tuple<std::string, std::string, Blame, int>, std::size_t> before;
+    std::map<std::tuple<std::string, DamageShape, Blame, int>, std::size_t> before;
     std::map<std::size_t, std::string> reasons;
     for (std::size_t i = 0; i < births.size(); ++i) {
         const auto& verdict = *births[i].verdict;
         if (!verdict.rank) {
             continue;
         }
-        auto& last =
-            before.try_emplace({births[i].shape, verdict.damage.name, verdict.blame, *verdict.rank}, i).first->second;
+        auto& last = before.try_emplace({births[i].shape, verdict.facts.damage.shape, verdict.blame, *verdict.rank}, i)
+                         .first->second;
         if (rootOf(births, last) != rootOf(births, i)) {
             const bool restarted = births[last].attempt != births[i].attempt;
             reasons.try_emplace(rootOf(births, i),

@@ -8,19 +8,18 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/verdict/thresholds.h"
+
 namespace nanscope {
 
 namespace {
 
-// Of the lab's healthy calls what ran fits to 1.5 % at most, on its rank-1 matrices a wrong schedule to 5 %; a momentum
-// that was dumped instead of the argument came to 2.4 %.
-constexpr double closeEnough = 0.02;
-
 /// Bit for bit before nearly, and any variant before none.
-bool tellsMore(const Control& a, const Control& b)
+bool tellsMore(const ControlCall& a, const ControlCall& b)
 {
-    const auto key = [](const Control& control) {
-        return std::tuple(control.stranger, control.fit.exact.empty(), control.fit.identification.fit.value_or(1));
+    const auto key = [](const ControlCall& control) {
+        const auto& id = control.identified;
+        return std::tuple(id.matchesNone, control.exact.empty(), id.fit.value_or(1));
     };
     return key(a) < key(b);
 }
@@ -88,7 +87,8 @@ Result<std::vector<std::string>> Controls::variantsOf(const Capture& clean)
     return fitOf(*file, clean, *batch).map([](const ElementFit* fit) { return fit->identification.names; });
 }
 
-Result<std::optional<Control>> Controls::identified(const CaptureFile& file, const Capture& stored, std::int64_t batch)
+Result<std::optional<ControlCall>> Controls::identified(
+    const CaptureFile& file, const Capture& stored, std::int64_t batch)
 {
     const auto known = fitOf(file, stored, batch);
     if (!known) {
@@ -97,13 +97,14 @@ Result<std::optional<Control>> Controls::identified(const CaptureFile& file, con
     const double norm = std::sqrt(stored.input.batches[static_cast<std::size_t>(batch)].sumSquares);
     // A call that fits in places only went wrong itself, and along a few directions alone other schedules fit as well.
     const auto& fit = **known;
-    const bool close = !fit.exact.empty() || fit.identification.fit.value_or(1) <= closeEnough;
+    const bool close = !fit.exact.empty() || fit.identification.fit.value_or(1) <= verdict::closeFit;
     const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly && close;
     const bool stranger = fit.compared && fit.identification.matchesNone;
-    return good || stranger ? std::optional(Control {fit, {}, norm, false, stranger}) : std::nullopt;
+    return good || stranger ? std::optional(ControlCall {{}, false, norm, fit.identification, fit.exact})
+                            : std::nullopt;
 }
 
-Result<std::optional<Control>> Controls::inSameCall(
+Result<std::optional<ControlCall>> Controls::inSameCall(
     const CaptureFile& file, const Capture& stored, std::int64_t damaged)
 {
     const auto batch = healthyElement(stored, damaged);
@@ -118,14 +119,14 @@ Result<std::optional<Control>> Controls::inSameCall(
     return control;
 }
 
-Result<std::optional<Control>> Controls::inSameRun(const Capture& stored)
+Result<std::optional<ControlCall>> Controls::inSameRun(const Capture& stored)
 {
     // The same bits that ended otherwise: more than one function may have run, and no call tells which ran here.
     if (!m_captures.cleanWithInputOf(stored).empty()) {
         return std::nullopt;
     }
     constexpr std::size_t most = 3;
-    std::optional<Control> best;
+    std::optional<ControlCall> best;
     for (const auto* other : m_captures.controlsOf(stored, most)) {
         const auto file = openCapture(*other);
         if (!file) {

@@ -18,15 +18,6 @@
 
 namespace nanscope {
 
-struct Control
-{
-    ElementFit fit;
-    std::string source; ///< "element 0 of this call", or the file name of the healthy capture
-    double inputNorm = 0;
-    bool sameCall = false;
-    bool stranger = false; ///< finite and complete, and yet the result of no known variant
-};
-
 /// Finds the control of a capture and identifies it, once for all that ask for it.
 class Controls
 {
@@ -38,11 +29,11 @@ public:
     { }
 
     /// Another matrix of the same call that is finite in and out.
-    Result<std::optional<Control>> inSameCall(const CaptureFile& file, const Capture& stored, std::int64_t damaged);
+    Result<std::optional<ControlCall>> inSameCall(const CaptureFile& file, const Capture& stored, std::int64_t damaged);
 
     /// A healthy capture of the same shape, formats and epsilon: of the same process, or of another rank. The same
     /// rank in another process is another attempt, which may have run something else.
-    Result<std::optional<Control>> inSameRun(const Capture& stored);
+    Result<std::optional<ControlCall>> inSameRun(const Capture& stored);
 
     /// The variants that a clean capture fits; none where it fits nothing, or cannot be read.
     Result<std::vector<std::string>> variantsOf(const Capture& clean);
@@ -51,7 +42,7 @@ private:
     using Key = std::pair<std::string, std::int64_t>; ///< path and element
 
     Result<const ElementFit*> fitOf(const CaptureFile& file, const Capture& stored, std::int64_t batch);
-    Result<std::optional<Control>> identified(const CaptureFile& file, const Capture& stored, std::int64_t batch);
+    Result<std::optional<ControlCall>> identified(const CaptureFile& file, const Capture& stored, std::int64_t batch);
 
     const CaptureIndex& m_captures;
     Device& m_device;

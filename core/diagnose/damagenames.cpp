@@ -108,20 +108,21 @@ bool hasSums(const DamageTally& t, PerRow perRow, PerCol perCol)
     return true;
 }
 
-const char* triangleName(const DamageTally& t)
+std::optional<DamageShape> triangleOf(const DamageTally& t)
 {
     const auto n = t.height();
     if (t.width() != n || n < 3) {
-        return nullptr;
+        return std::nullopt;
     }
     const auto upTo = [](std::int64_t i) { return i + 1; };
     const auto before = [](std::int64_t i) { return i; };
     const auto from = [n](std::int64_t i) { return n - i; };
     const auto after = [n](std::int64_t i) { return n - i - 1; };
     if (hasSums(t, upTo, from) || hasSums(t, before, after)) {
-        return "lower triangle";
+        return DamageShape::lowerTriangle;
     }
-    return hasSums(t, from, upTo) || hasSums(t, after, before) ? "upper triangle" : nullptr;
+    return hasSums(t, from, upTo) || hasSums(t, after, before) ? std::optional(DamageShape::upperTriangle)
+                                                               : std::nullopt;
 }
 
 /// The rectangle below the diagonal of such a pair.
@@ -150,34 +151,34 @@ std::optional<Region> mirroredRectangle(const DamageTally& t)
 constexpr std::int64_t fewestTogether = 4;
 constexpr std::int64_t fewestApart = 16;
 
-std::string patternName(const DamageTally& t, const Extents& e)
+DamageShape shapeOf(const DamageTally& t, const Extents& e)
 {
     const auto total = t.total();
     if (total == t.height() * t.width()) {
-        return "whole element";
+        return DamageShape::wholeElement;
     }
     if (total == 1) {
-        return "single element";
+        return DamageShape::singleElement;
     }
     if (total == e.rows.hit * t.width()) {
-        return "rows";
+        return DamageShape::rows;
     }
     if (total == e.cols.hit * t.height()) {
-        return "columns";
+        return DamageShape::columns;
     }
     if (total == e.rows.length() * e.cols.length() && total >= fewestTogether) {
-        return "rectangle";
+        return DamageShape::rectangle;
     }
     if (total == e.rows.hit * e.cols.hit && total >= fewestApart) {
-        return e.rows.stride > 0 && e.cols.stride > 0 ? "strided rectangle" : "blocks";
+        return e.rows.stride > 0 && e.cols.stride > 0 ? DamageShape::stridedRectangle : DamageShape::blocks;
     }
     if (t.height() == t.width() && total == t.height() && t.onDiagonal == total) {
-        return "diagonal";
+        return DamageShape::diagonal;
     }
-    if (const auto* triangle = triangleName(t)) {
-        return triangle;
+    if (const auto triangle = triangleOf(t)) {
+        return *triangle;
     }
-    return mirroredRectangle(t) ? "mirrored pair" : "scattered";
+    return mirroredRectangle(t) ? DamageShape::mirroredPair : DamageShape::scattered;
 }
 
 std::string linesText(std::string_view noun, const Extent& extent, const std::string& what)
@@ -194,42 +195,44 @@ std::string linesText(std::string_view noun, const Extent& extent, const std::st
 std::string patternText(const DamagePattern& p, const DamageTally& t, const Extents& e)
 {
     const auto what = kinds(t);
-    if (p.name == "whole element") {
+    if (p.shape == DamageShape::wholeElement) {
         return fmt::format("every value is {}", what);
     }
-    if (p.name == "single element") {
+    if (p.shape == DamageShape::singleElement) {
         return fmt::format("[{}, {}] is {}", e.rows.begin, e.cols.begin, what);
     }
-    if (p.name == "rectangle" || p.name == "strided rectangle" || p.name == "blocks") {
+    if (p.shape == DamageShape::rectangle || p.shape == DamageShape::stridedRectangle
+        || p.shape == DamageShape::blocks) {
         return fmt::format("{} x {} are {}", lines("row", e.rows), lines("column", e.cols), what);
     }
-    if (p.name == "rows" || p.name == "columns") {
-        return p.name == "rows" ? linesText("row", e.rows, what) : linesText("column", e.cols, what);
+    if (p.shape == DamageShape::rows || p.shape == DamageShape::columns) {
+        return p.shape == DamageShape::rows ? linesText("row", e.rows, what) : linesText("column", e.cols, what);
     }
-    if (p.name == "mirrored pair") {
+    if (p.shape == DamageShape::mirroredPair) {
         const auto [row, col, rows, cols] = *mirroredRectangle(t);
         return fmt::format(
             "rows {}-{} x columns {}-{} and their mirror image are {}", row, row + rows - 1, col, col + cols - 1, what);
     }
-    if (p.name != "scattered") {
-        return fmt::format("the {} is {}", p.name, what);
+    if (p.shape != DamageShape::scattered) {
+        return fmt::format("the {} is {}", name(p.shape), what);
     }
     return fmt::format("{} values within {} x {} are {}", p.count, range("row", e.rows), range("column", e.cols), what);
 }
 
 /// "the upper half", "the left half": what is computed in two parts breaks in one.
-std::string halfText(const std::string& name, const Extents& e)
+std::string halfText(DamageShape shape, const Extents& e)
 {
-    const auto& extent = name == "rows" ? e.rows : e.cols;
-    if ((name != "rows" && name != "columns") || !extent.contiguous() || 2 * extent.length() != extent.size) {
+    const auto& extent = shape == DamageShape::rows ? e.rows : e.cols;
+    if ((shape != DamageShape::rows && shape != DamageShape::columns) || !extent.contiguous()
+        || 2 * extent.length() != extent.size) {
         return {};
     }
     if (extent.begin != 0 && extent.end != extent.size) {
         return {};
     }
     const bool first = extent.begin == 0;
-    return name == "rows" ? (first ? ", the upper half" : ", the lower half")
-                          : (first ? ", the left half" : ", the right half");
+    return shape == DamageShape::rows ? (first ? ", the upper half" : ", the lower half")
+                                      : (first ? ", the left half" : ", the right half");
 }
 
 /// The side of the largest usual tile whose grid the edges lie on; 0 where there is none, or where they are those of
@@ -247,14 +250,14 @@ std::int64_t tileOf(const Extent& extent)
     return 0;
 }
 
-std::string tilesText(const std::string& name, const Extents& e)
+std::string tilesText(DamageShape shape, const Extents& e)
 {
-    if (name != "rows" && name != "columns" && name != "rectangle") {
+    if (shape != DamageShape::rows && shape != DamageShape::columns && shape != DamageShape::rectangle) {
         return {};
     }
-    const auto rows = name == "columns" ? 0 : tileOf(e.rows);
-    const auto cols = name == "rows" ? 0 : tileOf(e.cols);
-    if (name == "rectangle") {
+    const auto rows = shape == DamageShape::columns ? 0 : tileOf(e.rows);
+    const auto cols = shape == DamageShape::rows ? 0 : tileOf(e.cols);
+    if (shape == DamageShape::rectangle) {
         return rows > 0 && cols > 0 ? fmt::format(", on a grid of {}x{}", rows, cols) : "";
     }
     return rows + cols > 0 ? fmt::format(", on a grid of {}", rows + cols) : "";
@@ -279,8 +282,8 @@ DamagePattern patternOf(const DamageTally& tally)
 {
     DamagePattern pattern;
     pattern.count = tally.total();
+    pattern.nan = tally.nan;
     if (pattern.count == 0) {
-        pattern.name = "none";
         pattern.text = "every value is finite";
         return pattern;
     }
@@ -289,9 +292,9 @@ DamagePattern patternOf(const DamageTally& tally)
     pattern.rowEnd = extents.rows.end;
     pattern.colBegin = extents.cols.begin;
     pattern.colEnd = extents.cols.end;
-    pattern.name = patternName(tally, extents);
-    pattern.text = patternText(pattern, tally, extents) + halfText(pattern.name, extents)
-        + tilesText(pattern.name, extents) + ratioText(tally);
+    pattern.shape = shapeOf(tally, extents);
+    pattern.text = patternText(pattern, tally, extents) + halfText(pattern.shape, extents)
+        + tilesText(pattern.shape, extents) + ratioText(tally);
     return pattern;
 }
 

@@ -19,6 +19,7 @@
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/rollback.h"
 #include "core/diagnose/twins.h"
+#include "core/diagnose/verdict/decide.h"
 #include "core/model/guarded.h"
 
 namespace nanscope {
@@ -73,7 +74,7 @@ Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const R
     return damagePatterns(*file).map([&](std::vector<DamagePattern> patterns) {
         const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
         if (damaged != patterns.end()) {
-            verdict.damage = std::move(*damaged);
+            verdict.facts.damage = std::move(*damaged);
         }
     });
 }
@@ -83,6 +84,7 @@ struct Bench
 {
     const RunData& run;
     const std::vector<Member>& given;
+    bool nothingElse;
     const CaptureIndex& captures;
     Device& device;
     Controls& controls;
@@ -92,22 +94,24 @@ struct Bench
 
 Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
-    const JudgeContext context {
-        bench.run, bench.words, bench.captures, bench.given, bench.device, bench.controls, bench.job, done};
+    const JudgeContext context {bench.run, bench.words, bench.captures, bench.given, bench.nothingElse, bench.device,
+        bench.controls, bench.job, done};
     auto judged = judgeCapture(verdict, capture, context);
     if (!judged) {
         return judged;
     }
-    const auto twin = isBirth(verdict) ? twinOf(verdict, capture, bench.captures) : std::nullopt;
-    if (!twin) {
+    const auto* clean = isBirth(verdict) ? cleanCallOf(verdict, capture, bench.captures) : nullptr;
+    if (clean == nullptr) {
         return {};
     }
-    const auto ran = bench.controls.variantsOf(*twin->clean);
-    if (!ran && ran.error().kind == ErrorKind::cancelled) {
-        return tl::make_unexpected(ran.error());
+    const auto fits = bench.controls.variantsOf(*clean);
+    if (!fits && fits.error().kind == ErrorKind::cancelled) {
+        return tl::make_unexpected(fits.error());
     }
-    // A twin that cannot be replayed acquits less; its own verdict says why it cannot.
-    letTwinSpeak(verdict, *twin, ran.value_or(std::vector<std::string>()));
+    // A clean call that cannot be replayed acquits less; its own verdict says why it cannot.
+    verdict.facts.duplicate =
+        describeDuplicate(capture, *clean, fits.value_or(std::vector<std::string>()), verdict.facts.members);
+    verdict::judgeAgain(verdict);
     return {};
 }
 
@@ -193,7 +197,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     const auto device = makeEigenDevice();
     const CaptureIndex captures(run);
     Controls controls(captures, *device, job.cancel);
-    const Bench bench {run, *given, captures, *device, controls, wordsOf(run), job};
+    const Bench bench {run, *given, options.nothingElse, captures, *device, controls, wordsOf(run), job};
     for (std::size_t i = 0; i < diagnosis.captures.size(); ++i) {
         auto& verdict = diagnosis.captures[i];
         reportProgress(job, i, diagnosis.captures.size(), verdict.capture);
@@ -207,7 +211,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             }
         }
     }
-    blameRanks(diagnosis.captures, captures);
+    countWrongRanks(diagnosis.captures, captures);
     diagnosis.clusters = clustersOf(run, diagnosis.captures);
     summarize(diagnosis);
     diagnosis.advisories =

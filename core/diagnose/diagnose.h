@@ -21,6 +21,7 @@ struct DiagnoseOptions
 {
     /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
     std::vector<std::string> ran;
+    bool nothingElse = false; ///< the user says that no other code touched the input or the result
     std::vector<std::string> silence {}; ///< ids of finding cards that are to keep quiet
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::string spikeRule {}; ///< whose rule calls a loss a spike (cards/spikerules.h); empty for the default

@@ -218,10 +218,10 @@ Result<EndsLike> endingLike(const CaptureFile& capture, std::int64_t batch, cons
 void fillEndsLike(CaptureVerdict& verdict, const CaptureFile& capture)
 {
     const bool born = verdict.role == Role::birth || verdict.role == Role::padding;
-    if (!born || verdict.damage.count == 0 || !capture.output) {
+    if (!born || verdict.facts.damage.count == 0 || !capture.output) {
         return;
     }
-    const auto found = endingLike(capture, verdict.damage.batch, verdict.variant.names);
+    const auto found = endingLike(capture, verdict.facts.damage.batch, verdict.variant.names);
     if (!found) {
         return;
     }
@@ -232,11 +232,11 @@ void fillEndsLike(CaptureVerdict& verdict, const CaptureFile& capture)
 
 void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged)
 {
-    if (judged.endsLikeTried == 0 || !judged.weighed) {
+    if (judged.endsLikeTried == 0 || !judged.facts.replayed) {
         return;
     }
     for (const auto* variant : named(verdict.variant.names)) {
-        const auto program = compileProgram(*variant, {1, judged.weighed->rows, judged.weighed->cols}, {});
+        const auto program = compileProgram(*variant, {1, judged.facts.rows, judged.facts.cols}, {});
         verdict.endsLikeTried += program ? static_cast<int>(placesIn(*program).size()) : 0;
         std::ranges::copy_if(judged.endsLike, std::back_inserter(verdict.endsLike),
             [&](const SpreadPlace& place) { return place.variant == variant->name; });

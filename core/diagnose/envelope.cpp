@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/verdict/margin.h"
 #include "core/replay/outcome.h"
 #include "core/replay/roundings.h"
+#include "core/replay/scheduleslack.h"
 #include "core/replay/work.h"
 
 namespace nanscope {
@@ -47,9 +49,8 @@ double largestComputed(const Replay& replayed, const Variant& variant)
     return largest;
 }
 
-std::optional<double> slackOf(const Replay& replayed)
+std::optional<double> slackOf(const Replay& replayed, const std::vector<double>& limits)
 {
-    const auto limits = divergenceLimits(replayed.program.steps);
     std::optional<double> smallest;
     const auto& norms = replayed.spectralNorms[0];
     for (std::size_t k = 0; k < norms.size() && k < limits.size(); ++k) {
@@ -73,7 +74,19 @@ bool endsAlike(const std::vector<double>& replayed, const Element& element)
                                        : sameDamage(replayed, element.output);
 }
 
-void gather(MemberResult& result, const Replay& replayed, const Member& member, const Element& element)
+std::optional<double> largestQ(const Replay& replayed)
+{
+    std::optional<double> largest;
+    for (const auto& op : replayed.ops) {
+        if (op.op == OpName::q && op.iteration > 0) {
+            largest = std::max(largest.value_or(0), op.batches[0].absmax);
+        }
+    }
+    return largest;
+}
+
+void gather(MemberResult& result, const Replay& replayed, const std::vector<double>& limits, const Member& member,
+    const Element& element)
 {
     ++result.roundings;
     const bool finite = finiteThroughout(replayed);
@@ -84,13 +97,11 @@ void gather(MemberResult& result, const Replay& replayed, const Member& member, 
         result.firstBad = first.iteration == 0 ? std::string(name(first.op))
                                                : fmt::format("step {} {}", first.iteration, name(first.op));
     }
-    if (const auto slack = slackOf(replayed)) {
+    if (const auto slack = slackOf(replayed, limits)) {
         result.slackPercent = std::min(result.slackPercent.value_or(*slack), *slack);
     }
-    for (const auto& gauge : gauges(replayed, 0)) {
-        if (gauge.absmaxQ) {
-            result.absmaxQ = std::max(result.absmaxQ.value_or(0), *gauge.absmaxQ);
-        }
+    if (const auto q = largestQ(replayed)) {
+        result.absmaxQ = std::max(result.absmaxQ.value_or(0), *q);
     }
     const double largest = largestComputed(replayed, *member.variant);
     if (!finite) {
@@ -99,6 +110,14 @@ void gather(MemberResult& result, const Replay& replayed, const Member& member, 
         const double headroom = std::log2(largestFinite(member.precision) / largest);
         result.headroomBinades = std::min(result.headroomBinades, headroom);
     }
+}
+
+/// The variant as this member has it run.
+Variant asRun(const Member& member)
+{
+    auto variant = *member.variant;
+    variant.ignoresCallerEpsilon = variant.ignoresCallerEpsilon && !member.recordedEpsilon;
+    return variant;
 }
 
 } // namespace
@@ -112,31 +131,57 @@ std::string workOf(const Member& member, const Element& element, std::optional<d
 {
     // Of magnitudes, those before the cast of a normalise-first variant are left out.
     std::string all(member.variant->castOrder == CastOrder::normalizeFirst ? "normalized first\n" : "cast first\n");
+    const auto variant = asRun(member);
     for (const auto& rounding : envelopeOf(member)) {
         CompileOptions options;
         options.precision = member.precision;
         options.rounding = rounding;
         options.epsilon = epsilon;
-        const auto program = compileProgram(*member.variant, element.shape, options);
+        const auto program = compileProgram(variant, element.shape, options);
         all += program ? workOf(*program) : member.variant->name;
     }
     return all;
 }
 
-Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
-    Device& device, const CancelToken& cancel)
+bool halfLosesInput(const Scan& input)
+{
+    // Half of its smallest subnormal rounds to zero, and half a step above its largest number to infinity.
+    constexpr double halfVanishes = 0x1p-25;
+    constexpr double halfOverflows = 65520;
+    return !input.allZero() && (input.absmax >= halfOverflows || input.absmax <= halfVanishes);
+}
+
+MemberResult resultFor(const Member& member, const Scan& input)
 {
     MemberResult result;
     result.variant = member.variant->name;
     result.precision = name(member.precision);
     result.headroomBinades = std::log2(largestFinite(member.precision));
+    result.slackNeeded = verdict::slackNeeded(slackOfSchedule(member.variant->steps), member.precision);
+    result.published = member.variant->published;
+    result.recordedEpsilon = member.recordedEpsilon;
+    result.castsFirst = member.variant->castOrder == CastOrder::castFirst;
+    const bool vanishes = member.precision == Precision::fp16 && halfLosesInput(input);
+    result.castLoses = vanishes || input.absmax > largestFinite(member.precision);
+    return result;
+}
+
+Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
+    Device& device, const CancelToken& cancel)
+{
+    auto result = resultFor(member, element.inputScan);
+    const auto variant = asRun(member);
+    std::vector<double> limits;
     for (const auto& rounding : envelopeOf(member)) {
-        const auto replayed = replay(
-            *member.variant, element.shape, element.input, device, optionsFor(member, rounding, epsilon), cancel);
+        const auto replayed =
+            replay(variant, element.shape, element.input, device, optionsFor(member, rounding, epsilon), cancel);
         if (!replayed) {
             return tl::make_unexpected(replayed.error());
         }
-        gather(result, *replayed, member, element);
+        if (limits.empty()) {
+            limits = divergenceLimits(replayed->program.steps);
+        }
+        gather(result, *replayed, limits, member, element);
     }
     return result;
 }

@@ -17,6 +17,7 @@ struct Member
 {
     const Variant* variant = nullptr;
     Precision precision = Precision::bf16;
+    bool recordedEpsilon = false; ///< with the epsilon of the dump, which its source ignores
     bool formatKnown = false; ///< said by the user or the sidecar, or told by the bits of a control
 };
 
@@ -26,6 +27,12 @@ std::vector<Rounding> envelopeOf(const Member& member);
 
 /// All that the replays of a member on this matrix depend on: members of equal work end alike, bit for bit.
 std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon);
+
+/// True where the cast of this input to fp16 makes infinities of its largest values or zeros of all.
+bool halfLosesInput(const Scan& input);
+
+/// What is known of a member before it is replayed.
+MemberResult resultFor(const Member& member, const Scan& input);
 
 /// Replays one matrix under the whole envelope and compares each end with the dump's damage.
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,

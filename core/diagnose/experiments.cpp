@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/diagnose/retries.h"
+#include "core/diagnose/verdict/decide.h"
 
 namespace nanscope {
 
@@ -44,189 +46,6 @@ Experiment known(std::string_view id)
 Experiment advice(std::string what, std::string meaning = {})
 {
     return {{}, std::move(what), std::move(meaning), {}, {}};
-}
-
-bool blames(const CaptureVerdict& verdict, Blame blame)
-{
-    return verdict.blame == blame;
-}
-
-/// What `implementation` leaves open. Only a fault that came again excludes anything: one that stayed away may have
-/// been chance, or other timing.
-struct Open
-{
-    bool customKernels = true;
-    bool launchOrder = true;
-
-    std::string text() const
-    {
-        return fmt::format("{}{}, aliasing or communication", customKernels ? "kernel" : "torch's own kernels",
-            launchOrder ? ", launch order" : "");
-    }
-};
-
-/// One outcome on its way into a verdict.
-struct Outcomes
-{
-    CaptureVerdict& verdict;
-    Open& open;
-
-    // Evidence is told from the side of the verdict as it stands; a line for the kernel speaks against the numbers.
-    void forKernel(std::string text) const { side(!blames(verdict, Blame::numerics)).push_back(line(std::move(text))); }
-    void againstKernel(std::string text) const { side(false).push_back(line(std::move(text))); }
-    void forNumbers(std::string text) const { side(blames(verdict, Blame::numerics)).push_back(line(std::move(text))); }
-    void nothing(std::string text) const { verdict.notTestable.push_back(line(std::move(text))); }
-
-    std::vector<EvidenceLine>& side(bool speaksFor) const
-    {
-        return speaksFor ? verdict.speaksFor : verdict.speaksAgainst;
-    }
-
-private:
-    static EvidenceLine line(std::string text) { return {std::move(text), "experiment"}; }
-};
-
-void kernelsOff(const Outcomes& out, const TriedExperiment& tried)
-{
-    if (tried.seen == Seen::gone) {
-        out.forKernel(fmt::format("{} h clean with use_triton=False", hoursText(tried.hours)));
-        return;
-    }
-    out.open.customKernels = false;
-    out.againstKernel("it came again with use_triton=False: not the custom kernels");
-}
-
-void launchBlocking(const Outcomes& out, const TriedExperiment& tried)
-{
-    if (tried.seen == Seen::gone) {
-        out.forKernel(fmt::format("{} h clean with CUDA_LAUNCH_BLOCKING=1", hoursText(tried.hours)));
-        return;
-    }
-    out.open.launchOrder = false;
-    out.againstKernel("it came again with CUDA_LAUNCH_BLOCKING=1: not the order of launches");
-}
-
-void fillNan(const Outcomes& out, const TriedExperiment& tried)
-{
-    if (tried.seen == Seen::oftener) {
-        out.forKernel(
-            "it comes more often when fresh memory is filled with NaN: memory is read that was never written");
-        return;
-    }
-    out.nothing("memory filled with NaN changed nothing that speaks for or against");
-}
-
-// The bar for the machine is two: once, another card may have failed in its own way.
-bool isMachine(const CaptureVerdict& verdict, const TriedExperiment& tried)
-{
-    const bool open = blames(verdict, Blame::implementation) || blames(verdict, Blame::undecided);
-    return open && tried.id == "swap-gpus" && tried.seen == Seen::moves && tried.times >= 2;
-}
-
-void swapGpus(const Outcomes& out, const TriedExperiment& tried)
-{
-    if (tried.seen == Seen::moves) {
-        out.side(isMachine(out.verdict, tried))
-            .push_back({fmt::format("it moved with the card in {} swap{}: this speaks for the machine", tried.times,
-                            tried.times == 1 ? "" : "s"),
-                "experiment"});
-        return;
-    }
-    if (tried.seen == Seen::stays) {
-        out.forKernel("it stayed with its rank when two GPUs were swapped: not the card");
-        return;
-    }
-    out.nothing("it was not seen again after two GPUs were swapped: that names neither card nor rank");
-}
-
-bool fromCast(const CaptureVerdict& verdict)
-{
-    return blames(verdict, Blame::numerics) && verdict.kind == "overflow in the cast";
-}
-
-void numbersMended(const Outcomes& out, const TriedExperiment& tried, std::string_view setting)
-{
-    if (tried.seen == Seen::gone) {
-        out.forNumbers(
-            fmt::format("{} h clean with {}: it takes the numbers to fail", hoursText(tried.hours), setting));
-        return;
-    }
-    if (fromCast(out.verdict)) {
-        out.forKernel(fmt::format("it came again with {}: not the overflow alone", setting));
-        return;
-    }
-    out.nothing(fmt::format("it came again with {}: the schedule may fail in any format", setting));
-}
-
-void argueWith(const Outcomes& out, const TriedExperiment& tried)
-{
-    if (tried.id == "kernels-off") {
-        kernelsOff(out, tried);
-    } else if (tried.id == "launch-blocking") {
-        launchBlocking(out, tried);
-    } else if (tried.id == "fill-nan") {
-        fillNan(out, tried);
-    } else if (tried.id == "swap-gpus") {
-        swapGpus(out, tried);
-    } else if (tried.id == "fp32-norm") {
-        numbersMended(out, tried, "the norm taken in fp32");
-    } else if (tried.id == "bf16") {
-        numbersMended(out, tried, "bf16 instead of fp16");
-    }
-}
-
-/// Why a clean run says nothing yet; empty where it is long enough.
-std::string tooShort(const Experiment& experiment, const TriedExperiment& tried, const std::optional<FailureRate>& rate)
-{
-    if (tried.seen != Seen::gone) {
-        return {};
-    }
-    if (!rate) {
-        return fmt::format("{}: {} h clean, but how often the fault comes without it is not known", experiment.what,
-            hoursText(tried.hours));
-    }
-    const auto needed = cleanHours(*rate);
-    return tried.hours < needed ? fmt::format("{}: {} h clean, of the {} h after which that means something",
-               experiment.what, hoursText(tried.hours), hoursText(needed))
-                                : std::string();
-}
-
-bool cameAgain(const Observations& observed, std::string_view id)
-{
-    return std::any_of(observed.tried.begin(), observed.tried.end(),
-        [&](const TriedExperiment& t) { return t.id == id && t.seen == Seen::stays; });
-}
-
-void doubtNumbers(CaptureVerdict& verdict, const Observations& observed)
-{
-    if (!fromCast(verdict) || !(cameAgain(observed, "fp32-norm") || cameAgain(observed, "bf16"))) {
-        return;
-    }
-    verdict.blame = Blame::undecided;
-    verdict.marginal = false;
-    verdict.kind = "the numbers explain this dump, and the fault came again without them";
-    verdict.question =
-        "did the setting reach the optimizer step? A capture of the new failure would tell: judge it, too";
-}
-
-void blameMachine(CaptureVerdict& verdict, const Observations& observed)
-{
-    const auto move = std::find_if(observed.tried.begin(), observed.tried.end(),
-        [&](const TriedExperiment& tried) { return isMachine(verdict, tried); });
-    if (move == observed.tried.end()) {
-        return;
-    }
-    verdict.blame = Blame::machine;
-    verdict.kind = "moves with the card";
-    verdict.summary = fmt::format("the fault moved with the card in {} swaps; {}", move->times, verdict.summary);
-    verdict.question.clear();
-}
-
-void narrow(CaptureVerdict& verdict, const Open& open)
-{
-    if (blames(verdict, Blame::implementation) && verdict.kind == Open {}.text()) {
-        verdict.kind = open.text();
-    }
 }
 
 } // namespace
@@ -273,7 +92,8 @@ void repeatInCommands(Diagnosis& diagnosis, const std::string& words)
 {
     for (auto& verdict : diagnosis.captures) {
         for (auto& experiment : verdict.next) {
-            experiment.what += experiment.what.starts_with("nanscope ") ? words : std::string();
+            const bool command = experiment.what.starts_with("nanscope ") && !experiment.what.ends_with(words);
+            experiment.what += command ? words : std::string();
         }
     }
 }
@@ -314,30 +134,18 @@ Result<void> check(const Observations& observed)
 
 CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& observed)
 {
-    Open open;
+    verdict.facts.failureRate = observed.rate;
+    verdict.facts.tried = observed.tried;
+    verdict.facts.calledAgain.clear();
+    std::ranges::copy_if(observed.called, std::back_inserter(verdict.facts.calledAgain),
+        [&](const CallsAgain& one) { return one.capture == verdict.capture && check(one); });
     for (auto& experiment : verdict.next) {
         if (observed.rate && !experiment.outcomes.empty()) {
             experiment.cleanHours = cleanHours(*observed.rate);
         }
     }
-    // What belongs to another kind of verdict says nothing about this capture.
-    for (const auto& tried : observed.tried) {
-        const auto asked = std::find_if(verdict.next.begin(), verdict.next.end(),
-            [&](const Experiment& experiment) { return experiment.id == tried.id; });
-        if (asked == verdict.next.end()) {
-            continue;
-        }
-        const Outcomes out {verdict, open};
-        if (auto why = tooShort(*asked, tried, observed.rate); !why.empty()) {
-            out.nothing(std::move(why));
-        } else {
-            argueWith(out, tried);
-        }
-    }
-    narrow(verdict, open);
-    doubtNumbers(verdict, observed);
-    blameMachine(verdict, observed);
-    return withRetries(std::move(verdict), observed.called);
+    verdict::judgeAgain(verdict);
+    return verdict;
 }
 
 Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed)

@@ -34,7 +34,7 @@ double cleanHours(const FailureRate& rate);
 /// does not have, an unknown experiment.
 Result<void> check(const Observations& observed);
 
-/// The verdict with what was tried in it. Expects one that holds no observations yet.
+/// The verdict with what was tried in it, in place of what was before.
 ///
 /// `gone` before the clean hours are over, or where the rate of the fault is not known, is listed as not testable.
 /// Verdicts change in three cases only: the kind of an `implementation` is narrowed by what came again; an overflow in

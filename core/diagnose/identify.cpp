@@ -10,12 +10,15 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/fits.h"
+#include "core/diagnose/verdict/thresholds.h"
 #include "core/replay/spectrum.h"
 #include "core/replay/work.h"
 
 namespace nanscope {
 
 namespace {
+
+using verdict::plausibleFit;
 
 // Best and runner-up closer than this cannot be told apart.
 constexpr double decisiveRatio = 3;

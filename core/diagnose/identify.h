@@ -12,10 +12,6 @@
 
 namespace nanscope {
 
-/// Above this nothing that ran can be one of ours: measured fits of the right variant lie below 2 %, of the nearest
-/// wrong family above 9 % (user_view.md, result C).
-constexpr double plausibleFit = 0.05;
-
 struct ElementFit
 {
     Identification identification;

@@ -13,15 +13,15 @@
 #include "core/diagnose/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/endslike.h"
-#include "core/diagnose/evidence.h"
-#include "core/diagnose/experiments.h"
 #include "core/diagnose/identify.h"
+#include "core/diagnose/logvote.h"
 #include "core/diagnose/oddkinds.h"
 #include "core/diagnose/oddtiles.h"
 #include "core/diagnose/origin.h"
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/provenance.h"
-#include "core/diagnose/rules.h"
+#include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/rules.h"
 #include "core/platform/platform.h"
 #include "core/replay/replay.h"
 #include "core/tensorfile/capturefile.h"
@@ -30,35 +30,31 @@ namespace nanscope {
 
 namespace {
 
-// Xid, ECC or SDC lines meet the bar for naming the machine; nothing in a single capture does.
-void letMachineSpeak(CaptureVerdict& verdict)
-{
-    if (verdict.blame == Blame::implementation && verdict.weighed->machine) {
-        verdict.blame = Blame::machine;
-        verdict.kind = "hardware error in the log";
-        verdict.speaksFor.insert(verdict.speaksFor.begin(), *verdict.weighed->machine);
-    }
-}
-
 /// What is known of it without a replay.
 void showDamage(CaptureVerdict& verdict, const std::vector<DamagePattern>& patterns)
 {
     const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
     if (damaged != patterns.end()) {
-        verdict.damage = *damaged;
+        verdict.facts.damage = *damaged;
     }
 }
 
-CaptureVerdict placeOf(CaptureVerdict& verdict)
+/// One matrix of a capture on its way to a verdict.
+struct Evidence
 {
-    CaptureVerdict place;
-    place.captureId = verdict.captureId;
-    place.capture = std::move(verdict.capture);
-    place.role = verdict.role;
-    place.rank = verdict.rank;
-    place.step = verdict.step;
-    place.stepSource = verdict.stepSource;
-    return place;
+    const Element& element;
+    Facts facts {};
+    std::vector<Member> members {};
+    OddBox odd {}; ///< of a finite output, around the tiles that no replay gives
+};
+
+// Proof in one matrix of a batch outweighs an open question in another, and a question one that is fine.
+bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
+{
+    if (verdict.blame != Blame::undecided) {
+        return false;
+    }
+    return decision.blame != Blame::undecided || (verdict::asks(decision.rule) && verdict.question.empty());
 }
 
 /// Judges one capture; holds what stays the same over its matrices.
@@ -70,6 +66,7 @@ public:
         , m_words(context.words)
         , m_captures(context.captures)
         , m_given(context.given)
+        , m_nothingElse(context.nothingElse)
         , m_device(context.device)
         , m_controls(context.controls)
         , m_job(context.job)
@@ -136,183 +133,198 @@ private:
 
     Result<void> judgeElement(CaptureVerdict& verdict, const Matrix& matrix, DamagePattern pattern, bool& settled)
     {
-        const auto& [stored, file, element] = matrix;
-        Case c;
-        c.element = &element;
-        c.damage = std::move(pattern);
-        const auto watch = [&](const Variant& variant, Precision precision) {
-            report(variant, precision, matrix.stored);
-        };
-        auto fit = identifyElement(element, stored.epsilon, m_device, m_job.cancel, watch);
-        if (!fit) {
-            return tl::make_unexpected(fit.error());
-        }
-        c.identification = std::move(fit->identification);
-        c.fit.compared = fit->compared;
-        c.fit.localDamage = fit->localDamage;
-        if (verdict.role != Role::healthy) {
-            auto control = controlOf(c, matrix);
-            if (!control) {
-                return tl::make_unexpected(control.error());
-            }
-            c.control = std::move(*control);
-        }
-        c.deadLines = damagedWhereInputIsZero(element);
-        c.besides = isBesides(c, *fit, matrix.file.wrapped);
-        choosePlausible(c, stored, m_given);
-        const bool takesIt =
-            std::ranges::any_of(c.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
-        // What a wrapper dumps and what the function does with it may differ, unless somebody names the function.
-        c.epsilonUnknown = !saidToHaveRun(c) || (!stored.epsilon && takesIt);
-        c.faint = isFaint(c);
-        if (auto done = measure(c, stored); !done) {
+        Evidence e {matrix.element};
+        e.facts = factsOf(matrix, std::move(pattern));
+        e.facts.role = verdict.facts.role;
+        e.facts.nothingElse = m_nothingElse || matrix.stored.nothingElse;
+        if (auto done = identifyWhatRan(e, matrix); !done) {
             return done;
         }
-        if (element.outputScan.finite()) {
-            seekOrigin(c, matrix);
-        } else if (auto done = lookForACast(c, stored); !done) {
+        if (auto done = measure(e, matrix.stored); !done) {
             return done;
         }
-        auto judgement = nanscope::judge(c);
-        if (judgement.blame == Blame::implementation && !element.outputScan.finite()) {
-            if (auto done = lookBesideDamage(c, matrix); !done) {
+        if (matrix.element.outputScan.finite()) {
+            seekOrigin(e, matrix);
+        } else if (auto done = lookForACast(e, matrix.stored); !done) {
+            return done;
+        }
+        const auto decision = verdict::decide(verdict::consider(e.facts));
+        if (decision.blame == Blame::implementation && !e.facts.outputFinite) {
+            if (auto done = lookBesideDamage(e, matrix); !done) {
                 return done;
             }
         }
-        if (settled && !outranks(judgement, verdict)) {
+        if (settled && !outranks(decision, verdict)) {
             return {};
         }
         settled = true;
-        adopt(verdict, c, std::move(judgement), stored.pid);
+        adopt(verdict, std::move(e.facts), matrix.stored.pid);
         return {};
     }
 
+    static Facts factsOf(const Matrix& matrix, DamagePattern pattern)
+    {
+        const auto& element = matrix.element;
+        Facts facts;
+        facts.replayed = true;
+        facts.rows = element.shape.rows;
+        facts.cols = element.shape.cols;
+        facts.inputAbsmax = element.inputScan.absmax;
+        facts.inputFinite = element.inputScan.finite();
+        facts.inputZero = element.inputScan.allZero();
+        facts.outputFinite = element.outputScan.finite();
+        facts.outputZero = element.outputScan.allZero();
+        facts.damage = std::move(pattern);
+        facts.damageOnZeros = damagedWhereInputIsZero(element);
+        facts.damageInFaintLines = damagedInFaintLines(element);
+        facts.dumpedByWrapper = matrix.file.wrapped;
+        return facts;
+    }
+
     /// Another matrix of the call is looked at in any case: that it came out right acquits what both share.
-    Result<std::optional<Control>> controlOf(const Case& c, const Matrix& matrix)
+    Result<void> identifyWhatRan(Evidence& e, const Matrix& matrix)
+    {
+        auto& facts = e.facts;
+        const auto watch = [&](const Variant& variant, Precision precision) {
+            report(variant, precision, matrix.stored);
+        };
+        auto fit = identifyElement(matrix.element, matrix.stored.epsilon, m_device, m_job.cancel, watch);
+        if (!fit) {
+            return tl::make_unexpected(fit.error());
+        }
+        facts.identified = std::move(fit->identification);
+        facts.fit.compared = fit->compared;
+        facts.fit.localDamage = fit->localDamage;
+        if (facts.role != Role::healthy) {
+            auto control = controlOf(facts, matrix);
+            if (!control) {
+                return tl::make_unexpected(control.error());
+            }
+            facts.control = std::move(*control);
+        }
+        // What is bit for bit a variant's has nothing added to it or taken from its input; nor has a call of which
+        // another matrix is. A cast by powers of two and back leaves even those bits.
+        const bool exactCall = facts.control && facts.control->sameCall && !facts.control->exact.empty();
+        facts.inputAlone = matrix.file.wrapped || !fit->exact.empty() || exactCall;
+        facts.normMayVanish = normMayVanish(facts, matrix.element);
+        e.members = choosePlausible(facts, matrix.stored, m_given);
+        const bool takesIt =
+            std::ranges::any_of(e.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
+        facts.epsilonMissing = !matrix.stored.epsilon && takesIt;
+        return {};
+    }
+
+    Result<std::optional<ControlCall>> controlOf(const Facts& facts, const Matrix& matrix)
     {
         auto control = m_controls.inSameCall(matrix.file, matrix.stored, matrix.element.batch);
-        if (!control || *control || c.fit.compared) {
+        // What is said to have run is held against a healthy call even where the output itself could tell.
+        const bool said = matrix.stored.variant || !m_given.empty();
+        if (!control || *control || (facts.fit.compared && !said)) {
             return control;
         }
         return m_controls.inSameRun(matrix.stored);
     }
 
-    // What is bit for bit a variant's has nothing added to it or taken from its input; nor has a call of which another
-    // matrix is. A cast by powers of two and back leaves even those bits.
-    static bool isBesides(const Case& c, const ElementFit& fit, bool wrapped)
-    {
-        const bool exactCall = c.control && c.control->sameCall && !c.control->fit.exact.empty();
-        const bool inputAlone = wrapped || !fit.exact.empty() || exactCall;
-        return mayBeBesides(c.damage, inputAlone, damagedInFaintLines(*c.element));
-    }
-
     // Squares that vanish, in fp32 or in a norm that is written by hand in fp16, leave 0/0 or an epsilon alone to
     // divide by; a healthy call speaks for inputs of its own size.
-    static bool isFaint(const Case& c)
+    static bool normMayVanish(const Facts& facts, const Element& element)
     {
         constexpr double squaresVanish = 1e-18;
         constexpr double muchSmaller = 1.0 / 16;
-        const double norm = std::sqrt(c.element->inputScan.sumSquares);
-        const bool unlikeControl = c.control && norm < muchSmaller * c.control->inputNorm;
-        return !saidToHaveRun(c) && (norm < squaresVanish || (unlikeControl && halfLosesSquares(c.element->input)));
+        const double norm = std::sqrt(element.inputScan.sumSquares);
+        const bool unlikeControl = facts.control && norm < muchSmaller * facts.control->inputNorm;
+        return norm < squaresVanish || (unlikeControl && halfLosesSquares(element.input));
     }
 
-    Result<void> lookForACast(Case& c, const Capture& stored)
+    Result<void> lookForACast(Evidence& e, const Capture& stored)
     {
-        if (!c.fit.compared || c.members.empty()) {
+        if (!e.facts.fit.compared || e.members.empty()) {
             return {};
         }
-        const auto& member = c.members.front();
+        const auto& member = e.members.front();
         ReplayOptions options;
         options.precision = member.precision;
         options.rounding.lowering = member.variant->lowering;
         options.epsilon = stored.epsilon;
         options.keepOutput = true;
-        auto done = replay(*member.variant, c.element->shape, c.element->input, m_device, options, m_job.cancel);
+        auto done = replay(*member.variant, e.element.shape, e.element.input, m_device, options, m_job.cancel);
         if (!done) {
             return tl::make_unexpected(done.error());
         }
-        c.likeACast = endsLikeACast(*c.element, done->outputs[0]);
+        e.facts.damageAmongLargest = endsLikeACast(e.element, done->outputs[0]);
         return {};
     }
 
     /// Where values that should not be there come from.
-    void seekOrigin(Case& c, const Matrix& matrix) const
+    void seekOrigin(Evidence& e, const Matrix& matrix) const
     {
         if (isCopyOfInput(matrix.element)) {
-            c.facts.push_back({"the output is the input, bit for bit", "bytes"});
-        } else if (c.fit.worstTileError > 0) {
-            c.masked = looksMasked(matrix.element, c.odd);
+            e.facts.found.push_back({"the output is the input, bit for bit", "bytes"});
+        } else if (e.facts.fit.worstTileError > 0) {
+            e.facts.zeroInPlaces = looksMasked(matrix.element, e.odd);
             // What stands elsewhere bit for bit was copied.
-            c.deliberate = !seekOriginOf(c, matrix) && c.deliberate;
+            e.facts.termOrFactor = !seekOriginOf(e, matrix) && e.facts.termOrFactor;
         }
     }
 
-    bool seekOriginOf(Case& c, const Matrix& matrix) const
+    bool seekOriginOf(Evidence& e, const Matrix& matrix) const
     {
         constexpr std::size_t mostBefore = 8;
         const auto origin =
-            originOf(matrix.element, c.odd, matrix.file, m_captures.before(matrix.stored, mostBefore), m_job.cancel);
-        c.misplaced = origin.misplaced;
+            originOf(matrix.element, e.odd, matrix.file, m_captures.before(matrix.stored, mostBefore), m_job.cancel);
+        e.facts.misplaced = origin.misplaced;
         if (!origin.text.empty()) {
-            c.facts.push_back({fmt::format("the part that is wrong (rows {}-{} x columns {}-{}): {}", c.odd.rowBegin,
-                                   c.odd.rowEnd - 1, c.odd.colBegin, c.odd.colEnd - 1, origin.text),
-                "bytes"});
+            e.facts.found.push_back(
+                {fmt::format("the part that is wrong (rows {}-{} x columns {}-{}): {}", e.odd.rowBegin,
+                     e.odd.rowEnd - 1, e.odd.colBegin, e.odd.colEnd - 1, origin.text),
+                    "bytes"});
         }
         return !origin.text.empty();
     }
 
     /// Finite values beside NaN that no plausible variant gives. Asked only where no replay of any of them fails; the
     /// verdict stands without.
-    Result<void> lookBesideDamage(Case& c, const Matrix& matrix)
+    Result<void> lookBesideDamage(Evidence& e, const Matrix& matrix)
     {
-        const auto& id = c.identification;
-        const bool known = id.how != IdentifiedBy::unknown && !id.matchesNone && c.fit.compared;
+        const auto& id = e.facts.identified;
+        const bool known = id.how != IdentifiedBy::unknown && !id.matchesNone && e.facts.fit.compared;
         const bool allFinite =
-            std::ranges::all_of(c.results, [](const MemberResult& m) { return m.finite == m.roundings; });
+            std::ranges::all_of(e.facts.members, [](const MemberResult& m) { return m.finite == m.roundings; });
         if (!known || !allFinite || matrix.element.inputScan.allZero()) {
             return {};
         }
-        const auto odd = findOddRest(matrix.element, c.members, matrix.stored.epsilon, m_device, m_job.cancel);
+        const auto odd = findOddRest(matrix.element, e.members, matrix.stored.epsilon, m_device, m_job.cancel);
         if (!odd) {
             return tl::make_unexpected(odd.error());
         }
         if (odd->count > 0 && !looksMasked(matrix.element, odd->box)) {
-            c.odd = odd->box;
-            c.facts.push_back({fmt::format("beside the damage {} finite tile{} of 16 x 16 {} not what any replay gives "
-                                           "either: around [{}, {}], up to {:.0f} % off",
-                                   odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row,
-                                   odd->col, 100 * odd->worstError),
-                "output"});
-            seekOriginOf(c, matrix);
+            e.odd = odd->box;
+            e.facts.found.push_back(
+                {fmt::format("beside the damage {} finite tile{} of 16 x 16 {} not what any replay gives "
+                             "either: around [{}, {}], up to {:.0f} % off",
+                     odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row, odd->col,
+                     100 * odd->worstError),
+                    "output"});
+            seekOriginOf(e, matrix);
         }
         return {};
     }
 
-    // Proof in one matrix of a batch outweighs an open question in another, and a question one that is fine.
-    static bool outranks(const Judgement& judgement, const CaptureVerdict& verdict)
+    Result<void> measure(Evidence& e, const Capture& stored)
     {
-        if (verdict.blame != Blame::undecided) {
-            return false;
-        }
-        const bool asks = !judgement.question.empty() && verdict.question.empty();
-        return judgement.blame != Blame::undecided || asks;
-    }
-
-    Result<void> measure(Case& c, const Capture& stored)
-    {
-        const auto& element = *c.element;
+        const auto& element = e.element;
         const bool silent = element.outputScan.allZero();
         if (element.outputScan.finite() && !element.inputScan.allZero() && !silent) {
-            return measureWorstTile(c, stored);
+            return measureWorstTile(e, stored);
         }
         const bool formatMatters = element.inputScan.allZero() || halfLosesInput(element.inputScan);
-        if (formatMatters && (silent || c.damage.name == "whole element")) {
-            addHalfPrecision(c.members);
+        if (formatMatters && (silent || e.facts.damage.shape == DamageShape::wholeElement)) {
+            addHalfPrecision(e.members);
         }
+        addRecordedEpsilon(e.members, element, stored.epsilon);
         std::vector<Member> kept;
         std::map<std::string, MemberResult> done; // projects copy from one another: equal work is replayed once
-        for (const auto& member : c.members) {
+        for (const auto& member : e.members) {
             const auto work = workOf(member, element, stored.epsilon);
             auto same = done.find(work);
             if (same == done.end()) {
@@ -325,12 +337,14 @@ private:
             }
             auto result = same->second;
             result.variant = member.variant->name;
-            if (counts(result, c.identification)) {
+            result.published = member.variant->published;
+            result.recordedEpsilon = member.recordedEpsilon;
+            if (counts(result, e.facts.identified)) {
                 kept.push_back(member);
-                c.results.push_back(std::move(result));
+                e.facts.members.push_back(std::move(result));
             }
         }
-        c.members = std::move(kept);
+        e.members = std::move(kept);
         return {};
     }
 
@@ -346,52 +360,52 @@ private:
         m_job.progress(progress);
     }
 
-    Result<void> measureWorstTile(Case& c, const Capture& stored)
+    Result<void> measureWorstTile(Evidence& e, const Capture& stored)
     {
-        const bool known = c.identification.how != IdentifiedBy::unknown && !c.identification.matchesNone;
-        if (!known || !c.fit.compared) {
+        const bool known = e.facts.identified.how != IdentifiedBy::unknown && !e.facts.identified.matchesNone;
+        if (!known || !e.facts.fit.compared) {
             return {};
         }
-        const auto odd = findOddTiles(*c.element, c.members, stored.epsilon, m_device, m_job.cancel);
+        const auto odd = findOddTiles(e.element, e.members, stored.epsilon, m_device, m_job.cancel);
         if (!odd) {
             return tl::make_unexpected(odd.error());
         }
-        c.fit.localDamage = odd->count > 0;
+        e.facts.fit.localDamage = odd->count > 0;
         if (odd->count > 0) {
-            c.fit.measured = c.members.front().variant->name;
-            c.fit.worstTileError = odd->worstError;
-            c.fit.worstRow = odd->row;
-            c.fit.worstCol = odd->col;
-            c.odd = odd->box;
-            c.deliberate = odd->deliberate;
+            e.facts.fit.measured = e.members.front().variant->name;
+            e.facts.fit.worstTileError = odd->worstError;
+            e.facts.fit.worstRow = odd->row;
+            e.facts.fit.worstCol = odd->col;
+            e.odd = odd->box;
+            e.facts.termOrFactor = odd->deliberate;
         }
         return {};
     }
 
-    void adopt(CaptureVerdict& verdict, const Case& c, Judgement judgement, const std::optional<int>& pid) const
+    void adopt(CaptureVerdict& verdict, Facts facts, const std::optional<int>& pid) const
     {
-        auto weighed = weighedIn(c);
-        weighed.logs = logLinesOf(m_run, verdict);
-        weighed.machine = hardwareErrorOf(m_words, verdict.rank, pid);
-        const bool elsewhere = !weighed.machine && !m_words.machine.empty();
-        conclude(verdict, c, std::move(judgement), std::move(weighed));
-        if (elsewhere && verdict.role != Role::healthy) {
+        facts.logs = logLinesOf(m_run, verdict);
+        facts.hardwareError = hardwareErrorOf(m_words, verdict.rank, pid);
+        if (!facts.hardwareError && !m_words.machine.empty()) {
             const auto& rank = m_words.machine.front().rank;
             const auto& line = m_words.machine.front().line;
-            verdict.notTestable.push_back(
+            facts.besides.push_back(
                 {fmt::format("a hardware error {}: {}",
                      rank ? fmt::format("on rank {}", *rank) : "on a rank that is not said", line.text),
                     line.source});
         }
-        if (!m_words.silentRanks.empty() && verdict.role != Role::healthy) {
-            verdict.notTestable.push_back({m_words.silentRanks, "ranks"});
+        if (!m_words.silentRanks.empty()) {
+            facts.besides.push_back({m_words.silentRanks, "ranks"});
         }
+        verdict.facts = std::move(facts);
+        verdict::judgeAgain(verdict);
     }
 
     const RunData& m_run;
     const RunWords& m_words;
     const CaptureIndex& m_captures;
     const std::vector<Member>& m_given;
+    bool m_nothingElse;
     Device& m_device;
     Controls& m_controls;
     const JobContext& m_job;
@@ -399,44 +413,6 @@ private:
 };
 
 } // namespace
-
-Weighed weighedIn(const Case& c)
-{
-    Weighed w;
-    w.rows = c.element->shape.rows;
-    w.cols = c.element->shape.cols;
-    w.inputAbsmax = c.element->inputScan.absmax;
-    w.inputZero = c.element->inputScan.allZero();
-    w.outputFinite = c.element->outputScan.finite();
-    w.outputZero = c.element->outputScan.allZero();
-    w.fit = c.fit;
-    return w;
-}
-
-void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weighed weighed)
-{
-    verdict = placeOf(verdict);
-    verdict.blame = judgement.blame;
-    verdict.marginal = judgement.marginal;
-    verdict.kind = std::move(judgement.kind);
-    verdict.summary = std::move(judgement.summary);
-    verdict.question = std::move(judgement.question);
-    verdict.variant = c.identification;
-    verdict.members = c.results;
-    verdict.damage = c.damage;
-    verdict.weighed = std::move(weighed);
-    const bool asks = asksAboutPlace(verdict.kind);
-    const bool healthy = verdict.role == Role::healthy && verdict.blame == Blame::undecided && !asks;
-    if (!healthy) {
-        argue(verdict, c, verdict.weighed->logs);
-        verdict.next = nextExperiments(verdict);
-    }
-    const bool silent = c.element->outputScan.allZero() && !c.element->inputScan.allZero();
-    if (verdict.role == Role::healthy && (verdict.blame != Blame::undecided || silent || asks)) {
-        verdict.role = Role::birth;
-    }
-    letMachineSpeak(verdict);
-}
 
 Result<void> judgeCapture(CaptureVerdict& verdict, const Capture& stored, const JudgeContext& context)
 {

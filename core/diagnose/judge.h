@@ -6,19 +6,12 @@
 #include <vector>
 
 #include "core/diagnose/captureindex.h"
+#include "core/diagnose/controls.h"
 #include "core/diagnose/envelope.h"
-#include "core/diagnose/rules.h"
 #include "core/diagnose/runwords.h"
 #include "core/model/model.h"
 
 namespace nanscope {
-
-/// What a verdict is drawn from, besides the members: enough to draw it again over fewer of them.
-Weighed weighedIn(const Case& c);
-
-/// Puts a judgement with its evidence and the next experiments into a verdict, of which only the place and the role
-/// are kept.
-void conclude(CaptureVerdict& verdict, const Case& c, Judgement judgement, Weighed weighed);
 
 /// What stays the same over the captures of a run.
 struct JudgeContext
@@ -27,6 +20,7 @@ struct JudgeContext
     const RunWords& words;
     const CaptureIndex& captures;
     const std::vector<Member>& given; ///< what the user says ran
+    bool nothingElse = false; ///< the user's word
     Device& device;
     Controls& controls;
     const JobContext& job;

@@ -168,7 +168,7 @@ LayerPlace placeIn(const CaptureVerdict& verdict, const Capture& capture, std::o
     place.shape = matrixShape(capture.input.shape);
     place.stacked = capture.input.shape.size() > 2;
     place.rank = verdict.rank;
-    place.element = verdict.damage.batch;
+    place.element = verdict.facts.damage.batch;
     place.world = world;
     return place;
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/diagnose.h"
+
 namespace nanscope {
 
 namespace {
@@ -84,6 +86,18 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
         vote.line = {fmt::format("{} is calm {} ({:.4g} at the last)", seriesName, span, last.value), source};
     }
     return vote;
+}
+
+std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict)
+{
+    std::vector<LogTrend> lines;
+    for (const auto series : weighedSeries) {
+        auto vote = voteOf(run, std::string(series), verdict);
+        if (vote.kind != LogVote::Kind::silent) {
+            lines.push_back({vote.kind == LogVote::Kind::climbing, std::move(vote.line)});
+        }
+    }
+    return lines;
 }
 
 } // namespace nanscope

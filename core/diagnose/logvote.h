@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/diagnose/steplink.h"
 #include "core/model/model.h"
@@ -20,5 +21,8 @@ struct LogVote
 /// Climbing: of the last ten finite values at least eight rise and the last is four times the first. Calm: none of
 /// them leaves half to twice their median. Anything else is silent.
 LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureVerdict& verdict);
+
+/// What grad_norm and loss_scale have to say about a capture, whatever the verdict will be.
+std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict);
 
 } // namespace nanscope

@@ -53,6 +53,7 @@ void askForInputBefore(CaptureVerdict& verdict)
 {
     verdict.role = Role::birth;
     verdict.blame = Blame::undecided;
+    verdict.rule = RuleId::inputMayBeResult;
     verdict.kind = "the input may be the result";
     verdict.summary = "input and output are the same values, non-finite ones among them: what a function that works in "
                       "place leaves when both are saved after the call";

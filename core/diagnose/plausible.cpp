@@ -3,19 +3,17 @@
 #include "core/diagnose/plausible.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "core/diagnose/verdict/considered.h"
 #include "core/replay/formats.h"
 #include "core/replay/variant.h"
 
 namespace nanscope {
 
 namespace {
-
-// Half of its smallest subnormal rounds to zero, and half a step above its largest number to infinity.
-constexpr double halfVanishes = 0x1p-25;
-constexpr double halfOverflows = 65520;
 
 std::vector<Member> membersNamed(const std::vector<std::string>& names)
 {
@@ -46,22 +44,6 @@ std::vector<std::string> namesOf(const std::vector<Member>& members)
     return names;
 }
 
-// Fit and runner-up of what was said to have run, which need not be what fits best.
-void refit(Identification& id)
-{
-    id.fit.reset();
-    id.runnerUp.reset();
-    id.runnerUpName.clear();
-    for (const auto& [variant, fit] : id.all) {
-        const bool named = std::find(id.names.begin(), id.names.end(), variant) != id.names.end();
-        auto& slot = named ? id.fit : id.runnerUp;
-        if (!slot) {
-            slot = fit;
-            id.runnerUpName = named ? id.runnerUpName : variant;
-        }
-    }
-}
-
 // Forms that nobody recommends fit whenever their published sibling does. They are replayed all the same, and
 // count if they explain the dump.
 void keepPublished(std::vector<std::string>& names)
@@ -87,53 +69,50 @@ std::vector<std::string> namesNear(const Identification& id)
 }
 
 // That a call fits in the variant's own format does not say that it ran in it, unless the very bits do.
-void takeControl(Case& c)
+std::vector<Member> membersOfControl(Facts& facts)
 {
-    auto& id = c.identification;
-    id = c.control->fit.identification;
-    const auto& exact = c.control->fit.exact;
-    id.names = exact.empty() ? namesNear(id) : exact;
-    c.members = membersNamed(id.names);
+    auto& id = facts.identified;
+    const auto& control = *facts.control;
+    id = control.identified;
+    id.names = control.exact.empty() ? namesNear(id) : control.exact;
+    auto members = membersNamed(id.names);
     keepPublished(id.names);
-    for (auto& member : c.members) {
-        member.formatKnown = !exact.empty();
+    for (auto& member : members) {
+        member.formatKnown = !control.exact.empty();
     }
-    addHalfPrecision(c.members);
+    addHalfPrecision(members);
+    return members;
 }
 
 } // namespace
 
-void choosePlausible(Case& c, const Capture& stored, const std::vector<Member>& given)
+std::vector<Member> choosePlausible(Facts& facts, const Capture& stored, const std::vector<Member>& given)
 {
-    auto& id = c.identification;
-    const auto recorded = stored.variant ? parseRan(*stored.variant) : failure(ErrorKind::usage, {});
-    if (recorded) {
-        c.members = {*recorded};
-        sayRan(id, namesOf(c.members), IdentifiedBy::sidecar);
-    } else if (!given.empty()) {
-        sayRan(id, namesOf(given));
-        c.members = given;
-    } else if (id.how == IdentifiedBy::fit) {
-        c.members = membersNamed(id.names);
-        keepPublished(id.names);
-    } else if (c.control && !c.control->stranger && !c.fit.compared) {
-        takeControl(c);
-    } else {
-        if (c.control && c.control->stranger && !c.fit.compared) {
-            id = c.control->fit.identification;
-        }
-        id.how = IdentifiedBy::unknown;
-        c.members = allMembers();
-        id.names = namesOf(c.members);
+    auto& id = facts.identified;
+    if (const auto recorded = stored.variant ? parseRan(*stored.variant) : failure(ErrorKind::usage, {}); recorded) {
+        verdict::sayRan(id, namesOf({*recorded}), IdentifiedBy::sidecar);
+        return {*recorded};
     }
-}
-
-void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how)
-{
-    id.how = how;
-    id.names = std::move(names);
-    id.matchesNone = false;
-    refit(id);
+    if (!given.empty()) {
+        verdict::sayRan(id, namesOf(given));
+        return given;
+    }
+    if (id.how == IdentifiedBy::fit) {
+        auto members = membersNamed(id.names);
+        keepPublished(id.names);
+        return members;
+    }
+    const bool controlTells = facts.control && !facts.fit.compared;
+    if (controlTells && !facts.control->identified.matchesNone) {
+        return membersOfControl(facts);
+    }
+    if (controlTells) {
+        id = facts.control->identified;
+    }
+    id.how = IdentifiedBy::unknown;
+    auto members = allMembers();
+    id.names = namesOf(members);
+    return members;
 }
 
 Result<Member> parseRan(const std::string& text)
@@ -154,11 +133,6 @@ Result<Member> parseRan(const std::string& text)
         member.formatKnown = true;
     }
     return member;
-}
-
-bool halfLosesInput(const Scan& input)
-{
-    return !input.allZero() && (input.absmax >= halfOverflows || input.absmax <= halfVanishes);
 }
 
 bool halfLosesSquares(std::span<const double> input)
@@ -183,6 +157,21 @@ void addHalfPrecision(std::vector<Member>& members)
     for (const auto& member : own) {
         if (!member.formatKnown && !halved(member.variant)) {
             members.push_back({member.variant, Precision::fp16});
+        }
+    }
+}
+
+void addRecordedEpsilon(std::vector<Member>& members, const Element& element, std::optional<double> recorded)
+{
+    constexpr double matters = 1e-3;
+    const double norm = std::sqrt(element.inputScan.sumSquares);
+    const auto own = members;
+    for (const auto& member : own) {
+        const auto& variant = *member.variant;
+        const bool differs = recorded && variant.ignoresCallerEpsilon && *recorded != variant.epsilon;
+        if (differs && std::max(*recorded, variant.epsilon) >= matters * norm) {
+            members.push_back(member);
+            members.back().recordedEpsilon = true;
         }
     }
 }

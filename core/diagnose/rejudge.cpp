@@ -9,10 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/endslike.h"
-#include "core/diagnose/judge.h"
-#include "core/diagnose/plausible.h"
-#include "core/diagnose/rules.h"
-#include "core/diagnose/twins.h"
+#include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/rules.h"
 #include "core/replay/variant.h"
 
 namespace nanscope {
@@ -37,21 +35,21 @@ std::string tickName(const CaptureVerdict& judged, const std::string& variant, c
 {
     const auto known = findVariant(variant);
     const bool own = known && name((*known)->precision) == precision;
-    const bool alone = std::all_of(judged.members.begin(), judged.members.end(),
+    const bool alone = std::all_of(judged.facts.members.begin(), judged.facts.members.end(),
         [&](const MemberResult& m) { return m.variant != variant || m.precision == precision; });
     return own && alone ? variant : variant + ":" + precision;
 }
 
 Tick makeTick(const CaptureVerdict& judged, const std::string& variant, const std::string& precision)
 {
-    return {tickName(judged, variant, precision), variant, precision, fitOf(judged.variant, variant), {}};
+    return {tickName(judged, variant, precision), variant, precision, fitOf(judged.facts.identified, variant), {}};
 }
 
 // A finite output is held against the variants themselves.
 std::vector<Tick> ticksWithoutMembers(const CaptureVerdict& judged)
 {
     std::vector<Tick> ticks;
-    for (const auto& variant : judged.variant.names) {
+    for (const auto& variant : judged.facts.identified.names) {
         if (const auto known = findVariant(variant)) {
             ticks.push_back(makeTick(judged, variant, std::string(name((*known)->precision))));
         }
@@ -101,137 +99,22 @@ std::vector<std::string> variantsOf(const std::vector<Tick>& ticks)
     return names;
 }
 
-/// The rules read the scans of an element, never its values.
-Element elementOf(const Weighed& weighed)
+Result<void> answerable(
+    const CaptureVerdict& judged, const std::vector<Tick>& ticks, const std::vector<Tick>& kept, bool alone)
 {
-    Element element;
-    element.shape = {1, weighed.rows, weighed.cols};
-    const auto count = weighed.rows * weighed.cols;
-    element.inputScan.count = count;
-    element.inputScan.zero = weighed.inputZero ? count : 0;
-    element.inputScan.absmax = weighed.inputAbsmax;
-    element.outputScan.count = count;
-    element.outputScan.zero = weighed.outputZero ? count : 0;
-    element.outputScan.nan = weighed.outputFinite ? 0 : 1;
-    return element;
-}
-
-Case caseOf(const CaptureVerdict& judged, const Element& element)
-{
-    const auto& weighed = *judged.weighed;
-    Case c;
-    c.element = &element;
-    c.damage = judged.damage;
-    c.identification = judged.variant;
-    c.fit = weighed.fit;
-    c.masked = judged.kind == maskedKind;
-    c.deliberate = judged.kind == deliberateKind;
-    c.misplaced = judged.kind == corruptKind;
-    c.besides = judged.kind == besidesKind;
-    c.faint = judged.kind == faintKind;
-    c.likeACast = judged.kind == castKind;
-    c.epsilonUnknown = judged.kind == unknownEpsilonKind;
-    c.deadLines = judged.kind == deadLinesKind;
-    return c;
-}
-
-Result<void> addMember(Case& c, const MemberResult& result)
-{
-    const auto variant = findVariant(result.variant);
-    const auto precision = parsePrecision(result.precision);
-    if (!variant || !precision) {
-        return failure(ErrorKind::unsupported,
-            fmt::format(
-                "{} in {} is not known to this version: judge the capture again", result.variant, result.precision));
-    }
-    c.members.push_back({*variant, *precision});
-    c.results.push_back(result);
-    return {};
-}
-
-bool holds(const std::vector<Tick>& ticks, std::size_t member)
-{
-    return std::any_of(ticks.begin(), ticks.end(), [&](const Tick& tick) { return contains(tick.members, member); });
-}
-
-Result<void> addMembers(Case& c, const CaptureVerdict& judged, const std::vector<Tick>& ticks)
-{
-    for (std::size_t i = 0; i < judged.members.size(); ++i) {
-        if (!holds(ticks, i)) {
-            continue;
-        }
-        if (auto added = addMember(c, judged.members[i]); !added) {
-            return added;
-        }
-    }
-    return {};
-}
-
-void narrow(Identification& id, std::vector<std::string> names)
-{
-    const bool unknownFunction = id.matchesNone && names.size() > 1;
-    // A sidecar names the function and leaves the format open: a tick can only choose among its formats.
-    sayRan(id, std::move(names), id.how == IdentifiedBy::sidecar ? id.how : IdentifiedBy::given);
-    id.matchesNone = unknownFunction;
-}
-
-// Only a finite output that looked corrupt makes a birth of a healthy capture; without that word it is one again.
-Role roleBefore(const CaptureVerdict& judged)
-{
-    const auto& weighed = *judged.weighed;
-    const bool promoted = judged.role == Role::birth && weighed.outputFinite && !weighed.inputZero;
-    return promoted ? Role::healthy : judged.role;
-}
-
-// What was found in bytes, in other calls and in what ranks left holds whatever ran.
-bool holdsWhateverRan(const EvidenceLine& line)
-{
-    return line.source == "bytes" || line.source == "control" || line.source == "ranks";
-}
-
-void keepFacts(CaptureVerdict& verdict, const CaptureVerdict& judged)
-{
-    std::ranges::copy_if(judged.speaksFor, std::back_inserter(verdict.speaksFor), holdsWhateverRan);
-    std::ranges::copy_if(judged.notTestable, std::back_inserter(verdict.notTestable), holdsWhateverRan);
-}
-
-Result<CaptureVerdict> judgeOver(const CaptureVerdict& judged, const std::vector<Tick>& kept)
-{
-    const auto element = elementOf(*judged.weighed);
-    auto c = caseOf(judged, element);
-    narrow(c.identification, variantsOf(kept));
-    if (auto added = addMembers(c, judged, kept); !added) {
-        return tl::make_unexpected(added.error());
-    }
-    auto verdict = judged;
-    verdict.role = roleBefore(judged);
-    conclude(verdict, c, judge(c), *judged.weighed);
-    keepEndsLike(verdict, judged);
-    keepFacts(verdict, judged);
-    letTwinSpeakAgain(verdict, judged);
-    return verdict;
-}
-
-Result<void> answerable(const CaptureVerdict& judged, const std::vector<Tick>& ticks, const std::vector<Tick>& kept)
-{
-    const auto& id = judged.variant;
-    if (kept.empty() && id.how == IdentifiedBy::given) {
+    const auto& id = judged.facts.identified;
+    if (kept.empty() && !alone && id.how == IdentifiedBy::given) {
         return failure(ErrorKind::usage, "only what you said ran was replayed: judge again without --ran");
     }
     if (kept.empty() || kept.size() == ticks.size()) {
         return {};
     }
-    const auto& measured = judged.weighed->fit.measured;
+    const auto& measured = judged.facts.fit.measured;
     if (!measured.empty() && !contains(variantsOf(kept), measured)) {
         return failure(ErrorKind::usage,
             fmt::format("the output was measured against {} only: judge it again with --ran", measured));
     }
     return {};
-}
-
-bool asksWhetherAlone(const CaptureVerdict& judged)
-{
-    return asksWhatElseRan(judged) || asksWhatElseIsTaken(judged);
 }
 
 Answer aloneAnswer(const std::vector<Tick>& ticks, Answer::Kind kind)
@@ -252,12 +135,11 @@ Answer namedAnswer(bool numbers)
     return answer;
 }
 
-Answer orderAnswer(const Member& member, bool numbers)
+Answer orderAnswer(const MemberResult& member, bool numbers)
 {
     auto answer = namedAnswer(numbers);
-    const bool casts = member.variant->castOrder == CastOrder::castFirst;
-    answer.kind = casts ? Answer::Kind::castsFirst : Answer::Kind::normalizesFirst;
-    answer.precision = casts ? std::string(name(member.precision)) : std::string();
+    answer.kind = member.castsFirst ? Answer::Kind::castsFirst : Answer::Kind::normalizesFirst;
+    answer.precision = member.castsFirst ? member.precision : std::string();
     return answer;
 }
 
@@ -274,19 +156,20 @@ void addAnswer(std::vector<Answer>& answers, Answer answer, const std::string& t
     }
 }
 
-std::vector<Answer> answersTo(const Division& division, const Case& c, const std::vector<Tick>& ticks)
+std::vector<Answer> answersTo(const verdict::Considered& c, const std::vector<Tick>& ticks)
 {
+    const auto concerned = verdict::dividing(c);
+    const bool byCast = verdict::isCastFailing(c, concerned);
     std::vector<Answer> answers;
-    const auto add = [&](const std::vector<std::size_t>& members, bool numbers) {
-        for (const auto i : members) {
-            auto answer = division.byCast ? orderAnswer(c.members[i], numbers) : namedAnswer(numbers);
+    for (const bool numbers : {true, false}) {
+        for (const auto& member : c.members) {
             const auto tick =
-                std::find_if(ticks.begin(), ticks.end(), [&](const Tick& t) { return contains(t.members, i); });
-            addAnswer(answers, std::move(answer), tick->name);
+                std::ranges::find_if(ticks, [&](const Tick& t) { return verdict::means(t.name, member); });
+            if (concerned(member) == numbers && tick != ticks.end()) {
+                addAnswer(answers, byCast ? orderAnswer(member, numbers) : namedAnswer(numbers), tick->name);
+            }
         }
-    };
-    add(division.can, true);
-    add(division.cannot, false);
+    }
     return answers;
 }
 
@@ -294,15 +177,15 @@ std::vector<Answer> answersTo(const Division& division, const Case& c, const std
 
 std::vector<Tick> ticksOf(const CaptureVerdict& judged)
 {
-    if (!judged.weighed) {
+    if (!judged.facts.replayed) {
         return {};
     }
-    if (judged.members.empty()) {
+    if (judged.facts.members.empty()) {
         return ticksWithoutMembers(judged);
     }
     std::vector<Tick> ticks;
-    for (std::size_t i = 0; i < judged.members.size(); ++i) {
-        auto tick = makeTick(judged, judged.members[i].variant, judged.members[i].precision);
+    for (std::size_t i = 0; i < judged.facts.members.size(); ++i) {
+        auto tick = makeTick(judged, judged.facts.members[i].variant, judged.facts.members[i].precision);
         auto same = std::find_if(ticks.begin(), ticks.end(), [&](const Tick& t) { return t.name == tick.name; });
         if (same == ticks.end()) {
             same = ticks.insert(ticks.end(), std::move(tick));
@@ -314,56 +197,58 @@ std::vector<Tick> ticksOf(const CaptureVerdict& judged)
 
 bool asksWhatElseRan(const CaptureVerdict& judged)
 {
-    constexpr std::array<std::string_view, 4> kinds {besidesKind, castKind, faintKind, unsaidKind};
-    return judged.weighed && judged.blame == Blame::undecided && contains(kinds, judged.kind);
+    return judged.facts.replayed && judged.blame == Blame::undecided
+        && verdict::answersOf(judged.rule) == verdict::Answers::nothingElse && !asksWhatElseIsTaken(judged);
 }
 
 bool asksWhatElseIsTaken(const CaptureVerdict& judged)
 {
-    return judged.weighed && judged.blame == Blame::undecided && judged.kind == otherOutputKind;
+    return judged.facts.replayed && judged.rule == RuleId::duplicateMayHaveOtherState;
 }
 
 Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<std::string>& ticked)
 {
-    if (!judged.weighed) {
+    if (!judged.facts.replayed) {
         return ticked.empty() ? Result<CaptureVerdict>(judged)
                               : failure(ErrorKind::unsupported,
                                   "this verdict does not hang on a variant, or is of an older version: judge it again");
     }
     const auto ticks = ticksOf(judged);
     const auto variants = withoutNothingElse(ticked);
-    const bool alone = variants.size() < ticked.size() && asksWhetherAlone(judged);
     if (auto replayed = allReplayed(ticks, variants); !replayed) {
         return tl::make_unexpected(replayed.error());
     }
-    const auto kept = alone && variants.empty() ? ticks : chosen(ticks, variants);
-    if (auto can = answerable(judged, ticks, kept); !can) {
+    const auto kept = chosen(ticks, variants);
+    const bool alone = variants.size() < ticked.size();
+    if (auto can = answerable(judged, ticks, kept, alone); !can) {
         return tl::make_unexpected(can.error());
     }
-    if (!alone && (kept.empty() || kept.size() == ticks.size())) {
-        return judged;
+    auto again = judged;
+    again.facts.ran = kept.size() == ticks.size() ? std::vector<std::string>() : variants;
+    again.facts.nothingElse = judged.facts.nothingElse || alone;
+    verdict::judgeAgain(again);
+    if (!again.facts.ran.empty()) {
+        again.endsLike.clear();
+        again.endsLikeTried = 0;
+        keepEndsLike(again, judged);
     }
-    return judgeOver(judged, kept);
+    return again;
 }
 
 std::vector<Answer> answersOf(const CaptureVerdict& judged)
 {
-    if (asksWhetherAlone(judged)) {
-        const auto kind = asksWhatElseRan(judged) ? Answer::Kind::nothingElse : Answer::Kind::inputAlone;
+    if (asksWhatElseRan(judged) || asksWhatElseIsTaken(judged)) {
+        const auto kind = asksWhatElseIsTaken(judged) ? Answer::Kind::inputAlone : Answer::Kind::nothingElse;
         return {aloneAnswer(ticksOf(judged), kind)};
     }
-    if (!judged.weighed || judged.members.empty()) {
+    if (!judged.facts.replayed || judged.facts.members.empty()) {
         return {};
     }
-    const auto element = elementOf(*judged.weighed);
-    const auto ticks = ticksOf(judged);
-    auto c = caseOf(judged, element);
-    if (!addMembers(c, judged, ticks)) {
-        return {};
-    }
-    const auto division = divisionOf(c);
+    const auto c = verdict::consider(judged.facts);
+    const auto concerned = verdict::dividing(c);
     // Where every member could have done it, naming one of them settles nothing.
-    return division.can.empty() || division.cannot.empty() ? std::vector<Answer>() : answersTo(division, c, ticks);
+    const bool divided = concerned != nullptr && c.any(concerned) && !c.all(concerned);
+    return divided ? answersTo(c, ticksOf(judged)) : std::vector<Answer>();
 }
 
 } // namespace nanscope

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The captured call made again: k of n calls went wrong, and what that says of the verdict. A count is the word of
-// whoever made the calls. One call alone, from cold, meets no race with what ran beside it in the training: that
-// none of n went wrong lowers nothing.
+// The captured call made again: k of n calls went wrong, and what chance has to do with it. A count is the word of
+// whoever made the calls.
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <string>
 
 #include "core/model/model.h"
 
@@ -28,10 +27,10 @@ double fewestThatFail(std::int64_t calls);
 /// test, one-sided (The Design of Experiments, 1935).
 double chanceOfSoFew(const CallsAgain& before, const CallsAgain& changed);
 
-/// The verdict with what was counted of its capture. None of n changes nothing. Some but not all of n, on the GPU it
-/// ran on, make an `implementation` that the numbers cannot explain `nondeterministic`; of any other verdict they are a
-/// line. All of n call nothing but a chance into doubt. A changed setting is held against the calls as they ran, and is
-/// a line only where chance explains the difference in less than 1 of 20 cases.
-CaptureVerdict withRetries(CaptureVerdict verdict, const std::vector<CallsAgain>& called);
+/// "3 of 200 calls with the same input failed"
+std::string callsText(const CallsAgain& called);
+
+/// At least one of the calls came out finite, as they ran and on the GPU of the capture.
+bool cameOutFinite(const CallsAgain& called);
 
 } // namespace nanscope

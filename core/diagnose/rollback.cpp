@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/rules.h"
 #include "core/diagnose/tonight.h"
+#include "core/diagnose/verdict/rules.h"
 
 namespace nanscope {
 
@@ -186,10 +186,12 @@ bool sparesTheNewest(const std::vector<CaptureVerdict>& verdicts)
 /// Finite captures tell whether a finite loss proves anything.
 std::string doubtOfFiniteLosses(const std::vector<CaptureVerdict>& verdicts)
 {
-    if (std::ranges::any_of(verdicts, [](const CaptureVerdict& verdict) { return verdict.kind == corruptKind; })) {
+    if (std::ranges::any_of(
+            verdicts, [](const CaptureVerdict& verdict) { return verdict.rule == RuleId::finiteCorruption; })) {
         return "; a capture shows finite corruption, so a finite loss is no proof that the weights are right";
     }
-    if (std::ranges::any_of(verdicts, [](const CaptureVerdict& verdict) { return asksAboutPlace(verdict.kind); })) {
+    if (std::ranges::any_of(
+            verdicts, [](const CaptureVerdict& verdict) { return verdict::asksAboutPlace(verdict.rule); })) {
         return "; a capture is off in places and finite: unless your code did that, a finite loss is no proof that the "
                "weights are right";
     }

@@ -6,14 +6,44 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 
-#include "core/diagnose/evidence.h"
 #include "core/diagnose/layers.h"
 
 namespace nanscope {
 
 namespace {
+
+/// Which ranks wrote logs and no dump, and why that says nothing; empty where there are none.
+std::string silentRanks(const RunData& run)
+{
+    std::set<int> seen;
+    std::set<int> dumped;
+    for (const auto& series : run.series) {
+        if (series.rank) {
+            seen.insert(*series.rank);
+        }
+    }
+    for (const auto& event : run.events) {
+        if (event.rank) {
+            seen.insert(*event.rank);
+        }
+    }
+    for (const auto& capture : run.captures) {
+        if (capture.rank) {
+            dumped.insert(*capture.rank);
+        }
+    }
+    std::vector<int> silent;
+    std::ranges::set_difference(seen, dumped, std::back_inserter(silent));
+    if (silent.empty()) {
+        return {};
+    }
+    return fmt::format("whether rank{} {} went wrong, too: no dump is no evidence, since a raise on one rank cuts the "
+                       "others off",
+        silent.size() == 1 ? "" : "s", fmt::join(silent, ", "));
+}
 
 // What launchers, dmesg and syslog put before a line, then the driver's own beginning or the failing call's exception.
 bool asWritten(const std::string& text)

@@ -26,8 +26,8 @@ std::string machineSetting(const CaptureVerdict& verdict)
 
 std::string numericsSetting(const CaptureVerdict& verdict)
 {
-    return verdict.kind == "overflow in the cast" ? "normalise in fp32 before any cast, or iterate in bf16"
-                                                  : "iterate in bf16, with a variant that stays inside its limits";
+    return verdict.rule == RuleId::castOverflows ? "normalise in fp32 before any cast, or iterate in bf16"
+                                                 : "iterate in bf16, with a variant that stays inside its limits";
 }
 
 /// What the cause asks for; where it is open, what covers most of what is open.

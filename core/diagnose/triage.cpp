@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/rules.h"
 #include "core/diagnose/steplink.h"
 
 namespace nanscope {
@@ -232,12 +231,14 @@ void judgeDamagedInput(Entry& entry, const Reaching& causes, const Reaching& ups
     const auto* earlierUpstream = upstream.firstFor(entry);
     if (cause == nullptr && earlierUpstream == nullptr) {
         v.role = Role::upstream;
+        v.rule = RuleId::damagedInput;
         v.blame = Blame::upstream;
         v.summary = upstreamSummary(*entry.capture);
         argueUpstream(v, entry.capture->input.total());
         return;
     }
     v.role = Role::downstream;
+    v.rule = RuleId::contaminated;
     v.blame = Blame::downstream;
     v.causedBy = (cause != nullptr ? cause : earlierUpstream)->verdict.capture;
     v.summary = "the input was already non-finite: contaminated by an earlier capture";
@@ -271,7 +272,8 @@ void judgeRole(Entry& entry, const Reaching& causes, const Reaching& upstream)
     if (inputState(*entry.capture) == InputState::finite) {
         v.role = Role::healthy;
         v.summary = entry.capture->output ? "finite in and out" : "an input alone: there is no output to judge";
-        v.kind = entry.capture->output ? "" : noOutputKind;
+        v.rule = entry.capture->output ? RuleId::unjudged : RuleId::noOutput;
+        v.kind = entry.capture->output ? "" : "no output";
         return;
     }
     judgeDamagedInput(entry, causes, upstream);
@@ -314,6 +316,7 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     Reaching upstream;
     for (auto& entry : entries) {
         judgeRole(entry, causes, upstream);
+        entry.verdict.facts.role = entry.verdict.role;
         if (entry.verdict.role == Role::upstream) {
             upstream.add(entry);
         }

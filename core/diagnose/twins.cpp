@@ -9,20 +9,14 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/element.h"
-#include "core/diagnose/experiments.h"
 #include "core/diagnose/fits.h"
-#include "core/diagnose/margin.h"
-#include "core/diagnose/rules.h"
+#include "core/diagnose/verdict/decide.h"
+#include "core/replay/variant.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {
 
 namespace {
-
-constexpr std::string_view sameInput = "same input";
-constexpr std::string_view oneProcess = "the same process";
-constexpr std::string_view sameBitsGiven = " was given the same bits and its output is finite (";
-constexpr int rankWrongAtLeast = 2;
 
 bool sameCounts(const Scan& a, const Scan& b)
 {
@@ -66,130 +60,25 @@ double apartIn(const Element& one, const Element& other, std::int64_t row, std::
 bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capture& clean)
 {
     constexpr double roundingAtMost = 0.04;
-    if (!verdict.weighed || !verdict.weighed->outputFinite) {
+    if (!verdict.facts.replayed || !verdict.facts.outputFinite) {
         return false;
     }
     const auto first = openCapture(damaged);
     const auto second = openCapture(clean);
-    const auto one = first ? loadElement(*first, verdict.damage.batch) : tl::make_unexpected(first.error());
-    const auto other = second ? loadElement(*second, verdict.damage.batch) : tl::make_unexpected(second.error());
-    const auto& fit = verdict.weighed->fit;
+    const auto one = first ? loadElement(*first, verdict.facts.damage.batch) : tl::make_unexpected(first.error());
+    const auto other = second ? loadElement(*second, verdict.facts.damage.batch) : tl::make_unexpected(second.error());
+    const auto& fit = verdict.facts.fit;
     return !one || !other || apartIn(*one, *other, fit.worstRow, fit.worstCol) <= roundingAtMost;
 }
 
-bool wrapped(const Capture& capture)
+bool ofOneProcess(const Capture& a, const Capture& b)
 {
-    const auto file = openCapture(capture);
-    return file && file->wrapped;
+    return a.rank == b.rank && a.pid && a.pid == b.pid;
 }
 
-bool isZero(const CaptureVerdict& verdict)
+bool wasWrongBesideAnotherRank(const CaptureVerdict& verdict)
 {
-    return verdict.weighed && verdict.weighed->outputZero;
-}
-
-std::string damageText(const CaptureVerdict& verdict)
-{
-    return isZero(verdict) ? "every value is zero" : verdict.damage.text;
-}
-
-/// What a line of evidence keeps of a twin.
-struct Told
-{
-    std::string whose; ///< output is finite: "the same process", "rank 1"
-    std::string file;
-
-    bool sameProcess() const { return whose == oneProcess; }
-    std::string line(std::string_view soWhat) const
-    {
-        return fmt::format("{}{}{}): {}", whose, sameBitsGiven, file, soWhat);
-    }
-};
-
-std::optional<Told> toldBy(const EvidenceLine& line)
-{
-    const auto given = line.source == sameInput ? line.text.find(sameBitsGiven) : std::string::npos;
-    if (given == std::string::npos) {
-        return std::nullopt;
-    }
-    const auto file = given + sameBitsGiven.size();
-    const auto end = line.text.find("): ", file);
-    return end == std::string::npos
-        ? std::nullopt
-        : std::optional(Told {line.text.substr(0, given), line.text.substr(file, end - file)});
-}
-
-std::optional<Told> toldIn(const std::vector<EvidenceLine>& lines)
-{
-    for (const auto& line : lines) {
-        if (auto told = toldBy(line)) {
-            return told;
-        }
-    }
-    return std::nullopt;
-}
-
-// The same bits, and yet not the same call, where it takes more than them.
-bool maybeOtherState(const CaptureVerdict& verdict, const Twin& twin)
-{
-    return !saidToHaveRun(verdict.variant) && !twin.inputAlone
-        && (isZero(verdict) || mayBeBesides(verdict.damage, false));
-}
-
-void askForState(CaptureVerdict& verdict, const std::string& whose)
-{
-    verdict.blame = Blame::undecided;
-    verdict.kind = otherOutputKind;
-    verdict.summary = fmt::format("{} gave a finite output for the very same input, so its numbers alone did not do "
-                                  "it: {}",
-        whose, damageText(verdict));
-    verdict.question = "does the function take anything besides this input (weights, moments, a coefficient)? If it "
-                       "does not, the kernel or its surroundings did it (--ran VARIANT says so)";
-    verdict.next = nextExperiments(verdict);
-}
-
-std::string rankText(const std::optional<int>& rank)
-{
-    return rank ? fmt::format("rank {}", *rank) : std::string("another rank");
-}
-
-void provesNothing(CaptureVerdict& verdict, const Told& told)
-{
-    verdict.notTestable.push_back(
-        {told.line("if the same function ran in the same format, the numbers did not do it"), std::string(sameInput)});
-}
-
-void acquitNumbers(CaptureVerdict& verdict, const Told& told)
-{
-    verdict.speaksFor.insert(verdict.speaksFor.begin(),
-        EvidenceLine {told.line("what depends on them alone did not do it"), std::string(sameInput)});
-    verdict.marginal = false;
-}
-
-void decide(CaptureVerdict& verdict, const Told& told)
-{
-    verdict.question.clear();
-    const auto damage = damageText(verdict);
-    // Other variants to tick would change nothing.
-    verdict.weighed.reset();
-    if (told.sameProcess()) {
-        verdict.blame = Blame::nondeterministic;
-        verdict.kind = otherOutputKind;
-        verdict.summary = fmt::format(
-            "the same process was given the same bits twice; once its output was finite and whole, and once: {}",
-            damage);
-        return;
-    }
-    verdict.blame = Blame::implementation;
-    verdict.kind = "kernel, launch order, aliasing, communication or machine";
-    verdict.summary = fmt::format(
-        "{} gave a finite output for the very same input, so the numbers did not do it: {}", told.whose, damage);
-}
-
-bool hasTwinElsewhere(const CaptureVerdict& verdict)
-{
-    return std::ranges::any_of(verdict.speaksFor, [](const EvidenceLine& line) { return line.source == sameInput; })
-        && verdict.blame == Blame::implementation;
+    return verdict.rule == RuleId::duplicateOnAnotherRank;
 }
 
 } // namespace
@@ -212,80 +101,66 @@ bool maybeTwins(const Capture& damaged, const Capture& clean)
     return alike && sameInputCounts(damaged, clean);
 }
 
-std::optional<Twin> twinOf(const CaptureVerdict& verdict, const Capture& damaged, const CaptureIndex& captures)
+const Capture* cleanCallOf(const CaptureVerdict& verdict, const Capture& damaged, const CaptureIndex& captures)
 {
-    std::optional<Twin> found;
+    const Capture* found = nullptr;
     for (const auto* other : captures.cleanWithInputOf(damaged)) {
-        const bool sameRank = other->rank == damaged.rank;
-        const bool sameProcess = sameRank && damaged.pid && other->pid == damaged.pid;
-        const bool elsewhere = !sameRank && other->rank && damaged.rank;
-        if (!(sameProcess || elsewhere) || (found && !sameProcess) || !maybeTwins(damaged, *other)) {
+        const bool sameProcess = ofOneProcess(damaged, *other);
+        const bool elsewhere = other->rank && damaged.rank && other->rank != damaged.rank;
+        if (!(sameProcess || elsewhere) || (found != nullptr && !sameProcess) || !maybeTwins(damaged, *other)) {
             continue;
         }
         if (sameBits(damaged, *other) && !endsAlike(verdict, damaged, *other)) {
-            found = Twin {other, sameProcess, wrapped(damaged)};
+            found = other;
         }
-        if (found && found->sameProcess) {
+        if (found != nullptr && ofOneProcess(damaged, *found)) {
             break;
         }
     }
     return found;
 }
 
-void letTwinSpeak(CaptureVerdict& verdict, const Twin& twin, const std::vector<std::string>& ran)
+DuplicateInput describeDuplicate(const Capture& damaged, const Capture& clean, std::vector<std::string> fits,
+    const std::vector<MemberResult>& members)
 {
-    const Told told {twin.sameProcess ? std::string(oneProcess) : rankText(twin.clean->rank), twin.clean->file};
-    if (numbersCould(verdict, ran) || asksAboutPlace(verdict.kind)) {
-        provesNothing(verdict, told);
-        return;
+    DuplicateInput duplicate {clean.file, ofOneProcess(damaged, clean), clean.rank, std::move(fits), {}};
+    const auto hasScheduleOfOne = [&](const MemberResult& member) {
+        const auto variant = findVariant(member.variant);
+        return variant && std::ranges::any_of(duplicate.fits, [&](const std::string& name) {
+            const auto other = findVariant(name);
+            return other && (*other)->steps == (*variant)->steps;
+        });
+    };
+    for (const auto& member : members) {
+        if (hasScheduleOfOne(member)) {
+            duplicate.sameSchedule.push_back(member.variant);
+        }
     }
-    acquitNumbers(verdict, told);
-    if (maybeOtherState(verdict, twin)) {
-        askForState(verdict, told.whose);
-    } else {
-        decide(verdict, told);
-    }
+    return duplicate;
 }
 
-void letTwinSpeakAgain(CaptureVerdict& verdict, const CaptureVerdict& before)
-{
-    const auto acquits = toldIn(before.speaksFor);
-    const auto told = acquits ? acquits : toldIn(before.notTestable);
-    if (!told || verdict.role != Role::birth) {
-        return;
-    }
-    // Which variants gave the clean output is not kept; fewer members than could not do it before cannot do it now.
-    if ((!acquits && numbersCould(verdict)) || asksAboutPlace(verdict.kind)) {
-        provesNothing(verdict, *told);
-        return;
-    }
-    acquitNumbers(verdict, *told);
-    decide(verdict, *told);
-}
-
-void blameRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures)
+void countWrongRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures)
 {
     std::map<int, std::vector<CaptureVerdict*>> wrong;
     for (auto& verdict : verdicts) {
-        if (verdict.rank && hasTwinElsewhere(verdict)) {
+        if (verdict.rank && wasWrongBesideAnotherRank(verdict)) {
             wrong[*verdict.rank].push_back(&verdict);
         }
     }
-    for (auto& [rank, of] : wrong) {
-        const auto* first = captures.of(*of.front());
-        const bool twice = std::ranges::any_of(of, [&](const CaptureVerdict* one) {
-            const auto* capture = captures.of(*one);
-            return capture != nullptr && first != nullptr && capture->identity != first->identity
-                && capture->pid == first->pid;
-        });
-        // Where each rank is wrong in turn, it is what they share.
-        if (!twice || wrong.size() > 1 || std::ssize(of) < rankWrongAtLeast) {
-            continue;
-        }
-        for (auto* verdict : of) {
-            verdict->blame = Blame::machine;
-            verdict->kind = fmt::format("rank {} was wrong {} times where another was right", rank, of.size());
-        }
+    // Where each rank is wrong in turn, it is what they share.
+    if (wrong.size() != 1) {
+        return;
+    }
+    const auto& of = wrong.begin()->second;
+    const auto* first = captures.of(*of.front());
+    const bool twice = std::ranges::any_of(of, [&](const CaptureVerdict* one) {
+        const auto* capture = captures.of(*one);
+        return capture != nullptr && first != nullptr && capture->identity != first->identity
+            && capture->pid == first->pid;
+    });
+    for (auto* verdict : of) {
+        verdict->facts.wrongBesideOtherRanks = twice ? static_cast<int>(of.size()) : 1;
+        verdict::judgeAgain(*verdict);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "core/model/cell.h" // IWYU pragma: export
 #include "core/model/dtype.h" // IWYU pragma: export
 #include "core/model/experiment.h" // IWYU pragma: export
+#include "core/model/facts.h" // IWYU pragma: export
 #include "core/model/job.h" // IWYU pragma: export
 #include "core/model/result.h" // IWYU pragma: export
 #include "core/model/run.h" // IWYU pragma: export

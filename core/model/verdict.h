@@ -11,20 +11,9 @@
 
 #include "core/model/cell.h"
 #include "core/model/experiment.h"
+#include "core/model/facts.h"
 
 namespace nanscope {
-
-/// Place of a capture in the story of its run.
-enum class Role {
-    birth, ///< finite input, damaged output, nothing earlier explains it: first observed, not first ever
-    upstream, ///< the input was already damaged and no earlier capture explains it
-    downstream, ///< contaminated by an earlier capture
-    padding, ///< an all-zero element: harmless for the weights, and proof of a fault all the same
-    healthy, ///< finite in and out: a control, or corruption that left no NaN
-};
-
-std::string_view name(Role role);
-std::optional<Role> parseRole(std::string_view name);
 
 /// Answer to "whose fault". A wrong accusation is worse than none.
 enum class Blame { undecided, upstream, downstream, numerics, implementation, nondeterministic, machine };
@@ -34,81 +23,6 @@ std::optional<Blame> parseBlame(std::string_view name);
 
 enum class StepSource { sidecar, console, mtime, unknown };
 std::string_view name(StepSource source);
-
-/// How the set of plausible variants was found.
-enum class IdentifiedBy { sidecar, given, console, fit, unknown };
-std::string_view name(IdentifiedBy how);
-
-/// One line of evidence, with where it comes from ("console.log:27", "output", "replay").
-struct EvidenceLine
-{
-    std::string text;
-    std::string source;
-};
-
-struct VariantFit
-{
-    std::string variant;
-    double fit = 0; ///< relative Frobenius distance over the finite part of the captured output
-};
-
-/// The plausible set P: what may have run.
-struct Identification
-{
-    std::vector<std::string> names;
-    IdentifiedBy how = IdentifiedBy::unknown;
-    std::optional<double> fit; ///< of the best
-    std::optional<double> runnerUp; ///< of the best variant outside the set
-    std::string runnerUpName;
-    std::vector<VariantFit> all; ///< best first
-    bool matchesNone = false; ///< compared, and nothing fits
-};
-
-/// One member of P under its envelope of roundings.
-struct MemberResult
-{
-    std::string variant;
-    std::string precision;
-    int roundings = 0;
-    int finite = 0; ///< how many of them stayed finite
-    int reproducing = 0; ///< how many end with exactly the dump's pattern
-    std::optional<double> slackPercent; ///< smallest distance of ||X||_2 to the divergence limit
-    std::optional<double> absmaxQ;
-    double headroomBinades = 0; ///< log2(largest finite / largest magnitude met)
-    std::string firstBad; ///< "step 3 q" of the earliest non-finite, empty when all are finite
-};
-
-/// What the damage looks like, in words and numbers.
-struct DamagePattern
-{
-    std::string name; ///< "whole element", "rectangle", "rows", "columns", "single element", "scattered", "none"
-    std::string text; ///< "rows 32-63 x columns 64-127 are NaN"
-    int batch = 0;
-    std::int64_t rowBegin = 0; ///< end is exclusive
-    std::int64_t rowEnd = 0;
-    std::int64_t colBegin = 0;
-    std::int64_t colEnd = 0;
-    std::int64_t count = 0;
-    std::vector<std::pair<std::uint64_t, std::int64_t>> nanBits; ///< bit pattern and how often, most frequent first
-};
-
-/// A log's trace before the fault. Climbing speaks for the numbers and against everything else, calm the other way.
-struct LogTrend
-{
-    bool climbing = false;
-    EvidenceLine line;
-};
-
-/// How a finite output, or the finite part of one, was held against the plausible variants.
-struct OutputFit
-{
-    bool compared = false; ///< enough of the output is finite to hold it against the variants
-    bool localDamage = false; ///< most tiles fit, some do not
-    std::string measured; ///< the variant whose replay gave the worst tile, empty where none was needed
-    double worstTileError = 0;
-    std::int64_t worstRow = 0;
-    std::int64_t worstCol = 0;
-};
 
 /// Where in a replay a value can have gone bad.
 struct SpreadPlace
@@ -120,38 +34,78 @@ struct SpreadPlace
     bool operator==(const SpreadPlace&) const = default;
 };
 
-/// What the rules weighed besides the members, kept so that they can be asked again about fewer of them.
-struct Weighed
-{
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    double inputAbsmax = 0;
-    bool inputZero = false;
-    bool outputFinite = false;
-    bool outputZero = false;
-    OutputFit fit;
-    std::vector<LogTrend> logs;
-    std::optional<EvidenceLine> machine; ///< a hardware error in the logs
+/// The rule that a verdict is by; core/diagnose/verdict/rules.cpp has the table. Stored by their names.
+enum class RuleId {
+    unjudged, ///< no rule was asked: not readable, too large, a part of a tensor
+    noOutput, ///< an input alone
+    inputMayBeResult,
+    damagedInput,
+    contaminated,
+    duplicateMayHaveOtherState,
+    duplicateOfTheProcess,
+    duplicateOnAnotherRank,
+    calledAgainFinite,
+    nothingToCompare,
+    damageOnZeros,
+    nameContradicted,
+    dependsOnEpsilon,
+    dependsOnFunction,
+    castOverflows,
+    replaysEndAlike,
+    zeroInAllBadOut,
+    zeroInSomethingOut,
+    noKnownVariant,
+    functionUnknown,
+    lostAmongLargest,
+    normMayVanish,
+    edgeInOnePlace,
+    atTheEdge,
+    someReplaysFail,
+    codeBesides,
+    noReplayEndsLikeThis,
+    somethingForNothing,
+    zeroInFiniteOut,
+    zeroInZeroOut,
+    allZero,
+    allZeroOfSome,
+    allZeroOfAll,
+    finiteOfNoKnownVariant,
+    notWhatWasSaid,
+    zeroInPlaces,
+    offByTermOrFactor,
+    offInPlaces,
+    finiteCorruption,
+    fits,
+    tooLittleToCompare,
+    hardwareErrorLogged,
+    rankWrongAgain,
+    cameAgainWithoutTheCast,
+    movesWithTheCard,
 };
+
+inline constexpr RuleId lastRule = RuleId::movesWithTheCard;
+
+/// "no-replay-ends-like-this"
+std::string_view name(RuleId rule);
 
 /// The judgement of one capture.
 struct CaptureVerdict
 {
     std::int64_t captureId = 0;
     std::string capture; ///< its name
-    Role role = Role::birth;
+    Role role = Role::birth; ///< that of the facts, but for a finite output that was found wrong
     std::optional<int> rank;
     std::optional<std::pair<std::int64_t, std::int64_t>> step; ///< between the lines of these two steps
     StepSource stepSource = StepSource::unknown;
+    Facts facts; ///< what all that follows is drawn from, but for the places below
+    RuleId rule = RuleId::unjudged;
     Blame blame = Blame::undecided;
     bool marginal = false;
     std::string kind; ///< finer than blame: "kernel or launch order", "finite corruption", ...
     std::string summary; ///< one sentence
     std::string question; ///< for undecided: what would decide it, else empty
-    Identification variant;
-    std::vector<MemberResult> members;
-    DamagePattern damage;
-    std::optional<Weighed> weighed; ///< none where no rule was asked, or by an older version
+    Identification variant; ///< what is taken to have run, with the user's answers
+    std::vector<MemberResult> members; ///< those of the facts that the answers leave
     std::vector<EvidenceLine> speaksFor;
     std::vector<EvidenceLine> speaksAgainst;
     std::vector<EvidenceLine> notTestable;

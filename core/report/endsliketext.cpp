@@ -63,12 +63,10 @@ bool onlyLastWrite(std::span<const SpreadPlace> places)
 
 std::string lead(const DamagePattern& damage)
 {
-    if (damage.name == "whole element") {
-        return damage.text.starts_with("every value is NaN") && !damage.text.starts_with("every value is NaN or")
-            ? "All NaN"
-            : "Nothing finite";
+    if (damage.shape == DamageShape::wholeElement) {
+        return damage.nan == damage.count ? "All NaN" : "Nothing finite";
     }
-    auto text = damage.name.empty() ? std::string("Damage") : damage.name;
+    auto text = damage.shape == DamageShape::none ? std::string("Damage") : std::string(name(damage.shape));
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
     return text;
 }
@@ -94,7 +92,7 @@ std::string endsLikeText(const CaptureVerdict& verdict)
     if (verdict.endsLikeTried == 0) {
         return {};
     }
-    const auto what = lead(verdict.damage);
+    const auto what = lead(verdict.facts.damage);
     const auto count = std::ssize(places);
     const auto of = fmt::format("{} of {} places", count, verdict.endsLikeTried);
     if (places.empty()) {
@@ -102,7 +100,7 @@ std::string endsLikeText(const CaptureVerdict& verdict)
                            "than one fault",
             what, verdict.endsLikeTried);
     }
-    if (verdict.damage.name == "whole element") {
+    if (verdict.facts.damage.shape == DamageShape::wholeElement) {
         return fmt::format("{}: {} can end like this; the picture excludes {}", what, of,
             count < verdict.endsLikeTried ? "only the late ones" : "none");
     }

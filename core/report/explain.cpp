@@ -74,9 +74,9 @@ std::string outputText(const Capture& capture, const CaptureVerdict& verdict)
         return "not in the file: a bare tensor or a partial dump";
     }
     auto text = sideText(*capture.output);
-    const auto& damage = verdict.damage;
-    if (!damage.name.empty() && damage.name != "none") {
-        text += "; " + damage.name + (damage.text.empty() ? "" : ": " + damage.text);
+    const auto& damage = verdict.facts.damage;
+    if (damage.shape != DamageShape::none) {
+        text += "; " + std::string(name(damage.shape)) + (damage.text.empty() ? "" : ": " + damage.text);
     }
     return text;
 }

@@ -41,7 +41,7 @@ Blocks tiles(const ReportFacts& facts)
     if (!map || facts.capture == nullptr) {
         return {};
     }
-    const auto& damage = facts.verdict->damage;
+    const auto& damage = facts.verdict->facts.damage;
     const auto batch = shownBatch(*facts.capture);
     auto svg = tilePicture(*map, damage.batch == batch ? &damage : nullptr);
     if (svg.empty()) {

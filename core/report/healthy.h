@@ -10,7 +10,9 @@ namespace nanscope {
 /// has that role, too, but is of another kind.
 inline bool isHealthy(const CaptureVerdict& verdict)
 {
-    return verdict.role == Role::healthy && verdict.blame == Blame::undecided && verdict.kind == "healthy";
+    return verdict.role == Role::healthy && verdict.blame == Blame::undecided
+        && (verdict.rule == RuleId::fits || verdict.rule == RuleId::zeroInZeroOut
+            || verdict.rule == RuleId::tooLittleToCompare);
 }
 
 } // namespace nanscope

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/report/endsliketext.h"
+#include "core/report/factsjson.h"
 #include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
@@ -171,37 +172,9 @@ Json damageJson(const DamagePattern& damage)
     for (const auto& [pattern, count] : damage.nanBits) {
         bits.push_back({{"bits", pattern}, {"count", count}});
     }
-    return {{"name", damage.name}, {"text", damage.text}, {"batch", damage.batch},
+    return {{"name", name(damage.shape)}, {"text", damage.text}, {"batch", damage.batch},
         {"rows", {damage.rowBegin, damage.rowEnd}}, {"cols", {damage.colBegin, damage.colEnd}}, {"count", damage.count},
         {"nan_bits", std::move(bits)}};
-}
-
-Json logsJson(const std::vector<LogTrend>& logs)
-{
-    auto array = Json::array();
-    for (const auto& log : logs) {
-        array.push_back({{"climbing", log.climbing}, {"text", log.line.text}, {"source", log.line.source}});
-    }
-    return array;
-}
-
-Json machineJson(const std::optional<EvidenceLine>& line)
-{
-    return line ? Json {{"text", line->text}, {"source", line->source}} : Json(nullptr);
-}
-
-Json weighedJson(const std::optional<Weighed>& weighed)
-{
-    if (!weighed) {
-        return nullptr;
-    }
-    return {{"rows", weighed->rows}, {"cols", weighed->cols}, {"input_absmax", jsonNumber(weighed->inputAbsmax)},
-        {"input_zero", weighed->inputZero}, {"output_finite", weighed->outputFinite},
-        {"output_zero", weighed->outputZero}, {"compared", weighed->fit.compared},
-        {"local_damage", weighed->fit.localDamage}, {"measured", orNull(weighed->fit.measured)},
-        {"worst_tile_error", jsonNumber(weighed->fit.worstTileError)}, {"worst_row", weighed->fit.worstRow},
-        {"worst_col", weighed->fit.worstCol}, {"logs", logsJson(weighed->logs)},
-        {"machine", machineJson(weighed->machine)}};
 }
 
 Json experimentsJson(const std::vector<Experiment>& experiments)
@@ -247,8 +220,8 @@ Json verdictJson(const CaptureVerdict& verdict)
         {"against", evidenceJson(verdict.speaksAgainst)}, {"not_testable", evidenceJson(verdict.notTestable)},
         {"next", arrayOf(linesOf(verdict.next))}, {"experiments", experimentsJson(verdict.next)},
         {"id", verdict.captureId}, {"kind", verdict.kind}, {"marginal", verdict.marginal},
-        {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.damage)},
-        {"members", membersJson(verdict.members)}, {"weighed", weighedJson(verdict.weighed)},
+        {"caused_by", orNull(verdict.causedBy)}, {"damage", damageJson(verdict.facts.damage)},
+        {"members", membersJson(verdict.members)}, {"rule", name(verdict.rule)}, {"facts", toJson(verdict.facts)},
         {"ends_like", endsLikeJson(verdict)}, {"layer", orNull(verdict.layer)},
         {"layer_candidates", arrayOf(verdict.layerCandidates)}, {"unread", orNull(verdict.unread)}};
 }
@@ -394,8 +367,8 @@ Json toJson(const Capture& capture)
         {"timestamp_ms", orNull(capture.timestampMs)}, {"input", tensorJson(capture.input)},
         {"output", capture.output ? tensorJson(*capture.output) : Json(nullptr)},
         {"timestamp_from_name", capture.timestampFromName}, {"variant", orNull(capture.variant)},
-        {"step", orNull(capture.step)}, {"id", capture.id}, {"identity", capture.identity},
-        {"part", capture.part.empty() ? Json(nullptr) : Json(capture.part)}};
+        {"nothing_else", capture.nothingElse}, {"step", orNull(capture.step)}, {"id", capture.id},
+        {"identity", capture.identity}, {"part", capture.part.empty() ? Json(nullptr) : Json(capture.part)}};
 }
 
 Json toJson(const Series& series, const std::string& run)

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/report/factsjson.h"
 #include "core/report/jsonread.h"
 #include "core/report/report.h"
 
@@ -42,52 +43,6 @@ static void read(const Json& json, MemberResult& out)
     read(at(json, "absmax_q"), out.absmaxQ);
     read(at(json, "headroom_binades"), out.headroomBinades);
     read(at(json, "first_bad"), out.firstBad);
-}
-
-static void read(const Json& json, DamagePattern& out)
-{
-    read(at(json, "name"), out.name);
-    read(at(json, "text"), out.text);
-    read(at(json, "batch"), out.batch);
-    readRange(at(json, "rows"), out.rowBegin, out.rowEnd);
-    readRange(at(json, "cols"), out.colBegin, out.colEnd);
-    read(at(json, "count"), out.count);
-    read(at(json, "nan_bits"), out.nanBits);
-}
-
-static void read(const Json& json, LogTrend& out)
-{
-    read(at(json, "climbing"), out.climbing);
-    read(json, out.line);
-}
-
-static void read(const Json& json, std::optional<EvidenceLine>& out)
-{
-    if (json.is_object()) {
-        read(json, out.emplace());
-    }
-}
-
-static void read(const Json& json, std::optional<Weighed>& out)
-{
-    if (!json.is_object()) {
-        return;
-    }
-    auto& weighed = out.emplace();
-    read(at(json, "rows"), weighed.rows);
-    read(at(json, "cols"), weighed.cols);
-    read(at(json, "input_absmax"), weighed.inputAbsmax);
-    read(at(json, "input_zero"), weighed.inputZero);
-    read(at(json, "output_finite"), weighed.outputFinite);
-    read(at(json, "output_zero"), weighed.outputZero);
-    read(at(json, "compared"), weighed.fit.compared);
-    read(at(json, "local_damage"), weighed.fit.localDamage);
-    read(at(json, "measured"), weighed.fit.measured);
-    read(at(json, "worst_tile_error"), weighed.fit.worstTileError);
-    read(at(json, "worst_row"), weighed.fit.worstRow);
-    read(at(json, "worst_col"), weighed.fit.worstCol);
-    read(at(json, "logs"), weighed.logs);
-    read(at(json, "machine"), weighed.machine);
 }
 
 static void read(const Json& json, Seen& out)
@@ -177,8 +132,8 @@ static void read(const Json& json, CaptureVerdict& out)
     read(at(json, "question"), out.question);
     read(at(json, "variant"), out.variant);
     read(at(json, "members"), out.members);
-    read(at(json, "damage"), out.damage);
-    read(at(json, "weighed"), out.weighed);
+    out.facts = factsFromJson(at(json, "facts"));
+    readName(at(json, "rule"), out.rule, lastRule);
     read(at(json, "for"), out.speaksFor);
     read(at(json, "against"), out.speaksAgainst);
     read(at(json, "not_testable"), out.notTestable);

@@ -101,12 +101,6 @@ void readName(const Json& json, Enum& out, Enum last)
     }
 }
 
-inline void read(const Json& json, std::pair<std::uint64_t, std::int64_t>& out)
-{
-    read(at(json, "bits"), out.first);
-    read(at(json, "count"), out.second);
-}
-
 inline void readRange(const Json& json, std::int64_t& begin, std::int64_t& end)
 {
     if (json.is_array() && json.size() == 2) {

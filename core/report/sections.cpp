@@ -64,11 +64,11 @@ std::string nanBits(const DamagePattern& damage, DType dtype)
 
 Phrase damageFacts(const ReportFacts& facts)
 {
-    const auto& damage = facts.verdict->damage;
-    if (damage.name.empty() || damage.name == "none") {
+    const auto& damage = facts.verdict->facts.damage;
+    if (damage.shape == DamageShape::none) {
         return own("damage pattern: none");
     }
-    auto text = own("damage: ") + foreign(damage.name);
+    auto text = own("damage: ") + own(std::string(name(damage.shape)));
     if (!damage.text.empty()) {
         text = text + own(" (") + foreign(damage.text) + own(")");
     }

@@ -384,7 +384,7 @@ def many(bench: Bench) -> None:
         (folder / f"{i}.pt").write_bytes(bytes(changed).replace(old, crc))
     session = folder.parent / "s.nanscope"
     done = bench.run("import", folder, "--session", session, seconds=600, memory=600)
-    listed = bench.run("list", session, "--json", seconds=120, memory=1500)
+    listed = bench.run("list", session, "--json", seconds=120, memory=200)
     bench.row.check(listed.out.count(b'"file"') > 1000, "the captures are not listed")
     bench.row.remark(f"import {done.wall:.0f} s")
 

@@ -288,7 +288,7 @@ TEST_F(KnownWindow, CommandsToCopyRepeatTheVariants)
     start();
     ASSERT_TRUE(open(copySample()));
     CaptureVerdict open = *window->workspace().verdict();
-    open.next = {{{}, "nanscope diagnose PATH --ran X", {}, {}, {}}};
+    open.facts.damageOnZeros = true;
     VerdictPane* pane = window->panes().verdict;
     ASSERT_TRUE(tell(KnownKind::variants, write("mine.json", ownVariant)));
     pane->setOpenList(VerdictPane::List::next);

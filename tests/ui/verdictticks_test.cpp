@@ -16,8 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/rejudge.h"
-#include "core/diagnose/rules.h"
-#include "core/diagnose/twins.h"
+#include "core/diagnose/verdict/decide.h"
 #include "core/replay/variant.h"
 #include "tests/ui/samples.h"
 #include "ui/panes/callsrow.h"
@@ -38,27 +37,48 @@ namespace nanscope {
 namespace {
 
 /// A birth whose whole output is NaN: deepspeed-gram casts 80,384 to fp16, the others stay finite.
-CaptureVerdict openVerdict()
+Facts openFacts()
+{
+    Facts facts;
+    facts.replayed = true;
+    facts.rows = facts.cols = 4;
+    facts.inputAbsmax = 80384;
+    facts.inputAlone = facts.dumpedByWrapper = true;
+    facts.damage = {DamageShape::wholeElement, "every value is NaN", 0, 0, 4, 0, 4, 16, 16, {}};
+    for (const char* variant : {"gns-gram", "deepspeed-gram", "gns-standard"}) {
+        const bool overflows = std::string_view(variant) == "deepspeed-gram";
+        facts.identified.names.emplace_back(variant);
+        MemberResult member {
+            variant, "fp16", 8, overflows ? 0 : 8, overflows ? 8 : 0, 5.1, std::nullopt, 11, overflows ? "cast" : ""};
+        member.castsFirst = member.castLoses = overflows;
+        facts.members.push_back(member);
+    }
+    facts.identified.all = {{"gns-gram", 0.0035}};
+    return facts;
+}
+
+CaptureVerdict verdictOf(Facts facts)
 {
     CaptureVerdict verdict;
     verdict.capture = "birth.pt";
-    verdict.kind = "depends on which function ran";
-    verdict.summary = "1 of 3 plausible variants can end with exactly this damage";
-    verdict.question = "does your code cast to fp16 before it normalises?";
-    verdict.next = {{{}, "nanscope diagnose PATH --ran X", "say which function ran", {}, {}},
-        {"swap-gpus", "swap two GPUs", {}, {Seen::moves, Seen::stays}, {}}};
-    verdict.damage = {"whole element", "every value is NaN", 0, 0, 4, 0, 4, 16, {}};
-    verdict.weighed = Weighed {};
-    verdict.weighed->rows = verdict.weighed->cols = 4;
-    verdict.weighed->inputAbsmax = 80384;
-    for (const char* variant : {"gns-gram", "deepspeed-gram", "gns-standard"}) {
-        const bool overflows = std::string_view(variant) == "deepspeed-gram";
-        verdict.variant.names.emplace_back(variant);
-        verdict.members.push_back(
-            {variant, "fp16", 8, overflows ? 0 : 8, overflows ? 8 : 0, 5.1, std::nullopt, 11, overflows ? "cast" : ""});
-    }
-    verdict.variant.all = {{"gns-gram", 0.0035}};
+    verdict.facts = std::move(facts);
+    verdict::judgeAgain(verdict);
     return verdict;
+}
+
+CaptureVerdict openVerdict()
+{
+    return verdictOf(openFacts());
+}
+
+/// Of one member that stays finite, so that nothing but what else ran is open.
+Facts calmFacts()
+{
+    auto facts = openFacts();
+    facts.members.resize(1);
+    facts.identified.names.resize(1);
+    facts.identified.how = IdentifiedBy::fit;
+    return facts;
 }
 
 class Ticks : public testing::Test
@@ -129,7 +149,7 @@ TEST_F(Ticks, UntickingJudgesAgainAtOnce)
 TEST_F(Ticks, MembersOfSeveralFormatsEachNameTheirs)
 {
     auto verdict = openVerdict();
-    verdict.members[2].precision = "bf16";
+    verdict.facts.members[2].precision = "bf16";
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     ASSERT_NE(box("gns-gram"), nullptr);
     EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram  fp16 · 0.35 %"));
@@ -226,10 +246,10 @@ TEST_F(Ticks, AnswersAreButtonsThatMapToTicks)
 
 TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
 {
-    auto verdict = openVerdict();
-    verdict.kind = besidesKind;
-    verdict.members.resize(1);
-    verdict.variant.names.resize(1);
+    auto facts = calmFacts();
+    facts.inputAlone = false;
+    const auto verdict = verdictOf(facts);
+    ASSERT_EQ(verdict.rule, RuleId::codeBesides);
     EXPECT_FALSE(box("nothing else")->isVisibleTo(&m_pane)) << "another question";
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Nothing else ran")});
@@ -251,13 +271,11 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
 
 TEST_F(Ticks, ThatItTakesNothingElseIsSaidAndTakenBack)
 {
-    auto verdict = openVerdict();
-    verdict.kind = otherOutputKind;
-    verdict.members.resize(1);
-    verdict.variant.names.resize(1);
-    verdict.speaksFor = {{"rank 1 was given the same bits and its output is finite (good.pt): what depends on them "
-                          "alone did not do it",
-        "same input"}};
+    auto facts = calmFacts();
+    facts.dumpedByWrapper = false;
+    facts.duplicate = DuplicateInput {"good.pt", false, 1, {}, {}};
+    const auto verdict = verdictOf(facts);
+    ASSERT_EQ(verdict.rule, RuleId::duplicateMayHaveOtherState);
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_EQ(box("nothing else ran"), nullptr) << "another question";
     QApplication::processEvents();
@@ -273,8 +291,8 @@ TEST_F(Ticks, ThatItTakesNothingElseIsSaidAndTakenBack)
     box("takes nothing else")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
-    verdict.speaksFor[0].text.replace(0, 6, "the same process");
-    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    facts.duplicate->sameProcess = true;
+    m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
     QApplication::processEvents();
     answer("It takes nothing else")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::nondeterministic);
@@ -302,9 +320,9 @@ TEST_F(Ticks, AVariantThatWasNotReplayedIsAskedFor)
 
 TEST_F(Ticks, TheSidecarCannotBeUnticked)
 {
-    auto verdict = openVerdict();
-    verdict.variant.how = IdentifiedBy::sidecar;
-    verdict.members.resize(1);
+    auto facts = calmFacts();
+    facts.identified.how = IdentifiedBy::sidecar;
+    const auto verdict = verdictOf(facts);
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_FALSE(box("gns-gram")->isEnabled());
 }
@@ -312,7 +330,7 @@ TEST_F(Ticks, TheSidecarCannotBeUnticked)
 TEST_F(Ticks, AVerdictOfAnOlderVersionStillAsksWhatRan)
 {
     auto verdict = openVerdict();
-    verdict.weighed.reset();
+    verdict.facts.replayed = false;
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_EQ(m_pane.ticked(), QStringList());
     EXPECT_EQ(m_pane.question()->answers(), QStringList());
@@ -325,45 +343,34 @@ TEST_F(Ticks, ExperimentsAreTickedOffAndCopied)
     m_pane.setOpenList(VerdictPane::List::next);
     EXPECT_TRUE(m_pane.listText().contains(QStringLiteral("swap two GPUs")));
     const auto& rows = m_pane.experiments()->rows();
-    ASSERT_EQ(rows.size(), 2U);
+    ASSERT_EQ(rows.size(), 5U);
     EXPECT_FALSE(rows[0]->box()->isVisibleTo(&m_pane)) << "saying what ran has no outcome";
     QSignalSpy observed(&m_pane, &VerdictPane::observedChanged);
-    rows[1]->box()->click();
+    rows[4]->box()->click();
     ASSERT_EQ(observed.size(), 1);
     EXPECT_EQ(observed[0][0].value<Observations>().tried.at(0).id, "swap-gpus");
     QSignalSpy copied(&m_pane, &VerdictPane::experimentCopied);
     rows[0]->findChildren<QToolButton*>().first()->click();
-    EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("nanscope diagnose PATH --ran X"));
+    EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("nanscope diagnose PATH --ran VARIANT[:PRECISION]"));
     EXPECT_EQ(copied.size(), 1);
     // What was tried was tried with the run, whichever of its captures is looked at.
     m_pane.showVerdict(test::makeRun()->captures[0], openVerdict());
-    EXPECT_TRUE(m_pane.experiments()->rows().at(1)->box()->isChecked());
+    EXPECT_TRUE(m_pane.experiments()->rows().at(4)->box()->isChecked());
 }
 
 TEST_F(Ticks, WhatAnExperimentShowedChangesTheVerdictAtOnce)
 {
     m_pane.setOpenList(VerdictPane::List::next);
-    ExperimentRow* swap = m_pane.experiments()->rows().at(1);
+    ExperimentRow* swap = m_pane.experiments()->rows().at(4);
     swap->box()->click();
     ASSERT_TRUE(swap->timesBox()->isVisibleTo(&m_pane));
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "one swap may be another card's own fault";
     swap->timesBox()->setValue(2);
     EXPECT_EQ(m_pane.verdict()->blame, Blame::machine);
-    EXPECT_EQ(m_pane.experiments()->rows().at(1), swap) << "a row that is being filled in stays";
+    EXPECT_EQ(m_pane.experiments()->rows().at(4), swap) << "a row that is being filled in stays";
     swap->seenBox()->setCurrentIndex(1);
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_FALSE(swap->timesBox()->isVisibleTo(&m_pane));
-}
-
-TEST_F(Ticks, AVerdictOfAnOlderVersionHearsOfExperimentsToo)
-{
-    auto verdict = openVerdict();
-    verdict.weighed.reset();
-    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
-    m_pane.setObserved({{}, {{"swap-gpus", Seen::moves, 0, 2}}});
-    EXPECT_EQ(m_pane.verdict()->blame, Blame::machine);
-    m_pane.setObserved({});
-    EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
 }
 
 TEST_F(Ticks, HowOftenItFailsTellsHowLongToStayClean)
@@ -381,14 +388,8 @@ TEST_F(Ticks, HowOftenItFailsTellsHowLongToStayClean)
 
 TEST_F(Ticks, CallsMadeAgainAreCountedJudgedAndTakenBack)
 {
-    auto verdict = openVerdict();
-    verdict.blame = Blame::implementation;
-    verdict.weighed.reset();
-    for (auto& member : verdict.members) {
-        member.finite = 8;
-        member.reproducing = 0;
-        member.firstBad.clear();
-    }
+    const auto verdict = verdictOf(calmFacts());
+    ASSERT_EQ(verdict.blame, Blame::implementation);
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     m_pane.setOpenList(VerdictPane::List::next);
     VerdictExperiments* experiments = m_pane.experiments();
@@ -460,7 +461,8 @@ TEST_F(Ticks, CallsOfAnotherCaptureStayAndAreNotShown)
     EXPECT_EQ(all[0].capture, "other.pt");
     EXPECT_EQ(all[1].failed, 1);
     auto follows = openVerdict();
-    follows.role = Role::downstream;
+    follows.facts.replayed = false;
+    follows.role = follows.facts.role = Role::downstream;
     m_pane.showVerdict(test::makeRun()->captures[2], follows);
     EXPECT_FALSE(experiments->addCallsButton()->isVisibleTo(&m_pane)) << "its input was bad already";
 }
@@ -471,7 +473,7 @@ TEST_F(Ticks, ManyVariantsScrollInsteadOfGrowing)
     const int before = m_pane.ticks()->height();
     for (const Variant& variant : variants()) {
         for (const char* precision : {"bf16", "fp32"}) {
-            verdict.members.push_back({std::string(variant.name), precision, 8, 8, 0, 5.1, std::nullopt, 11, ""});
+            verdict.facts.members.push_back({std::string(variant.name), precision, 8, 8, 0, 5.1, std::nullopt, 11, ""});
         }
     }
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);

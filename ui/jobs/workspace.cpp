@@ -95,7 +95,7 @@ void Workspace::select(int capture)
     m_selected = capture;
     Q_EMIT selectionChanged();
     const CaptureVerdict* judged = verdict();
-    loadPictures(judged ? judged->damage.batch : 0);
+    loadPictures(judged ? judged->facts.damage.batch : 0);
     showDefaultCell();
 }
 

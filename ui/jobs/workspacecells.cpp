@@ -42,7 +42,7 @@ void Workspace::showDefaultCell()
     m_beside.clear(tr("The second cell follows the first"));
     m_beside.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
     const CaptureVerdict* judged = verdict();
-    const int batch = judged ? judged->damage.batch : 0;
+    const int batch = judged ? judged->facts.damage.batch : 0;
     const bool canReplay = shown && m_service.available() && !sweeping();
     if (const Cell* cell = defaultCell()) {
         m_film.show(*cell, batch);

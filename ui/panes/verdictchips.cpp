@@ -40,7 +40,7 @@ std::vector<EvidenceLine> placeLines(const CaptureVerdict& verdict)
             lines.push_back({text, source.toStdString()});
         }
     };
-    add(VerdictChips::tr("output"), verdict.damage.text);
+    add(VerdictChips::tr("output"), verdict.facts.damage.text);
     add(VerdictChips::tr("layer"), verdict.layer);
     add(VerdictChips::tr("can begin"), endsLikeText(verdict));
     return lines;

@@ -53,7 +53,7 @@ QString toolTip(const CaptureVerdict& judged, const Tick& tick)
 {
     QStringList lines;
     for (const std::size_t member : tick.members) {
-        lines << memberText(judged.members[member]);
+        lines << memberText(judged.facts.members[member]);
     }
     lines << (judged.variant.how == IdentifiedBy::sidecar
             ? VerdictTicks::tr("The sidecar says that this ran")
@@ -64,7 +64,7 @@ QString toolTip(const CaptureVerdict& judged, const Tick& tick)
 bool endsLikeTheDump(const CaptureVerdict& judged, const Tick& tick)
 {
     return std::ranges::any_of(
-        tick.members, [&](std::size_t member) { return judged.members[member].reproducing > 0; });
+        tick.members, [&](std::size_t member) { return judged.facts.members[member].reproducing > 0; });
 }
 
 QToolButton* quietButton(QWidget* parent, const QString& text)

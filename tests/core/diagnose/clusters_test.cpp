@@ -17,8 +17,8 @@ using ::testing::Not;
 class Births
 {
 public:
-    Births& add(int rank, std::int64_t step, Blame blame = Blame::implementation, const std::string& pattern = "rows",
-        const Shape& shape = {1, 512, 1408})
+    Births& add(int rank, std::int64_t step, Blame blame = Blame::implementation,
+        DamageShape pattern = DamageShape::rows, const Shape& shape = {1, 512, 1408})
     {
         Capture capture;
         capture.file = fmt::format("{}.pt", run.captures.size());
@@ -32,8 +32,8 @@ public:
         verdict.rank = rank;
         verdict.step = std::pair(step, step + 1);
         verdict.blame = blame;
-        verdict.damage.name = pattern;
-        verdict.damage.text = "the whole of rows 32-63 is NaN";
+        verdict.facts.damage.shape = pattern;
+        verdict.facts.damage.text = "the whole of rows 32-63 is NaN";
         run.captures.push_back(std::move(capture));
         verdicts.push_back(std::move(verdict));
         return *this;
@@ -126,8 +126,8 @@ TEST(Clusters, TwoGroupsMayShareARankAtOneTime)
 TEST(Clusters, OtherVerdictsPatternsAndShapesAreApart)
 {
     EXPECT_EQ(Births().add(0, 5).add(0, 5, Blame::numerics).clusters().size(), 2U);
-    EXPECT_EQ(Births().add(0, 5).add(0, 5, Blame::implementation, "rectangle").clusters().size(), 2U);
-    EXPECT_EQ(Births().add(0, 5).add(0, 5, Blame::implementation, "rows", {64, 64}).clusters().size(), 2U);
+    EXPECT_EQ(Births().add(0, 5).add(0, 5, Blame::implementation, DamageShape::rectangle).clusters().size(), 2U);
+    EXPECT_EQ(Births().add(0, 5).add(0, 5, Blame::implementation, DamageShape::rows, {64, 64}).clusters().size(), 2U);
 }
 
 TEST(Clusters, UnknownStepsAreNotNear)

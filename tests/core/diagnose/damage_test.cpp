@@ -31,7 +31,7 @@ struct Matrix
 
 TEST(DamagePattern, NothingIsDamaged)
 {
-    EXPECT_EQ(Matrix().describe().name, "none");
+    EXPECT_EQ(Matrix().describe().shape, DamageShape::none);
 }
 
 TEST(DamagePattern, RectangleNamesItsRowsAndColumns)
@@ -39,7 +39,7 @@ TEST(DamagePattern, RectangleNamesItsRowsAndColumns)
     Matrix m;
     m.fill(2, 4, 4, 8, NAN);
     const auto pattern = m.describe();
-    EXPECT_EQ(pattern.name, "rectangle");
+    EXPECT_EQ(pattern.shape, DamageShape::rectangle);
     EXPECT_EQ(pattern.text, "rows 2-3 x columns 4-7 are NaN");
     EXPECT_EQ(pattern.count, 8);
 }
@@ -49,20 +49,20 @@ TEST(DamagePattern, ARectangleWithAHoleIsScattered)
     Matrix m;
     m.fill(2, 4, 4, 8, NAN);
     m.at(3, 5) = 0;
-    EXPECT_EQ(m.describe().name, "scattered");
+    EXPECT_EQ(m.describe().shape, DamageShape::scattered);
 }
 
 TEST(DamagePattern, WholeRowsAndColumnsHaveTheirNames)
 {
     Matrix m;
     m.fill(3, 5, 0, cols, INFINITY);
-    EXPECT_EQ(m.describe().name, "rows");
+    EXPECT_EQ(m.describe().shape, DamageShape::rows);
     EXPECT_EQ(m.describe().text, "the whole of rows 3-4 is +Inf");
 
     Matrix n;
     n.fill(0, rows, 1, 2, NAN);
     n.fill(0, rows, 6, 7, NAN);
-    EXPECT_EQ(n.describe().name, "columns");
+    EXPECT_EQ(n.describe().shape, DamageShape::columns);
     EXPECT_EQ(n.describe().text, "2 whole columns within 1-6 are NaN");
 }
 
@@ -76,7 +76,7 @@ TEST(DamagePattern, KindsAreToldApart)
 
     Matrix one;
     one.at(7, 11) = NAN;
-    EXPECT_EQ(one.describe().name, "single element");
+    EXPECT_EQ(one.describe().shape, DamageShape::singleElement);
     EXPECT_EQ(one.describe().text, "[7, 11] is NaN");
 }
 

@@ -39,7 +39,7 @@ struct Matrix
         return *this;
     }
     DamagePattern pattern() const { return describeDamage(values, rows, cols); }
-    std::string name() const { return pattern().name; }
+    std::string_view name() const { return nanscope::name(pattern().shape); }
     std::string text() const { return pattern().text; }
 
     std::int64_t rows;

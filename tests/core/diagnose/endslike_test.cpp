@@ -133,7 +133,7 @@ protected:
             writeFrameCapture(m_folder / "x.pt", shape, waveValues(static_cast<std::size_t>(rows * cols)), written);
         const auto file = openCapture(path).value();
         CaptureVerdict verdict;
-        verdict.damage = damagePatterns(file).value().front();
+        verdict.facts.damage = damagePatterns(file).value().front();
         verdict.variant.names = variants;
         fillEndsLike(verdict, file);
         return verdict;
@@ -187,7 +187,7 @@ TEST_F(EndsLikeDump, ATallMatrixIsMappedBack)
 {
     spoil({128, 0, 64, cols});
     const auto verdict = fill({"gns-gram"}, true);
-    EXPECT_EQ(verdict.damage.name, "columns");
+    EXPECT_EQ(verdict.facts.damage.shape, DamageShape::columns);
     EXPECT_EQ(endsLikeText(verdict), "Columns: only q of steps 3-5; 3 of 17 places");
     // Whole rows of a tall matrix are no end of one tile.
     output.assign(output.size(), 0.5);
@@ -230,9 +230,9 @@ TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
 {
     spoil({64, 128, 64, 64});
     auto judged = fill({"gns-gram", "keller-jordan"});
-    judged.weighed.emplace();
-    judged.weighed->rows = rows;
-    judged.weighed->cols = cols;
+    judged.facts.replayed = true;
+    judged.facts.rows = rows;
+    judged.facts.cols = cols;
     CaptureVerdict verdict;
     verdict.variant.names = {"keller-jordan"};
     keepEndsLike(verdict, judged);
@@ -244,7 +244,7 @@ TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
 TEST(PlacesText, TheLastWriteIsThatOfEachVariant)
 {
     CaptureVerdict verdict;
-    verdict.damage.name = "rectangle";
+    verdict.facts.damage.shape = DamageShape::rectangle;
     verdict.endsLike = {{"a", 5, OpName::update, false}, {"b", 8, OpName::update, false}};
     verdict.endsLikeTried = 41;
     EXPECT_THAT(

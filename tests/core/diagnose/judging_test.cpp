@@ -9,7 +9,6 @@
 #include "core/diagnose/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/element.h"
-#include "core/diagnose/rules.h"
 #include "core/replay/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -155,12 +154,12 @@ TEST_F(Judging, RowsThatAreZeroInTheInputMayBeDividedByTheirNorm)
     auto output = outputOf("gns-gram", input);
     std::fill(output.begin() + 2 * cols, output.begin() + 4 * cols, NAN);
     add("x.pt", {input}, {output});
-    EXPECT_EQ(diagnosed().captures[0].kind, deadLinesKind);
+    EXPECT_EQ(diagnosed().captures[0].rule, RuleId::damageOnZeros);
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::undecided);
     input[2 * cols + 1] = 0.25;
     m_run.captures.clear();
     add("y.pt", {input}, {output});
-    EXPECT_NE(diagnosed().captures[0].kind, deadLinesKind) << "one row has a value";
+    EXPECT_NE(diagnosed().captures[0].rule, RuleId::damageOnZeros) << "one row has a value";
 }
 
 TEST_F(Judging, ACastAndBackLeavesTheRestBitForBit)
@@ -170,7 +169,7 @@ TEST_F(Judging, ACastAndBackLeavesTheRestBitForBit)
         output[i] = i % 2 == 0 ? INFINITY : -INFINITY;
     }
     add("x.pt", {waves()}, {output});
-    EXPECT_EQ(diagnosed().captures[0].kind, besidesKind) << diagnosed().captures[0].summary;
+    EXPECT_EQ(diagnosed().captures[0].rule, RuleId::codeBesides) << diagnosed().captures[0].summary;
     output = outputOf("gns-gram", waves());
     output[3] = NAN;
     m_run.captures.clear();
@@ -284,7 +283,7 @@ TEST_F(Judging, ProofInOneMatrixOutweighsAnOpenQuestionInAnother)
     add("x.pt", {large, Matrix(size, 0)}, {allNan, damaged});
     const auto v = diagnosed().captures[0];
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
-    EXPECT_EQ(v.damage.batch, 1);
+    EXPECT_EQ(v.facts.damage.batch, 1);
 }
 
 TEST_F(Judging, AQuestionAboutOneMatrixOutweighsThatAnotherIsFine)
@@ -347,7 +346,7 @@ TEST_F(Judging, ARunWithoutABirthNamesItsUpstream)
     const auto diagnosis = diagnosed();
     EXPECT_EQ(diagnosis.headline, "1 capture, 0 births, 1 upstream: at step 2");
     EXPECT_EQ(diagnosis.triage.upstream, 1);
-    EXPECT_EQ(diagnosis.captures[0].damage.name, "whole element");
+    EXPECT_EQ(diagnosis.captures[0].facts.damage.shape, DamageShape::wholeElement);
     EXPECT_THAT(diagnosis.captures[0].next,
         testing::Contains(testing::Field(&Experiment::what, HasSubstr("gradient and momentum"))));
 }

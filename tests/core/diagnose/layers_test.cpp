@@ -145,7 +145,7 @@ TEST(Layers, AreNamedInADiagnosis)
     CaptureVerdict verdict;
     verdict.capture = "a.pt";
     verdict.rank = 1;
-    verdict.damage.batch = 1;
+    verdict.facts.damage.batch = 1;
     diagnosis.captures.push_back(verdict);
     nameLayers(diagnosis, run, blocksOf(6));
     EXPECT_EQ(diagnosis.captures[0].layerCandidates.front(), "blocks.3.mlp.fc2");

@@ -54,7 +54,7 @@ TEST_F(Overwritten, AFiniteRestThatIsHandedOnIsNoResultOfAnIteration)
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
     EXPECT_EQ(v.role, Role::birth);
     EXPECT_THAT(v.question, HasSubstr("cloned before the call"));
-    EXPECT_FALSE(v.damage.text.empty());
+    EXPECT_FALSE(v.facts.damage.text.empty());
 }
 
 TEST_F(Overwritten, NanInAndNanOutIsUpstream)

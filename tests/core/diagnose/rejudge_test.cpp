@@ -9,12 +9,12 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/rejudge.h"
-#include "core/diagnose/rules.h"
 #include "core/ingest/ingest.h"
 #include "core/replay/formats.h"
 #include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "healthycall.h"
+#include "madefacts.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -29,17 +29,25 @@ constexpr std::size_t size = rows * cols;
 using test::Matrix;
 using Names = std::vector<std::string>;
 
-/// The whole verdict as text: equal texts are equal verdicts.
-std::string textOf(const CaptureVerdict& verdict)
+std::string wholeText(const CaptureVerdict& verdict)
 {
     Diagnosis diagnosis;
     diagnosis.captures = {verdict};
     return diagnosisAnswer(diagnosis).text(true);
 }
 
+/// The verdict as text, without the facts that it was drawn from: equal texts are equal verdicts.
+std::string textOf(CaptureVerdict verdict)
+{
+    auto damage = std::move(verdict.facts.damage);
+    verdict.facts = {};
+    verdict.facts.damage = std::move(damage);
+    return wholeText(verdict);
+}
+
 CaptureVerdict storedAndRead(const CaptureVerdict& verdict)
 {
-    const auto back = diagnosisFromJson(textOf(verdict));
+    const auto back = diagnosisFromJson(wholeText(verdict));
     EXPECT_TRUE(back);
     return back->captures.front();
 }
@@ -146,7 +154,7 @@ protected:
 
     void expectLikeRan(const CaptureVerdict& judged, const Names& ticked)
     {
-        EXPECT_EQ(textOf(rejudged(judged, ticked)), textOf(diagnosed(ticked))) << testing::PrintToString(ticked);
+        EXPECT_TRUE(textOf(rejudged(judged, ticked)) == textOf(diagnosed(ticked))) << testing::PrintToString(ticked);
     }
 
     TemporaryFolder m_folder;
@@ -162,11 +170,11 @@ TEST(RejudgingTheSample, AllTicksAndNoneGiveTheVerdictItself)
     int asked = 0;
     for (const auto& verdict : diagnosis->captures) {
         const auto judged = storedAndRead(verdict);
-        EXPECT_EQ(textOf(judged), textOf(verdict)) << "nothing is lost on the way through the session";
-        if (judged.weighed) {
+        EXPECT_TRUE(wholeText(judged) == wholeText(verdict)) << "nothing is lost on the way through the session";
+        if (judged.facts.replayed) {
             ++asked;
-            EXPECT_EQ(textOf(rejudged(judged, namesOf(ticksOf(judged)))), textOf(verdict));
-            EXPECT_EQ(textOf(rejudged(judged, {})), textOf(verdict));
+            EXPECT_TRUE(textOf(rejudged(judged, namesOf(ticksOf(judged)))) == textOf(verdict));
+            EXPECT_TRUE(textOf(rejudged(judged, {})) == textOf(verdict));
         }
     }
     EXPECT_EQ(asked, diagnosis->triage.births);
@@ -181,7 +189,7 @@ TEST(RejudgingTheSample, EverySubsetIsWhatANewDiagnosisSays)
     EXPECT_EQ(all, (Names {"gns-gram", "gns-gram-0.1.6", "gns-standard", "gns-standard-0.1.6"}));
     for (const auto& ticked : subsets(all)) {
         const auto expected = ticked == all ? judged : diagnose(*run, {ticked})->captures.front();
-        EXPECT_EQ(textOf(rejudged(judged, ticked)), textOf(expected)) << testing::PrintToString(ticked);
+        EXPECT_TRUE(textOf(rejudged(judged, ticked)) == textOf(expected)) << testing::PrintToString(ticked);
     }
 }
 
@@ -191,7 +199,8 @@ TEST_F(Rejudging, AnOverflowInTheCastIsDecidedByEitherAnswer)
     const auto open = storedAndRead(diagnosed());
     ASSERT_EQ(open.blame, Blame::undecided) << open.summary;
     EXPECT_EQ(rejudged(open, {"deepspeed-gram"}).blame, Blame::numerics);
-    EXPECT_EQ(rejudged(open, {"gns-gram"}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(open, {"gns-gram"}).rule, RuleId::codeBesides) << "other code may have done it";
+    EXPECT_EQ(rejudged(open, {"gns-gram", std::string(nothingElse)}).blame, Blame::implementation);
     expectLikeRan(open, {"deepspeed-gram"});
     expectLikeRan(open, {"gns-gram"});
     expectLikeRan(open, {"keller-jordan", "deepspeed-gram"});
@@ -204,7 +213,9 @@ TEST_F(Rejudging, NobodyIsAccusedWhereAMemberCouldHaveDoneIt)
     const auto open = diagnosed();
     int accused = 0;
     for (const auto& ticked : onesAndPairs(namesOf(ticksOf(open)))) {
-        const auto verdict = rejudged(open, ticked);
+        auto alone = ticked;
+        alone.emplace_back(nothingElse);
+        const auto verdict = rejudged(open, alone);
         const bool accuses = verdict.blame == Blame::implementation || verdict.blame == Blame::machine;
         accused += accuses ? 1 : 0;
         for (const auto& m : verdict.members) {
@@ -261,8 +272,8 @@ TEST_F(Rejudging, ASidecarLeavesOnlyTheFormatToTick)
     dump(Matrix(size, 0), Matrix(size, NAN));
     m_run.captures[0].variant = "dion-ns5";
     const auto judged = diagnosed();
-    EXPECT_EQ(textOf(rejudged(judged, {"dion-ns5"})), textOf(judged));
-    EXPECT_EQ(textOf(rejudged(judged, {})), textOf(judged));
+    EXPECT_TRUE(textOf(rejudged(judged, {"dion-ns5"})) == textOf(judged));
+    EXPECT_TRUE(textOf(rejudged(judged, {})) == textOf(judged));
     EXPECT_THAT(refusal(judged, {"gns-gram"}), HasSubstr("not replayed"));
     EXPECT_EQ(rejudged(judged, {"dion-ns5:fp16"}).blame, Blame::numerics);
     EXPECT_EQ(rejudged(judged, {"dion-ns5:bf16"}).variant.how, IdentifiedBy::sidecar);
@@ -272,7 +283,7 @@ TEST_F(Rejudging, AVerdictOfAnOlderVersionMustBeJudgedAgain)
 {
     dumpUnwritten("gns-gram");
     auto judged = diagnosed();
-    judged.weighed.reset();
+    judged.facts.replayed = false;
     EXPECT_TRUE(ticksOf(judged).empty());
     EXPECT_TRUE(answersOf(judged).empty());
     EXPECT_THAT(refusal(judged, {"gns-gram"}), HasSubstr("judge it again"));
@@ -309,54 +320,40 @@ TEST_F(Rejudging, RulingOutDoesNotMakeAnUnknownFunctionKnown)
 }
 
 /// Verdicts with members made up to reach every rule.
-class Made
+class Made : public test::MadeFacts
 {
 public:
     Made()
-    {
-        verdict.weighed = Weighed {};
-        verdict.weighed->rows = verdict.weighed->cols = 4;
-        verdict.weighed->inputAbsmax = 1;
-        verdict.damage = {"single element", "[1, 1] is NaN", 0, 1, 2, 1, 2, 1, {}};
-        verdict.variant.how = IdentifiedBy::unknown;
-    }
+        : MadeFacts(DamageShape::singleElement, "[1, 1] is NaN")
+    { }
 
     Made& member(const std::string& variant, int finite, int reproducing, double slack = 5)
     {
-        const auto precision = std::string(name((*findVariant(variant))->precision));
-        verdict.members.push_back({variant, precision, 8, finite, reproducing, slack, std::nullopt, 11, ""});
-        verdict.variant.names.push_back(variant);
+        MadeFacts::member(variant, finite, reproducing, slack);
+        facts.identified.names.push_back(variant);
         return *this;
     }
 
-    /// What the rules say of some of the members, asked directly.
-    Judgement asked(const Names& ticked) const
+    /// What the rules say of some of the members, had the others never been replayed.
+    CaptureVerdict asked(const Names& ticked) const
     {
-        Element element;
-        element.inputScan.count = element.outputScan.count = 16;
-        element.inputScan.absmax = verdict.weighed->inputAbsmax;
-        element.inputScan.zero = verdict.weighed->inputZero ? 16 : 0;
-        element.outputScan.nan = 1;
-        Case c;
-        c.element = &element;
-        c.damage = verdict.damage;
-        for (const auto& result : verdict.members) {
-            if (std::find(ticked.begin(), ticked.end(), result.variant) != ticked.end()) {
-                c.members.push_back({*findVariant(result.variant), *parsePrecision(result.precision)});
-                c.results.push_back(result);
-            }
-        }
-        return judgeDamage(c);
+        auto fewer = *this;
+        std::erase_if(fewer.facts.members, [&](const MemberResult& member) {
+            return std::find(ticked.begin(), ticked.end(), member.variant) == ticked.end();
+        });
+        fewer.facts.identified.how = IdentifiedBy::given;
+        fewer.facts.identified.names = ticked;
+        return fewer.judged();
     }
 
     void expectTheRules() const
     {
-        for (const auto& ticked : subsets(verdict.variant.names)) {
-            if (ticked.size() == verdict.members.size()) {
+        for (const auto& ticked : subsets(facts.identified.names)) {
+            if (ticked.size() == facts.members.size()) {
                 continue;
             }
             const auto expected = asked(ticked);
-            const auto found = rejudged(verdict, ticked);
+            const auto found = rejudged(judged(), ticked);
             EXPECT_EQ(found.blame, expected.blame) << testing::PrintToString(ticked);
             EXPECT_EQ(found.marginal, expected.marginal);
             EXPECT_EQ(found.kind, expected.kind);
@@ -364,8 +361,6 @@ public:
             EXPECT_EQ(found.question, expected.question);
         }
     }
-
-    CaptureVerdict verdict;
 };
 
 TEST(RejudgingMadeUpMembers, IsWhatTheRulesSayOfEverySubset)
@@ -378,7 +373,7 @@ TEST(RejudgingMadeUpMembers, IsWhatTheRulesSayOfEverySubset)
         .member("dion-ns5", 8, 0, 0.5)
         .expectTheRules();
     Made zero;
-    zero.verdict.weighed->inputZero = true;
+    zero.zeroInput();
     zero.member("gns-gram", 8, 0).member("dion-ns5", 0, 8).member("torch-muon", 8, 0).expectTheRules();
 }
 
@@ -386,79 +381,78 @@ TEST(RejudgingMadeUpMembers, AFormThatOnlyExplainsIsATickToo)
 {
     Made made;
     made.member("gns-gram", 8, 0).member("gram-no-restart", 0, 8);
-    made.verdict.variant.names = {"gns-gram"};
-    made.verdict.variant.how = IdentifiedBy::fit;
-    EXPECT_EQ(namesOf(ticksOf(made.verdict)), (Names {"gns-gram", "gram-no-restart"}));
-    EXPECT_EQ(rejudged(made.verdict, {"gns-gram"}).blame, Blame::implementation);
-    EXPECT_EQ(rejudged(made.verdict, {"gram-no-restart"}).blame, Blame::numerics);
+    made.facts.identified.names = {"gns-gram"};
+    made.facts.identified.how = IdentifiedBy::fit;
+    EXPECT_EQ(namesOf(ticksOf(made.judged())), (Names {"gns-gram", "gram-no-restart"}));
+    EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), {"gram-no-restart"}).blame, Blame::numerics);
 }
 
 TEST(RejudgingMadeUpMembers, FiniteCorruptionHangsOnTheVariantItWasMeasuredAgainst)
 {
     Made made;
-    auto& judged = made.verdict;
-    judged.role = Role::birth;
-    judged.variant.names = {"gns-gram", "gns-standard"};
-    judged.variant.all = {{"gns-gram", 0.004}, {"gns-standard", 0.005}};
-    judged.variant.how = IdentifiedBy::fit;
-    judged.variant.fit = 0.004;
-    judged.weighed->outputFinite = judged.weighed->fit.compared = judged.weighed->fit.localDamage = true;
-    judged.weighed->fit.worstTileError = 1;
-    judged.weighed->fit.measured = "gns-gram";
-    EXPECT_EQ(namesOf(ticksOf(judged)), (Names {"gns-gram", "gns-standard"}));
-    const auto kept = rejudged(judged, {"gns-gram"});
+    made.finiteOutput();
+    auto& facts = made.facts;
+    facts.role = Role::healthy;
+    facts.identified.names = {"gns-gram", "gns-standard"};
+    facts.identified.all = {{"gns-gram", 0.004}, {"gns-standard", 0.005}};
+    facts.identified.how = IdentifiedBy::fit;
+    facts.identified.fit = 0.004;
+    facts.fit = {true, true, "gns-gram", 1, 0, 0};
+    facts.misplaced = true;
+    EXPECT_EQ(namesOf(ticksOf(made.judged())), (Names {"gns-gram", "gns-standard"}));
+    const auto kept = rejudged(made.judged(), {"gns-gram"});
     EXPECT_EQ(kept.kind, "finite corruption");
     EXPECT_EQ(kept.role, Role::birth);
-    EXPECT_THAT(refusal(judged, {"gns-standard"}), HasSubstr("measured against gns-gram only"));
+    EXPECT_THAT(refusal(made.judged(), {"gns-standard"}), HasSubstr("measured against gns-gram only"));
     // Without the damage nothing is left to accuse, and the capture is no birth any more.
-    judged.weighed->fit.localDamage = false;
-    EXPECT_EQ(rejudged(judged, {"gns-gram"}).role, Role::healthy);
-    EXPECT_TRUE(rejudged(judged, {"gns-gram"}).next.empty());
+    facts.fit.localDamage = false;
+    EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).role, Role::healthy);
+    EXPECT_TRUE(rejudged(made.judged(), {"gns-gram"}).next.empty());
 }
 
 TEST(RejudgingMadeUpMembers, TicksCarryTheirFit)
 {
     Made made;
     made.member("gns-gram", 8, 0).member("dion-ns5", 8, 0);
-    made.verdict.variant.all = {{"gns-gram", 0.004}};
-    EXPECT_EQ(ticksOf(made.verdict)[0].fit, 0.004);
-    EXPECT_EQ(ticksOf(made.verdict)[1].fit, std::nullopt);
-    EXPECT_EQ(ticksOf(made.verdict)[1].precision, "bf16");
+    made.facts.identified.all = {{"gns-gram", 0.004}};
+    EXPECT_EQ(ticksOf(made.judged())[0].fit, 0.004);
+    EXPECT_EQ(ticksOf(made.judged())[1].fit, std::nullopt);
+    EXPECT_EQ(ticksOf(made.judged())[1].precision, "bf16");
 }
 
 TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
 {
     Made made;
     made.member("gns-gram", 8, 0);
-    made.verdict.kind = besidesKind;
-    ASSERT_TRUE(asksWhatElseRan(made.verdict));
-    const auto answers = answersOf(made.verdict);
+    made.facts.inputAlone = false;
+    ASSERT_TRUE(asksWhatElseRan(made.judged()));
+    const auto answers = answersOf(made.judged());
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0].kind, Answer::Kind::nothingElse);
     EXPECT_EQ(answers[0].ticks, (Names {"gns-gram", std::string(nothingElse)}));
-    EXPECT_EQ(rejudged(made.verdict, {"gns-gram"}).blame, Blame::undecided) << "all ticks say nothing";
-    EXPECT_EQ(rejudged(made.verdict, answers[0].ticks).blame, Blame::implementation);
-    EXPECT_EQ(rejudged(made.verdict, {std::string(nothingElse)}).blame, Blame::implementation);
-    EXPECT_EQ(rejudged(made.verdict, answers[0].ticks).variant.how, IdentifiedBy::given);
+    EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).blame, Blame::undecided) << "all ticks say nothing";
+    EXPECT_EQ(rejudged(made.judged(), answers[0].ticks).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), {std::string(nothingElse)}).blame, Blame::implementation);
 }
 
 TEST(Answers, WhatTheInputAsksIsNotAnsweredByThat)
 {
     Made made;
     made.member("gns-gram", 8, 0);
-    for (const auto kind : {deadLinesKind, unknownEpsilonKind, maskedKind}) {
-        made.verdict.kind = kind;
-        EXPECT_FALSE(asksWhatElseRan(made.verdict)) << kind;
-    }
+    made.zeroInput();
+    made.facts.damage.shape = DamageShape::wholeElement;
+    EXPECT_EQ(made.judged().rule, RuleId::zeroInAllBadOut);
+    EXPECT_FALSE(asksWhatElseRan(made.judged()));
 }
 
 TEST(Answers, TheCastIsAskedByOrderAndFormat)
 {
     Made made;
-    made.verdict.weighed->inputAbsmax = 80384;
+    made.facts.inputAbsmax = 80384;
     made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("keller-jordan", 8, 0);
     made.member("gns-standard", 8, 0);
-    const auto answers = answersOf(made.verdict);
+    const auto answers = answersOf(made.judged());
     ASSERT_EQ(answers.size(), 3U);
     EXPECT_EQ(answers[0].kind, Answer::Kind::castsFirst);
     EXPECT_EQ(answers[0].precision, "fp16");
@@ -468,31 +462,32 @@ TEST(Answers, TheCastIsAskedByOrderAndFormat)
     EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "gns-standard"}));
     EXPECT_EQ(answers[2].kind, Answer::Kind::castsFirst);
     EXPECT_EQ(answers[2].precision, "bf16");
-    EXPECT_EQ(rejudged(made.verdict, answers[0].ticks).blame, Blame::numerics);
-    EXPECT_EQ(rejudged(made.verdict, answers[1].ticks).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), answers[0].ticks).blame, Blame::numerics);
+    EXPECT_EQ(rejudged(made.judged(), answers[1].ticks).blame, Blame::implementation);
 }
 
 TEST(Answers, OtherQuestionsAreAskedByName)
 {
     Made made;
     made.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0).member("dion-ns5", 8, 0);
-    const auto answers = answersOf(made.verdict);
+    const auto answers = answersOf(made.judged());
     ASSERT_EQ(answers.size(), 2U);
     EXPECT_EQ(answers[0].kind, Answer::Kind::oneOf);
     EXPECT_EQ(answers[0].ticks, Names {"polar-express-unprotected"});
     EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "dion-ns5"}));
     EXPECT_FALSE(answers[1].numbers);
-    EXPECT_TRUE(answersOf(rejudged(made.verdict, answers[0].ticks)).empty()) << "naming one of one settles nothing";
-    EXPECT_TRUE(answersOf(rejudged(made.verdict, answers[1].ticks)).empty()) << "a decided verdict asks nothing";
+    EXPECT_TRUE(answersOf(rejudged(made.judged(), answers[0].ticks)).empty()) << "naming one of one settles nothing";
+    EXPECT_TRUE(answersOf(rejudged(made.judged(), answers[1].ticks)).empty()) << "a decided verdict asks nothing";
 }
 
-TEST(Answers, AMemberThisVersionDoesNotKnowIsNotGuessed)
+TEST(Answers, TheyNeedNoVariantThatThisVersionKnows)
 {
     Made made;
     made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("dion-ns5", 8, 0);
-    made.verdict.members[1].variant = "of-the-future";
-    EXPECT_TRUE(answersOf(made.verdict).empty());
-    EXPECT_THAT(refusal(made.verdict, {"gns-gram", "of-the-future:fp16"}), HasSubstr("not known to this version"));
+    auto judged = made.judged();
+    judged.facts.members[1].variant = "of-the-future";
+    EXPECT_EQ(answersOf(judged).size(), 2U);
+    EXPECT_EQ(rejudged(judged, {"of-the-future:fp16"}).blame, Blame::numerics) << "its replays are facts";
 }
 
 } // namespace

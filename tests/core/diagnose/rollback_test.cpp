@@ -7,8 +7,8 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rollback.h"
-#include "core/diagnose/rules.h"
 #include "core/ingest/ingest.h"
+#include "tests/core/diagnose/madefacts.h"
 #include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -402,9 +402,9 @@ TEST(Rollback, AFiniteLossProvesLessWhereACaptureIsWrongAndFinite)
     run.checkpoints = {saved(500)};
     auto odd = birthAfter(1000, Blame::undecided);
     EXPECT_THAT(adviseRollback(run, {odd})->reason, Not(HasSubstr("no proof")));
-    odd.kind = unsaidKind;
+    odd.rule = RuleId::offInPlaces;
     EXPECT_THAT(adviseRollback(run, {odd})->reason, HasSubstr("unless your code did that, a finite loss is no proof"));
-    odd.kind = corruptKind;
+    odd.rule = RuleId::finiteCorruption;
     EXPECT_THAT(adviseRollback(run, {odd})->reason, HasSubstr("a capture shows finite corruption"));
 }
 
@@ -427,9 +427,13 @@ TEST(Rollback, FollowsAVerdictThatIsWeighedAgain)
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(500), saved(950)};
     auto birth = birthAfter(1000, Blame::undecided);
-    birth.next = nextExperiments(birth);
+    test::MadeFacts made;
+    made.member("gns-gram");
+    made.facts.damageOnZeros = true;
+    birth.facts = made.facts;
     Diagnosis diagnosis;
-    diagnosis.captures = {birth};
+    diagnosis.captures = {withObservations(birth, {})};
+    ASSERT_EQ(diagnosis.captures.front().blame, Blame::undecided);
     adviseAgain(diagnosis, run);
     EXPECT_FALSE(diagnosis.rollback) << "nobody asked yet";
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);

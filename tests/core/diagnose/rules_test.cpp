@@ -2,59 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "core/diagnose/logvote.h"
-#include "core/diagnose/rules.h"
+#include "madefacts.h"
 
 namespace nanscope {
 namespace {
 
-/// A case with a finite input and a NaN tile, to which members are added.
-class Bench
+class Bench : public test::MadeFacts
 {
 public:
     Bench()
-    {
-        element.shape = {1, 4, 4};
-        element.input.assign(16, 1.0);
-        element.output.assign(16, 0.5);
-        element.output[5] = NAN;
-        element.inputScan.count = 16;
-        element.inputScan.absmax = 1;
-        element.outputScan.count = 16;
-        element.outputScan.nan = 1;
-        c.element = &element;
-        c.damage.count = 1;
-        c.damage.name = "single element";
-        c.damage.text = "[1, 1] is NaN";
-    }
+        : MadeFacts(DamageShape::singleElement, "[1, 1] is NaN")
+    { }
 
     Bench& member(std::string_view variant, int finite, int reproducing, double slack = 5, double headroom = 11)
     {
-        const auto* found = *findVariant(variant);
-        c.members.push_back({found, found->precision});
-        MemberResult result;
-        result.variant = variant;
-        result.precision = name(found->precision);
-        result.roundings = 8;
-        result.finite = finite;
-        result.reproducing = reproducing;
-        result.slackPercent = slack;
-        result.headroomBinades = headroom;
-        c.results.push_back(result);
+        MadeFacts::member(variant, finite, reproducing, slack).headroomBinades = headroom;
         return *this;
     }
-
-    Element element;
-    Case c;
 };
 
 TEST(Rules, AllFiniteWithMarginIsImplementation)
 {
     Bench b;
     b.member("gns-gram", 8, 0).member("gns-standard", 8, 0);
-    const auto j = judgeDamage(b.c);
+    const auto j = b.judged();
     EXPECT_EQ(j.blame, Blame::implementation);
     EXPECT_FALSE(j.marginal);
     EXPECT_TRUE(j.question.empty());
@@ -64,7 +38,7 @@ TEST(Rules, ASingleMemberThatReproducesTheDumpForbidsTheAccusation)
 {
     Bench b;
     b.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8);
-    const auto j = judgeDamage(b.c);
+    const auto j = b.judged();
     EXPECT_EQ(j.blame, Blame::undecided);
     EXPECT_FALSE(j.question.empty());
 }
@@ -73,44 +47,43 @@ TEST(Rules, AMemberThatBlowsUpDifferentlyForbidsItToo)
 {
     Bench b;
     b.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0);
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
 }
 
 TEST(Rules, EveryMemberReproducingIsNumerics)
 {
     Bench b;
     b.member("deepspeed-gram", 0, 8);
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::numerics);
-    EXPECT_FALSE(judgeDamage(b.c).marginal);
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_FALSE(b.judged().marginal);
     b.member("keller-jordan", 3, 5);
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::numerics);
-    EXPECT_TRUE(judgeDamage(b.c).marginal);
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_TRUE(b.judged().marginal);
 }
 
 TEST(Rules, InsideTheCliffIsMarginalNumerics)
 {
     for (const auto& [slack, headroom] : {std::pair(0.5, 11.0), std::pair(5.0, 3.0)}) {
         Bench b;
-        b.c.damage.name = "whole element";
+        b.facts.damage.shape = DamageShape::wholeElement;
         b.member("gns-gram", 8, 0, slack, headroom);
-        const auto j = judgeDamage(b.c);
+        const auto j = b.judged();
         EXPECT_EQ(j.blame, Blame::numerics);
         EXPECT_TRUE(j.marginal);
     }
     Bench q;
-    q.c.damage.name = "whole element";
+    q.facts.damage.shape = DamageShape::wholeElement;
     q.member("gns-gram", 8, 0);
-    q.c.results[0].absmaxQ = 8500;
-    EXPECT_EQ(judgeDamage(q.c).blame, Blame::numerics);
+    q.facts.members[0].absmaxQ = 8500;
+    EXPECT_EQ(q.judged().blame, Blame::numerics);
 }
 
 TEST(Rules, ZeroInNonZeroOutIsProof)
 {
     Bench b;
-    b.element.inputScan.zero = 16;
-    b.element.inputScan.absmax = 0;
+    b.zeroInput();
     b.member("gns-gram", 8, 0).member("dion-ns5", 8, 0);
-    const auto j = judgeDamage(b.c);
+    const auto j = b.judged();
     EXPECT_EQ(j.blame, Blame::implementation);
     EXPECT_EQ(j.kind, "zero in, non-zero out");
 }
@@ -118,79 +91,85 @@ TEST(Rules, ZeroInNonZeroOutIsProof)
 TEST(Rules, AnEpsilonThatNobodySaidMayHaveBeenZero)
 {
     Bench b;
-    b.element.inputScan.zero = 16;
-    b.element.inputScan.absmax = 0;
-    b.c.epsilonUnknown = true;
+    b.zeroInput();
     b.member("gns-gram", 8, 0);
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation) << "0/0 leaves nothing finite";
-    b.c.damage.name = "whole element";
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
-    EXPECT_NE(judgeDamage(b.c).question.find("which epsilon"), std::string::npos);
-    b.c.epsilonUnknown = false;
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "0/0 leaves nothing finite";
+    b.facts.damage.shape = DamageShape::wholeElement;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_NE(b.judged().question.find("which epsilon"), std::string::npos);
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
 }
 
 TEST(Rules, ANormThatMayHaveVanishedIsAskedAbout)
 {
     Bench b;
     b.member("gns-gram", 8, 0);
-    b.c.faint = true;
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation) << "0/0 leaves nothing finite";
-    b.c.damage.name = "whole element";
-    EXPECT_EQ(judgeDamage(b.c).kind, faintKind);
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
+    b.facts.normMayVanish = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "0/0 leaves nothing finite";
+    b.facts.damage.shape = DamageShape::wholeElement;
+    EXPECT_EQ(b.judged().rule, RuleId::normMayVanish);
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
 }
 
 TEST(Rules, InfWhereTheResultIsLargestMayBeACast)
 {
     Bench b;
     b.member("gns-gram", 8, 0);
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
-    b.c.likeACast = true;
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
-    EXPECT_NE(judgeDamage(b.c).question.find("cast or scale"), std::string::npos);
-    b.c.identification.how = IdentifiedBy::given;
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.damageAmongLargest = true;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_NE(b.judged().question.find("cast or scale"), std::string::npos);
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "a name does not say that nothing else ran";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
 }
 
 TEST(Rules, WhatOtherCodeLeavesIsAskedAbout)
 {
     Bench b;
     b.member("gns-gram", 8, 0);
-    b.c.besides = true;
-    EXPECT_EQ(judgeDamage(b.c).kind, besidesKind);
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
-    b.c.identification.how = IdentifiedBy::sidecar;
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::implementation);
+    b.facts.inputAlone = false;
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "a name does not say that nothing else ran";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
 }
 
 TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
 {
-    DamagePattern damage;
-    damage.name = "scattered";
-    EXPECT_TRUE(mayBeBesides(damage, true)) << "a cast";
-    for (const auto* kind : {"rows", "columns"}) {
-        damage.name = kind;
-        EXPECT_TRUE(mayBeBesides(damage, true, true)) << kind << ": 0/0 of their own norm";
+    const auto asked = [](DamageShape shape, bool inputAlone, bool faintLines = false) {
+        Bench b;
+        b.member("gns-gram", 8, 0);
+        b.facts.damage.shape = shape;
+        b.facts.inputAlone = inputAlone;
+        b.facts.damageInFaintLines = faintLines;
+        return b.judged().rule == RuleId::codeBesides;
+    };
+    EXPECT_TRUE(asked(DamageShape::scattered, true)) << "a cast";
+    for (const auto shape : {DamageShape::rows, DamageShape::columns}) {
+        EXPECT_TRUE(asked(shape, true, true)) << name(shape) << ": 0/0 of their own norm";
     }
-    for (const auto* kind : {"single element", "whole element", "rows", "columns"}) {
-        damage.name = kind;
-        EXPECT_TRUE(mayBeBesides(damage, false)) << kind;
-        EXPECT_FALSE(mayBeBesides(damage, true)) << kind << ": that takes a value besides the input";
+    for (const auto shape :
+        {DamageShape::singleElement, DamageShape::wholeElement, DamageShape::rows, DamageShape::columns}) {
+        EXPECT_TRUE(asked(shape, false)) << name(shape);
+        EXPECT_FALSE(asked(shape, true)) << name(shape) << ": that takes a value besides the input";
     }
-    for (const auto* kind : {"rectangle", "strided rectangle", "mirrored pair", "lower triangle"}) {
-        damage.name = kind;
-        EXPECT_FALSE(mayBeBesides(damage, false)) << kind;
+    for (const auto shape : {DamageShape::rectangle, DamageShape::stridedRectangle, DamageShape::mirroredPair,
+             DamageShape::lowerTriangle}) {
+        EXPECT_FALSE(asked(shape, false)) << name(shape);
     }
 }
 
 TEST(Rules, ZeroInputWhoseEpsilonVanishesIsNumerics)
 {
     Bench b;
-    b.element.inputScan.zero = 16;
-    b.element.inputScan.absmax = 0;
+    b.zeroInput();
     b.member("dion-polar-express", 0, 8);
-    const auto j = judgeDamage(b.c);
+    const auto j = b.judged();
     EXPECT_EQ(j.blame, Blame::numerics);
     EXPECT_NE(j.kind.find("epsilon"), std::string::npos);
 }
@@ -199,19 +178,19 @@ TEST(Rules, OutputOfNoKnownVariantStaysUndecided)
 {
     Bench b;
     b.member("gns-gram", 8, 0);
-    b.c.fit.compared = true;
-    b.c.identification.matchesNone = true;
-    b.c.identification.all = {{"gns-gram", 0.93}};
-    EXPECT_EQ(judgeDamage(b.c).blame, Blame::undecided);
-    EXPECT_EQ(judgeDamage(b.c).kind, "matches no known variant");
+    b.facts.fit.compared = true;
+    b.facts.identified.matchesNone = true;
+    b.facts.identified.all = {{"gns-gram", 0.93}};
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_EQ(b.judged().kind, "matches no known variant");
 }
 
 TEST(Rules, TheCastQuestionNamesTheNumberThatOverflows)
 {
     Bench b;
-    b.element.inputScan.absmax = 80384;
+    b.facts.inputAbsmax = 80384;
     b.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8);
-    const auto j = judgeDamage(b.c);
+    const auto j = b.judged();
     EXPECT_EQ(j.blame, Blame::undecided);
     EXPECT_NE(j.question.find("80384 > 65504"), std::string::npos) << j.question;
 }
@@ -219,26 +198,95 @@ TEST(Rules, TheCastQuestionNamesTheNumberThatOverflows)
 TEST(Rules, LocalFiniteDamageIsFiniteCorruption)
 {
     Bench b;
-    b.element.outputScan.nan = 0;
-    b.c.damage = {};
-    b.c.fit.compared = true;
-    b.c.fit.localDamage = true;
-    b.c.fit.worstTileError = 1.0;
-    b.c.identification.names = {"gns-gram"};
-    b.c.identification.fit = 0.004;
-    b.c.identification.how = IdentifiedBy::fit;
-    EXPECT_EQ(judgeFinite(b.c).blame, Blame::undecided) << "a fit does not tell what else the user's code does";
-    b.c.misplaced = true;
-    EXPECT_EQ(judgeFinite(b.c).kind, "finite corruption");
-    b.c.misplaced = false;
-    b.c.identification.how = IdentifiedBy::given;
-    EXPECT_EQ(judgeFinite(b.c).kind, "finite corruption");
-    EXPECT_EQ(judgeFinite(b.c).blame, Blame::implementation);
-    b.c.deliberate = true;
-    EXPECT_EQ(judgeFinite(b.c).blame, Blame::undecided);
-    EXPECT_NE(judgeFinite(b.c).question.find("weight decay"), std::string::npos);
-    b.c.fit.worstTileError = 0.03;
-    EXPECT_EQ(judgeFinite(b.c).blame, Blame::undecided);
+    b.finiteOutput();
+    b.facts.fit.compared = true;
+    b.facts.fit.localDamage = true;
+    b.facts.fit.worstTileError = 1.0;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.004;
+    b.facts.identified.how = IdentifiedBy::fit;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "a fit does not tell what else the user's code does";
+    b.facts.misplaced = true;
+    EXPECT_EQ(b.judged().kind, "finite corruption");
+    b.facts.misplaced = false;
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().rule, RuleId::offInPlaces);
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().kind, "finite corruption");
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.nothingElse = false;
+    b.facts.termOrFactor = true;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_NE(b.judged().question.find("weight decay"), std::string::npos);
+    b.facts.fit.worstTileError = 0.03;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+}
+
+TEST(Rules, ANameNeverOutweighsTheDump)
+{
+    test::MadeFacts b(DamageShape::rectangle);
+    b.member("gns-gram");
+    auto& facts = b.facts;
+    facts.identified.how = IdentifiedBy::sidecar;
+    facts.identified.names = {"gns-gram"};
+    facts.identified.fit = 0.15;
+    facts.fit.compared = facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    facts.identified.fit = 0.16;
+    EXPECT_EQ(b.judged().rule, RuleId::nameContradicted);
+    EXPECT_THAT(b.judged().summary, testing::HasSubstr("the finite part of the output is 16 % off"));
+    facts.control = ControlCall {"healthy.pt", false, 1, {}, {}};
+    facts.control->identified.all = {{"dion-ns5", 0.001}, {"gns-gram", 0.02}};
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call that fits overrules the doubt";
+    facts.identified.fit = 0.01;
+    facts.control->identified.all = {{"dion-ns5", 0.001}, {"gns-gram", 0.16}};
+    EXPECT_EQ(b.judged().rule, RuleId::nameContradicted) << "and one that does not brings it";
+    EXPECT_THAT(b.judged().summary, testing::HasSubstr("healthy.pt is not what it gives"));
+}
+
+TEST(Rules, TheKnownVariantsAreNotAllFunctions)
+{
+    test::MadeFacts b;
+    b.member("gns-gram");
+    b.member("keller-jordan");
+    b.facts.identified.how = IdentifiedBy::unknown;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown);
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "that is another fact";
+    b.facts.calledAgain = {{"", 0, 1, true, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::nondeterministic) << "no function of the same input ends in two ways";
+    b.facts.calledAgain = {{"", 1, 1, true, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.identified.how = IdentifiedBy::fit;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call tells what ran";
+}
+
+TEST(Rules, AnEpsilonThatTheSourceIgnoresMayHaveBeenTaken)
+{
+    test::MadeFacts b;
+    b.zeroInput();
+    b.member("keller-jordan");
+    b.member("keller-jordan", 0, 8).recordedEpsilon = true;
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::dependsOnEpsilon);
+    EXPECT_THAT(b.judged().question, testing::HasSubstr("which epsilon"));
+    b.facts.members[1].reproducing = 0;
+    b.facts.members[1].finite = 8;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "both are acquitted";
+}
+
+TEST(Rules, ANamedMemberThatBlowsUpOnceIsNumerics)
+{
+    test::MadeFacts b;
+    b.member("gns-gram", 7, 0);
+    EXPECT_EQ(b.judged().rule, RuleId::dependsOnFunction);
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_TRUE(b.judged().marginal);
+    EXPECT_TRUE(b.judged().question.empty());
+    b.facts.damage.shape = DamageShape::rectangle;
+    EXPECT_EQ(b.judged().rule, RuleId::edgeInOnePlace);
 }
 
 RunData runWithNorms(const std::vector<double>& values)

@@ -50,7 +50,7 @@ TEST_F(Spreading, NamesTheDamageOfEachOp)
         EXPECT_EQ(frame.damage.count > 0, planted && frame.trace.op != OpName::z && frame.trace.op != OpName::r)
             << name(frame.trace.op) << frame.trace.iteration;
         if (frame.damage.count > 0) {
-            names.push_back(std::string(name(frame.trace.op)) + " " + frame.damage.name);
+            names.push_back(std::string(name(frame.trace.op)) + " " + std::string(name(frame.damage.shape)));
         }
         EXPECT_FALSE(frame.distance);
     }

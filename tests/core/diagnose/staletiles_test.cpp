@@ -10,7 +10,6 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/oddtiles.h"
-#include "core/diagnose/rules.h"
 #include "core/replay/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -115,7 +114,7 @@ TEST_F(StaleTiles, ATileOutOfAnEarlierDumpNamesTheDump)
     fill(output, tile, [&](std::size_t i) { return before[i]; });
     add(7, waves(2), output);
     const auto v = verdict();
-    EXPECT_EQ(v.kind, unsaidKind) << "an old value may be kept on purpose";
+    EXPECT_EQ(v.rule, RuleId::offInPlaces) << "an old value may be kept on purpose";
     EXPECT_THAT(v.speaksFor,
         Contains(AllOf(Field(&EvidenceLine::source, "bytes"),
             Field(&EvidenceLine::text,
@@ -130,7 +129,7 @@ TEST_F(StaleTiles, AnotherProcessLeftNothingInThisOnesMemory)
     fill(output, tile, [&](std::size_t i) { return before[i]; });
     add(7, waves(2), output);
     const auto v = verdict();
-    EXPECT_EQ(v.kind, unsaidKind);
+    EXPECT_EQ(v.rule, RuleId::offInPlaces);
     EXPECT_THAT(v.speaksFor, Not(says("stale")));
 }
 
@@ -142,7 +141,7 @@ TEST_F(StaleTiles, AnEarlierDumpThatIsAlikeIsNoSource)
     add(7, waves(2), output);
     add(7, waves(2), output);
     const auto v = verdict();
-    EXPECT_EQ(v.kind, unsaidKind) << "both ended alike, so nothing was another output";
+    EXPECT_EQ(v.rule, RuleId::offInPlaces) << "both ended alike, so nothing was another output";
     EXPECT_THAT(v.speaksFor, Not(says("stale")));
 }
 

@@ -52,7 +52,8 @@ CaptureVerdict birthVerdict()
     verdict.members = {{"gns-gram", "bf16", 8, 8, 0, 5.1, 0.8, 11, ""},
         {"dion-ns5", "fp16", 8, 2, 1, std::nullopt, std::nullopt, std::numeric_limits<double>::infinity(),
             "step 3 gram"}};
-    verdict.damage = {"rectangle", "rows 32-63 x columns 64-95 are NaN", 0, 32, 64, 64, 96, 1024, {{0x7fc0, 1024}}};
+    verdict.facts.damage = {
+        DamageShape::rectangle, "rows 32-63 x columns 64-95 are NaN", 0, 32, 64, 64, 96, 1024, 1024, {{0x7fc0, 1024}}};
     verdict.speaksFor = {{"8 of 8 roundings finite", "replay"}, {"grad_norm flat up to the birth", "console.log:21"}};
     verdict.speaksAgainst = {{"not reproduced here", "replay"}};
     verdict.notTestable = {{"a race that the capture's own synchronisation hides", "output"}};

@@ -67,7 +67,7 @@ TEST(Explain, IsAboutFifteenLinesOfEightyColumns)
 {
     const auto map = damagedMap();
     CaptureVerdict verdict;
-    verdict.damage = handmade::birthVerdict().damage;
+    verdict.facts.damage = handmade::birthVerdict().facts.damage;
     const auto text = lines(explainText(handmade::birthCapture(), verdict, &map));
     EXPECT_GE(text.size(), 13U);
     EXPECT_LE(text.size(), 18U);

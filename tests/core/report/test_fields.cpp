@@ -217,18 +217,18 @@ TEST(Fields, OfTheIdentificationAndItsMembers)
 TEST(Fields, OfADamagePattern)
 {
     auto verdict = handmade::birthVerdict();
-    verdict.damage.batch = 2;
-    verdict.damage.nanBits = {{0xfff8'0000'0000'0001ULL, 3}, {0x7fc0, 1}};
-    const auto back = returned(verdict).damage;
-    EXPECT_EQ(back.name, "rectangle");
-    EXPECT_EQ(back.text, verdict.damage.text);
+    verdict.facts.damage.batch = 2;
+    verdict.facts.damage.nanBits = {{0xfff8'0000'0000'0001ULL, 3}, {0x7fc0, 1}};
+    const auto back = returned(verdict).facts.damage;
+    EXPECT_EQ(back.shape, DamageShape::rectangle);
+    EXPECT_EQ(back.text, verdict.facts.damage.text);
     EXPECT_EQ(back.batch, 2);
     EXPECT_EQ(back.rowBegin, 32);
     EXPECT_EQ(back.rowEnd, 64);
     EXPECT_EQ(back.colBegin, 64);
     EXPECT_EQ(back.colEnd, 96);
     EXPECT_EQ(back.count, 1024);
-    EXPECT_EQ(back.nanBits, verdict.damage.nanBits) << "all 64 bits of a double's NaN";
+    EXPECT_EQ(back.nanBits, verdict.facts.damage.nanBits) << "all 64 bits of a double's NaN";
 }
 
 TEST(Fields, OfThePlacesADumpCanHaveBegunIn)

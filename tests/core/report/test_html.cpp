@@ -32,8 +32,7 @@ ReportInput hostileInput()
     verdict.kind = hostile;
     verdict.question = hostile;
     verdict.next = {{{}, hostile, hostile, {}, {}}};
-    verdict.damage.name = hostile;
-    verdict.damage.text = hostile;
+    verdict.facts.damage.text = hostile;
     verdict.variant.names = {hostile};
     verdict.variant.runnerUpName = hostile;
     verdict.members[0] = {hostile, hostile, 8, 8, 0, 5.1, 0.8, 11, hostile};

@@ -213,7 +213,7 @@ TEST(Json, DiagnosisComesBackAsItWent)
     const auto& verdict = back->captures[0];
     EXPECT_EQ(verdict.captureId, 3);
     EXPECT_EQ(verdict.step, std::make_pair(std::int64_t {5}, std::int64_t {6}));
-    EXPECT_EQ(verdict.damage.nanBits[0].first, 0x7fc0U);
+    EXPECT_EQ(verdict.facts.damage.nanBits[0].first, 0x7fc0U);
     EXPECT_TRUE(std::isinf(verdict.members[1].headroomBinades));
     EXPECT_TRUE(std::isnan(verdict.variant.all[2].fit));
     EXPECT_EQ(back->captures[1].role, Role::downstream);

@@ -166,7 +166,7 @@ TEST(Privacy, AReportHidesNamesInEveryFieldItShows)
     verdict.speaksAgainst = {{secret, secret}};
     verdict.notTestable = {{secret, secret}};
     verdict.next = {{{}, secret, secret, {}, {}}};
-    verdict.damage.text = secret;
+    verdict.facts.damage.text = secret;
     verdict.members[0].firstBad = secret;
     input.diagnosis.headline = secret;
     input.run.rejected = {{secret, secret}};

@@ -66,9 +66,9 @@ TEST(Sections, TitleOfAControlSaysThatItIsHealthy)
     auto& verdict = input.diagnosis.captures[0];
     verdict.role = Role::healthy;
     verdict.blame = Blame::undecided;
-    verdict.kind = "finite, and wrong";
+    verdict.rule = RuleId::finiteOfNoKnownVariant;
     EXPECT_THAT(titleOf(input), HasSubstr("[NaN] suspect"));
-    verdict.kind = "healthy";
+    verdict.rule = RuleId::fits;
     EXPECT_EQ(titleOf(input), "# [healthy] finite Newton-Schulz output, shape 1x160x96, bf16, rank 0");
 }
 
@@ -116,7 +116,7 @@ TEST(Sections, InputStatesItsFactsAndItsFirstBadElement)
 TEST(Sections, NanPatternsArePrintedInTheirOwnWidth)
 {
     auto input = handmade::reportInput();
-    auto& damage = input.diagnosis.captures[0].damage;
+    auto& damage = input.diagnosis.captures[0].facts.damage;
     damage.nanBits = {{0x7f80, 5}, {0x1, 2}, {0x2, 1}, {0x3, 1}, {0x4, 1}, {0x5, 1}};
     EXPECT_THAT(sectionOf(input, 6), HasSubstr("0x7f80 × 5, 0x0001 × 2, 0x0002 × 1, 0x0003 × 1 and 2 more"));
     input.run.captures[0].output->dtype = DType::float32;

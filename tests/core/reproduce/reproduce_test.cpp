@@ -64,7 +64,7 @@ protected:
         verdict.capture = file->capture.file;
         verdict.blame = m_blame;
         verdict.role = m_role;
-        verdict.kind = m_kind;
+        verdict.rule = m_rule;
         verdict.summary = "the output is what torch-muon gives, to 0.1 %";
         verdict.variant.names = {"torch-muon", "dion-ns5"};
         input.diagnosis.captures = {verdict};
@@ -78,7 +78,7 @@ protected:
     std::vector<float> m_output;
     Blame m_blame = Blame::implementation;
     Role m_role = Role::birth;
-    std::string m_kind;
+    RuleId m_rule = RuleId::unjudged;
 };
 
 } // namespace
@@ -233,7 +233,7 @@ TEST_F(ReproducerFiles, OfAHealthyCaptureOneSaysThatThereIsNoDamage)
     m_output = m_values;
     m_blame = Blame::undecided;
     m_role = Role::healthy;
-    m_kind = "healthy";
+    m_rule = RuleId::fits;
     const auto healthy = made({});
     ASSERT_TRUE(healthy) << sentence(healthy.error());
     EXPECT_EQ(healthy->expectedStatus, 0);
@@ -243,7 +243,7 @@ TEST_F(ReproducerFiles, OfAHealthyCaptureOneSaysThatThereIsNoDamage)
     EXPECT_THAT(healthy->capture, HasSubstr("It is whole: it is healthy"));
     EXPECT_TRUE(expectedOf(*healthy)["healthy"].get<bool>());
     EXPECT_TRUE(expectedOf(*healthy)["numbers"][0]["like_dump"].get<bool>());
-    m_kind = "finite, and wrong";
+    m_rule = RuleId::finiteOfNoKnownVariant;
     const auto suspect = made({});
     ASSERT_TRUE(suspect);
     EXPECT_EQ(suspect->expectedStatus, 1);

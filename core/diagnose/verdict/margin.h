@@ -1,14 +1,21 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+//
+// How close the replays of one member come to leaving their format or the limit of their schedule.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/model/model.h"
+#include "core/model/dtype.h"
+#include "core/model/facts.h"
 
-namespace nanscope {
+namespace nanscope::verdict {
+
+/// Per cent of slack without which finite replays are luck, of a schedule that its authors left so much of it (decision
+/// 0007).
+double slackNeeded(double slackOfSchedule, Precision precision);
 
 /// Some replay ends exactly like the dump.
 bool reproduces(const MemberResult& m);
@@ -30,15 +37,12 @@ bool hasLittleSlack(const MemberResult& m);
 /// Leaves the finite range on this input, or comes so close to it that finite replays are luck.
 bool couldFail(const MemberResult& m);
 
-/// Whether the numbers of a member of the verdict could have done it. Where it is known which variants gave a clean
-/// output for the same bits (`ran`), a form that only comes near the edge counts if it has the schedule of one of them.
-bool numbersCould(const CaptureVerdict& verdict, const std::vector<std::string>& ran = {});
-
 /// How many of the envelope's roundings stayed finite, over all members.
 struct EnvelopeTotals
 {
     int roundings = 0;
     int finite = 0;
+    int reproducing = 0;
     std::optional<double> slackPercent;
     std::optional<double> absmaxQ;
     double headroomBinades = 0;
@@ -48,4 +52,4 @@ EnvelopeTotals totalsOf(const std::vector<MemberResult>& results);
 /// "8 of 8 roundings finite, slack 5.1 %, headroom 11 binades"
 std::string totalsText(const EnvelopeTotals& totals);
 
-} // namespace nanscope
+} // namespace nanscope::verdict

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/model/facts.h"
+
+namespace nanscope::verdict {
+
+/// Facts in the light of the user's answers: what is taken to have run, and the members that are left.
+struct Considered
+{
+    const Facts& facts;
+    Identification identified;
+    std::vector<MemberResult> members;
+
+    /// A sidecar or the user names what ran.
+    bool saidToHaveRun() const;
+    /// What is said to have run is off from the finite rest of the output, or from a healthy call, and fits no such
+    /// call.
+    bool nameContradicted() const;
+    /// Held against the variants, which the output is not what any gives of.
+    bool fitsNothingKnown() const { return identified.matchesNone; }
+    /// Which epsilon the function had is not known.
+    bool epsilonUnknown() const { return !saidToHaveRun() || facts.epsilonMissing; }
+
+    using Property = bool (*)(const MemberResult&);
+    bool any(Property property) const;
+    bool all(Property property) const;
+};
+
+Considered consider(const Facts& facts);
+
+/// "gns-gram" and "gns-gram:fp16" both mean the member gns-gram in fp16.
+bool means(const std::string& answer, const MemberResult& member);
+
+/// Takes somebody's word for what ran, whatever fits best.
+void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how = IdentifiedBy::given);
+
+} // namespace nanscope::verdict

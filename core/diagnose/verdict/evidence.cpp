@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/verdict/evidence.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/diagnose/experiments.h"
+#include "core/diagnose/retries.h"
+#include "core/diagnose/verdict/explain.h"
+#include "core/diagnose/verdict/margin.h"
+#include "core/diagnose/verdict/rules.h"
+
+namespace nanscope::verdict {
+
+namespace {
+
+bool accuses(const CaptureVerdict& v)
+{
+    return v.blame == Blame::implementation || v.blame == Blame::nondeterministic || v.blame == Blame::machine;
+}
+
+void addReplays(CaptureVerdict& v)
+{
+    const auto totals = totalsOf(v.members);
+    if (totals.roundings == 0) {
+        return;
+    }
+    const bool quiet = totals.finite == totals.roundings;
+    auto& lines = accuses(v) == quiet ? v.speaksFor : v.speaksAgainst;
+    lines.push_back({fmt::format("replayed under {} roundings of {} variant{}: {}", totals.roundings, v.members.size(),
+                         v.members.size() == 1 ? "" : "s", totalsText(totals)),
+        "replay"});
+    if (v.facts.damage.count > 0) {
+        const auto text =
+            fmt::format("{} of {} replays end with exactly the dump's damage", totals.reproducing, totals.roundings);
+        ((v.blame == Blame::numerics) == (totals.reproducing > 0) ? v.speaksFor : v.speaksAgainst)
+            .push_back({text, "replay"});
+    }
+}
+
+// What was said to have run may contradict the dump; then the dump speaks.
+void addContradiction(CaptureVerdict& v)
+{
+    const auto& id = v.variant;
+    constexpr double clearly = 3;
+    const bool contradicted = id.fit && id.runnerUp && *id.runnerUp <= 0.05 && *id.fit > clearly * *id.runnerUp;
+    if (contradicted) {
+        v.speaksAgainst.push_back(
+            {fmt::format("the finite part of the output is {:.2g} % off from that, and {:.2g} % from {}: perhaps "
+                         "something else ran",
+                 100 * *id.fit, 100 * *id.runnerUp, id.runnerUpName),
+                "output"});
+    }
+}
+
+std::string oneOf(const std::vector<std::string>& names)
+{
+    constexpr std::size_t listed = 4;
+    return names.size() <= listed ? fmt::format("{}", fmt::join(names, " or "))
+                                  : fmt::format("one of {} variants", names.size());
+}
+
+std::string_view whyMute(const Facts& facts)
+{
+    if (facts.inputZero) {
+        return "what comes of a zero matrix does not tell";
+    }
+    return facts.fit.compared ? "the output does not tell the variants apart" : "the output is too damaged to tell";
+}
+
+void addFitted(CaptureVerdict& v)
+{
+    const auto& id = v.variant;
+    if (!v.facts.fit.compared && v.facts.control) {
+        v.speaksFor.push_back({fmt::format("{}, and a healthy call of the same kind tells what ran: {}",
+                                   whyMute(v.facts), v.facts.control->source),
+            "control"});
+    } else if (id.fit) {
+        const auto next = id.runnerUp
+            ? fmt::format("; the next, {}, is {:.2g} % off", id.runnerUpName, 100 * *id.runnerUp)
+            : std::string();
+        v.speaksFor.push_back({fmt::format("where the output is finite it is what {} gives, to {:.2g} %{}",
+                                   fmt::join(id.names, " or "), 100 * *id.fit, next),
+            "output"});
+    }
+}
+
+void addUnidentified(CaptureVerdict& v)
+{
+    v.speaksAgainst.push_back({fmt::format("which function ran is not known: {}",
+                                   v.facts.fit.compared && v.variant.matchesNone
+                                       ? "the output is not what any known variant gives"
+                                       : fmt::format("{}, so every variant stays plausible", whyMute(v.facts))),
+        "output"});
+}
+
+void addIdentification(CaptureVerdict& v)
+{
+    const auto& id = v.variant;
+    if (id.how == IdentifiedBy::fit) {
+        addFitted(v);
+    } else if (id.how == IdentifiedBy::given) {
+        v.speaksFor.push_back({fmt::format("you said that {} ran", oneOf(id.names)), "--ran"});
+        addContradiction(v);
+    } else if (id.how == IdentifiedBy::sidecar) {
+        v.speaksFor.push_back({fmt::format("the sidecar says that {} ran", fmt::join(id.names, " or ")), "sidecar"});
+        addContradiction(v);
+    } else {
+        addUnidentified(v);
+    }
+}
+
+void addNothingElse(CaptureVerdict& v)
+{
+    if (v.facts.nothingElse) {
+        v.speaksFor.push_back({"you said that nothing else touched the input or the result", "--nothing-else"});
+    }
+}
+
+void addControl(CaptureVerdict& v)
+{
+    if (!v.facts.control) {
+        return;
+    }
+    const auto& control = *v.facts.control;
+    if (control.identified.matchesNone) {
+        v.notTestable.push_back(
+            {fmt::format("{} went well and is the result of no known variant{}: the function that ran is not among "
+                         "those replayed",
+                 control.source, nearestText(control.identified)),
+                "control"});
+        return;
+    }
+    const auto text = fmt::format("{} is what {} gives, to {:.2g} %{}", control.source, oneOf(control.identified.names),
+        100 * control.identified.fit.value_or(0), control.exact.empty() ? "" : ", bit for bit");
+    if (control.sameCall && accuses(v)) {
+        v.speaksFor.push_back({text + ": shape and function are not to blame", "control"});
+    } else {
+        v.notTestable.push_back({text + ": the function works, which says nothing of this input", "control"});
+    }
+}
+
+bool powerOfTwo(std::int64_t value)
+{
+    return value > 0 && (value & (value - 1)) == 0;
+}
+
+// A kernel's tile starts at a multiple of its side and ends at the next, or at the edge of the matrix.
+bool tileSide(std::int64_t begin, std::int64_t end, std::int64_t extent)
+{
+    const auto length = end - begin;
+    if (powerOfTwo(length)) {
+        return begin % length == 0;
+    }
+    return end == extent && powerOfTwo(begin & -begin) && (begin & -begin) >= length;
+}
+
+// 0/0 has an empty payload on a CPU and a full one on a GPU, with either sign, and casts keep that: of 16 bits and of
+// 32, whichever they are.
+bool madeByArithmetic(std::uint64_t bits)
+{
+    constexpr std::array<std::uint64_t, 4> bf16 {0x7fc0, 0xffc0, 0x7fff, 0xffff};
+    constexpr std::array<std::uint64_t, 2> fp16 {0x7e00, 0xfe00};
+    constexpr std::array<std::uint64_t, 4> fp32 {0x7fc00000, 0xffc00000, 0x7fffffff, 0xffffffff};
+    constexpr std::array<std::uint64_t, 4> fp64 {
+        0x7ff8000000000000, 0xfff8000000000000, 0x7fffffffffffffff, 0xffffffffffffffff};
+    const auto among = [bits](const auto& known) { return std::ranges::find(known, bits) != known.end(); };
+    return among(bf16) || among(fp16) || among(fp32) || among(fp64);
+}
+
+void addDamage(CaptureVerdict& v)
+{
+    const auto& d = v.facts.damage;
+    if (d.shape == DamageShape::rectangle) {
+        const bool tile = tileSide(d.rowBegin, d.rowEnd, v.facts.rows) && tileSide(d.colBegin, d.colEnd, v.facts.cols);
+        const bool atEdge = d.rowEnd == v.facts.rows || d.colEnd == v.facts.cols;
+        const auto what = !tile ? std::string("a rectangle")
+                                : fmt::format("one aligned tile of {}x{}{}", d.rowEnd - d.rowBegin,
+                                    d.colEnd - d.colBegin, atEdge ? " or more, cut by the edge" : "");
+        v.speaksFor.push_back({fmt::format("the damage is {}: the last write, or code after it; a fault inside the "
+                                           "iteration would have spread",
+                                   what),
+            "output"});
+    } else if (d.shape == DamageShape::wholeElement) {
+        v.notTestable.push_back(
+            {"the damage covers everything, as almost every fault inside the iteration ends: the map "
+             "says nothing about where it began",
+                "output"});
+    }
+    if (d.nanBits.size() == 1 && d.count > 1 && d.shape != DamageShape::wholeElement
+        && !madeByArithmetic(d.nanBits[0].first)) {
+        v.speaksFor.push_back(
+            {fmt::format("every NaN has the bits {:#06x}, which no arithmetic makes: bytes that were stored there",
+                 d.nanBits[0].first),
+                "output"});
+    }
+}
+
+void addLogs(CaptureVerdict& v)
+{
+    for (const auto& log : v.facts.logs) {
+        (log.climbing == (v.blame == Blame::numerics) ? v.speaksFor : v.speaksAgainst).push_back(log.line);
+    }
+}
+
+void addInput(CaptureVerdict& v)
+{
+    if (!v.facts.inputFinite) {
+        return;
+    }
+    // A finite input excludes upstream, but speaks for neither numbers nor kernel.
+    auto& lines = accuses(v) ? v.speaksFor : v.notTestable;
+    lines.push_back({fmt::format("the input is finite: absmax {:.4g}, nothing upstream had gone bad in what was dumped "
+                                 "of it",
+                         v.facts.inputAbsmax),
+        "input"});
+}
+
+void addUntestable(CaptureVerdict& v)
+{
+    v.notTestable.push_back(
+        {"a race that the capture's own synchronisation hides, and one that only shows under load", "capture"});
+    v.notTestable.push_back(
+        {"a producer that had not finished when the kernel read its input: the snapshot is not what the kernel read",
+            "capture"});
+    v.notTestable.push_back({"whether the same call fails again, here or on another GPU: this was replayed from the "
+                             "published formulas, not with your kernel",
+        "replay"});
+    v.notTestable.push_back({"what the function takes or does besides: weights, moments or a coefficient that were bad "
+                             "already, a cast, a mask or a quantiser after the iteration; capture what the iteration "
+                             "itself returns",
+        "capture"});
+}
+
+void addDuplicate(CaptureVerdict& v, RuleId first)
+{
+    if (!v.facts.duplicate) {
+        return;
+    }
+    const auto& duplicate = *v.facts.duplicate;
+    const auto given = fmt::format(
+        "{} was given the same bits and its output is finite ({}): ", duplicateName(duplicate), duplicate.capture);
+    if (first == RuleId::duplicateMayHaveOtherState || first == RuleId::duplicateOfTheProcess
+        || first == RuleId::duplicateOnAnotherRank) {
+        v.speaksFor.insert(
+            v.speaksFor.begin(), EvidenceLine {given + "what depends on them alone did not do it", "same input"});
+    } else {
+        v.notTestable.push_back(
+            {given + "if the same function ran in the same format, the numbers did not do it", "same input"});
+    }
+}
+
+} // namespace
+
+void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decision& decision)
+{
+    auto v = verdict;
+    v.blame = decision.firstBlame;
+    if (decision.role != Role::healthy) {
+        addReplays(v);
+        addIdentification(v);
+        addNothingElse(v);
+        addControl(v);
+        addDamage(v);
+        v.speaksFor.insert(v.speaksFor.end(), c.facts.found.begin(), c.facts.found.end());
+        addLogs(v);
+        addInput(v);
+        addUntestable(v);
+        v.notTestable.insert(v.notTestable.end(), c.facts.besides.begin(), c.facts.besides.end());
+        addDuplicate(v, decision.first);
+        v.next = nextExperiments(v);
+        addExperiments(v, c);
+    }
+    addCallsAgain(v, c.facts, decision);
+    v.blame = decision.blame;
+    if (v.blame == Blame::machine && c.facts.hardwareError) {
+        v.speaksFor.insert(v.speaksFor.begin(), *c.facts.hardwareError);
+    }
+    verdict = std::move(v);
+}
+
+} // namespace nanscope::verdict

@@ -1,0 +1,452 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/verdict/explain.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/diagnose/retries.h"
+#include "core/diagnose/verdict/margin.h"
+#include "core/diagnose/verdict/rules.h"
+#include "core/diagnose/verdict/thresholds.h"
+
+namespace nanscope::verdict {
+
+namespace {
+
+std::string membersThat(const Considered& c, Considered::Property property, bool have)
+{
+    std::vector<std::string> names;
+    for (const auto& member : c.members) {
+        if (property(member) == have) {
+            names.push_back(fmt::format("{} in {}", member.variant, member.precision));
+        }
+    }
+    constexpr std::size_t shown = 4;
+    if (names.size() <= shown) {
+        return fmt::format("{}", fmt::join(names, ", "));
+    }
+    return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + shown, ", "), names.size() - shown);
+}
+
+/// "3 of 12 plausible variants and formats"
+std::string partOfMembers(const Considered& c, Considered::Property property)
+{
+    // A variant may be among the members in two formats.
+    std::set<std::string_view> names;
+    for (const auto& member : c.members) {
+        names.insert(member.variant);
+    }
+    const auto* formats = names.size() < c.members.size() ? " and formats" : "";
+    return fmt::format(
+        "{} of {} plausible variants{}", std::ranges::count_if(c.members, property), c.members.size(), formats);
+}
+
+std::string namesOf(const Considered& c)
+{
+    return fmt::format("{}", fmt::join(c.identified.names, " or "));
+}
+
+double percentOff(const Considered& c)
+{
+    return 100 * c.identified.fit.value_or(0);
+}
+
+std::string castText(const Facts& facts)
+{
+    return facts.inputAbsmax > 1
+        ? fmt::format("absmax {:.0f} > 65504", facts.inputAbsmax)
+        : fmt::format("absmax {:.2g}: every value becomes zero there, and 0/0 is NaN", facts.inputAbsmax);
+}
+
+std::string whichRan(const Considered& c, Considered::Property concerned)
+{
+    const auto good = membersThat(c, concerned, false);
+    if (isCastFailing(c, concerned)) {
+        return fmt::format("does your code cast to fp16 before it normalises? If it does, the numbers did it ({}); if "
+                           "it normalises in fp32 first, the kernel did",
+            castText(c.facts));
+    }
+    return fmt::format("which function ran? If it was one of {}, the numbers can end like this; if it was {}, they "
+                       "cannot (say so with --ran VARIANT[:PRECISION])",
+        membersThat(c, concerned, true), good.empty() ? std::string("another") : "one of " + good);
+}
+
+std::string damageText(const Facts& facts)
+{
+    return facts.outputZero ? "every value is zero" : facts.damage.text;
+}
+
+Words ofDuplicate(const Considered& c, RuleId rule)
+{
+    const auto whose = duplicateName(*c.facts.duplicate);
+    switch (rule) {
+    case RuleId::duplicateOfTheProcess:
+        return {"the same input, another output",
+            "the same process was given the same bits twice; once its output was finite and whole, and once: "
+                + damageText(c.facts),
+            {}};
+    case RuleId::duplicateOnAnotherRank:
+        return {"kernel, launch order, aliasing, communication or machine",
+            fmt::format("{} gave a finite output for the very same input, so the numbers did not do it: {}", whose,
+                damageText(c.facts)),
+            {}};
+    default:
+        return {"the same input, another output",
+            fmt::format("{} gave a finite output for the very same input, so its numbers alone did not do it: {}",
+                whose, damageText(c.facts)),
+            "does the function take anything besides this input (weights, moments, a coefficient)? If it does not, the "
+            "kernel or its surroundings did it (--nothing-else says so)"};
+    }
+}
+
+Words dependsOnFunction(const Considered& c)
+{
+    const auto property = dividing(c);
+    const auto* how = property == reproduces ? "can end with exactly this damage"
+                                             : "leave the finite range on this input or come close to it";
+    return {"depends on which function ran",
+        fmt::format("{} {}, so neither the numbers nor the kernel can be named yet", partOfMembers(c, property), how),
+        whichRan(c, property)};
+}
+
+const char* whyNumbers(const Considered& c)
+{
+    if (isCastFailing(c, reproduces)) {
+        return "the cast makes zeros of the input";
+    }
+    return c.facts.inputZero ? "zero divided by an epsilon that rounds to zero"
+                             : "the iteration leaves the number format";
+}
+
+Words replaysEndAlike(const Considered& c, const char* kind)
+{
+    const auto totals = totalsOf(c.members);
+    const auto& firstBad = c.members.front().firstBad;
+    return {kind,
+        fmt::format("the numbers explain the dump: {} of {} replays of {} end with exactly this damage{}",
+            totals.reproducing, totals.roundings, membersThat(c, reproduces, true),
+            firstBad.empty() ? "" : ", first at " + firstBad),
+        {}};
+}
+
+Words noKnownVariant(const Considered& c)
+{
+    const auto* what =
+        c.facts.fit.compared ? "the finite part of the output is" : "a call of this kind that went well is";
+    return {"matches no known variant",
+        fmt::format("{} not the result of any known variant{}", what, nearestText(c.identified)),
+        "which function made this output? A healthy capture of the same shape (a control) would tell a wrong kernel "
+        "from an unknown function"};
+}
+
+Words zeroInSomethingOut(const Considered& c)
+{
+    return {"zero in, non-zero out",
+        fmt::format("an all-zero matrix must give exactly zero, yet {}, and no replay does that; "
+                    "harmless for the weights if this is a padding matrix",
+            c.facts.damage.count > 0 ? c.facts.damage.text : std::string("the output is not zero")),
+        {}};
+}
+
+Words noReplayEndsLikeThis(const Considered& c)
+{
+    const auto count = c.members.size();
+    return {"kernel, launch order, aliasing or communication",
+        fmt::format("{} stays finite under {} roundings ({}), and none ends like this dump: {}",
+            count == 1 ? "the one plausible variant" : fmt::format("each of {} plausible variants", count),
+            c.members.front().roundings, totalsText(totalsOf(c.members)), c.facts.damage.text),
+        {}};
+}
+
+Words ofDamage(const Considered& c, RuleId rule)
+{
+    const auto& damage = c.facts.damage.text;
+    switch (rule) {
+    case RuleId::nothingToCompare:
+        return {"nothing to compare with", "no plausible variant could be replayed", {}};
+    case RuleId::damageOnZeros:
+        return {"damaged where the input is zero",
+            fmt::format("{}, and all of it where the input is zero: a function that divides each row, column or block "
+                        "by its norm gives 0/0 there, as a kernel that never wrote them may give anything",
+                damage),
+            "does your code divide rows, columns or blocks by their own norm, before or after the iteration (NorMuon, "
+            "row scaling, a quantiser)? If it does, 0/0 did it; if not, the kernel did"};
+    case RuleId::zeroInAllBadOut:
+        return {"zero in, NaN out, and which epsilon is not known",
+            fmt::format(
+                "an all-zero matrix came out as {}; a dump says at most which epsilon the caller passed, and where "
+                "the function divided by zero, or by one that rounds to it, 0/0 does that",
+                damage),
+            "which function ran, and with which epsilon (a sidecar may say both: \"epsilon\": 1e-7)? If it was not "
+            "zero in the function's format, the kernel did it"};
+    case RuleId::lostAmongLargest:
+        return {"lost where the result is largest",
+            fmt::format("{}: exactly the largest values of the result{}, as a cast or a factor after it that leaves "
+                        "its format ends",
+                damage, c.facts.damage.nan > 0 ? "" : ", with their signs"),
+            "does your code cast or scale the result (fp16, fp8, a quantiser)? If it does not, the kernel did"};
+    case RuleId::normMayVanish:
+        return {"a norm that may have vanished",
+            fmt::format("the input is so small (absmax {:.2g}) that the squares of its norm may vanish in the "
+                        "function's format, and no healthy call of its size tells",
+                c.facts.inputAbsmax),
+            "how does your function take its norm, and with which epsilon? If the squares are summed in fp32 and the "
+            "epsilon is the one of the dump, the kernel did it (--nothing-else says so)"};
+    case RuleId::edgeInOnePlace:
+        return {"at the edge, and damaged in one place",
+            fmt::format("the replays have no margin ({}), and numbers that run away do not end like this: {}",
+                totalsText(totalsOf(c.members)), damage),
+            {}};
+    case RuleId::atTheEdge:
+        return {"at the edge of the format or of the schedule",
+            fmt::format("the replays stay finite, but without margin ({}): the numbers may well have done it",
+                totalsText(totalsOf(c.members))),
+            {}};
+    case RuleId::someReplaysFail:
+        return {"the iteration leaves the number format under some roundings",
+            fmt::format("some replays of {} leave the finite range and others do not ({}): the numbers did it, or may "
+                        "well have",
+                namesOf(c), totalsText(totalsOf(c.members))),
+            {}};
+    case RuleId::codeBesides:
+        return {"damaged as code besides the iteration may leave it",
+            fmt::format("{}; no replay ends like that ({}). A kernel leaves it, and so does a weight, a moment or a "
+                        "factor that was bad already",
+                damage, totalsText(totalsOf(c.members))),
+            "does your code add or multiply anything to the result before it is dumped (weight decay, second moments, "
+            "a coefficient, a norm per row)? If it does not, the kernel did"};
+    default:
+        return noReplayEndsLikeThis(c);
+    }
+}
+
+std::string mostFits(const Considered& c)
+{
+    return fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is", namesOf(c), percentOff(c),
+        c.facts.fit.worstRow, c.facts.fit.worstCol);
+}
+
+Words offInPlaces(const Considered& c, const char* kind)
+{
+    return {kind,
+        fmt::format("{} {:.0f} % off: finite, and not what the function gives there", mostFits(c),
+            100 * c.facts.fit.worstTileError),
+        "does your code treat this part otherwise (a mask, another optimizer or rate, weight decay, an old value)? If "
+        "it does not, the kernel did"};
+}
+
+Words notWhatWasSaid(const Considered& c)
+{
+    const auto& id = c.identified;
+    return {"not what was said to have run",
+        fmt::format("the output is not what {} gives: {:.0f} % off{}", namesOf(c), percentOff(c),
+            id.runnerUp ? fmt::format(", and {:.2g} % from {}", 100 * *id.runnerUp, id.runnerUpName) : std::string()),
+        "which function made this output?"};
+}
+
+Words allZeroOfSome(const Considered& c)
+{
+    auto words = dependsOnFunction(c);
+    words.summary = fmt::format("the output is zero everywhere, silently; {} give that for this input, where the norm "
+                                "leaves the number format",
+        partOfMembers(c, reproduces));
+    return words;
+}
+
+Words ofFinite(const Considered& c, RuleId rule)
+{
+    switch (rule) {
+    case RuleId::somethingForNothing:
+        return {"zero in, non-zero out",
+            "an all-zero matrix came out finite and not zero; which function ran is not known",
+            "does your function add something to its result, as weight decay or an old value would? If it does not, "
+            "the kernel did it"};
+    case RuleId::zeroInZeroOut:
+        return {"healthy", "zero in, zero out", {}};
+    case RuleId::allZero:
+        return {"all zero", "the output is zero everywhere, and no plausible variant gives zero for this input",
+            "is the output masked or frozen, or was it read before the kernel wrote it?"};
+    case RuleId::allZeroOfSome:
+        return allZeroOfSome(c);
+    case RuleId::allZeroOfAll:
+        return {"silently zero",
+            fmt::format("the output is zero everywhere, and so it is in the replays of {}: the norm leaves the number "
+                        "format, and what is divided by infinity is zero",
+                membersThat(c, reproduces, true)),
+            {}};
+    case RuleId::notWhatWasSaid:
+        return notWhatWasSaid(c);
+    case RuleId::zeroInPlaces:
+        return {"zero in places", mostFits(c) + " zero: memory that was never written, or a mask",
+            "does your code set part of the update to zero (a mask, frozen rows)? If it does not, the kernel did"};
+    case RuleId::offByTermOrFactor:
+        return offInPlaces(c, "off in places, by a term or a factor");
+    case RuleId::offInPlaces:
+        return offInPlaces(c, "off in places");
+    case RuleId::finiteCorruption:
+        return {"finite corruption",
+            fmt::format("{} {:.0f} % off: finite, and wrong", mostFits(c), 100 * c.facts.fit.worstTileError), {}};
+    case RuleId::fits:
+        return {"healthy", fmt::format("the output is what {} gives, to {:.2g} %", namesOf(c), percentOff(c)), {}};
+    default:
+        return {"healthy", "finite in and out; too little to compare", {}};
+    }
+}
+
+Words calledAgainFinite(const Considered& c)
+{
+    const auto& called = *std::ranges::find_if(c.facts.calledAgain, cameOutFinite);
+    const auto share = called.failed == 0 ? mostThatFail(called.calls) : 1.0;
+    return {"the same input, another output",
+        fmt::format(
+            "the captured call ended with: {}; made again with the same input {}{}, so no function of its input "
+            "did it",
+            damageText(c.facts), callsText(called),
+            called.failed == 0 ? fmt::format(" (at 95 % confidence fewer than {:.2g} % do)", 100 * share) : ""),
+        {}};
+}
+
+Words nameContradicted(const Considered& c)
+{
+    const auto& control = c.facts.control;
+    const bool rest = c.facts.fit.compared && c.identified.fit.value_or(0) > foreignFit;
+    const auto what = rest ? fmt::format("the finite part of the output is {:.0f} % off", percentOff(c))
+                           : fmt::format("{} is not what it gives", control ? control->source : std::string("a call"));
+    return {"not what was said to have run",
+        fmt::format("{} is said to have run, and {}: {}", namesOf(c), what, c.facts.damage.text),
+        fmt::format(
+            "did {} run, on this whole tensor and on nothing else? A healthy capture of the same call that fits it "
+            "would tell, and so would the function that is called",
+            namesOf(c))};
+}
+
+Words dependsOnEpsilon(const Considered& c)
+{
+    return {"depends on the epsilon in effect",
+        fmt::format("{} takes its own epsilon in its published source; with the one that the dump records it ends "
+                    "otherwise: {}",
+            namesOf(c), c.facts.damage.text),
+        "which epsilon was in effect, the one of the dump or the one in the source of the function?"};
+}
+
+Words functionUnknown(const Considered& c)
+{
+    return {"which function ran is not known",
+        fmt::format("{}, and nothing says which function ran: {} of the known variants stay finite ({}), which says "
+                    "nothing of another one",
+            c.facts.damage.text, c.members.size(), totalsText(totalsOf(c.members))),
+        "which function ran, in which format (--ran VARIANT[:PRECISION], a sidecar)? A healthy capture of the same "
+        "shape "
+        "and process tells it as well, and so does the call made again (--called)"};
+}
+
+Words ofRule(const Considered& c, RuleId rule)
+{
+    switch (rule) {
+    case RuleId::calledAgainFinite:
+        return calledAgainFinite(c);
+    case RuleId::nameContradicted:
+        return nameContradicted(c);
+    case RuleId::dependsOnEpsilon:
+        return dependsOnEpsilon(c);
+    case RuleId::functionUnknown:
+        return functionUnknown(c);
+    case RuleId::duplicateMayHaveOtherState:
+    case RuleId::duplicateOfTheProcess:
+    case RuleId::duplicateOnAnotherRank:
+        return ofDuplicate(c, rule);
+    case RuleId::dependsOnFunction:
+        return dependsOnFunction(c);
+    case RuleId::castOverflows:
+        return replaysEndAlike(c, "overflow in the cast");
+    case RuleId::replaysEndAlike:
+        return replaysEndAlike(c, whyNumbers(c));
+    case RuleId::noKnownVariant:
+    case RuleId::finiteOfNoKnownVariant:
+        return noKnownVariant(c);
+    case RuleId::zeroInSomethingOut:
+    case RuleId::zeroInFiniteOut:
+        return zeroInSomethingOut(c);
+    default:
+        return c.facts.outputFinite ? ofFinite(c, rule) : ofDamage(c, rule);
+    }
+}
+
+// What came again excludes something: a fault that stayed away may have been chance, or other timing.
+std::string narrowedKind(const Facts& facts)
+{
+    const auto stays = [&](std::string_view id) {
+        return std::ranges::any_of(
+            facts.tried, [&](const TriedExperiment& tried) { return tried.id == id && tried.seen == Seen::stays; });
+    };
+    return fmt::format("{}{}, aliasing or communication", stays("kernels-off") ? "torch's own kernels" : "kernel",
+        stays("launch-blocking") ? "" : ", launch order");
+}
+
+int swapsWithTheCard(const Facts& facts)
+{
+    int swaps = 0;
+    for (const auto& tried : facts.tried) {
+        swaps = tried.seen == Seen::moves ? std::max(swaps, tried.times) : swaps;
+    }
+    return swaps;
+}
+
+void refine(Words& words, const Considered& c, RuleId rule)
+{
+    const auto& facts = c.facts;
+    switch (rule) {
+    case RuleId::hardwareErrorLogged:
+        words.kind = "hardware error in the log";
+        break;
+    case RuleId::rankWrongAgain:
+        words.kind = fmt::format("this rank was wrong {} times where another was right", facts.wrongBesideOtherRanks);
+        break;
+    case RuleId::cameAgainWithoutTheCast:
+        words.kind = "the numbers explain this dump, and the fault came again without them";
+        words.question = "did the setting reach the optimizer step? A capture of the new failure would tell: judge it, "
+                         "too";
+        break;
+    case RuleId::movesWithTheCard:
+        words.kind = "moves with the card";
+        words.summary =
+            fmt::format("the fault moved with the card in {} swaps; {}", swapsWithTheCard(facts), words.summary);
+        words.question.clear();
+        break;
+    default:
+        if (rule == RuleId::noReplayEndsLikeThis) {
+            words.kind = narrowedKind(facts);
+        }
+    }
+}
+
+} // namespace
+
+// Facts may come from a session that somebody edited: no list is taken to hold anything.
+std::string nearestText(const Identification& id)
+{
+    return id.all.empty()
+        ? std::string()
+        : fmt::format(" (nearest: {}, {:.0f} % off)", id.all.front().variant, 100 * id.all.front().fit);
+}
+
+std::string duplicateName(const DuplicateInput& duplicate)
+{
+    return duplicate.sameProcess ? "the same process"
+        : duplicate.rank         ? fmt::format("rank {}", *duplicate.rank)
+                                 : "another rank";
+}
+
+Words explain(const Considered& c, const Decision& decision)
+{
+    auto words = ofRule(c, decision.first);
+    refine(words, c, decision.rule);
+    return words;
+}
+
+} // namespace nanscope::verdict

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The words of a decision. Nothing reads them again: what decides is in Facts.
+#pragma once
+
+#include <string>
+
+#include "core/diagnose/verdict/decide.h"
+
+namespace nanscope::verdict {
+
+struct Words
+{
+    std::string kind; ///< finer than the blame: "finite corruption"
+    std::string summary; ///< one sentence
+    std::string question; ///< what would decide it, else empty
+};
+
+/// "the same process", "rank 1"
+std::string duplicateName(const DuplicateInput& duplicate);
+
+/// " (nearest: gns-gram, 34 % off)", empty where nothing was compared
+std::string nearestText(const Identification& id);
+
+Words explain(const Considered& c, const Decision& decision);
+
+} // namespace nanscope::verdict

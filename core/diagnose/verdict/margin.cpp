@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/verdict/margin.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/verdict/thresholds.h"
+
+namespace nanscope::verdict {
+
+namespace {
+
+// Past its limit a schedule runs away in a step more, or in another order of sums (decision 0008).
+bool runsAway(const MemberResult& m)
+{
+    return (m.slackPercent && *m.slackPercent < 0) || (m.absmaxQ && *m.absmaxQ >= absmaxQAllowed);
+}
+
+} // namespace
+
+double slackNeeded(double slackOfSchedule, Precision precision)
+{
+    const double rounding = 100 * roundingSteps * epsilonOf(precision);
+    return std::max(rounding, std::min(slackEnough, partOfOwnSlack * slackOfSchedule));
+}
+
+bool reproduces(const MemberResult& m)
+{
+    return m.reproducing > 0;
+}
+
+bool blowsUp(const MemberResult& m)
+{
+    return m.finite < m.roundings;
+}
+
+bool isPublished(const MemberResult& m)
+{
+    return m.published;
+}
+
+// Without margin a finite replay is luck. Forms that nobody recommends never have any; they count once they are past
+// their limit.
+bool lacksMargin(const MemberResult& m)
+{
+    const bool close = m.slackPercent && *m.slackPercent <= m.slackNeeded;
+    return runsAway(m) || (m.published && (close || lacksHeadroom(m)));
+}
+
+bool lacksHeadroom(const MemberResult& m)
+{
+    return m.headroomBinades < headroomNeeded;
+}
+
+bool hasLittleSlack(const MemberResult& m)
+{
+    return m.slackPercent && *m.slackPercent <= slackEnough;
+}
+
+bool couldFail(const MemberResult& m)
+{
+    return blowsUp(m) || lacksMargin(m);
+}
+
+EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
+{
+    EnvelopeTotals totals;
+    totals.headroomBinades = INFINITY;
+    for (const auto& r : results) {
+        totals.roundings += r.roundings;
+        totals.finite += r.finite;
+        totals.reproducing += r.reproducing;
+        if (r.slackPercent) {
+            totals.slackPercent = std::min(totals.slackPercent.value_or(*r.slackPercent), *r.slackPercent);
+        }
+        if (r.absmaxQ) {
+            totals.absmaxQ = std::max(totals.absmaxQ.value_or(0), *r.absmaxQ);
+        }
+        totals.headroomBinades = std::min(totals.headroomBinades, r.headroomBinades);
+    }
+    return totals;
+}
+
+std::string totalsText(const EnvelopeTotals& t)
+{
+    auto text = fmt::format("{} of {} finite", t.finite, t.roundings);
+    if (t.slackPercent) {
+        constexpr double most = 1000; // of an input that its epsilon outweighs
+        text += *t.slackPercent > most ? ", slack over 1000 %" : fmt::format(", slack {:.1f} %", *t.slackPercent);
+    }
+    if (t.absmaxQ) {
+        text += fmt::format(", max|Q| {:.3g}", *t.absmaxQ);
+    }
+    return text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
+}
+
+} // namespace nanscope::verdict

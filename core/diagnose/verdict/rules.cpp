@@ -1,0 +1,386 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/verdict/rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/diagnose/retries.h"
+#include "core/diagnose/verdict/margin.h"
+#include "core/diagnose/verdict/thresholds.h"
+
+namespace nanscope::verdict {
+
+namespace {
+
+bool isWhole(const Considered& c)
+{
+    return c.facts.damage.shape == DamageShape::wholeElement;
+}
+
+bool isDamaged(const Considered& c)
+{
+    return c.facts.replayed && !c.facts.outputFinite;
+}
+
+bool isFinite(const Considered& c)
+{
+    return c.facts.replayed && c.facts.outputFinite;
+}
+
+// Squares of zeros are not what a norm of it lost: zero in and zero out is no silence.
+bool isSilentlyZero(const Considered& c)
+{
+    return isFinite(c) && c.facts.outputZero && !c.facts.inputZero;
+}
+
+bool atTheEdge(const Considered& c)
+{
+    const bool close = c.all(lacksMargin) || (!c.any(isPublished) && c.all(hasLittleSlack));
+    return close && !c.any(blowsUp);
+}
+
+// Numbers that run away take the whole matrix with them. Here and there they only overflow, in the last step, and only
+// where the format is nearly full: past the limit of a schedule alone, values of one are next to values of one.
+bool couldBeOverflow(const Considered& c)
+{
+    const auto shape = c.facts.damage.shape;
+    const bool hereAndThere = shape == DamageShape::scattered || shape == DamageShape::singleElement;
+    return isWhole(c) || (hereAndThere && c.any(lacksHeadroom));
+}
+
+// Numbers that run away spoil all they meet: a rest that is what the function gives was not among them.
+bool restIsRight(const Considered& c)
+{
+    const auto& id = c.identified;
+    return c.facts.fit.compared && id.how != IdentifiedBy::unknown && !id.matchesNone
+        && id.fit.value_or(1) <= plausibleFit;
+}
+
+/// Whether code around the iteration leaves such damage, too. Of the input alone: a quantiser, and a norm of each row
+/// or column where these are faint. Where the call may have taken more, a weight, a moment or a coefficient that was
+/// bad already. A tile is a kernel's.
+bool codeBesidesLeaves(const Facts& facts, bool inputAlone)
+{
+    const auto shape = facts.damage.shape;
+    const bool lines = shape == DamageShape::rows || shape == DamageShape::columns;
+    const bool byState = lines || shape == DamageShape::singleElement || shape == DamageShape::wholeElement;
+    return shape == DamageShape::scattered || (lines && facts.damageInFaintLines) || (byState && !inputAlone);
+}
+
+bool isCorrupt(const Considered& c)
+{
+    const auto& fit = c.facts.fit;
+    const double typical = c.identified.fit.value_or(0);
+    return fit.localDamage && typical <= corruptTile && fit.worstTileError > corruptTile
+        && fit.worstTileError > corruptRatio * typical;
+}
+
+bool isBirth(const Considered& c)
+{
+    return isDamaged(c) || isSilentlyZero(c) || (isFinite(c) && isCorrupt(c));
+}
+
+// The user's own code can leave any finite value in a place. What stands elsewhere in the result was not put there on
+// purpose, but for a mask and a term.
+bool perhapsMeant(const Considered& c)
+{
+    const bool onPurpose = c.facts.zeroInPlaces || c.facts.termOrFactor || !c.facts.misplaced;
+    return !c.facts.nothingElse && onPurpose;
+}
+
+bool asksAboutPlace(const Considered& c)
+{
+    return isFinite(c) && !c.facts.outputZero && isCorrupt(c) && perhapsMeant(c);
+}
+
+/// Whether the numbers of a member could have done it. Where it is known which variants gave the clean output for the
+/// same bits, a form that only comes near the edge counts if it has the schedule of one of them: the naive Gram form,
+/// tried again in the standard one.
+bool numbersCould(const Considered& c)
+{
+    const auto& duplicate = c.facts.duplicate;
+    const bool anySchedule = !duplicate || duplicate->fits.empty();
+    return std::ranges::any_of(c.members, [&](const MemberResult& member) {
+        const bool scheduleRan =
+            anySchedule || std::ranges::find(duplicate->sameSchedule, member.variant) != duplicate->sameSchedule.end();
+        return reproduces(member) || blowsUp(member) || (couldFail(member) && scheduleRan);
+    });
+}
+
+/// A call that was given the same bits came out finite, and no member's numbers end in two ways.
+bool duplicateAcquitsNumbers(const Considered& c)
+{
+    return isBirth(c) && c.facts.role != Role::padding && c.facts.duplicate && !numbersCould(c) && !asksAboutPlace(c);
+}
+
+// The same bits, and yet not the same call, where it takes more than them.
+bool maybeOtherState(const Considered& c)
+{
+    return !c.facts.nothingElse && !c.facts.dumpedByWrapper
+        && (c.facts.outputZero || codeBesidesLeaves(c.facts, false));
+}
+
+// The functions that are known are not all there are: that each of them stays finite says nothing of another.
+bool isUnknownFunction(const Considered& c)
+{
+    return c.identified.how == IdentifiedBy::unknown && !c.facts.fit.compared && !c.facts.inputZero;
+}
+
+// The members of each variant differ in nothing but the epsilon.
+bool dividedByEpsilon(const Considered& c)
+{
+    const auto property = dividing(c);
+    if (property == nullptr || !c.any([](const MemberResult& m) { return m.recordedEpsilon; })) {
+        return false;
+    }
+    const auto agrees = [&](bool recorded) {
+        return std::ranges::all_of(
+            c.members, [&](const MemberResult& m) { return property(m) == (m.recordedEpsilon == recorded); });
+    };
+    return agrees(true) || agrees(false);
+}
+
+// Of the function that is named, some roundings blow up and others do not.
+bool failsInSomeReplays(const Considered& c)
+{
+    return c.saidToHaveRun() && c.all(couldFail) && c.any(blowsUp);
+}
+
+bool movedTwice(const Considered& c)
+{
+    return std::ranges::any_of(c.facts.tried, [](const TriedExperiment& tried) {
+        return tried.id == "swap-gpus" && tried.seen == Seen::moves && tried.times >= swapsThatName;
+    });
+}
+
+bool cameAgain(const Considered& c, std::string_view experiment)
+{
+    return std::ranges::any_of(c.facts.tried,
+        [&](const TriedExperiment& tried) { return tried.id == experiment && tried.seen == Seen::stays; });
+}
+
+bool isCastOverflow(const Considered& c)
+{
+    return c.all(reproduces) && isCastFailing(c, reproduces) && c.facts.inputAbsmax > 1;
+}
+
+constexpr Rule table[] = {
+    {RuleId::calledAgainFinite,
+        "the captured call, made again on the same GPU, came out finite at least once: no function of its input does "
+        "that",
+        Blame::nondeterministic, Answers::nothing,
+        [](const Considered& c) { return isBirth(c) && std::ranges::any_of(c.facts.calledAgain, cameOutFinite); }},
+    {RuleId::duplicateMayHaveOtherState,
+        "a call with the same bits came out finite; no member's numbers could end both ways; the damage is of a shape "
+        "that other arguments leave, and neither the wrapper nor the user says that there were none",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) { return duplicateAcquitsNumbers(c) && maybeOtherState(c); }},
+    {RuleId::duplicateOfTheProcess, "the same, without such arguments, in the same process", Blame::nondeterministic,
+        Answers::nothing,
+        [](const Considered& c) { return duplicateAcquitsNumbers(c) && c.facts.duplicate->sameProcess; }},
+    {RuleId::duplicateOnAnotherRank, "the same, on another rank", Blame::implementation, Answers::nothing,
+        duplicateAcquitsNumbers},
+    {RuleId::nothingToCompare, "no plausible variant could be replayed", Blame::undecided, Answers::nothing,
+        [](const Considered& c) { return isDamaged(c) && c.members.empty(); }},
+    {RuleId::nameContradicted,
+        "what is said to have run is more than 15 % off the finite rest of the output or a healthy call, and fits no "
+        "healthy call",
+        Blame::undecided, Answers::control,
+        [](const Considered& c) { return isDamaged(c) && c.nameContradicted() && !c.fitsNothingKnown(); }},
+    {RuleId::damageOnZeros,
+        "all that is damaged lies where the input is zero, not every member ends like the dump, and nobody says that "
+        "nothing else ran",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) {
+            return isDamaged(c) && c.facts.damageOnZeros && !c.all(reproduces) && !c.facts.nothingElse;
+        }},
+    {RuleId::dependsOnEpsilon,
+        "with the epsilon of the dump the function ends otherwise than with its own, which its source always takes",
+        Blame::undecided, Answers::epsilon, [](const Considered& c) { return isDamaged(c) && dividedByEpsilon(c); }},
+    {RuleId::dependsOnFunction,
+        "some members can end like the dump, or leave the finite range, or come close to it; others cannot",
+        Blame::undecided, Answers::ran, [](const Considered& c) { return isDamaged(c) && dividing(c) != nullptr; }},
+    {RuleId::castOverflows,
+        "every member ends exactly like the dump, because its cast to fp16 makes infinities of the largest inputs",
+        Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && isCastOverflow(c); }},
+    {RuleId::replaysEndAlike, "every member ends exactly like the dump under at least one rounding", Blame::numerics,
+        Answers::nothing, [](const Considered& c) { return isDamaged(c) && c.all(reproduces); }},
+    {RuleId::zeroInAllBadOut,
+        "the input is zero, the whole output is damaged, and which epsilon was in effect is not known",
+        Blame::undecided, Answers::epsilon,
+        [](const Considered& c) { return isDamaged(c) && c.facts.inputZero && c.epsilonUnknown() && isWhole(c); }},
+    {RuleId::zeroInSomethingOut, "the input is zero and the output is not", Blame::implementation, Answers::nothing,
+        [](const Considered& c) { return isDamaged(c) && c.facts.inputZero; }},
+    {RuleId::noKnownVariant, "the finite part of the output, or a healthy call, is what no known variant gives",
+        Blame::undecided, Answers::control, [](const Considered& c) { return isDamaged(c) && c.fitsNothingKnown(); }},
+    {RuleId::lostAmongLargest,
+        "every damaged value is an Inf, or a NaN of its format, where the result is largest, and nobody says that"
+        " nothing else ran",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) { return isDamaged(c) && c.facts.damageAmongLargest && !c.facts.nothingElse; }},
+    {RuleId::normMayVanish,
+        "everything is damaged, the input is so small that its norm may have vanished, and nobody says that "
+        "nothing else ran",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) {
+            return isDamaged(c) && c.facts.normMayVanish && !c.facts.nothingElse && isWhole(c);
+        }},
+    {RuleId::edgeInOnePlace, "the replays have no margin, and the damage is not what numbers leave that run away",
+        Blame::undecided, Answers::nothing,
+        [](const Considered& c) {
+            const bool edge = atTheEdge(c) && (c.any(lacksHeadroom) || !restIsRight(c));
+            return isDamaged(c) && (edge || failsInSomeReplays(c)) && !couldBeOverflow(c);
+        }},
+    {RuleId::atTheEdge,
+        "all replays stay finite without margin, and no finite rest is what the function gives, or the format is "
+        "nearly full",
+        Blame::numerics, Answers::nothing,
+        [](const Considered& c) { return isDamaged(c) && atTheEdge(c) && (c.any(lacksHeadroom) || !restIsRight(c)); }},
+    {RuleId::someReplaysFail, "some replays of what is said to have run leave the finite range, and others do not",
+        Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && failsInSomeReplays(c); }},
+    {RuleId::codeBesides,
+        "a weight, a moment, a coefficient, a norm of rows or a quantiser leaves such damage, too, and nobody says "
+        "that nothing else ran",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) {
+            return isDamaged(c) && codeBesidesLeaves(c.facts, c.facts.inputAlone) && !c.facts.nothingElse;
+        }},
+    {RuleId::functionUnknown,
+        "too little of the output is finite to tell what ran, no healthy call tells it, and nobody says it",
+        Blame::undecided, Answers::ran, [](const Considered& c) { return isDamaged(c) && isUnknownFunction(c); }},
+    {RuleId::noReplayEndsLikeThis, "every member stays finite under every rounding, with margin", Blame::implementation,
+        Answers::nothing, isDamaged},
+    {RuleId::somethingForNothing, "zero in, finite and not zero out; which function ran is not known", Blame::undecided,
+        Answers::capture,
+        [](const Considered& c) {
+            return isFinite(c) && c.facts.inputZero && !c.facts.outputZero && c.identified.how == IdentifiedBy::unknown;
+        }},
+    {RuleId::zeroInFiniteOut, "zero in, finite and not zero out of a known function", Blame::implementation,
+        Answers::nothing, [](const Considered& c) { return isFinite(c) && c.facts.inputZero && !c.facts.outputZero; }},
+    {RuleId::zeroInZeroOut, "zero in, zero out", Blame::undecided, Answers::nothing,
+        [](const Considered& c) { return isFinite(c) && c.facts.inputZero; }},
+    {RuleId::allZero, "all zero, and no member gives that", Blame::undecided, Answers::capture,
+        [](const Considered& c) { return isSilentlyZero(c) && !c.any(reproduces); }},
+    {RuleId::allZeroOfSome, "all zero, as some members give it and others do not", Blame::undecided, Answers::ran,
+        [](const Considered& c) { return isSilentlyZero(c) && !c.all(reproduces); }},
+    {RuleId::allZeroOfAll, "all zero, as every member gives it", Blame::numerics, Answers::nothing, isSilentlyZero},
+    {RuleId::finiteOfNoKnownVariant, "finite, and not what any known variant gives", Blame::undecided, Answers::control,
+        [](const Considered& c) { return isFinite(c) && c.fitsNothingKnown(); }},
+    {RuleId::notWhatWasSaid, "finite, and not what the named function gives", Blame::undecided, Answers::ran,
+        [](const Considered& c) {
+            return isFinite(c) && c.saidToHaveRun() && c.facts.fit.compared
+                && c.identified.fit.value_or(0) > foreignFit;
+        }},
+    {RuleId::zeroInPlaces, "most fits, a place is zero as a mask leaves it, and nobody says that nothing else ran",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) { return asksAboutPlace(c) && c.facts.zeroInPlaces; }},
+    {RuleId::offByTermOrFactor, "the same, and the place is off by what may be a term or a factor", Blame::undecided,
+        Answers::nothingElse, [](const Considered& c) { return asksAboutPlace(c) && c.facts.termOrFactor; }},
+    {RuleId::offInPlaces, "the same, and the place is off, but not by what stands elsewhere in the result",
+        Blame::undecided, Answers::nothingElse, [](const Considered& c) { return asksAboutPlace(c); }},
+    {RuleId::finiteCorruption, "most fits, and a place is off", Blame::implementation, Answers::nothing,
+        [](const Considered& c) { return isFinite(c) && isCorrupt(c); }},
+    {RuleId::fits, "finite, and what a known variant gives", Blame::undecided, Answers::nothing,
+        [](const Considered& c) { return isFinite(c) && c.facts.fit.compared; }},
+    {RuleId::tooLittleToCompare, "finite in and out, and too little to hold against the variants", Blame::undecided,
+        Answers::nothing, isFinite},
+};
+
+constexpr Refinement refined[] = {
+    {RuleId::hardwareErrorLogged, "a log of this rank or process has an Xid, ECC or SDC error", Blame::implementation,
+        Blame::machine, [](const Considered& c) { return c.facts.hardwareError.has_value(); }},
+    {RuleId::hardwareErrorLogged, "the same", Blame::nondeterministic, Blame::machine,
+        [](const Considered& c) { return c.facts.hardwareError.has_value(); }},
+    {RuleId::rankWrongAgain, "this rank alone was damaged, more than once, where another was right on the same bits",
+        Blame::implementation, Blame::machine,
+        [](const Considered& c) { return c.facts.wrongBesideOtherRanks >= rankWrongAtLeast; }},
+    {RuleId::cameAgainWithoutTheCast, "the cast explains the dump, and the fault came again with the cast mended",
+        Blame::numerics, Blame::undecided,
+        [](const Considered& c) {
+            return isDamaged(c) && isCastOverflow(c) && (cameAgain(c, "fp32-norm") || cameAgain(c, "bf16"));
+        }},
+    {RuleId::movesWithTheCard, "the fault moved with the card in two swaps", Blame::implementation, Blame::machine,
+        movedTwice},
+    {RuleId::movesWithTheCard, "the same", Blame::undecided, Blame::machine, movedTwice},
+};
+
+} // namespace
+
+std::string_view name(Answers answers)
+{
+    switch (answers) {
+    case Answers::nothing:
+        return "nothing";
+    case Answers::ran:
+        return "what ran";
+    case Answers::nothingElse:
+        return "whether anything else ran";
+    case Answers::epsilon:
+        return "the epsilon in effect";
+    case Answers::control:
+        return "a healthy call";
+    case Answers::capture:
+        return "another dump";
+    }
+    return {};
+}
+
+std::span<const Rule> rules()
+{
+    return table;
+}
+
+std::span<const Refinement> refinements()
+{
+    return refined;
+}
+
+Answers answersOf(RuleId rule)
+{
+    const auto* found = std::ranges::find(table, rule, &Rule::id);
+    return found == std::end(table) ? Answers::nothing : found->answers;
+}
+
+bool asks(RuleId rule)
+{
+    return answersOf(rule) != Answers::nothing;
+}
+
+bool makesABirth(RuleId rule)
+{
+    constexpr std::array births {RuleId::allZero, RuleId::allZeroOfSome, RuleId::allZeroOfAll, RuleId::zeroInPlaces,
+        RuleId::offByTermOrFactor, RuleId::offInPlaces, RuleId::duplicateMayHaveOtherState};
+    return std::ranges::find(births, rule) != births.end();
+}
+
+bool asksAboutPlace(RuleId rule)
+{
+    return rule == RuleId::zeroInPlaces || rule == RuleId::offByTermOrFactor || rule == RuleId::offInPlaces;
+}
+
+Considered::Property dividing(const Considered& c)
+{
+    if (isFinite(c)) {
+        return isSilentlyZero(c) && c.any(reproduces) && !c.all(reproduces) ? reproduces : nullptr;
+    }
+    if (c.facts.damageOnZeros) {
+        return nullptr;
+    }
+    if (c.any(reproduces)) {
+        return c.all(reproduces) ? nullptr : reproduces;
+    }
+    if (c.facts.inputZero || c.fitsNothingKnown() || atTheEdge(c)) {
+        return nullptr;
+    }
+    const bool named = c.saidToHaveRun() && c.all(couldFail);
+    return c.any(couldFail) && !named ? couldFail : nullptr;
+}
+
+bool isCastFailing(const Considered& c, Considered::Property concerned)
+{
+    const auto castFails = [&](const MemberResult& m) { return !concerned(m) || (m.castsFirst && m.castLoses); };
+    return c.any(concerned) && std::ranges::all_of(c.members, castFails);
+}
+
+} // namespace nanscope::verdict

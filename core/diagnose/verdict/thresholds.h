@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The numbers that a verdict hangs on, with their units and the measurement behind each.
+#pragma once
+
+#include <cstdint>
+
+namespace nanscope::verdict {
+
+/// Relative Frobenius distance. Above this nothing that ran can be one of ours: measured fits of the right variant lie
+/// below 2 %, of the nearest wrong family above 9 % (user_view.md, result C).
+constexpr double plausibleFit = 0.05;
+
+/// Relative Frobenius distance of a healthy call from what ran: of the lab's it is 1.5 % at most; on its rank-1
+/// matrices a wrong schedule comes to 5 %, a momentum that was dumped instead of the argument to 2.4 %.
+constexpr double closeFit = 0.02;
+
+/// Relative Frobenius distance. Rounding never takes a variant this far from itself; the nearest other family begins at
+/// 9 % (user_view.md, result C).
+constexpr double foreignFit = 0.15;
+
+/// Relative Frobenius distance of a tile of 16 x 16. While the typical tile fits, this is not rounding; a missing
+/// mirror half measures 14 %.
+constexpr double corruptTile = 0.08;
+/// Such a tile is off by so many times the typical one.
+constexpr double corruptRatio = 10;
+
+/// Per cent of ||X||_2 below the divergence limit of the schedule; user_view.md section 1, rule 2.
+constexpr double slackEnough = 1.0;
+/// Of what the authors left a schedule, rounding may use up this part (decision 0007).
+constexpr double partOfOwnSlack = 0.5;
+/// Unit roundoffs of the format: less slack than one rounding is none.
+constexpr double roundingSteps = 0.6;
+/// Past max|Q| of this a Gram form runs away in a step more (decision 0008).
+constexpr double absmaxQAllowed = 100;
+/// Binades between the largest value met and the largest of the format.
+constexpr double headroomNeeded = 4;
+
+/// Times that one rank alone was damaged where another was right: once, a race may have done it.
+constexpr int rankWrongAtLeast = 2;
+/// Swaps in which a fault moved with its card: once, another card may have failed in its own way.
+constexpr int swapsThatName = 2;
+
+/// Of chance as the explanation of an outcome.
+constexpr double doubt = 0.05;
+/// Calls that all failed: with fewer, "always" cannot be told from "19 times in 20" (0.95^59 < 0.05).
+constexpr std::int64_t callsForAlways = 59;
+
+} // namespace nanscope::verdict

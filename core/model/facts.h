@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of a captured call before it is judged. A verdict is a function of these facts alone, and a session
+// keeps them: another answer of the user takes no replay and no file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model/experiment.h"
+
+namespace nanscope {
+
+/// Place of a capture in the story of its run.
+enum class Role {
+    birth, ///< finite input, damaged output, nothing earlier explains it: first observed, not first ever
+    upstream, ///< the input was already damaged and no earlier capture explains it
+    downstream, ///< contaminated by an earlier capture
+    padding, ///< an all-zero element: harmless for the weights, and proof of a fault all the same
+    healthy, ///< finite in and out: a control, or corruption that left no NaN
+};
+
+std::string_view name(Role role);
+std::optional<Role> parseRole(std::string_view name);
+
+/// One line of evidence, with where it comes from ("console.log:27", "output", "replay").
+struct EvidenceLine
+{
+    std::string text;
+    std::string source;
+};
+
+/// How the set of plausible variants was found.
+enum class IdentifiedBy { sidecar, given, console, fit, unknown };
+std::string_view name(IdentifiedBy how);
+
+struct VariantFit
+{
+    std::string variant;
+    double fit = 0; ///< relative Frobenius distance over the finite part of the captured output
+};
+
+/// The plausible set P: what may have run.
+struct Identification
+{
+    std::vector<std::string> names;
+    IdentifiedBy how = IdentifiedBy::unknown;
+    std::optional<double> fit; ///< of the best
+    std::optional<double> runnerUp; ///< of the best variant outside the set
+    std::string runnerUpName;
+    std::vector<VariantFit> all; ///< best first
+    bool matchesNone = false; ///< compared, and nothing fits
+};
+
+/// One member of P under its envelope of roundings.
+struct MemberResult
+{
+    std::string variant;
+    std::string precision;
+    int roundings = 0;
+    int finite = 0; ///< how many of them stayed finite
+    int reproducing = 0; ///< how many end with exactly the dump's pattern
+    std::optional<double> slackPercent; ///< smallest distance of ||X||_2 to the divergence limit
+    std::optional<double> absmaxQ;
+    double headroomBinades = 0; ///< log2(largest finite / largest magnitude met)
+    std::string firstBad; ///< "step 3 q" of the earliest non-finite, empty when all are finite
+    bool published = true; ///< false: a form that nobody recommends
+    bool castsFirst = false; ///< to its compute format, before the norm
+    double slackNeeded = 1; ///< percent, with less of which finite replays are luck
+    bool recordedEpsilon = false; ///< replayed with the epsilon of the dump, which its source ignores
+    bool castLoses = false; ///< that cast makes Inf of the largest values of this input, or zero of all
+};
+
+/// What the positions of damaged values have in common.
+enum class DamageShape {
+    none,
+    wholeElement,
+    singleElement,
+    rows, ///< whole ones
+    columns,
+    rectangle,
+    stridedRectangle, ///< every n-th row or column of one
+    blocks, ///< some rows x some columns, neither all of a range nor evenly apart
+    diagonal, ///< of a square matrix, all of it
+    lowerTriangle,
+    upperTriangle,
+    mirroredPair, ///< of a square matrix, a rectangle and its mirror image
+    scattered,
+};
+
+inline constexpr DamageShape lastDamageShape = DamageShape::scattered;
+
+/// "whole element", "strided rectangle"
+std::string_view name(DamageShape shape);
+
+/// What the damage looks like, in words and numbers.
+struct DamagePattern
+{
+    DamageShape shape = DamageShape::none;
+    std::string text; ///< "rows 32-63 x columns 64-127 are NaN"
+    int batch = 0;
+    std::int64_t rowBegin = 0; ///< end is exclusive
+    std::int64_t rowEnd = 0;
+    std::int64_t colBegin = 0;
+    std::int64_t colEnd = 0;
+    std::int64_t count = 0;
+    std::int64_t nan = 0; ///< of them; the others are infinite
+    std::vector<std::pair<std::uint64_t, std::int64_t>> nanBits; ///< bit pattern and how often, most frequent first
+};
+
+/// A log's trace before the fault. Climbing speaks for the numbers and against everything else, calm the other way.
+struct LogTrend
+{
+    bool climbing = false;
+    EvidenceLine line;
+};
+
+/// How a finite output, or the finite part of one, was held against the plausible variants.
+struct OutputFit
+{
+    bool compared = false; ///< enough of the output is finite to hold it against the variants
+    bool localDamage = false; ///< most tiles fit, some do not
+    std::string measured; ///< the variant whose replay gave the worst tile, empty where none was needed
+    double worstTileError = 0;
+    std::int64_t worstRow = 0;
+    std::int64_t worstCol = 0;
+};
+
+/// A call that went well: another matrix of the damaged one, or a healthy capture of the same kind.
+struct ControlCall
+{
+    std::string source; ///< "element 0 of this call", or the file name of the healthy capture
+    bool sameCall = false;
+    double inputNorm = 0; ///< Frobenius
+    Identification identified;
+    std::vector<std::string> exact; ///< variants whose own format gives nearly every value of it bit for bit
+};
+
+/// A call that was given the same bits and came out finite.
+struct DuplicateInput
+{
+    std::string capture; ///< its name
+    bool sameProcess = false; ///< else of another rank
+    std::optional<int> rank;
+    std::vector<std::string> fits; ///< the variants that its output fits; none where it fits nothing
+    std::vector<std::string> sameSchedule; ///< of the members, those with the schedule of one of `fits`
+};
+
+/// What is known of one captured call, or of the matrix of a batch that its verdict is about.
+struct Facts
+{
+    Role role = Role::birth; ///< by triage, which replays nothing
+    bool replayed = false; ///< false: what follows is not filled in, but for the damage
+
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    double inputAbsmax = 0;
+    bool inputFinite = true;
+    bool inputZero = false;
+    bool outputFinite = false;
+    bool outputZero = false;
+
+    DamagePattern damage;
+    bool damageOnZeros = false; ///< all that is damaged lies where the input is zero
+    bool damageInFaintLines = false; ///< it lies in rows or columns that hold next to nothing
+    bool damageAmongLargest =
+        false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
+    bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone
+    bool inputAlone = false; ///< by its wrapper or its bits, the call took nothing else
+    bool normMayVanish = false; ///< squares of the input leave fp32, or come short in fp16 beside a larger healthy call
+    bool epsilonMissing = false; ///< a member takes the caller's, and the dump records none
+
+    Identification identified; ///< by the sidecar, the user, the output, or a control, in this order
+    OutputFit fit; ///< its worst tile is that which no replay of any member gives
+    std::optional<ControlCall> control;
+    bool zeroInPlaces = false; ///< what no replay gives is zero, as a mask leaves it
+    bool termOrFactor = false; ///< what no replay gives there may be a term or a factor of the user's own
+    bool misplaced = false; ///< what no replay gives there stands elsewhere among the results of this call
+    std::vector<EvidenceLine> found; ///< in the bytes: holds whatever ran
+    std::vector<MemberResult> members;
+
+    std::vector<LogTrend> logs;
+    std::optional<EvidenceLine> hardwareError; ///< in the logs of this rank or process
+    std::vector<EvidenceLine> besides; ///< hardware errors elsewhere, ranks that left no dump: they decide nothing
+    std::optional<DuplicateInput> duplicate;
+    int wrongBesideOtherRanks = 0; ///< how often this rank was damaged where another was right on the same bits
+
+    std::vector<std::string> ran; ///< of the members, what the user ticked: "VARIANT" or "VARIANT:PRECISION"
+    bool nothingElse = false; ///< the user's word: no other code touched the input or the result
+    std::optional<FailureRate> failureRate;
+    std::vector<TriedExperiment> tried;
+    std::vector<CallsAgain> calledAgain; ///< of this capture
+};
+
+} // namespace nanscope
