@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/jsonanswer.h"
 
+#include <fmt/format.h>
+
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -19,10 +21,11 @@ public:
     void write(const JsonAnswer& object, const std::string& place)
     {
         open('{');
-        for (const auto& [key, value] : object.m_fields) {
+        for (const auto& field : object.m_fields) {
             next();
-            m_sink(jsonText(Json(key)) + (m_indented ? ": " : ":"));
-            std::visit([&](const auto& one) { write(one, place.empty() ? key : place + "." + key); }, value);
+            m_sink(jsonText(Json(field.key)) + (m_indented ? ": " : ":"));
+            const auto within = place.empty() ? field.key : fmt::format("{}.{}", place, field.key);
+            std::visit([&](const auto& one) { write(one, within); }, field.value);
         }
         close('}');
     }
@@ -35,7 +38,7 @@ private:
         open('[');
         for (std::size_t i = 0; i < elements.count; ++i) {
             next();
-            write(elements.at(i), place + "." + std::to_string(i));
+            write(elements.at(i), fmt::format("{}.{}", place, i));
         }
         close(']');
     }
