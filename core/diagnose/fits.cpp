@@ -72,13 +72,14 @@ std::optional<Precision> formatOf(DType type)
 
 double exactShare(const Element& element, const std::vector<double>& reference)
 {
-    const auto format = formatOf(element.outputType);
+    const bool known = formatOf(element.outputType).has_value();
+    const auto rounded = known ? inFormatOf(element, reference) : std::vector<double>();
     std::int64_t same = 0;
     std::int64_t compared = 0;
-    for (std::size_t i = 0; format && i < reference.size(); ++i) {
+    for (std::size_t i = 0; i < rounded.size(); ++i) {
         if (comparable(element.output[i])) {
             ++compared;
-            same += roundTo(*format, reference[i]) == element.output[i] ? 1 : 0;
+            same += rounded[i] == element.output[i] ? 1 : 0;
         }
     }
     return compared > 0 ? static_cast<double>(same) / static_cast<double>(compared) : 0;
@@ -114,6 +115,14 @@ Fits fitsOf(const Element& element, const std::vector<double>& reference, const 
     }
     return {plainFit(element, reference), medianTile(tileErrors(element, reference).tiles),
         signalFit(element, reference, signal), exactShare(element, reference)};
+}
+
+std::vector<double> inFormatOf(const Element& element, std::vector<double> replay)
+{
+    if (const auto format = formatOf(element.outputType)) {
+        std::ranges::transform(replay, replay.begin(), [&](double value) { return roundTo(*format, value); });
+    }
+    return replay;
 }
 
 double TileError::relative(double floor) const

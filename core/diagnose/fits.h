@@ -25,6 +25,9 @@ struct Fits
 /// `reference` is row-major like the element.
 Fits fitsOf(const Element& element, const std::vector<double>& reference, const std::vector<SingularDirection>& signal);
 
+/// What a replay gives, in the format that the output was rounded to; as it is where that is another than ours.
+std::vector<double> inFormatOf(const Element& element, std::vector<double> replay);
+
 /// Sums of squares of one tile, over the positions where the captured output is finite.
 struct TileError
 {

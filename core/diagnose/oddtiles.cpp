@@ -29,6 +29,11 @@ constexpr double zerosReplayed = 0.02;
 // A tile that should hold less than this share of the average energy is judged as if it held that much.
 constexpr double energyFloor = 0.01;
 
+// Where a replay gives so many tiles bit for bit, it is what ran, and another tile is no rounding, however far apart
+// roundings of this input may end.
+constexpr double exactRest = 0.9;
+constexpr std::size_t fewestExact = 8;
+
 // Beside damage: of fewer tiles none is typical.
 constexpr std::size_t fewestBesideDamage = 8;
 
@@ -107,6 +112,7 @@ public:
         m_first = std::move(*first);
         m_spread.assign(m_nearest.size(), 0);
         m_replayZeros = zerosOf(m_first, m_element.shape, m_grid.across);
+        noteExact(m_first);
         for (const auto& member : members) {
             if (oddOnes().empty()) {
                 break;
@@ -165,6 +171,7 @@ private:
                 m_nearest, errors, m_nearest.begin(), [](double a, double b) { return std::min(a, b); });
             std::ranges::transform(m_replayZeros, zerosOf(*output, m_element.shape, m_grid.across),
                 m_replayZeros.begin(), [](int a, int b) { return std::max(a, b); });
+            noteExact(*output);
             if (plain.empty()) {
                 plain = std::move(*output);
             } else {
@@ -172,6 +179,30 @@ private:
             }
         }
         return {};
+    }
+
+    void noteExact(const std::vector<double>& output)
+    {
+        const auto rounded = inFormatOf(m_element, output);
+        Chosen same(m_chosen.size(), true);
+        const auto cols = m_element.shape.cols;
+        for (std::int64_t i = 0; i < m_element.shape.elements(); ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const auto tile = i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side;
+            const double captured = m_element.output[at];
+            same[static_cast<std::size_t>(tile)] =
+                same[static_cast<std::size_t>(tile)] && (captured == rounded[at] || !std::isfinite(captured));
+        }
+        std::size_t equal = 0;
+        for (std::size_t tile = 0; tile < same.size(); ++tile) {
+            equal += same[tile] && m_chosen[tile] ? 1 : 0;
+        }
+        const bool isExact =
+            equal >= fewestExact && static_cast<double>(equal) >= exactRest * static_cast<double>(chosenCount());
+        if (isExact && equal > m_exactTiles) {
+            m_exactTiles = equal;
+            m_nearestExact = errorsAgainst(m_element, output, m_chosen);
+        }
     }
 
     void widen(const std::vector<double>& plain, const std::vector<double>& other)
@@ -216,6 +247,9 @@ private:
 
     bool standsOut(std::size_t tile, double typical) const
     {
+        if (m_exactTiles > 0) {
+            return m_nearestExact[tile] > oddError;
+        }
         return typical <= typicalAtMost
             && m_nearest[tile] > std::max({oddError, overTypical * typical, overSpread * m_spread[tile]});
     }
@@ -246,8 +280,8 @@ private:
             auto& box = found.box;
             box = {std::min(box.rowBegin, tile.rowBegin), std::max(box.rowEnd, tile.rowEnd),
                 std::min(box.colBegin, tile.colBegin), std::max(box.colEnd, tile.colEnd)};
-            if (m_nearest[i] > found.worstError) {
-                found.worstError = m_nearest[i];
+            if (const double error = m_exactTiles > 0 ? m_nearestExact[i] : m_nearest[i]; error > found.worstError) {
+                found.worstError = error;
                 found.row = tile.rowBegin;
                 found.col = tile.colBegin;
                 found.spread = m_spread[i];
@@ -265,6 +299,8 @@ private:
     std::vector<double> m_first; ///< what the first member gives
     std::vector<double> m_nearest; ///< per tile, the error against the replay that comes closest
     std::vector<double> m_spread;
+    std::size_t m_exactTiles = 0; ///< that a replay gives bit for bit, where those are nearly all
+    std::vector<double> m_nearestExact; ///< per tile, the error against that replay
     TileErrors m_grid; ///< only where its tiles lie
     std::vector<int> m_zeros; ///< of the captured output, per tile
     std::vector<int> m_replayZeros; ///< the most that a replay has

@@ -103,6 +103,35 @@ TEST(OddTiles, WhatAnyPlausibleVariantGivesIsNotOdd)
     EXPECT_EQ(oddIn(element, {"gns-gram", "keller-jordan"}).count, 0U);
 }
 
+TEST(OddTiles, WhereTheRestIsExactNoSpreadExcusesATile)
+{
+    // One direction, and noise in all others: roundings of one function end far apart.
+    std::vector<double> input(rows * cols);
+    std::mt19937 generator(3);
+    std::normal_distribution<double> normal;
+    std::vector<double> left(rows);
+    std::vector<double> right(cols);
+    std::ranges::generate(left, [&] { return normal(generator); });
+    std::ranges::generate(right, [&] { return normal(generator); });
+    for (std::size_t i = 0; i < input.size(); ++i) {
+        input[i] = roundTo(Precision::bf16, left[i / cols] * right[i % cols]);
+    }
+    auto element = healthyElement("keller-jordan", input);
+    element.outputType = DType::bfloat16;
+    ASSERT_EQ(oddIn(element, {"keller-jordan"}).count, 0U);
+    const auto whole = element.output;
+    fill(element, tile, [&](auto r, auto c) { return 1.25 * whole[static_cast<std::size_t>(r * cols + c)]; });
+    const auto odd = oddIn(element, {"keller-jordan"});
+    EXPECT_EQ(odd.count, 1U);
+    EXPECT_EQ(odd.row, 32);
+    EXPECT_EQ(odd.col, 64);
+    // With as much noise everywhere else, nothing is known of any tile.
+    for (std::size_t i = 0; i < element.output.size(); i += 7) {
+        element.output[i] = roundTo(Precision::bf16, element.output[i] * 1.01);
+    }
+    EXPECT_EQ(oddIn(element, {"keller-jordan"}).count, 0U);
+}
+
 TEST(OddTiles, AnotherFunctionIsNotCalledCorrupt)
 {
     const auto element = healthyElement("keller-jordan", gaussian(4));
