@@ -117,12 +117,14 @@ Result<void> answerable(
     return {};
 }
 
-Answer aloneAnswer(const std::vector<Tick>& ticks, Answer::Kind kind)
+/// What is ticked stays so.
+Answer aloneAnswer(const CaptureVerdict& judged, Answer::Kind kind)
 {
     Answer answer;
     answer.kind = kind;
-    for (const auto& tick : ticks) {
-        answer.ticks.push_back(tick.name);
+    answer.ticks = judged.facts.ran;
+    if (answer.ticks.empty()) {
+        std::ranges::transform(ticksOf(judged), std::back_inserter(answer.ticks), &Tick::name);
     }
     answer.ticks.emplace_back(nothingElse);
     return answer;
@@ -239,7 +241,7 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged)
 {
     if (asksWhatElseRan(judged) || asksWhatElseIsTaken(judged)) {
         const auto kind = asksWhatElseIsTaken(judged) ? Answer::Kind::inputAlone : Answer::Kind::nothingElse;
-        return {aloneAnswer(ticksOf(judged), kind)};
+        return {aloneAnswer(judged, kind)};
     }
     if (!judged.facts.replayed || judged.facts.members.empty()) {
         return {};

@@ -133,8 +133,8 @@ TEST_F(Ticks, UntickingJudgesAgainAtOnce)
     QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
     QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
     box("deepspeed-gram")->click();
-    EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
-    EXPECT_TRUE(m_pane.headline().startsWith(QStringLiteral("Implementation")));
+    EXPECT_EQ(m_pane.verdict()->rule, RuleId::codeBesides);
+    EXPECT_TRUE(m_pane.headline().startsWith(QStringLiteral("Undecided: damaged as code besides")));
     ASSERT_EQ(changed.size(), 1);
     EXPECT_EQ(changed.first().first().toStringList(),
         (QStringList {QStringLiteral("gns-gram"), QStringLiteral("gns-standard")}));
@@ -241,6 +241,10 @@ TEST_F(Ticks, AnswersAreButtonsThatMapToTicks)
     m_pane.showTicks({});
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
     answer("It normalises in fp32 first")->click();
+    EXPECT_EQ(m_pane.verdict()->rule, RuleId::codeBesides) << "whether anything else ran is another question";
+    QApplication::processEvents();
+    ASSERT_NE(answer("Nothing else ran"), nullptr);
+    answer("Nothing else ran")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/thresholds.h"
 
 namespace nanscope::verdict {
@@ -94,8 +95,15 @@ bool Considered::nameContradicted() const
     if (onCall && *onCall <= closeFit) {
         return false;
     }
-    const bool restIsOff = facts.fit.compared && identified.fit.value_or(0) > foreignFit;
+    // What numbers that run away leave finite is nothing to hold a function against.
+    const bool restIsOff = facts.fit.compared && identified.fit.value_or(0) > foreignFit && !any(blowsUp);
     return restIsOff || onCall.value_or(0) > foreignFit;
+}
+
+bool Considered::nameUnconfirmed() const
+{
+    const auto onCall = facts.control ? fitOf(facts.control->identified, identified.names) : std::nullopt;
+    return saidToHaveRun() && !facts.fit.compared && onCall.value_or(1) > closeFit;
 }
 
 bool Considered::any(Property property) const

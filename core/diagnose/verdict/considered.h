@@ -23,8 +23,10 @@ struct Considered
     bool nameContradicted() const;
     /// Held against the variants, which the output is not what any gives of.
     bool fitsNothingKnown() const { return identified.matchesNone; }
-    /// Which epsilon the function had is not known.
-    bool epsilonUnknown() const { return !saidToHaveRun() || facts.epsilonMissing; }
+    /// Neither the output nor a healthy call shows that what is said to have run did.
+    bool nameUnconfirmed() const;
+    /// Which epsilon the function had is not known: a name does not say that the caller's was passed on.
+    bool epsilonUnknown() const { return !saidToHaveRun() || !facts.nothingElse || facts.epsilonMissing; }
 
     using Property = bool (*)(const MemberResult&);
     bool any(Property property) const;

@@ -219,7 +219,8 @@ Words ofDamage(const Considered& c, RuleId rule)
                         "factor that was bad already",
                 damage, totalsText(totalsOf(c.members))),
             "does your code add or multiply anything to the result before it is dumped (weight decay, second moments, "
-            "a coefficient, a norm per row)? If it does not, the kernel did"};
+            "a coefficient, a norm per row), or is the function another than the published one? If neither, the kernel "
+            "did"};
     default:
         return noReplayEndsLikeThis(c);
     }

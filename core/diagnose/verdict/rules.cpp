@@ -240,11 +240,13 @@ constexpr Rule table[] = {
     {RuleId::someReplaysFail, "some replays of what is said to have run leave the finite range, and others do not",
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && failsInSomeReplays(c); }},
     {RuleId::codeBesides,
-        "a weight, a moment, a coefficient, a norm of rows or a quantiser leaves such damage, too, and nobody says "
-        "that nothing else ran",
+        "a weight, a moment, a coefficient, a norm of rows or a quantiser leaves such damage, too, or only a name says "
+        "what "
+        "ran; and nobody says that nothing else ran",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) {
-            return isDamaged(c) && codeBesidesLeaves(c.facts, c.facts.inputAlone) && !c.facts.nothingElse;
+            const bool byOtherCode = codeBesidesLeaves(c.facts, c.facts.inputAlone) || c.nameUnconfirmed();
+            return isDamaged(c) && byOtherCode && !c.facts.nothingElse;
         }},
     {RuleId::functionUnknown,
         "too little of the output is finite to tell what ran, no healthy call tells it, and nobody says it",

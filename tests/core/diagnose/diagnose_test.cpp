@@ -126,7 +126,10 @@ TEST_F(Dump, OverflowInTheCastIsAQuestionUntilTheVariantIsTold)
 
     const auto numerics = judge(input, output, {{"deepspeed-gram"}});
     EXPECT_EQ(numerics.blame, Blame::numerics) << numerics.summary;
-    const auto kernel = judge(input, output, {{"gns-gram"}});
+    EXPECT_EQ(judge(input, output, {{"gns-gram"}}).blame, Blame::undecided) << "a name is no word of what else ran";
+    DiagnoseOptions alone {{"gns-gram"}};
+    alone.nothingElse = true;
+    const auto kernel = judge(input, output, alone);
     EXPECT_EQ(kernel.blame, Blame::implementation) << kernel.summary;
 }
 

@@ -384,7 +384,8 @@ TEST(RejudgingMadeUpMembers, AFormThatOnlyExplainsIsATickToo)
     made.facts.identified.names = {"gns-gram"};
     made.facts.identified.how = IdentifiedBy::fit;
     EXPECT_EQ(namesOf(ticksOf(made.judged())), (Names {"gns-gram", "gram-no-restart"}));
-    EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).rule, RuleId::codeBesides) << "nothing but the name says so";
+    EXPECT_EQ(rejudged(made.judged(), {"gns-gram", std::string(nothingElse)}).blame, Blame::implementation);
     EXPECT_EQ(rejudged(made.judged(), {"gram-no-restart"}).blame, Blame::numerics);
 }
 
@@ -463,7 +464,7 @@ TEST(Answers, TheCastIsAskedByOrderAndFormat)
     EXPECT_EQ(answers[2].kind, Answer::Kind::castsFirst);
     EXPECT_EQ(answers[2].precision, "bf16");
     EXPECT_EQ(rejudged(made.judged(), answers[0].ticks).blame, Blame::numerics);
-    EXPECT_EQ(rejudged(made.judged(), answers[1].ticks).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), answers[1].ticks).rule, RuleId::codeBesides);
 }
 
 TEST(Answers, OtherQuestionsAreAskedByName)
@@ -477,7 +478,10 @@ TEST(Answers, OtherQuestionsAreAskedByName)
     EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "dion-ns5"}));
     EXPECT_FALSE(answers[1].numbers);
     EXPECT_TRUE(answersOf(rejudged(made.judged(), answers[0].ticks)).empty()) << "naming one of one settles nothing";
-    EXPECT_TRUE(answersOf(rejudged(made.judged(), answers[1].ticks)).empty()) << "a decided verdict asks nothing";
+    const auto next = rejudged(made.judged(), answers[1].ticks);
+    ASSERT_EQ(answersOf(next).size(), 1U) << "and whether anything else ran";
+    EXPECT_EQ(answersOf(next)[0].kind, Answer::Kind::nothingElse);
+    EXPECT_TRUE(answersOf(rejudged(next, answersOf(next)[0].ticks)).empty()) << "a decided verdict asks nothing";
 }
 
 TEST(Answers, TheyNeedNoVariantThatThisVersionKnows)

@@ -98,6 +98,8 @@ TEST(Rules, AnEpsilonThatNobodySaidMayHaveBeenZero)
     EXPECT_EQ(b.judged().blame, Blame::undecided);
     EXPECT_NE(b.judged().question.find("which epsilon"), std::string::npos);
     b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().rule, RuleId::zeroInAllBadOut) << "a name does not say that the epsilon was passed on";
+    b.facts.nothingElse = true;
     EXPECT_EQ(b.judged().blame, Blame::implementation);
 }
 
@@ -235,6 +237,9 @@ TEST(Rules, ANameNeverOutweighsTheDump)
     facts.identified.fit = 0.16;
     EXPECT_EQ(b.judged().rule, RuleId::nameContradicted);
     EXPECT_THAT(b.judged().summary, testing::HasSubstr("the finite part of the output is 16 % off"));
+    facts.members[0].finite = 7;
+    EXPECT_NE(b.judged().rule, RuleId::nameContradicted) << "what numbers that run away leave is off, too";
+    facts.members[0].finite = 8;
     facts.control = ControlCall {"healthy.pt", false, 1, {}, {}};
     facts.control->identified.all = {{"dion-ns5", 0.001}, {"gns-gram", 0.02}};
     EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call that fits overrules the doubt";
@@ -242,6 +247,22 @@ TEST(Rules, ANameNeverOutweighsTheDump)
     facts.control->identified.all = {{"dion-ns5", 0.001}, {"gns-gram", 0.16}};
     EXPECT_EQ(b.judged().rule, RuleId::nameContradicted) << "and one that does not brings it";
     EXPECT_THAT(b.judged().summary, testing::HasSubstr("healthy.pt is not what it gives"));
+}
+
+TEST(Rules, ANameThatNothingShowsIsNotEnough)
+{
+    test::MadeFacts b;
+    b.member("gns-gram");
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    b.facts.identified.names = {"gns-gram"};
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
+    b.facts.control = ControlCall {"healthy.pt", false, 1, {}, {}};
+    b.facts.control->identified.all = {{"gns-gram", 0.02}};
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call shows it";
+    b.facts.control->identified.all = {{"gns-gram", 0.03}};
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
 }
 
 TEST(Rules, TheKnownVariantsAreNotAllFunctions)
