@@ -8,16 +8,16 @@
 #include "core/diagnose/fits.h"
 #include "core/diagnose/oddkinds.h"
 #include "core/diagnose/provenance.h"
+#include "core/diagnose/verdict/thresholds.h"
 
 namespace nanscope {
 
 namespace {
 
-// A missing mirror half measures 14 %, rounding of the worst published variant 2 %.
-constexpr double oddError = 0.08;
+constexpr double oddError = verdict::corruptTile;
 // Where the typical tile is off by more, the function may be another one altogether.
-constexpr double typicalAtMost = 0.05;
-constexpr double overTypical = 10;
+constexpr double typicalAtMost = verdict::plausibleFit;
+constexpr double overTypical = verdict::corruptRatio;
 constexpr double overSpread = 4;
 // Values that recur bit for bit are no rounding, so they need not stand out as far.
 constexpr double overTypicalIfRecurring = 2;

@@ -24,8 +24,8 @@ struct Tick
 /// One tick per member that was replayed, in the order of the members; empty where no rule was asked.
 std::vector<Tick> ticksOf(const CaptureVerdict& judged);
 
-/// Among the ticks: no code but the function's ran and it takes nothing but its input, the word that a sidecar or --ran
-/// gives as well.
+/// Among the ticks: no code but the function's ran and it takes nothing but its input, the word that a sidecar's
+/// "nothing_else" or --nothing-else gives as well.
 constexpr std::string_view nothingElse = "nothing-else";
 
 /// True if its first half answers the question of this verdict.

@@ -14,6 +14,7 @@
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/diagnose/verdict/thresholds.h"
 
 namespace nanscope::verdict {
 
@@ -48,7 +49,7 @@ void addContradiction(CaptureVerdict& v)
 {
     const auto& id = v.variant;
     constexpr double clearly = 3;
-    const bool contradicted = id.fit && id.runnerUp && *id.runnerUp <= 0.05 && *id.fit > clearly * *id.runnerUp;
+    const bool contradicted = id.fit && id.runnerUp && *id.runnerUp <= plausibleFit && *id.fit > clearly * *id.runnerUp;
     if (contradicted) {
         v.speaksAgainst.push_back(
             {fmt::format("the finite part of the output is {:.2g} % off from that, and {:.2g} % from {}: perhaps "

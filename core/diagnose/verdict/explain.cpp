@@ -302,13 +302,14 @@ Words ofFinite(const Considered& c, RuleId rule)
 Words calledAgainFinite(const Considered& c)
 {
     const auto& called = *std::ranges::find_if(c.facts.calledAgain, cameOutFinite);
-    const auto share = called.failed == 0 ? mostThatFail(called.calls) : 1.0;
     return {"the same input, another output",
         fmt::format(
             "the captured call ended with: {}; made again with the same input {}{}, so no function of its input "
             "did it",
             damageText(c.facts), callsText(called),
-            called.failed == 0 ? fmt::format(" (at 95 % confidence fewer than {:.2g} % do)", 100 * share) : ""),
+            called.failed == 0
+                ? fmt::format(" (at 95 % confidence fewer than {:.2g} % do)", 100 * mostThatFail(called.calls))
+                : ""),
         {}};
 }
 
