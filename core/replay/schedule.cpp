@@ -20,21 +20,6 @@ bool diverges(std::span<const Coefficients> steps, double sigma)
     return !(std::abs(applySchedule(steps, sigma)) <= divergedOutput);
 }
 
-// Largest value the iterate can have on entry of each step when it starts anywhere in (0, 1].
-std::vector<double> theoreticalMaxima(std::span<const Coefficients> steps)
-{
-    constexpr int samples = 20000;
-    std::vector<double> maxima(steps.size(), 0.0);
-    for (int i = 1; i <= samples; ++i) {
-        double sigma = static_cast<double>(i) / samples;
-        for (std::size_t k = 0; k < steps.size(); ++k) {
-            maxima[k] = std::max(maxima[k], std::abs(sigma));
-            sigma = applySchedule(steps.subspan(k, 1), sigma);
-        }
-    }
-    return maxima;
-}
-
 // First diverging value above `low`, where nothing diverges.
 double firstDivergence(std::span<const Coefficients> steps, double low)
 {
@@ -88,9 +73,23 @@ double applySchedule(std::span<const Coefficients> steps, double sigma)
     return sigma;
 }
 
+std::vector<double> largestOnEntry(std::span<const Coefficients> steps)
+{
+    constexpr int samples = 20000;
+    std::vector<double> maxima(steps.size(), 0.0);
+    for (int i = 1; i <= samples; ++i) {
+        double sigma = static_cast<double>(i) / samples;
+        for (std::size_t k = 0; k < steps.size(); ++k) {
+            maxima[k] = std::max(maxima[k], std::abs(sigma));
+            sigma = applySchedule(steps.subspan(k, 1), sigma);
+        }
+    }
+    return maxima;
+}
+
 std::vector<double> divergenceLimits(std::span<const Coefficients> steps)
 {
-    const auto maxima = theoreticalMaxima(steps);
+    const auto maxima = largestOnEntry(steps);
     std::vector<double> limits;
     for (std::size_t k = 0; k < steps.size(); ++k) {
         const auto rest = steps.subspan(k);
@@ -106,7 +105,7 @@ std::vector<double> divergenceLimits(std::span<const Coefficients> steps)
 double slackOfSchedule(std::span<const Coefficients> steps)
 {
     const auto limits = divergenceLimits(steps);
-    const auto maxima = theoreticalMaxima(steps);
+    const auto maxima = largestOnEntry(steps);
     double slack = std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < limits.size(); ++k) {
         slack = std::min(slack, 100 * (limits[k] / maxima[k] - 1));
