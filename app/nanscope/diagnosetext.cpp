@@ -44,8 +44,10 @@ std::string replays(const std::vector<MemberResult>& members)
     Table table({{"replayed as"}, {"precision"}, {"finite", right}, {"same damage", right}, {"slack", right},
         {"max|Q|", right}, {"headroom", right}, {"first bad"}});
     for (const auto& member : members) {
-        table.add({member.variant, member.precision, fmt::format("{} of {}", member.finite, member.roundings),
-            std::to_string(member.reproducing),
+        const bool replayed = member.forecastBy.empty();
+        table.add({member.variant, member.precision,
+            replayed ? fmt::format("{} of {}", member.finite, member.roundings) : "forecast",
+            replayed ? std::to_string(member.reproducing) : "-",
             member.slackPercent ? fmt::format("{:.3g} %", *member.slackPercent) : "-",
             member.absmaxQ ? numberText(*member.absmaxQ) : "-", fmt::format("{:.3g} binades", member.headroomBinades),
             member.firstBad.empty() ? "-" : member.firstBad});

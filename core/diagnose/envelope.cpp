@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/verdict/margin.h"
+#include "core/diagnose/verdict/thresholds.h"
+#include "core/replay/forecast.h"
 #include "core/replay/outcome.h"
 #include "core/replay/roundings.h"
 #include "core/replay/scheduleslack.h"
@@ -49,10 +51,9 @@ double largestComputed(const Replay& replayed, const Variant& variant)
     return largest;
 }
 
-std::optional<double> slackOf(const Replay& replayed, const std::vector<double>& limits)
+std::optional<double> slackOf(const std::vector<double>& norms, const std::vector<double>& limits)
 {
     std::optional<double> smallest;
-    const auto& norms = replayed.spectralNorms[0];
     for (std::size_t k = 0; k < norms.size() && k < limits.size(); ++k) {
         if (std::isfinite(norms[k]) && norms[k] > 0) {
             const double slack = 100 * (limits[k] / norms[k] - 1);
@@ -97,7 +98,7 @@ void gather(MemberResult& result, const Replay& replayed, const std::vector<doub
         result.firstBad = first.iteration == 0 ? std::string(name(first.op))
                                                : fmt::format("step {} {}", first.iteration, name(first.op));
     }
-    if (const auto slack = slackOf(replayed, limits)) {
+    if (const auto slack = slackOf(replayed.spectralNorms[0], limits)) {
         result.slackPercent = std::min(result.slackPercent.value_or(*slack), *slack);
     }
     if (const auto q = largestQ(replayed)) {
@@ -118,6 +119,24 @@ Variant asRun(const Member& member)
     auto variant = *member.variant;
     variant.ignoresCallerEpsilon = variant.ignoresCallerEpsilon && !member.recordedEpsilon;
     return variant;
+}
+
+// The input moved by an ulp after the own rounding: they lie farthest apart.
+std::vector<Rounding> farthestFirst(std::vector<Rounding> envelope)
+{
+    const auto moved = std::ranges::find_if(envelope, [](const Rounding& rounding) { return rounding.inputUlps != 0; });
+    std::rotate(envelope.begin() + 1, moved, moved + 1);
+    return envelope;
+}
+
+bool isEnough(const MemberResult& result, Enough enough)
+{
+    const bool clear = verdict::isClear(result);
+    if (enough == Enough::whole) {
+        return clear && result.roundings >= 2;
+    }
+    const bool twiceFinite = result.roundings >= 2 && !verdict::blowsUp(result);
+    return clear || twiceFinite || verdict::reproduces(result) || verdict::isClose(result);
 }
 
 } // namespace
@@ -167,12 +186,12 @@ MemberResult resultFor(const Member& member, const Scan& input)
 }
 
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
-    Device& device, const CancelToken& cancel)
+    Enough enough, Device& device, const CancelToken& cancel)
 {
     auto result = resultFor(member, element.inputScan);
     const auto variant = asRun(member);
     std::vector<double> limits;
-    for (const auto& rounding : envelopeOf(member)) {
+    for (const auto& rounding : farthestFirst(envelopeOf(member))) {
         const auto replayed =
             replay(variant, element.shape, element.input, device, optionsFor(member, rounding, epsilon), cancel);
         if (!replayed) {
@@ -182,8 +201,38 @@ Result<MemberResult> replayMember(const Member& member, const Element& element, 
             limits = divergenceLimits(replayed->program.steps);
         }
         gather(result, *replayed, limits, member, element);
+        if (isEnough(result, enough)) {
+            break;
+        }
     }
     return result;
+}
+
+std::optional<MemberResult> forecastMember(
+    const Member& member, const Element& element, std::optional<double> epsilon, const MemberResult* sibling)
+{
+    const auto& scan = element.inputScan;
+    const InputSize size {scan.absmax, std::sqrt(scan.sumSquares), element.shape.rows == element.shape.cols};
+    const auto foretold = forecast(asRun(member), member.precision, size, epsilon);
+    if (!foretold) {
+        return std::nullopt;
+    }
+    auto result = resultFor(member, scan);
+    result.slackPercent = foretold->slackPercent;
+    result.headroomBinades = std::log2(largestFinite(member.precision) / foretold->largest);
+    if (!foretold->slackPercent && sibling != nullptr && !verdict::blowsUp(*sibling)) {
+        result.slackPercent = sibling->slackPercent;
+        result.absmaxQ = sibling->absmaxQ;
+        result.headroomBinades = std::min(result.headroomBinades, sibling->headroomBinades);
+    }
+    const bool farFromLimit = result.slackPercent.value_or(0) >= 2 * verdict::forecastError;
+    return farFromLimit && verdict::isClear(result) && !result.castLoses ? std::optional(result) : std::nullopt;
+}
+
+bool agrees(const MemberResult& replayed, const MemberResult& forecast)
+{
+    return !verdict::blowsUp(replayed) && replayed.slackPercent && forecast.slackPercent
+        && *replayed.slackPercent >= *forecast.slackPercent - verdict::forecastError;
 }
 
 } // namespace nanscope

@@ -34,8 +34,23 @@ bool halfLosesInput(const Scan& input);
 /// What is known of a member before it is replayed.
 MemberResult resultFor(const Member& member, const Scan& input);
 
-/// Replays one matrix under the whole envelope and compares each end with the dump's damage.
+/// When the replays of a member have shown enough.
+enum class Enough {
+    whole, ///< all roundings, but two where these keep clear of every limit
+    asked, ///< the function is asked for in any case: one that is clear, at its edge or ends like the dump, or two
+};
+
+/// Replays one matrix under the envelope and compares each end with the dump's damage.
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
-    Device& device, const CancelToken& cancel);
+    Enough enough, Device& device, const CancelToken& cancel);
+
+/// What its schedule tells of it without a replay: slack and headroom, of no roundings. Of a Gram form these are what
+/// `sibling` showed, a replay of the same steps in the same format. Nothing where forecast() has none, or where it
+/// comes near a limit.
+std::optional<MemberResult> forecastMember(
+    const Member& member, const Element& element, std::optional<double> epsilon, const MemberResult* sibling);
+
+/// True if the replay has the slack that was forecast, but for what roundings take.
+bool agrees(const MemberResult& replayed, const MemberResult& forecast);
 
 } // namespace nanscope

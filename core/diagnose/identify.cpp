@@ -11,6 +11,8 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/fits.h"
 #include "core/diagnose/verdict/thresholds.h"
+#include "core/replay/forecast.h"
+#include "core/replay/singularsystem.h"
 #include "core/replay/spectrum.h"
 #include "core/replay/work.h"
 
@@ -55,11 +57,15 @@ public:
         , m_device(device)
         , m_cancel(cancel)
         , m_watch(watch)
+        , m_system(SingularSystem::of(element.input, element.shape, cancel))
         , m_signal(leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
     { }
 
     Result<VariantFits> compare() const
     {
+        if (m_system == nullptr) {
+            return failure(ErrorKind::cancelled, "the replays were cancelled");
+        }
         auto fits = exactFits();
         return fits ? addFaithful(std::move(*fits)) : fits;
     }
@@ -71,7 +77,7 @@ private:
         for (const auto* variant : knownVariants()) {
             const auto same = std::find_if(
                 fits.begin(), fits.end(), [&](const auto& known) { return sameExactly(*known.first, *variant); });
-            auto fit = same != fits.end() ? Result<Fits>(same->second) : replayed(*variant, Precision::fp64);
+            auto fit = same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant);
             if (!fit) {
                 return tl::make_unexpected(fit.error());
             }
@@ -80,7 +86,21 @@ private:
         return fits;
     }
 
-    // One replay in fp64 stands for both: only the schedule matters, and epsilon where the norm is that small.
+    Result<Fits> exactFit(const Variant& variant) const
+    {
+        const double norm = std::sqrt(m_element.inputScan.sumSquares);
+        if (!actsOnValuesAlone(variant)) {
+            // As good as fp64 beside any fit, where no square is lost.
+            const bool squaresHold = norm >= 1e-12 && norm <= 1e12;
+            return replayed(variant, squaresHold ? Precision::fp32 : Precision::fp64);
+        }
+        const auto gains = gainsOf(variant, m_system->values(), denominatorOf(variant, norm, m_epsilon));
+        const auto exact = m_system->amplified(gains, m_cancel);
+        return m_cancel.cancelled() ? Result<Fits>(failure(ErrorKind::cancelled, "the replay was cancelled"))
+                                    : Result<Fits>(fitsOf(m_element, exact, m_signal));
+    }
+
+    // One output in fp64 stands for both: only the schedule matters, and epsilon where the norm is that small.
     bool sameExactly(const Variant& a, const Variant& b) const
     {
         const bool sameEpsilon = a.epsilonRule == b.epsilonRule && epsilonOf(a) == epsilonOf(b);
@@ -157,6 +177,7 @@ private:
     Device& m_device;
     const CancelToken& m_cancel;
     const ReplayWatch& m_watch;
+    std::shared_ptr<const SingularSystem> m_system; ///< none where it was cancelled
     std::vector<SingularDirection> m_signal;
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "core/diagnose/endslike.h"
 #include "core/diagnose/identify.h"
 #include "core/diagnose/logvote.h"
+#include "core/diagnose/memberreplays.h"
 #include "core/diagnose/oddkinds.h"
 #include "core/diagnose/oddtiles.h"
 #include "core/diagnose/origin.h"
@@ -83,9 +83,9 @@ public:
         if (!patterns) {
             return tl::make_unexpected(patterns.error());
         }
+        showDamage(verdict, *patterns);
         if (auto affordable = checkJudgingCost(file->input.matrices(), physicalMemory() / 2); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
-            showDamage(verdict, *patterns);
             fillEndsLike(verdict, *file);
             verdict.summary = "could not be judged: " + sentence(affordable.error());
             return {};
@@ -322,30 +322,32 @@ private:
             addHalfPrecision(e.members);
         }
         addRecordedEpsilon(e.members, element, stored.epsilon);
+        auto replays = replaysOf(e, stored);
         std::vector<Member> kept;
-        std::map<std::string, MemberResult> done; // projects copy from one another: equal work is replayed once
         for (const auto& member : e.members) {
-            const auto work = workOf(member, element, stored.epsilon);
-            auto same = done.find(work);
-            if (same == done.end()) {
-                report(*member.variant, member.precision, stored);
-                auto result = replayMember(member, element, stored.epsilon, m_device, m_job.cancel);
-                if (!result) {
-                    return tl::make_unexpected(result.error());
-                }
-                same = done.emplace(work, std::move(*result)).first;
+            auto result = replays.of(member);
+            if (!result) {
+                return tl::make_unexpected(result.error());
             }
-            auto result = same->second;
-            result.variant = member.variant->name;
-            result.published = member.variant->published;
-            result.recordedEpsilon = member.recordedEpsilon;
-            if (counts(result, e.facts.identified)) {
+            if (counts(*result, e.facts.identified)) {
                 kept.push_back(member);
-                e.facts.members.push_back(std::move(result));
+                e.facts.members.push_back(std::move(*result));
             }
         }
         e.members = std::move(kept);
         return {};
+    }
+
+    MemberReplays replaysOf(const Evidence& e, const Capture& stored) const
+    {
+        // Fewer than three are as soon replayed. What comes out zero is no question of limits.
+        constexpr std::size_t worthForecasts = 3;
+        const bool forecasts =
+            e.members.size() >= worthForecasts && !e.facts.outputFinite && !e.element.inputScan.allZero();
+        const auto enough =
+            forecasts && e.facts.identified.how == IdentifiedBy::unknown ? Enough::asked : Enough::whole;
+        return {{e.element, stored.epsilon, enough, forecasts, m_device, m_job.cancel},
+            [this, &stored](const Member& member) { report(*member.variant, member.precision, stored); }};
     }
 
     void report(const Variant& variant, Precision precision, const Capture& stored) const

@@ -74,6 +74,9 @@ struct MemberResult
     double slackNeeded = 1; ///< percent, with less of which finite replays are luck
     bool recordedEpsilon = false; ///< replayed with the epsilon of the dump, which its source ignores
     bool castLoses = false; ///< that cast makes Inf of the largest values of this input, or zero of all
+    /// Of no roundings: slack, max|Q| and headroom are forecast from the singular values of the input; the forecast for
+    /// this variant, of the same format and form, was held against a replay. Empty where it was replayed.
+    std::string forecastBy {};
 };
 
 /// What the positions of damaged values have in common.

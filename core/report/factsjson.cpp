@@ -61,6 +61,7 @@ void fields(Visit& visit, Of<MemberResult> auto& member)
     visit("casts_first", member.castsFirst);
     visit("recorded_epsilon", member.recordedEpsilon);
     visit("cast_loses", member.castLoses);
+    visit("forecast_by", member.forecastBy);
 }
 
 template <class Visit>

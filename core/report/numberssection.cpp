@@ -13,8 +13,10 @@ namespace {
 
 std::vector<Phrase> memberRow(const MemberResult& member)
 {
+    const bool replayed = member.forecastBy.empty();
     return {code(member.variant), foreign(member.precision),
-        own(fmt::format("{} of {} finite", member.finite, member.roundings)), own(std::to_string(member.reproducing)),
+        own(replayed ? fmt::format("{} of {} finite", member.finite, member.roundings) : "forecast"),
+        own(replayed ? std::to_string(member.reproducing) : "–"),
         own(member.slackPercent ? fmt::format("{:.3g} %", *member.slackPercent) : "–"),
         own(member.absmaxQ ? numberText(*member.absmaxQ) : "–"), own(numberText(member.headroomBinades)),
         member.firstBad.empty() ? own("–") : foreign(member.firstBad)};

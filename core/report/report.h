@@ -33,7 +33,7 @@ nlohmann::ordered_json toJson(const Scan& scan, const Shape& shape);
 nlohmann::ordered_json jsonNumber(double value);
 
 /// Counts up when the same files are judged differently than before.
-constexpr int diagnosisRules = 9;
+constexpr int diagnosisRules = 10;
 
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);

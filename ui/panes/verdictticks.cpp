@@ -37,7 +37,10 @@ QString tickText(const Tick& tick, bool withPrecision)
 
 QString memberText(const MemberResult& member)
 {
-    QStringList parts {VerdictTicks::tr("%1 of %2 roundings stay finite").arg(member.finite).arg(member.roundings)};
+    const bool replayed = member.forecastBy.empty();
+    QStringList parts {replayed
+            ? VerdictTicks::tr("%1 of %2 replays stay finite").arg(member.finite).arg(member.roundings)
+            : VerdictTicks::tr("Forecast to stay finite, as %1 did when replayed").arg(qstr(member.forecastBy))};
     if (member.slackPercent) {
         parts << VerdictTicks::tr("slack %1 %").arg(roundNumber(*member.slackPercent, 2));
     }
@@ -45,7 +48,9 @@ QString memberText(const MemberResult& member)
     if (!member.firstBad.empty()) {
         parts << VerdictTicks::tr("first bad at %1").arg(qstr(member.firstBad));
     }
-    parts << VerdictTicks::tr("%1 end like this dump").arg(member.reproducing);
+    if (replayed) {
+        parts << VerdictTicks::tr("%1 end like this dump").arg(member.reproducing);
+    }
     return parts.join(QStringLiteral(", "));
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -25,6 +27,26 @@ bool accuses(const CaptureVerdict& v)
     return v.blame == Blame::implementation || v.blame == Blame::nondeterministic || v.blame == Blame::machine;
 }
 
+/// What was not replayed, why that is enough, and which replay bore it out.
+std::string forecastText(const std::vector<MemberResult>& members)
+{
+    std::set<std::string_view> checks;
+    int count = 0;
+    double slack = std::numeric_limits<double>::infinity();
+    for (const auto& member : members) {
+        if (isForecast(member)) {
+            ++count;
+            checks.insert(member.forecastBy);
+            slack = std::min(slack, member.slackPercent.value_or(slack));
+        }
+    }
+    return fmt::format(
+        "{} variant{} not replayed: by {} own schedule, or in a Gram form by the same steps, {} at least "
+        "{:.2g} % of slack in {} format, and the replays of {} bore that out",
+        count, count == 1 ? " was" : "s were", count == 1 ? "its" : "their", count == 1 ? "it has" : "they have", slack,
+        count == 1 ? "its" : "their", fmt::join(checks, ", "));
+}
+
 void addReplays(CaptureVerdict& v)
 {
     const auto totals = totalsOf(v.members);
@@ -33,9 +55,13 @@ void addReplays(CaptureVerdict& v)
     }
     const bool quiet = totals.finite == totals.roundings;
     auto& lines = accuses(v) == quiet ? v.speaksFor : v.speaksAgainst;
-    lines.push_back({fmt::format("replayed under {} roundings of {} variant{}: {}", totals.roundings, v.members.size(),
-                         v.members.size() == 1 ? "" : "s", totalsText(totals)),
+    const auto replayed = v.members.size() - static_cast<std::size_t>(totals.forecast);
+    lines.push_back({fmt::format("{} variant{} replayed under {} rounding{}: {}", replayed, replayed == 1 ? "" : "s",
+                         totals.roundings, totals.roundings == 1 ? "" : "s", totalsText(totals)),
         "replay"});
+    if (totals.forecast > 0) {
+        lines.push_back({forecastText(v.members), "forecast"});
+    }
     if (v.facts.damage.count > 0) {
         const auto text =
             fmt::format("{} of {} replays end with exactly the dump's damage", totals.reproducing, totals.roundings);

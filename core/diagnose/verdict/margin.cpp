@@ -42,6 +42,11 @@ bool isPublished(const MemberResult& m)
     return m.published;
 }
 
+bool isForecast(const MemberResult& m)
+{
+    return !m.forecastBy.empty();
+}
+
 // Without margin a finite replay is luck. Forms that nobody recommends never have any; they count once they are past
 // their limit.
 bool lacksMargin(const MemberResult& m)
@@ -65,6 +70,18 @@ bool couldFail(const MemberResult& m)
     return blowsUp(m) || lacksMargin(m);
 }
 
+bool isClear(const MemberResult& m)
+{
+    const bool farFromLimit = m.slackPercent && *m.slackPercent >= clearTimes * m.slackNeeded;
+    const bool calm = m.absmaxQ.value_or(0) * clearTimes <= absmaxQAllowed;
+    return !blowsUp(m) && farFromLimit && calm && m.headroomBinades >= headroomNeeded + 1;
+}
+
+bool isClose(const MemberResult& m)
+{
+    return !blowsUp(m) && (lacksMargin(m) || (!m.published && hasLittleSlack(m)));
+}
+
 EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
 {
     EnvelopeTotals totals;
@@ -73,6 +90,7 @@ EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
         totals.roundings += r.roundings;
         totals.finite += r.finite;
         totals.reproducing += r.reproducing;
+        totals.forecast += isForecast(r) ? 1 : 0;
         if (r.slackPercent) {
             totals.slackPercent = std::min(totals.slackPercent.value_or(*r.slackPercent), *r.slackPercent);
         }
@@ -86,7 +104,10 @@ EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
 
 std::string totalsText(const EnvelopeTotals& t)
 {
-    auto text = fmt::format("{} of {} finite", t.finite, t.roundings);
+    auto text = fmt::format("{} of {} replays finite", t.finite, t.roundings);
+    if (t.forecast > 0) {
+        text += fmt::format(", {} variant{} by forecast", t.forecast, t.forecast == 1 ? "" : "s");
+    }
     if (t.slackPercent) {
         constexpr double most = 1000; // of an input that its epsilon outweighs
         text += *t.slackPercent > most ? ", slack over 1000 %" : fmt::format(", slack {:.1f} %", *t.slackPercent);

@@ -25,6 +25,9 @@ bool blowsUp(const MemberResult& m);
 
 bool isPublished(const MemberResult& m);
 
+/// Not replayed: its schedule, or a replay of the same steps, keeps it clear of every limit.
+bool isForecast(const MemberResult& m);
+
 /// So close to the edge of its schedule or format that a finite replay is luck; decisions 0007 and 0008.
 bool lacksMargin(const MemberResult& m);
 
@@ -37,19 +40,28 @@ bool hasLittleSlack(const MemberResult& m);
 /// Leaves the finite range on this input, or comes so close to it that finite replays are luck.
 bool couldFail(const MemberResult& m);
 
+/// So far from every limit that no rounding takes it there: `clearTimes` the slack that roundings may use up, and
+/// headroom to spare. Of 2,942 such members of the lab (seeds 71 and 72, by their own rounding) none came below the
+/// slack it needs under any of the other seven.
+bool isClear(const MemberResult& m);
+
+/// Finite so far, and at its edge whatever more replays show.
+bool isClose(const MemberResult& m);
+
 /// How many of the envelope's roundings stayed finite, over all members.
 struct EnvelopeTotals
 {
     int roundings = 0;
     int finite = 0;
     int reproducing = 0;
+    int forecast = 0; ///< members that were not replayed
     std::optional<double> slackPercent;
     std::optional<double> absmaxQ;
     double headroomBinades = 0;
 };
 EnvelopeTotals totalsOf(const std::vector<MemberResult>& results);
 
-/// "8 of 8 roundings finite, slack 5.1 %, headroom 11 binades"
+/// "8 of 8 replays finite, 2 variants by forecast, slack 5.1 %, headroom 11 binades"
 std::string totalsText(const EnvelopeTotals& totals);
 
 } // namespace nanscope::verdict

@@ -32,6 +32,12 @@ constexpr double slackEnough = 1.0;
 constexpr double partOfOwnSlack = 0.5;
 /// Unit roundoffs of the format: less slack than one rounding is none.
 constexpr double roundingSteps = 0.6;
+/// Times the slack that roundings may use up: past it other roundings are not tried (lab, seeds 71 and 72: of 2,942
+/// members none came near its limit under the rest of the envelope).
+constexpr double clearTimes = 2;
+/// Per cent of ||X||_2: a replay may have so much less slack than its schedule leaves any matrix, and one whose
+/// schedule leaves less than twice that is replayed.
+constexpr double forecastError = 0.5;
 /// Past max|Q| of this a Gram form runs away in a step more (decision 0008).
 constexpr double absmaxQAllowed = 100;
 /// Binades between the largest value met and the largest of the format.

@@ -80,13 +80,13 @@ TEST(Evidence, SaysWhyTheOutputDoesNotTellWhatRan)
 TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
 {
     Trial t;
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("8 of 8 finite, slack 5.1 %"));
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("8 of 8 replays finite, slack 5.1 %"));
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("0 of 8 replays end with exactly the dump's damage <replay>"));
     t.facts.members[0].slackPercent = 0.5;
     t.facts.damage.shape = DamageShape::wholeElement;
     t.facts.identified.how = IdentifiedBy::unknown;
     ASSERT_EQ(t.judged().blame, Blame::numerics) << "at the edge";
-    EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("8 of 8 finite"));
+    EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("8 of 8 replays finite"));
     EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("0 of 8 replays end with"));
 }
 

@@ -210,10 +210,10 @@ TEST(Margins, TheAccusationNamesItsCounts)
     Scene s;
     s.member("gns-gram").slackPercent = 5.14;
     EXPECT_EQ(s.judged().summary,
-        "the one plausible variant stays finite under 8 roundings (8 of 8 finite, slack 5.1 %, headroom 11 "
+        "the one plausible variant stays finite (8 of 8 replays finite, slack 5.1 %, headroom 11 "
         "binades), and none ends like this dump: every value is NaN");
     s.member("gns-standard").headroomBinades = 9.7;
-    EXPECT_THAT(s.judged().summary, HasSubstr("each of 2 plausible variants stays finite under 8 roundings (16 of 16"));
+    EXPECT_THAT(s.judged().summary, HasSubstr("each of 2 plausible variants stays finite (16 of 16"));
     EXPECT_THAT(s.judged().summary, HasSubstr("headroom 9 binades")) << "the least of all, rounded down";
 }
 
@@ -355,7 +355,7 @@ TEST(Totals, TakeTheWorstOfEveryMember)
     EXPECT_EQ(totals.slackPercent, 2.5);
     EXPECT_EQ(totals.absmaxQ, 40);
     EXPECT_EQ(totals.headroomBinades, 7.5);
-    EXPECT_EQ(verdict::totalsText(totals), "21 of 24 finite, slack 2.5 %, max|Q| 40, headroom 7 binades");
+    EXPECT_EQ(verdict::totalsText(totals), "21 of 24 replays finite, slack 2.5 %, max|Q| 40, headroom 7 binades");
 }
 
 } // namespace

@@ -152,9 +152,18 @@ protected:
         return diagnosis ? diagnosis->captures.front() : CaptureVerdict {};
     }
 
+    /// The decision alone: what --ran names is replayed, and a tick may have been forecast.
     void expectLikeRan(const CaptureVerdict& judged, const Names& ticked)
     {
-        EXPECT_TRUE(textOf(rejudged(judged, ticked)) == textOf(diagnosed(ticked))) << testing::PrintToString(ticked);
+        const auto again = rejudged(judged, ticked);
+        const auto ran = diagnosed(ticked);
+        const auto what = testing::PrintToString(ticked);
+        EXPECT_EQ(again.rule, ran.rule) << what;
+        EXPECT_EQ(again.blame, ran.blame) << what;
+        EXPECT_EQ(again.role, ran.role) << what;
+        EXPECT_EQ(again.marginal, ran.marginal) << what;
+        EXPECT_EQ(again.kind, ran.kind) << what;
+        EXPECT_EQ(again.question.empty(), ran.question.empty()) << what;
     }
 
     TemporaryFolder m_folder;

@@ -212,15 +212,18 @@ TEST_F(Cliffs, TheEnvelopeIsThatOfTheVerdict)
         ASSERT_TRUE(range);
         EXPECT_LE(range->low, cliff.replays.front().sigma[k]);
         EXPECT_GE(range->high, cliff.replays.front().sigma[k]);
-        slack = std::min(slack, 100 * (cliff.limits[k] / range->high - 1));
+        // The two roundings that a verdict takes of what is clear of its limits: the own one, and the input moved.
+        const double high = std::max(cliff.replays[0].sigma[k], cliff.replays[6].sigma[k]);
+        slack = std::min(slack, 100 * (cliff.limits[k] / high - 1));
     }
     Element element;
     element.shape = {1, 16, 24};
     element.input = input;
     element.output = input;
     const auto device = makeEigenDevice(1);
-    const auto member = replayMember({&variantOf("gns-gram"), Precision::fp16}, element, 1e-7, *device, {}).value();
-    EXPECT_EQ(member.finite, 8);
+    const Member gram {&variantOf("gns-gram"), Precision::fp16};
+    const auto member = replayMember(gram, element, 1e-7, Enough::whole, *device, {}).value();
+    EXPECT_EQ(member.finite, 2);
     EXPECT_DOUBLE_EQ(*member.slackPercent, slack);
 }
 
