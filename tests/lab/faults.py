@@ -344,6 +344,26 @@ def write(out: Path, index: int, upstream: bool, made: Made) -> tuple[str, list[
     return f"{folder.name}/{name}", [f"{folder.name}/{other}" for other in beside]
 
 
+def control(out: Path, seed: int, family: str, number: int, case: Case, made: Made) -> str | None:
+    """Path of a healthy call of the same process, apart from the runs: another input of the kind, through all that ran.
+
+    None where nobody has one: of a function that is not ours and was not handed over, or where it would not be finite.
+    """
+    if made.call is None and (made.variant is not None or family == "honest"):
+        return None
+    rng = random.Random(f"{seed}/{family}/{number}/control")
+    x = draw_input(rng, case.spectrum, tuple(made.x.shape), made.x.dtype, 10 ** rng.uniform(-3, 0.5))
+    dtype = next(dtype for dtype, name in FORMAT_NAMES.items() if name == (made.format or FORMAT_NAMES[case.dtype]))
+    run = made.call or (lambda y: Case(rng, case.spectrum, y, case.variant, dtype).run())
+    output = run(x)
+    if not output.isfinite().all():
+        return None
+    folder = out / "controls" / str(number)
+    folder.mkdir(parents=True)
+    name = save(folder, Other(x, output, epsilon=made.epsilon, wrapped=made.wrapped), CLOCK_MS + 40 * number - 30)
+    return f"controls/{number}/{name}"
+
+
 def label_of(seed: int, family: str, index: int, out: Path, number: int) -> dict[str, object]:
     """Draws one case, writes it as the number-th, and says what it is."""
     fault, case, made = draw(seed, family, index)
@@ -352,6 +372,7 @@ def label_of(seed: int, family: str, index: int, out: Path, number: int) -> dict
     return {
         "file": file,
         "beside": beside,
+        "control": None if truth == "upstream" else control(out, seed, family, number, case, made),
         "truth": truth,
         "acceptable": acceptable(truth, undecided, case, made),
         "variant": made.variant or case.variant,

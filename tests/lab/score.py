@@ -3,7 +3,7 @@
 """Judges the captures of faults.py with `nanscope diagnose` and scores the verdicts.
 
     python tests/lab/score.py OUT [--nanscope PROGRAM] [--together] [--jobs N] [--save FILE.json]
-        [--tell name,nothing-else,retry]
+        [--tell name,nothing-else,control,retry]
 
 Every capture is diagnosed by itself, because each is a run of its own; --together gives the whole folder to one call
 instead. Prints the confusion table, the share of acceptable verdicts, the share of `undecided`, and every wrong
@@ -11,8 +11,9 @@ accusation: `implementation`, `nondeterministic` or `machine` where the truth is
 `implementation`. Where nothing is wrong at all, the other dumps of the run count as well.
 
 --tell gives the program what a user may know of each capture, as it is true of it: `name`, the published function and
-format that ran, or that the user's own code is built around; `nothing-else` where no other code touched the call; `retry`,
-the call made again twenty times, which fails each time unless the fault was a race.
+format that ran, or that the user's own code is built around; `nothing-else` where no other code touched the call; `control`,
+a healthy call of the same process beside it; `retry`, the call made again twenty times, which fails each time unless the
+fault was a race.
 
 Exit status: 0 no wrong accusation, 1 at least one, 2 a capture got no verdict or nanscope could not be run.
 """
@@ -26,6 +27,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
@@ -86,6 +88,16 @@ def diagnose(program: str, path: Path, words: Collection[str] = ()) -> dict[str,
         return {}
 
 
+def with_control(program: str, folder: Path, label: Label, words: Collection[str]) -> dict[str, dict[str, object]]:
+    """The same of the dump, or of its whole run, with a healthy call in its folder."""
+    own = folder / str(label["file"])
+    run = [own] if own.parent == folder else list(own.parent.iterdir())
+    with tempfile.TemporaryDirectory(dir=folder) as together:
+        for file in [*run, folder / str(label["control"])]:
+            os.link(file, Path(together) / file.name)
+        return diagnose(program, Path(together), words)
+
+
 def diagnose_all(
     program: str, folder: Path, labels: list[Label], together: bool, jobs: int, what: Collection[str]
 ) -> dict[str, str]:
@@ -97,7 +109,13 @@ def diagnose_all(
     runs = [file if file.parent == Path() else file.parent for file in files]
     found = {}
     with ThreadPoolExecutor(jobs) as pool:
-        answers = pool.map(lambda run, label: diagnose(program, folder / run, told(label, what)), runs, labels)
+
+        def answer_for(run: Path, label: Label) -> dict[str, dict[str, object]]:
+            if "control" in what and label.get("control"):
+                return with_control(program, folder, label, told(label, what))
+            return diagnose(program, folder / run, told(label, what))
+
+        answers = pool.map(answer_for, runs, labels)
         for file, answer in zip(files, answers, strict=True):
             found |= {str(file.parent / name): str(entry.get("verdict", "none")) for name, entry in answer.items()}
     return found
@@ -143,7 +161,7 @@ def main() -> None:
     parser.add_argument("--nanscope")
     parser.add_argument("--together", action="store_true")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--tell", default="", help="name, nothing-else, retry; separated by commas")
+    parser.add_argument("--tell", default="", help="name, nothing-else, control, retry; separated by commas")
     parser.add_argument("--save", type=Path, help="write label and verdict of every capture")
     options = parser.parse_args()
     labels: list[Label] = json.loads((options.out / "labels.json").read_text())
