@@ -40,6 +40,9 @@ public:
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
         addKnownOptions(options(), m_known);
+        options()
+            .add_option("--time-limit", m_timeLimit, "Judge for at most so many seconds, and print what is known then")
+            ->check(CLI::PositiveNumber);
         options().add_option("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().add_option("--session", m_session, "Keep what was read and judged in this session");
         addColumnOption(options(), m_columns);
@@ -54,6 +57,7 @@ private:
     CardWords m_cards;
     ObservedWords m_observed;
     KnownWords m_known;
+    std::optional<double> m_timeLimit;
     std::string m_failOn;
     std::string m_session;
     ColumnWords m_columns;
@@ -74,7 +78,8 @@ Result<std::optional<Blame>> failOn(const std::string& given)
 
 void store(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
 {
-    if (!source.session || !source.writable) {
+    // The next one finds the whole diagnosis, or none.
+    if (!source.session || !source.writable || !diagnosis.stopped.empty()) {
         return;
     }
     if (auto stored = source.session->setDiagnosis(diagnosisAnswer(diagnosis).text()); !stored) {
@@ -100,6 +105,7 @@ Result<int> Diagnose::run(Terminal& terminal)
         return tl::make_unexpected(options.error());
     }
     options->nothingElse = m_nothingElse;
+    options->timeLimit = m_timeLimit;
     const auto known = readKnown(m_known);
     if (!known) {
         return tl::make_unexpected(known.error());
@@ -141,7 +147,10 @@ Result<int> Diagnose::run(Terminal& terminal)
     }
     const auto met = [&stop](const CaptureVerdict& verdict) { return *stop && verdict.blame == **stop; };
     const auto& verdicts = diagnosis->captures;
-    return std::any_of(verdicts.begin(), verdicts.end(), met) ? exitFailOn : source->status();
+    if (std::any_of(verdicts.begin(), verdicts.end(), met)) {
+        return exitFailOn;
+    }
+    return diagnosis->stopped.empty() ? source->status() : exitCancelled;
 }
 
 } // namespace

@@ -237,6 +237,9 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
+    if (!diagnosis->stopped.empty()) {
+        return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
+    }
     rejectUnread(source, *diagnosis, terminal);
     repeatInCommands(*diagnosis, variantFileWords(variantFiles(), !m_open));
     std::vector<Cell> cells;

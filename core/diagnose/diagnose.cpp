@@ -3,6 +3,7 @@
 #include "core/diagnose/diagnose.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "core/diagnose/findings.h"
 #include "core/diagnose/headline.h"
 #include "core/diagnose/judge.h"
+#include "core/diagnose/judgingtime.h"
 #include "core/diagnose/overwritten.h"
 #include "core/diagnose/plausible.h"
 #include "core/diagnose/rollback.h"
@@ -128,6 +130,7 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
     if (judged) {
         verdict = std::move(whole);
     } else if (judged.error().kind == ErrorKind::cancelled) {
+        verdict.facts.damage = std::move(whole.facts.damage);
         return tl::make_unexpected(judged.error());
     } else if (replayed || judged.error().kind != ErrorKind::io) {
         // Roles without a replay rest on the stored scans, and stand where the file is gone.
@@ -135,6 +138,19 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
         verdict.summary = replayed ? "could not be judged: " + sentence(judged.error()) : verdict.summary;
     }
     return {};
+}
+
+/// What is not judged keeps what triage tells.
+void leaveUnjudged(Diagnosis& diagnosis, const CaptureIndex& captures, const std::string& why)
+{
+    diagnosis.stopped = why;
+    for (auto& verdict : diagnosis.captures) {
+        const auto* capture = captures.of(verdict);
+        const bool judged = verdict.facts.replayed || !verdict.summary.empty();
+        if (!judged && capture != nullptr && needsReplay(verdict, *capture)) {
+            verdict.summary = fmt::format("not judged: the diagnosis was stopped ({})", why);
+        }
+    }
 }
 
 Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
@@ -196,20 +212,26 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     auto diagnosis = triageRun(run);
     const auto device = makeEigenDevice();
     const CaptureIndex captures(run);
-    Controls controls(captures, *device, job.cancel);
-    const Bench bench {run, *given, options.nothingElse, captures, *device, controls, wordsOf(run), job};
-    for (std::size_t i = 0; i < diagnosis.captures.size(); ++i) {
+    const auto limit =
+        options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;
+    const JudgingTime time(job, limit);
+    Controls controls(captures, *device, time.job().cancel);
+    const Bench bench {run, *given, options.nothingElse, captures, *device, controls, wordsOf(run), time.job()};
+    for (std::size_t i = 0; i < diagnosis.captures.size() && !time.stopped(); ++i) {
         auto& verdict = diagnosis.captures[i];
         reportProgress(job, i, diagnosis.captures.size(), verdict.capture);
-        if (job.cancel.cancelled()) {
-            return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
-        }
         const auto* capture = captures.of(verdict);
-        if (capture != nullptr) {
-            if (auto done = judgeOne(verdict, *capture, bench, i); !done) {
-                return tl::make_unexpected(done.error());
-            }
+        const auto done = capture != nullptr ? judgeOne(verdict, *capture, bench, i) : Result<void>();
+        if (!done && done.error().kind != ErrorKind::cancelled) {
+            return tl::make_unexpected(done.error());
         }
+    }
+    if (const auto why = time.stopped()) {
+        leaveUnjudged(diagnosis, captures, *why);
+    }
+    if (job.cancel.cancelled()) {
+        summarize(diagnosis);
+        return diagnosis;
     }
     countWrongRanks(diagnosis.captures, captures);
     diagnosis.clusters = clustersOf(run, diagnosis.captures);
@@ -218,7 +240,8 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         matchAdvisories(joinAdvisories(builtInAdvisories(), options.advisories), factsOf(run, diagnosis.captures));
     diagnosis.findings = findingsOf(run, diagnosis.captures, *cards, job.cancel);
     if (job.cancel.cancelled()) {
-        return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
+        diagnosis.stopped = "cancelled";
+        return diagnosis;
     }
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);
     if (diagnosis.captures.empty() && !(run.series.empty() && run.events.empty())) {

@@ -24,6 +24,7 @@ struct DiagnoseOptions
     bool nothingElse = false; ///< the user says that no other code touched the input or the result
     std::vector<std::string> silence {}; ///< ids of finding cards that are to keep quiet
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
+    std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged
     std::string spikeRule {}; ///< whose rule calls a loss a spike (cards/spikerules.h); empty for the default
 };
 
@@ -34,7 +35,8 @@ constexpr std::array<std::string_view, 2> weighedSeries {"grad_norm", "loss_scal
 constexpr std::array<std::string_view, 9> storySeries {"loss", "val_loss", "grad_norm", "loss_scale", "lr",
     "step_time_s", "skipped_iterations", "skipped_steps", "nan_iterations"};
 
-/// Judges every capture of a run. Only births are replayed.
+/// Judges every capture of a run. Only births are replayed. Once cancelled, or at the time limit, it gives what it has:
+/// Diagnosis::stopped says so, and what is not judged keeps what triage and its damage tell.
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
 
 /// The files of captures that could not be judged, with the reason.

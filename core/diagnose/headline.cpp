@@ -58,7 +58,7 @@ std::string headlineOf(const Diagnosis& d)
     if (t.births > 1) {
         text += fmt::format(" and {} more", t.births - 1);
     }
-    return text;
+    return d.stopped.empty() ? text : fmt::format("{}; not all judged ({})", text, d.stopped);
 }
 
 } // namespace

@@ -161,7 +161,8 @@ Json membersJson(const std::vector<MemberResult>& members)
         array.push_back({{"variant", member.variant}, {"precision", member.precision}, {"roundings", member.roundings},
             {"finite", member.finite}, {"reproducing", member.reproducing},
             {"slack_percent", orNull(member.slackPercent)}, {"absmax_q", orNull(member.absmaxQ)},
-            {"headroom_binades", jsonNumber(member.headroomBinades)}, {"first_bad", orNull(member.firstBad)}});
+            {"headroom_binades", jsonNumber(member.headroomBinades)}, {"first_bad", orNull(member.firstBad)},
+            {"forecast_by", orNull(member.forecastBy)}});
     }
     return array;
 }
@@ -327,6 +328,7 @@ JsonAnswer diagnosisAnswer(const Diagnosis& diagnosis)
     answer.add("rollback", rollbackJson(diagnosis.rollback));
     answer.add("run", diagnosis.run);
     answer.add("headline", diagnosis.headline);
+    answer.add("stopped", orNull(diagnosis.stopped));
     answer.add("observed", toJson(diagnosis.observed));
     answer.add("rules", diagnosisRules);
     answer.add("clusters", clustersJson(diagnosis.clusters));

@@ -43,6 +43,7 @@ static void read(const Json& json, MemberResult& out)
     read(at(json, "absmax_q"), out.absmaxQ);
     read(at(json, "headroom_binades"), out.headroomBinades);
     read(at(json, "first_bad"), out.firstBad);
+    read(at(json, "forecast_by"), out.forecastBy);
 }
 
 static void read(const Json& json, Seen& out)
@@ -240,6 +241,7 @@ Result<Diagnosis> diagnosisFromJson(const std::string& text)
     read(at(json, "run"), diagnosis.run);
     read(at(json, "triage"), diagnosis.triage);
     read(at(json, "headline"), diagnosis.headline);
+    read(at(json, "stopped"), diagnosis.stopped);
     read(at(json, "captures"), diagnosis.captures);
     read(at(json, "clusters"), diagnosis.clusters);
     read(at(json, "findings"), diagnosis.findings);

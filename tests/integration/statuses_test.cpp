@@ -140,3 +140,18 @@ TEST(Statuses, UnwritableReportIsOneAndLeavesNothing)
     EXPECT_EQ(done.status, 1);
     EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
 }
+
+TEST(Statuses, ATimeLimitPrintsWhatIsKnownAndIsNoFullAnswer)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const auto stopped = run({"diagnose", capture, "--json", "--time-limit", "1e-9"});
+    EXPECT_EQ(stopped.status, 5);
+    const auto answer = stopped.json();
+    EXPECT_EQ(answer["stopped"], "the time limit of 1e-09 s");
+    EXPECT_THAT(answer["captures"], SizeIs(1));
+    const auto whole = run({"diagnose", capture, "--json", "--time-limit", "3600"});
+    EXPECT_EQ(whole.status, 0);
+    EXPECT_TRUE(whole.json()["stopped"].is_null());
+    EXPECT_EQ(run({"diagnose", capture, "--time-limit", "0"}).status, 2);
+}

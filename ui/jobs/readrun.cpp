@@ -280,7 +280,8 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>&
     const auto stamp = toldStamp(run);
     auto diagnosis = diagnoseWith(knownOf(run.told), *whole, {ran}, job);
     // A session that was opened as such learns only what its reader says of it.
-    if (diagnosis && !run.session.empty() && (!isSessionFile(run.opened) || !ran.empty())) {
+    const bool finished = diagnosis && diagnosis->stopped.empty();
+    if (finished && !run.session.empty() && (!isSessionFile(run.opened) || !ran.empty())) {
         // One that is read-only keeps its old diagnosis; the new one is shown all the same.
         if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
             (void)session->setDiagnosis(toStore(*diagnosis, run, stamp).text());

@@ -85,6 +85,20 @@ void plantTile(std::vector<double>& output, double value)
     }
 }
 
+TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
+{
+    const auto input = gaussian(1);
+    auto output = outputOf("dion-ns5", input);
+    plantTile(output, std::nan(""));
+    DiagnoseOptions options;
+    options.timeLimit = 1e-9;
+    const auto verdict = judge(input, output, options);
+    EXPECT_EQ(verdict.role, Role::birth);
+    EXPECT_EQ(verdict.rule, RuleId::unjudged);
+    EXPECT_EQ(verdict.blame, Blame::undecided);
+    EXPECT_EQ(verdict.summary, "not judged: the diagnosis was stopped (the time limit of 1e-09 s)");
+}
+
 TEST_F(Dump, UnwrittenTileAfterAHealthyIterationIsImplementation)
 {
     const auto input = gaussian(1);

@@ -257,7 +257,7 @@ TEST_F(Judging, APrecisionSaidByTheUserIsTheOneReplayed)
     const auto v = diagnosed({{"deepspeed-gram:bf16"}}).captures[0];
     ASSERT_EQ(v.members.size(), 1U);
     EXPECT_EQ(v.members[0].precision, "bf16");
-    EXPECT_EQ(v.members[0].finite, 8) << "70,000 fits bf16";
+    EXPECT_EQ(v.members[0].finite, v.members[0].roundings) << "70,000 fits bf16";
     EXPECT_NE(v.blame, Blame::numerics);
 }
 
@@ -357,8 +357,9 @@ TEST_F(Judging, CancelStopsAndSaysSo)
     JobContext job;
     job.cancel.cancel();
     const auto before = diagnose(m_run, {}, job);
-    ASSERT_FALSE(before);
-    EXPECT_EQ(before.error().kind, ErrorKind::cancelled);
+    ASSERT_TRUE(before);
+    EXPECT_EQ(before->stopped, "cancelled");
+    EXPECT_EQ(before->captures[0].summary, "not judged: the diagnosis was stopped (cancelled)");
 
     JobContext later;
     later.progress = [&](const Progress& p) {
@@ -367,8 +368,13 @@ TEST_F(Judging, CancelStopsAndSaysSo)
         }
     };
     const auto within = diagnose(m_run, {}, later);
-    ASSERT_FALSE(within) << "a cancel between two members of the plausible set";
-    EXPECT_EQ(within.error().kind, ErrorKind::cancelled);
+    ASSERT_TRUE(within);
+    EXPECT_EQ(within->stopped, "cancelled") << "a cancel between two members of the plausible set";
+    const auto& verdict = within->captures[0];
+    EXPECT_EQ(verdict.rule, RuleId::unjudged);
+    EXPECT_EQ(verdict.summary, "not judged: the diagnosis was stopped (cancelled)");
+    EXPECT_GT(verdict.facts.damage.count, 0) << "what is damaged is known without a replay";
+    EXPECT_TRUE(verdict.facts.members.empty());
 }
 
 TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
