@@ -131,6 +131,9 @@ std::vector<Rounding> farthestFirst(std::vector<Rounding> envelope)
 
 bool isEnough(const MemberResult& result, Enough enough)
 {
+    if (result.roundings == 0) {
+        return false;
+    }
     const bool clear = verdict::isClear(result);
     if (enough == Enough::whole) {
         return clear && result.roundings >= 2;
@@ -185,25 +188,34 @@ MemberResult resultFor(const Member& member, const Scan& input)
     return result;
 }
 
-Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
-    Enough enough, Device& device, const CancelToken& cancel)
+Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon, Device& device,
+    const CancelToken& cancel)
 {
-    auto result = resultFor(member, element.inputScan);
+    auto replayed = replay(asRun(member), element.shape, element.input, device,
+        optionsFor(member, envelopeOf(member).front(), epsilon), cancel);
+    if (!replayed) {
+        return tl::make_unexpected(replayed.error());
+    }
+    OwnReplay own {resultFor(member, element.inputScan), {}};
+    gather(own.result, *replayed, divergenceLimits(replayed->program.steps), member, element);
+    own.output = std::move(replayed->outputs[0]);
+    return own;
+}
+
+Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
+    Enough enough, Device& device, const CancelToken& cancel, const MemberResult* begun)
+{
+    auto result = begun != nullptr ? *begun : resultFor(member, element.inputScan);
     const auto variant = asRun(member);
-    std::vector<double> limits;
-    for (const auto& rounding : farthestFirst(envelopeOf(member))) {
+    const auto limits = divergenceLimits(variant.steps);
+    const auto envelope = farthestFirst(envelopeOf(member));
+    for (auto i = static_cast<std::size_t>(result.roundings); i < envelope.size() && !isEnough(result, enough); ++i) {
         const auto replayed =
-            replay(variant, element.shape, element.input, device, optionsFor(member, rounding, epsilon), cancel);
+            replay(variant, element.shape, element.input, device, optionsFor(member, envelope[i], epsilon), cancel);
         if (!replayed) {
             return tl::make_unexpected(replayed.error());
         }
-        if (limits.empty()) {
-            limits = divergenceLimits(replayed->program.steps);
-        }
         gather(result, *replayed, limits, member, element);
-        if (isEnough(result, enough)) {
-            break;
-        }
     }
     return result;
 }

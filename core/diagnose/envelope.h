@@ -40,9 +40,19 @@ enum class Enough {
     asked, ///< the function is asked for in any case: one that is clear, at its edge or ends like the dump, or two
 };
 
-/// Replays one matrix under the envelope and compares each end with the dump's damage.
+/// The first replay of a member, by its own rounding.
+struct OwnReplay
+{
+    MemberResult result; ///< of one rounding
+    std::vector<double> output; ///< row-major
+};
+Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon, Device& device,
+    const CancelToken& cancel);
+
+/// Replays one matrix under the envelope and compares each end with the dump's damage. `begun` is what its own rounding
+/// gave, where that was replayed before.
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
-    Enough enough, Device& device, const CancelToken& cancel);
+    Enough enough, Device& device, const CancelToken& cancel, const MemberResult* begun = nullptr);
 
 /// What its schedule tells of it without a replay: slack and headroom, of no roundings. Of a Gram form these are what
 /// `sibling` showed, a replay of the same steps in the same format. Nothing where forecast() has none, or where it

@@ -61,7 +61,7 @@ public:
         , m_signal(leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
     { }
 
-    Result<VariantFits> compare() const
+    Result<VariantFits> compare()
     {
         if (m_system == nullptr) {
             return failure(ErrorKind::cancelled, "the replays were cancelled");
@@ -69,6 +69,9 @@ public:
         auto fits = exactFits();
         return fits ? addFaithful(std::move(*fits)) : fits;
     }
+
+    /// What was replayed in its own format, for who replays it under other roundings.
+    std::map<const Variant*, MemberResult> takeOwn() { return std::move(m_own); }
 
 private:
     Result<VariantFits> exactFits() const
@@ -120,7 +123,7 @@ private:
 
     // What a variant's own roundings add is far below the distance between schedules, so where one schedule fits, the
     // others need no second look. Where none does, roundings may have made the difference: all are tried.
-    Result<VariantFits> addFaithful(VariantFits fits) const
+    Result<VariantFits> addFaithful(VariantFits fits)
     {
         double nearest = std::numeric_limits<double>::infinity();
         for (const auto& [variant, fit] : fits) {
@@ -128,7 +131,7 @@ private:
         }
         const double bound =
             nearest <= plausibleFit ? decisiveRatio * plausibleFit : std::numeric_limits<double>::infinity();
-        std::map<std::string, Fits> done;
+        std::map<std::string, std::pair<Fits, const Variant*>> done;
         for (auto& [variant, fit] : fits) {
             if (best(fit) > bound) {
                 continue;
@@ -136,15 +139,35 @@ private:
             const auto work = workOfOwn(*variant);
             auto same = done.find(work);
             if (same == done.end()) {
-                const auto own = replayed(*variant, variant->precision);
+                const auto own = ownFit(*variant);
                 if (!own) {
                     return tl::make_unexpected(own.error());
                 }
-                same = done.emplace(work, *own).first;
+                same = done.emplace(work, std::pair(*own, variant)).first;
             }
-            fit = better(fit, same->second);
+            fit = better(fit, same->second.first);
+            if (const auto first = m_own.find(same->second.second); first != m_own.end()) {
+                m_own.emplace(variant, first->second);
+            }
         }
         return fits;
+    }
+
+    // A damaged output is judged by more replays of what fits; this is the first of them.
+    Result<Fits> ownFit(const Variant& variant)
+    {
+        if (m_element.outputScan.finite()) {
+            return replayed(variant, variant.precision);
+        }
+        if (m_watch) {
+            m_watch(variant, variant.precision);
+        }
+        auto own = replayOwn({&variant, variant.precision}, m_element, m_epsilon, m_device, m_cancel);
+        if (!own) {
+            return tl::make_unexpected(own.error());
+        }
+        m_own.emplace(&variant, std::move(own->result));
+        return fitsOf(m_element, own->output, m_signal);
     }
 
     // Projects copy from one another: what does the same work is replayed once.
@@ -179,6 +202,7 @@ private:
     const ReplayWatch& m_watch;
     std::shared_ptr<const SingularSystem> m_system; ///< none where it was cancelled
     std::vector<SingularDirection> m_signal;
+    std::map<const Variant*, MemberResult> m_own;
 };
 
 using Measure = double Fits::*;
@@ -235,7 +259,9 @@ Result<ElementFit> identifyElement(const Element& element, std::optional<double>
     if (!worthwhile || !element.inputScan.finite() || element.inputScan.allZero()) {
         return result;
     }
-    const auto compared = Comparison(element, epsilon, device, cancel, watch).compare();
+    Comparison comparison(element, epsilon, device, cancel, watch);
+    const auto compared = comparison.compare();
+    result.own = comparison.takeOwn();
     if (!compared) {
         return tl::make_unexpected(compared.error());
     }

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "core/diagnose/element.h"
+#include "core/diagnose/envelope.h"
 #include "core/model/model.h"
 #include "core/replay/replay.h"
 
@@ -19,6 +21,7 @@ struct ElementFit
     bool localDamage = false; ///< most tiles fit, some do not
     std::vector<std::string> exact {}; ///< variants whose own format gives nearly every finite value bit for bit
     bool signalOnly = false; ///< only the directions that carry signal fit: a low-rank input
+    std::map<const Variant*, MemberResult> own {}; ///< those that were replayed in their own format, of one rounding
 };
 
 /// Told of every replay before it starts.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,6 +47,7 @@ struct Evidence
     Facts facts {};
     std::vector<Member> members {};
     OddBox odd {}; ///< of a finite output, around the tiles that no replay gives
+    std::map<const Variant*, MemberResult> own {}; ///< replayed in their own format while they were compared
 };
 
 // Proof in one matrix of a batch outweighs an open question in another, and a question one that is fine.
@@ -195,6 +197,7 @@ private:
         facts.identified = std::move(fit->identification);
         facts.fit.compared = fit->compared;
         facts.fit.localDamage = fit->localDamage;
+        e.own = std::move(fit->own);
         if (facts.role != Role::healthy) {
             auto control = controlOf(facts, matrix);
             if (!control) {
@@ -346,7 +349,7 @@ private:
             e.members.size() >= worthForecasts && !e.facts.outputFinite && !e.element.inputScan.allZero();
         const auto enough =
             forecasts && e.facts.identified.how == IdentifiedBy::unknown ? Enough::asked : Enough::whole;
-        return {{e.element, stored.epsilon, enough, forecasts, m_device, m_job.cancel},
+        return {{e.element, stored.epsilon, enough, forecasts, e.own, m_device, m_job.cancel},
             [this, &stored](const Member& member) { report(*member.variant, member.precision, stored); }};
     }
 

@@ -49,8 +49,10 @@ Result<MemberResult> MemberReplays::replayed(const Member& member)
         return std::move(*forecast);
     }
     m_watch(member);
-    auto result =
-        replayMember(member, m_bench.element, m_bench.epsilon, m_bench.enough, m_bench.device, m_bench.cancel);
+    const auto begun = m_bench.own.find(member.variant);
+    const bool ownFormat = member.precision == member.variant->precision && !member.recordedEpsilon;
+    auto result = replayMember(member, m_bench.element, m_bench.epsilon, m_bench.enough, m_bench.device, m_bench.cancel,
+        ownFormat && begun != m_bench.own.end() ? &begun->second : nullptr);
     if (result && (isGram(member) || forecast)) {
         m_replayed.push_back({member, isGram(member) || agrees(*result, *forecast), *result});
     }

@@ -26,6 +26,7 @@ public:
         std::optional<double> epsilon; ///< the capture's
         Enough enough = Enough::whole;
         bool forecasts = false; ///< false: every member is replayed
+        const std::map<const Variant*, MemberResult>& own; ///< what was replayed by its own rounding before
         Device& device;
         const CancelToken& cancel;
     };

@@ -44,7 +44,8 @@ Outcome allOf(const Element& element, bool forecasts)
     const auto device = makeEigenDevice(1);
     const CancelToken cancel;
     Outcome outcome;
-    MemberReplays replays({element, 1e-8, Enough::asked, forecasts, *device, cancel},
+    const std::map<const Variant*, MemberResult> none;
+    MemberReplays replays({element, 1e-8, Enough::asked, forecasts, none, *device, cancel},
         [&](const Member& member) { outcome.replayed.push_back(member.variant->name); });
     for (const auto& variant : variants()) {
         auto result = replays.of({&variant, variant.precision});
