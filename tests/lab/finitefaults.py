@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import torch
-from cases import EPSILON, FORMAT_NAMES, VARIANTS, Case, Made, draw_input, generator, one_matrix, tile_of, words
+from cases import EPSILON, FORMAT_NAMES, VARIANTS, Case, Made, Other, draw_input, generator, one_matrix, tile_of, words
 
 
 def wrong_tile_inside(case: Case) -> Made | None:
@@ -43,6 +43,15 @@ def stale_tile_last_write(case: Case) -> Made | None:
     index = case.rng.randrange(output.shape[0]) if output.ndim == 3 else ...
     output[index][rows, cols] = before[index][rows, cols]
     return None if torch.equal(output, case.run()) else Made(case.x, output)
+
+
+def stale_output(case: Case) -> Made | None:
+    """The kernel wrote nothing: the output is that of the call before, whose dump lies beside it."""
+    before = draw_input(case.rng, case.spectrum, tuple(case.x.shape), case.x.dtype, case.rng.uniform(0.1, 1))
+    output = VARIANTS[case.variant](before, EPSILON, dtype=case.dtype).to(before.dtype).contiguous()
+    if not output.isfinite().all():
+        return None
+    return Made(case.x, output.clone(), others=[Other(before, output, later=-case.rng.randrange(20, 2000))])
 
 
 def input_in_output(case: Case) -> Made | None:
@@ -104,6 +113,7 @@ FINITE_FAULTS = {
     "wrong tile inside": ("implementation", wrong_tile_inside, False, True),
     "missing half": ("implementation", missing_half, False, True),
     "stale tile in the last write": ("implementation", stale_tile_last_write, False, True),
+    "stale output": ("implementation", stale_output, False, True),
     "input in the output": ("implementation", input_in_output, False, True),
     "tile written twice": ("implementation", tile_written_twice, False, True),
     "zero canary": ("implementation", zero_canary, False, False),

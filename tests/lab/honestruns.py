@@ -9,6 +9,7 @@ from collections.abc import Callable
 from cases import INF, NAN, Case, Made, Other, draw_input, one_matrix
 from honestcode import AROUND, BREAKING, clip_coefficient, nan_weight, second_moment, with_control
 from honestnumbers import NUMBERS
+from honestparts import PARTS
 from runfaults import run_own
 
 STATES = {"weights": nan_weight, "second moment": second_moment, "coefficient": clip_coefficient}
@@ -163,7 +164,7 @@ def words_in_the_log(case: Case) -> Made | None:
 
 def honest_kinds() -> dict[str, tuple[str, Callable[[Case], Made | None], bool, bool]]:
     """As FAULTS: (truth, what makes it, does it need a non-finite output, is `undecided` always right too)."""
-    kinds = {name: (make, name in BREAKING) for name, make in AROUND.items()} | NUMBERS
+    kinds = {name: (make, name in BREAKING) for name, make in AROUND.items()} | NUMBERS | PARTS
     kinds |= {
         "state differs, another rank": (state_by_rank, True),
         "state differs, another time": (state_by_time, True),
