@@ -49,6 +49,7 @@ struct Options
     QString layout;
     bool resetLayout = false;
     QString filter;
+    std::optional<double> timeLimit; ///< seconds
     KnownFiles known;
     QString error;
 };
@@ -120,6 +121,8 @@ void describe(QCommandLineParser& parser)
         {QStringLiteral("reset-layout"), Words::tr("Forget how the window and its panes lay.")},
         {QStringLiteral("filter"), Words::tr("Filter of the captures, e.g. \"role:birth rank:0\"."),
             QStringLiteral("TEXT")},
+        {QStringLiteral("time-limit"), Words::tr("Judge for at most so many seconds, and show what is known then."),
+            QStringLiteral("SECONDS")},
         {QStringLiteral("sweep"), Words::tr("Sweep the first capture before the picture is taken.")},
     });
     describeKnown(parser);
@@ -151,6 +154,12 @@ Options readOptions(const QCommandLineParser& parser)
         options.size = parseSize(parser.value(QStringLiteral("size")));
         if (options.size.width() < 200 || options.size.height() < 200) {
             options.error = Words::tr("--size takes width and height of at least 200, e.g. 1440x900");
+        }
+    }
+    if (parser.isSet(QStringLiteral("time-limit"))) {
+        options.timeLimit = parser.value(QStringLiteral("time-limit")).toDouble();
+        if (!(*options.timeLimit > 0)) {
+            options.error = Words::tr("--time-limit takes a positive number of seconds, e.g. 60");
         }
     }
     if (parser.isSet(QStringLiteral("theme"))) {
@@ -248,6 +257,7 @@ int show(const QApplication& app, const Options& options)
         window.resize(options.size);
     }
     window.show();
+    window.workspace().limitJudging(options.timeLimit);
     std::optional<Screenshot> screenshot;
     if (!options.paths.isEmpty()) {
         window.openPaths(options.paths);

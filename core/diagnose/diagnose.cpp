@@ -148,7 +148,9 @@ void leaveUnjudged(Diagnosis& diagnosis, const CaptureIndex& captures, const std
         const auto* capture = captures.of(verdict);
         const bool judged = verdict.facts.replayed || !verdict.summary.empty();
         if (!judged && capture != nullptr && needsReplay(verdict, *capture)) {
-            verdict.summary = fmt::format("not judged: the diagnosis was stopped ({})", why);
+            const auto& damage = verdict.facts.damage.text;
+            verdict.summary =
+                fmt::format("{}{}not judged, the diagnosis was stopped ({})", damage, damage.empty() ? "" : "; ", why);
         }
     }
 }

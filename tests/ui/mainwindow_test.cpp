@@ -266,6 +266,23 @@ TEST_F(SampleWindow, CancelledJudgementIsNotShownAsOneGoingOn)
     EXPECT_EQ(window.workspace().verdict()->summary, before);
 }
 
+TEST_F(WindowTest, WhatIsKnownIsShownWhereTheJudgingIsStopped)
+{
+    const fs::path sample = fs::path(folder.path().toStdString()) / "sample";
+    fs::copy(NANSCOPE_SAMPLE, sample, fs::copy_options::recursive);
+    fs::remove(sample / "sample.nanscope");
+    window.workspace().limitJudging(1e-9);
+    ASSERT_TRUE(open(qstr(sample.string())));
+    ASSERT_NE(window.workspace().verdict(), nullptr);
+    EXPECT_EQ(window.workspace().verdict()->role, Role::birth);
+    EXPECT_EQ(
+        window.workspace().verdict()->summary, "not judged, the diagnosis was stopped (the time limit of 1e-09 s)");
+    window.workspace().limitJudging({});
+    window.openPath(qstr(sample.string()));
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_EQ(window.workspace().verdict()->blame, Blame::implementation) << "half a diagnosis is not kept";
+}
+
 TEST_F(SampleWindow, SayingWhatRanJudgesAgain)
 {
     window.workspace().setRan({QStringLiteral("keller-jordan")});

@@ -271,17 +271,17 @@ std::optional<std::int64_t> newestPointsOf(const LoadedRun& run)
     return run.session.empty() ? std::nullopt : newestOfEach(*run.run);
 }
 
-Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job)
+Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options, const JobContext& job)
 {
     auto whole = runWithPoints(run);
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
     const auto stamp = toldStamp(run);
-    auto diagnosis = diagnoseWith(knownOf(run.told), *whole, {ran}, job);
+    auto diagnosis = diagnoseWith(knownOf(run.told), *whole, options, job);
     // A session that was opened as such learns only what its reader says of it.
     const bool finished = diagnosis && diagnosis->stopped.empty();
-    if (finished && !run.session.empty() && (!isSessionFile(run.opened) || !ran.empty())) {
+    if (finished && !run.session.empty() && (!isSessionFile(run.opened) || !options.ran.empty())) {
         // One that is read-only keeps its old diagnosis; the new one is shown all the same.
         if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
             (void)session->setDiagnosis(toStore(*diagnosis, run, stamp).text());

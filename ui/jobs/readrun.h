@@ -28,7 +28,7 @@ Result<RunData> runWithPoints(const LoadedRun& run);
 std::optional<std::int64_t> newestPointsOf(const LoadedRun& run);
 
 /// Judges a run and stores the diagnosis in its session, if it has one.
-Result<Diagnosis> judgeRun(const LoadedRun& run, const std::vector<std::string>& ran, const JobContext& job);
+Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options, const JobContext& job);
 
 /// Remembers what the owner of the run saw, in the run's own session.
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed);

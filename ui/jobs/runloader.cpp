@@ -36,6 +36,7 @@ JobContext RunLoader::begin()
     m_cancel = CancelToken();
     m_job = m_jobs.begin();
     m_busy = true;
+    m_judging = false;
     JobContext context;
     context.cancel = m_cancel;
     context.progress = [this, job = m_job, gate = std::make_shared<ProgressGate>()](const Progress& progress) {
@@ -82,8 +83,12 @@ void RunLoader::reportLoaded(int job, const LoadedRun& run, bool judging)
 void RunLoader::judge(const LoadedRun& run, const std::vector<std::string>& ran)
 {
     const JobContext context = begin();
+    m_judging = true;
+    DiagnoseOptions options;
+    options.ran = ran;
+    options.timeLimit = m_timeLimit;
     background(
-        m_pool, this, [run, ran, context] { return judgeRun(run, ran, context); },
+        m_pool, this, [run, options, context] { return judgeRun(run, options, context); },
         [this, job = m_job](Result<Diagnosis> diagnosis) { reportJudged(job, std::move(diagnosis)); });
 }
 
@@ -102,7 +107,7 @@ void RunLoader::reportJudged(int job, Result<Diagnosis> diagnosis)
 
 void RunLoader::finish(int job)
 {
-    if (m_jobs.isCurrent(job)) {
+    if (m_jobs.isCurrent(job) && m_busy) {
         m_busy = false;
         Q_EMIT idle();
     }
@@ -114,7 +119,9 @@ void RunLoader::cancel()
         return;
     }
     m_cancel.cancel();
-    m_jobs.drop();
+    if (!m_judging) {
+        m_jobs.drop();
+    }
     m_busy = false;
     Q_EMIT cancelled();
     Q_EMIT idle();

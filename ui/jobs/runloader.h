@@ -58,6 +58,9 @@ public:
     /// A folder, a capture, or a session file. `rescan` judges again even if nothing is new.
     void open(const std::filesystem::path& path, const ToldOf& told = {}, bool rescan = false);
     void judge(const LoadedRun& run, const std::vector<std::string>& ran);
+    /// Seconds after which no other capture is judged; what is known then is the answer.
+    void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }
+    /// What was judged until then still arrives, unless another request comes first.
     void cancel();
     bool busy() const { return m_busy; }
 
@@ -79,6 +82,8 @@ private:
     int m_job = 0;
     CancelToken m_cancel;
     bool m_busy = false;
+    bool m_judging = false;
+    std::optional<double> m_timeLimit;
     QThreadPool m_pool; ///< last member: its threads end before anything they use
 };
 

@@ -69,6 +69,8 @@ public:
     bool measuringDeep() const { return m_deep.busy(); }
     /// What they take, "about 4 seconds at ..", or why they are refused.
     Result<std::string> deepCostOf(const Cell& cell) const;
+    /// As RunLoader::limitJudging().
+    void limitJudging(std::optional<double> seconds) { m_loader.limitJudging(seconds); }
     void cancel();
     /// The same for who leaves: a report that is being written still is.
     void cancelReplays();

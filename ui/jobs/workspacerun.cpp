@@ -226,6 +226,10 @@ void Workspace::reportRejections()
 
 void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
 {
+    // Cancelled half-way it says less than the one that is there.
+    if (!diagnosis->stopped.empty() && m_loaded.diagnosis) {
+        return;
+    }
     m_loaded.diagnosis = std::move(diagnosis);
     m_loaded.newestPoints = newestPointsOf(m_loaded);
     m_loaded.ticks.clear();

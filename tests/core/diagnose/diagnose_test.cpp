@@ -96,7 +96,7 @@ TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
     EXPECT_EQ(verdict.role, Role::birth);
     EXPECT_EQ(verdict.rule, RuleId::unjudged);
     EXPECT_EQ(verdict.blame, Blame::undecided);
-    EXPECT_EQ(verdict.summary, "not judged: the diagnosis was stopped (the time limit of 1e-09 s)");
+    EXPECT_EQ(verdict.summary, "not judged, the diagnosis was stopped (the time limit of 1e-09 s)");
 }
 
 TEST_F(Dump, UnwrittenTileAfterAHealthyIterationIsImplementation)

@@ -359,7 +359,7 @@ TEST_F(Judging, CancelStopsAndSaysSo)
     const auto before = diagnose(m_run, {}, job);
     ASSERT_TRUE(before);
     EXPECT_EQ(before->stopped, "cancelled");
-    EXPECT_EQ(before->captures[0].summary, "not judged: the diagnosis was stopped (cancelled)");
+    EXPECT_EQ(before->captures[0].summary, "not judged, the diagnosis was stopped (cancelled)");
 
     JobContext later;
     later.progress = [&](const Progress& p) {
@@ -372,7 +372,7 @@ TEST_F(Judging, CancelStopsAndSaysSo)
     EXPECT_EQ(within->stopped, "cancelled") << "a cancel between two members of the plausible set";
     const auto& verdict = within->captures[0];
     EXPECT_EQ(verdict.rule, RuleId::unjudged);
-    EXPECT_EQ(verdict.summary, "not judged: the diagnosis was stopped (cancelled)");
+    EXPECT_EQ(verdict.summary, verdict.facts.damage.text + "; not judged, the diagnosis was stopped (cancelled)");
     EXPECT_GT(verdict.facts.damage.count, 0) << "what is damaged is known without a replay";
     EXPECT_TRUE(verdict.facts.members.empty());
 }
