@@ -16,13 +16,11 @@ JudgingTime::JudgingTime(const JobContext& job, std::optional<std::chrono::durat
     }
     // A token of its own: what comes after the judging still listens to the job's.
     m_judging.cancel = CancelToken();
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(*m_limit);
-    m_watch = std::jthread([this, end](const std::stop_token& stop) {
+    m_end = Clock::now() + std::chrono::duration_cast<Clock::duration>(*m_limit);
+    m_watch = std::jthread([this](const std::stop_token& stop) {
         constexpr auto between = std::chrono::milliseconds(20);
         while (!stop.stop_requested() && !m_judging.cancel.cancelled()) {
-            m_expired = Clock::now() >= end;
-            if (m_expired || m_outer.cancelled()) {
+            if (expired() || m_outer.cancelled()) {
                 m_judging.cancel.cancel();
             }
             std::this_thread::sleep_for(between);
@@ -35,7 +33,7 @@ std::optional<std::string> JudgingTime::stopped() const
     if (m_outer.cancelled()) {
         return "cancelled";
     }
-    return m_expired ? std::optional(fmt::format("the time limit of {:g} s", m_limit->count())) : std::nullopt;
+    return expired() ? std::optional(fmt::format("the time limit of {:g} s", m_limit->count())) : std::nullopt;
 }
 
 } // namespace nanscope

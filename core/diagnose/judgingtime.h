@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -27,10 +26,14 @@ public:
     std::optional<std::string> stopped() const;
 
 private:
+    using Clock = std::chrono::steady_clock;
+
+    bool expired() const { return m_limit && Clock::now() >= m_end; }
+
     CancelToken m_outer;
     JobContext m_judging;
     std::optional<std::chrono::duration<double>> m_limit;
-    std::atomic<bool> m_expired = false;
+    Clock::time_point m_end;
     std::jthread m_watch; ///< last: it uses the others
 };
 
