@@ -33,7 +33,8 @@ Matrix decaying(std::int64_t rows, std::int64_t cols)
 {
     auto matrix = gaussian(rows, cols, 1);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-        matrix[static_cast<std::size_t>(i)] *= std::pow(1.0 + static_cast<double>(i / cols), -1.5);
+        const auto row = i / cols;
+        matrix[static_cast<std::size_t>(i)] *= std::pow(1.0 + static_cast<double>(row), -1.5);
     }
     return matrix;
 }
