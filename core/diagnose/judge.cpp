@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +58,14 @@ bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
         return false;
     }
     return decision.blame != Blame::undecided || (verdict::asks(decision.rule) && verdict.question.empty());
+}
+
+double cosine(const std::vector<double>& a, const std::vector<double>& b)
+{
+    const double together = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    const double first = std::inner_product(a.begin(), a.end(), a.begin(), 0.0);
+    const double second = std::inner_product(b.begin(), b.end(), b.begin(), 0.0);
+    return first > 0 && second > 0 ? together / std::sqrt(first) / std::sqrt(second) : 0;
 }
 
 /// Judges one capture; holds what stays the same over its matrices.
@@ -214,7 +223,50 @@ private:
         const bool takesIt =
             std::ranges::any_of(e.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
         facts.epsilonMissing = !matrix.stored.epsilon && takesIt;
+        facts.epsilonMatters = epsilonMatters(e, matrix.stored);
+        const bool off = facts.role == Role::healthy && verdict::consider(facts).outputIsOff();
+        return off ? compareOffOutput(e, matrix) : Result<void>();
+    }
+
+    static bool epsilonMatters(const Evidence& e, const Capture& stored)
+    {
+        constexpr double farBelow = 1e-3;
+        const double limit = farBelow * std::sqrt(e.element.inputScan.sumSquares);
+        return stored.epsilon.value_or(0) >= limit
+            || std::ranges::any_of(e.members, [&](const Member& member) { return member.variant->epsilon >= limit; });
+    }
+
+    /// A finite output that fits nothing, or not what is named, is held against a healthy call and against the outputs
+    /// of earlier ones.
+    Result<void> compareOffOutput(Evidence& e, const Matrix& matrix)
+    {
+        auto control = m_controls.inSameRun(matrix.stored);
+        if (!control) {
+            return tl::make_unexpected(control.error());
+        }
+        e.facts.control = std::move(*control);
+        constexpr std::size_t mostBefore = 8;
+        for (const auto* earlier : m_captures.before(matrix.stored, mostBefore)) {
+            if (isOutputOf(*earlier, matrix)) {
+                e.facts.outputOfEarlier = earlier->file;
+                break;
+            }
+        }
         return {};
+    }
+
+    /// Of another input: the iteration gives the same for every multiple of one.
+    static bool isOutputOf(const Capture& earlier, const Matrix& matrix)
+    {
+        constexpr double sameDirection = 0.99;
+        const auto& element = matrix.element;
+        const auto batch = static_cast<std::size_t>(element.batch);
+        const bool counted = earlier.output && earlier.output->scanned() && batch < earlier.output->batches.size()
+            && earlier.output->batches[batch].sumSquares == element.outputScan.sumSquares;
+        const auto file = counted ? openCapture(earlier) : failure(ErrorKind::format, {});
+        const auto other = file ? loadElement(*file, element.batch) : tl::make_unexpected(file.error());
+        return other && other->output == element.output
+            && std::abs(cosine(other->input, element.input)) < sameDirection;
     }
 
     Result<std::optional<ControlCall>> controlOf(const Facts& facts, const Matrix& matrix)

@@ -176,11 +176,13 @@ struct Facts
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone
     bool inputAlone = false; ///< by its wrapper or its bits, the call took nothing else
     bool normMayVanish = false; ///< squares of the input leave fp32, or come short in fp16 beside a larger healthy call
+    bool epsilonMatters = false; ///< an epsilon that may have been in effect is not far below the norm of the input
     bool epsilonMissing = false; ///< a member takes the caller's, and the dump records none
 
     Identification identified; ///< by the sidecar, the user, the output, or a control, in this order
     OutputFit fit; ///< its worst tile is that which no replay of any member gives
     std::optional<ControlCall> control;
+    std::string outputOfEarlier; ///< file of an earlier call of the process with this very output, and another input
     bool zeroInPlaces = false; ///< what no replay gives is zero, as a mask leaves it
     bool termOrFactor = false; ///< what no replay gives there may be a term or a factor of the user's own
     bool misplaced = false; ///< what no replay gives there stands elsewhere among the results of this call

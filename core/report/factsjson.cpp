@@ -172,10 +172,12 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("dumped_by_wrapper", facts.dumpedByWrapper);
     visit("input_alone", facts.inputAlone);
     visit("norm_may_vanish", facts.normMayVanish);
+    visit("epsilon_matters", facts.epsilonMatters);
     visit("epsilon_missing", facts.epsilonMissing);
     visit("identified", facts.identified);
     visit("fit", facts.fit);
     visit("control", facts.control);
+    visit("output_of_earlier", facts.outputOfEarlier);
     visit("zero_in_places", facts.zeroInPlaces);
     visit("term_or_factor", facts.termOrFactor);
     visit("misplaced", facts.misplaced);

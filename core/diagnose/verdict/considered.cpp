@@ -100,6 +100,24 @@ bool Considered::nameContradicted() const
     return restIsOff || onCall.value_or(0) > foreignFit;
 }
 
+bool Considered::outputIsOff() const
+{
+    const bool unlikeItsName = saidToHaveRun() && identified.fit.value_or(0) > foreignFit;
+    return facts.fit.compared && (fitsNothingKnown() || unlikeItsName);
+}
+
+bool Considered::controlConfirms() const
+{
+    if (!facts.control) {
+        return false;
+    }
+    const auto& onCall = facts.control->identified;
+    if (saidToHaveRun()) {
+        return fitOf(onCall, identified.names).value_or(1) <= closeFit;
+    }
+    return onCall.how == IdentifiedBy::fit && !onCall.matchesNone && onCall.fit.value_or(1) <= closeFit;
+}
+
 bool Considered::nameUnconfirmed() const
 {
     const auto onCall = facts.control ? fitOf(facts.control->identified, identified.names) : std::nullopt;

@@ -23,6 +23,10 @@ struct Considered
     bool nameContradicted() const;
     /// Held against the variants, which the output is not what any gives of.
     bool fitsNothingKnown() const { return identified.matchesNone; }
+    /// The output is not what is said to have run, or what any known variant gives.
+    bool outputIsOff() const;
+    /// A healthy call is what is said to have run; where nobody says it, what a known variant gives.
+    bool controlConfirms() const;
     /// Neither the output nor a healthy call shows that what is said to have run did.
     bool nameUnconfirmed() const;
     /// Which epsilon the function had is not known: a name does not say that the caller's was passed on.

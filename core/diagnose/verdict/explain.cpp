@@ -241,6 +241,33 @@ Words offInPlaces(const Considered& c, const char* kind)
         "it does not, the kernel did"};
 }
 
+Words ofEarlierCall(const Considered& c, RuleId rule)
+{
+    const auto text =
+        fmt::format("the output is bit for bit that of {}, an earlier call of this process, whose input was "
+                    "another",
+            c.facts.outputOfEarlier);
+    if (rule == RuleId::staleOutput) {
+        return {"stale output", text + ": the result of this call was not written, or not read", {}};
+    }
+    return {"the output of an earlier call", text,
+        "does your code keep results (an update every few steps, a step that is skipped)? If it does not, the kernel "
+        "wrote nothing (--nothing-else says so)"};
+}
+
+Words unlikeItsControl(const Considered& c, RuleId rule)
+{
+    const auto what = c.fitsNothingKnown() ? "what any known variant gives" + nearestText(c.identified)
+                                           : fmt::format("what {} gives ({:.0f} % off)", namesOf(c), percentOff(c));
+    const auto text = fmt::format("the output is finite and not {}, and {} is", what, c.facts.control->source);
+    if (rule == RuleId::wrongBesideItsControl) {
+        return {"finite, and wrong everywhere", text, {}};
+    }
+    return {"unlike a healthy call", text,
+        "does your code treat this call otherwise than the healthy one (a mask, another optimizer, a cast, an old "
+        "value)? If it does not, the kernel did (--nothing-else says so)"};
+}
+
 Words notWhatWasSaid(const Considered& c)
 {
     const auto& id = c.identified;
@@ -280,6 +307,12 @@ Words ofFinite(const Considered& c, RuleId rule)
                         "format, and what is divided by infinity is zero",
                 membersThat(c, reproduces, true)),
             {}};
+    case RuleId::outputOfEarlierCall:
+    case RuleId::staleOutput:
+        return ofEarlierCall(c, rule);
+    case RuleId::unlikeItsControl:
+    case RuleId::wrongBesideItsControl:
+        return unlikeItsControl(c, rule);
     case RuleId::notWhatWasSaid:
         return notWhatWasSaid(c);
     case RuleId::zeroInPlaces:

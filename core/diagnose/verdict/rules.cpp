@@ -165,6 +165,12 @@ bool isCastOverflow(const Considered& c)
     return c.all(reproduces) && isCastFailing(c, reproduces) && c.facts.inputAbsmax > 1;
 }
 
+// What ran is known from another call, and this one's output is another's.
+bool isUnlikeItsControl(const Considered& c)
+{
+    return isFinite(c) && c.outputIsOff() && c.controlConfirms() && !c.facts.epsilonMatters && !c.facts.normMayVanish;
+}
+
 constexpr Rule table[] = {
     {RuleId::calledAgainFinite,
         "the captured call, made again on the same GPU, came out finite at least once: no function of its input does "
@@ -267,6 +273,21 @@ constexpr Rule table[] = {
     {RuleId::allZeroOfSome, "all zero, as some members give it and others do not", Blame::undecided, Answers::ran,
         [](const Considered& c) { return isSilentlyZero(c) && !c.all(reproduces); }},
     {RuleId::allZeroOfAll, "all zero, as every member gives it", Blame::numerics, Answers::nothing, isSilentlyZero},
+    {RuleId::outputOfEarlierCall,
+        "finite, and bit for bit the output of an earlier call of the process, whose input was another; nobody says "
+        "that "
+        "nothing else ran",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) { return isFinite(c) && !c.facts.outputOfEarlier.empty() && !c.facts.nothingElse; }},
+    {RuleId::staleOutput, "the same, and nothing else ran", Blame::implementation, Answers::nothing,
+        [](const Considered& c) { return isFinite(c) && !c.facts.outputOfEarlier.empty(); }},
+    {RuleId::unlikeItsControl,
+        "finite, and not what is named or any known variant gives, while a healthy call is; no epsilon matters; nobody "
+        "says that nothing else ran",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) { return isUnlikeItsControl(c) && !c.facts.nothingElse; }},
+    {RuleId::wrongBesideItsControl, "the same, and nothing else ran", Blame::implementation, Answers::nothing,
+        isUnlikeItsControl},
     {RuleId::finiteOfNoKnownVariant, "finite, and not what any known variant gives", Blame::undecided, Answers::control,
         [](const Considered& c) { return isFinite(c) && c.fitsNothingKnown(); }},
     {RuleId::notWhatWasSaid, "finite, and not what the named function gives", Blame::undecided, Answers::ran,
@@ -352,7 +373,8 @@ bool asks(RuleId rule)
 bool makesABirth(RuleId rule)
 {
     constexpr std::array births {RuleId::allZero, RuleId::allZeroOfSome, RuleId::allZeroOfAll, RuleId::zeroInPlaces,
-        RuleId::offByTermOrFactor, RuleId::offInPlaces, RuleId::duplicateMayHaveOtherState};
+        RuleId::offByTermOrFactor, RuleId::offInPlaces, RuleId::duplicateMayHaveOtherState, RuleId::outputOfEarlierCall,
+        RuleId::unlikeItsControl};
     return std::ranges::find(births, rule) != births.end();
 }
 

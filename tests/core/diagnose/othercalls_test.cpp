@@ -129,6 +129,76 @@ TEST_F(OtherCalls, AnotherMatrixOfTheCallTellsWhatRan)
     EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("not to blame"))));
 }
 
+TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
+{
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(1))});
+    EXPECT_EQ(verdictOn(1).rule, RuleId::fits);
+    const auto asked = verdictOn(2);
+    EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
+    EXPECT_EQ(asked.role, Role::birth);
+    EXPECT_EQ(asked.blame, Blame::undecided) << "a step that is skipped keeps its result, too";
+    EXPECT_THAT(asked.summary, HasSubstr(m_run.captures[0].file));
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::staleOutput);
+    EXPECT_EQ(verdictOn(2).blame, Blame::implementation);
+}
+
+TEST_F(OtherCalls, AMultipleOfAnInputHasTheSameOutputAndIsFine)
+{
+    auto twice = waves(1);
+    for (auto& value : twice) {
+        value *= 2;
+    }
+    // Neither fits anything known, so that only the inputs tell.
+    auto output = outputOf("gns-gram", waves(1));
+    std::ranges::reverse(output);
+    add(0, 7, {waves(1)}, {output});
+    add(0, 7, {twice}, {output});
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::finiteOfNoKnownVariant);
+}
+
+TEST_F(OtherCalls, TheOutputOfAnotherProcessIsNoStaleOne)
+{
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 8, {waves(2)}, {outputOf("gns-gram", waves(1))});
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::finiteOfNoKnownVariant);
+}
+
+TEST_F(OtherCalls, AFiniteOutputThatFitsNothingBesideAHealthyCallIsABirth)
+{
+    auto wrong = outputOf("gns-gram", waves(2));
+    std::ranges::reverse(wrong);
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {waves(2)}, {wrong});
+    const auto asked = verdictOn(2);
+    EXPECT_EQ(asked.rule, RuleId::unlikeItsControl) << asked.summary;
+    EXPECT_EQ(asked.role, Role::birth);
+    EXPECT_EQ(asked.blame, Blame::undecided) << "another optimizer may have had this call";
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::wrongBesideItsControl);
+    EXPECT_EQ(verdictOn(2, {"gns-gram"}).rule, RuleId::wrongBesideItsControl);
+    EXPECT_EQ(verdictOn(2, {"keller-jordan"}).rule, RuleId::notWhatWasSaid) << "the healthy call is not that either";
+}
+
+TEST_F(OtherCalls, BesideAnEpsilonThatMattersAnotherSizeIsNoFault)
+{
+    auto faint = waves(2);
+    for (auto& value : faint) {
+        value *= 1e-9;
+    }
+    auto halved = outputOf("gns-gram", faint);
+    for (auto& value : halved) {
+        value *= 0.5;
+    }
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {faint}, {halved});
+    m_nothingElse = true;
+    EXPECT_NE(verdictOn(2, {"gns-gram"}).blame, Blame::implementation);
+}
+
 TEST_F(OtherCalls, AHealthyCaptureOfTheSameKindTellsWhatRan)
 {
     add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});

@@ -58,6 +58,15 @@ MadeFacts off()
     return made;
 }
 
+MadeFacts besideItsControl()
+{
+    auto made = finite();
+    made.facts.identified.how = IdentifiedBy::given;
+    made.facts.identified.fit = 0.4;
+    made.facts.control = ControlCall {"control.pt", false, 1, finite().facts.identified, {}};
+    return made;
+}
+
 MadeFacts allZero(int reproducing)
 {
     auto made = finite();
@@ -149,6 +158,15 @@ std::map<RuleId, Facts> examples()
         {RuleId::allZero, allZero(0).facts},
         {RuleId::allZeroOfSome, with(allZero(8), [](M m) { m.member("keller-jordan"); })},
         {RuleId::allZeroOfAll, allZero(8).facts},
+        {RuleId::outputOfEarlierCall, with(finite(), [](M m) { m.facts.outputOfEarlier = "a.pt"; })},
+        {RuleId::staleOutput,
+            with(finite(),
+                [](M m) {
+                    m.facts.outputOfEarlier = "a.pt";
+                    m.facts.nothingElse = true;
+                })},
+        {RuleId::unlikeItsControl, besideItsControl().facts},
+        {RuleId::wrongBesideItsControl, with(besideItsControl(), [](M m) { m.facts.nothingElse = true; })},
         {RuleId::finiteOfNoKnownVariant, with(finite(), [](M m) { m.facts.identified.matchesNone = true; })},
         {RuleId::notWhatWasSaid,
             with(finite(),
