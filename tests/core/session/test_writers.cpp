@@ -189,6 +189,8 @@ TEST(Locks, ASessionThatIsBeingWrittenIsOpenedOnceItsWriterHasFinished)
         EXPECT_THAT(refused.error().what, HasSubstr("wait until it has finished"));
         EXPECT_TRUE(Session::open(path, OpenMode::readOnly));
     }
+    // Whoever opens it reads for a moment, which a commit has to wait for.
+    sqlite3_busy_timeout(writer, 60000);
     std::jthread opener([&] { EXPECT_TRUE(Session::open(path, OpenMode::readWrite)); });
     EXPECT_EQ(sqlite3_exec(writer, "COMMIT", nullptr, nullptr, nullptr), SQLITE_OK);
     opener.join();
