@@ -11,8 +11,6 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "core/replay/gemm.h"
-
 namespace nanscope {
 
 namespace {
@@ -72,16 +70,22 @@ std::shared_ptr<const SingularSystem> SingularSystem::of(
     return made.get();
 }
 
+GemmShape<float> SingularSystem::productInto(std::vector<float>& out) const
+{
+    GemmShape<float> product;
+    product.out = out.data();
+    product.inner = m_small;
+    product.rows = m_shape.rows;
+    product.cols = m_shape.cols;
+    return product;
+}
+
 void SingularSystem::project(std::span<const double> scaled)
 {
     const std::vector<float> x(scaled.begin(), scaled.end());
     const bool tall = m_shape.rows > m_shape.cols;
     m_projected.resize(x.size());
-    GemmShape<float> product;
-    product.out = m_projected.data();
-    product.inner = m_small;
-    product.rows = m_shape.rows;
-    product.cols = m_shape.cols;
+    auto product = productInto(m_projected);
     product.a = tall ? x.data() : m_vectors.data();
     product.b = tall ? m_vectors.data() : x.data();
     product.transposeB = tall;
@@ -98,11 +102,7 @@ std::vector<double> SingularSystem::amplified(std::span<const double> gains, con
     }
     std::vector<float> out(m_projected.size());
     const bool tall = m_shape.rows > m_shape.cols;
-    GemmShape<float> product;
-    product.out = out.data();
-    product.inner = m_small;
-    product.rows = m_shape.rows;
-    product.cols = m_shape.cols;
+    auto product = productInto(out);
     product.a = tall ? m_projected.data() : gained.data();
     product.b = tall ? gained.data() : m_projected.data();
     product.transposeA = !tall;

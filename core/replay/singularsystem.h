@@ -9,6 +9,7 @@
 
 #include "core/model/capture.h"
 #include "core/model/job.h"
+#include "core/replay/gemm.h"
 
 namespace nanscope {
 
@@ -36,6 +37,8 @@ public:
         std::span<const double> matrix, const MatrixShape& shape, const CancelToken& cancel);
 
 private:
+    /// Of the smaller side with itself, into a matrix of this shape; its operands are still to be set.
+    GemmShape<float> productInto(std::vector<float>& out) const;
     void project(std::span<const double> scaled);
 
     MatrixShape m_shape;
