@@ -37,7 +37,7 @@ public:
         std::span<const double> matrix, const MatrixShape& shape, const CancelToken& cancel);
 
 private:
-    /// Of the smaller side with itself, into a matrix of this shape; its operands are still to be set.
+    /// A product over the smaller side into a matrix of this shape; its operands are still to be set.
     GemmShape<float> productInto(std::vector<float>& out) const;
     void project(std::span<const double> scaled);
 
