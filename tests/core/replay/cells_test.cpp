@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <span>
 
 #include <gmock/gmock.h>
 
@@ -18,7 +19,7 @@ using testing::HasSubstr;
 TensorToWrite doubles(const Shape& shape, const std::vector<double>& values)
 {
     TensorToWrite tensor {"input", DType::float64, shape, std::vector<std::byte>(values.size() * sizeof(double))};
-    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    std::ranges::copy(std::as_bytes(std::span(values)), tensor.bytes.begin());
     return tensor;
 }
 

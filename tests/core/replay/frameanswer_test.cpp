@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/frameanswer.h"
 
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
 #include <gmock/gmock.h>
 
 #include "core/replay/serverequest.h"
@@ -46,8 +50,9 @@ protected:
 
 std::vector<std::uint64_t> bits(const std::vector<double>& values)
 {
-    std::vector<std::uint64_t> result(values.size());
-    std::memcpy(result.data(), values.data(), values.size() * sizeof(double));
+    std::vector<std::uint64_t> result;
+    std::ranges::transform(
+        values, std::back_inserter(result), [](double value) { return std::bit_cast<std::uint64_t>(value); });
     return result;
 }
 
