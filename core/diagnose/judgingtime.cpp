@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/judgingtime.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace nanscope {
@@ -16,7 +18,9 @@ JudgingTime::JudgingTime(const JobContext& job, std::optional<std::chrono::durat
     }
     // A token of its own: what comes after the judging still listens to the job's.
     m_judging.cancel = CancelToken();
-    m_end = Clock::now() + std::chrono::duration_cast<Clock::duration>(*m_limit);
+    // What the clock cannot count to is no limit.
+    constexpr std::chrono::duration<double> longest = std::chrono::years(30);
+    m_end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(*m_limit, longest));
     m_watch = std::jthread([this](const std::stop_token& stop) {
         constexpr auto between = std::chrono::milliseconds(20);
         while (!stop.stop_requested() && !m_judging.cancel.cancelled()) {

@@ -40,6 +40,11 @@ TEST(JudgingTime, ALimitEndsTheJudgingAndNotTheJob)
     EXPECT_FALSE(job.cancel.cancelled());
 }
 
+TEST(JudgingTime, ALimitBeyondTheClockIsNone)
+{
+    EXPECT_FALSE(JudgingTime({}, Seconds(1e300)).stopped());
+}
+
 TEST(JudgingTime, ACancelledJobEndsTheJudgingBeforeItsLimit)
 {
     JobContext job;
