@@ -15,20 +15,65 @@ namespace {
 // Beyond this the composed output is no longer that of a working schedule; overflow follows almost at once.
 constexpr double divergedOutput = 1.5;
 
-bool diverges(std::span<const Coefficients> steps, double sigma)
+struct Interval
 {
-    return !(std::abs(applySchedule(steps, sigma)) <= divergedOutput);
+    double low = 0;
+    double high = 0;
+
+    double largest() const { return std::max(std::abs(low), std::abs(high)); }
+    void widenTo(double value)
+    {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+};
+
+/// All values of p(x) = ax + bx^3 + cx^5 over an interval: an interval again, whose ends p has at the ends of the first
+/// or where p'(x) = a + 3bx^2 + 5cx^4 = 0.
+Interval image(const Coefficients& step, const Interval& over)
+{
+    const auto value = [&](double x) { return applySchedule({&step, 1}, x); };
+    Interval all {value(over.low), value(over.low)};
+    all.widenTo(value(over.high));
+    const auto consider = [&](double square) {
+        const double x = std::sqrt(square);
+        for (const double at : {x, -x}) {
+            if (at > over.low && at < over.high) {
+                all.widenTo(value(at));
+            }
+        }
+    };
+    const auto& [a, b, c] = step;
+    const double root = std::sqrt(9 * b * b - 20 * a * c);
+    // Without c both formulas would divide by zero; NaN is in no interval.
+    for (const double square : {(-3 * b + root) / (10 * c), (-3 * b - root) / (10 * c), -a / (3 * b)}) {
+        consider(square);
+    }
+    return all;
 }
 
-// First diverging value above `low`, where nothing diverges.
-double firstDivergence(std::span<const Coefficients> steps, double low)
+Interval image(std::span<const Coefficients> steps, Interval over)
 {
-    constexpr double stride = 1e-3;
-    double high = low + stride;
-    while (!diverges(steps, high) && high < 4 * low + 4) {
-        low = high;
-        high += stride;
+    for (const auto& step : steps) {
+        over = image(step, over);
     }
+    return over;
+}
+
+/// Some value up to sigma diverges.
+bool diverges(std::span<const Coefficients> steps, double sigma)
+{
+    return !(image(steps, {0, sigma}).largest() <= divergedOutput);
+}
+
+double firstDivergence(std::span<const Coefficients> steps)
+{
+    constexpr double never = 0x1p20;
+    double high = 1;
+    while (!diverges(steps, high) && high < never) {
+        high *= 2;
+    }
+    double low = 0;
     for (int i = 0; i < 60; ++i) {
         const double middle = 0.5 * (low + high);
         (diverges(steps, middle) ? high : low) = middle;
@@ -75,29 +120,20 @@ double applySchedule(std::span<const Coefficients> steps, double sigma)
 
 std::vector<double> largestOnEntry(std::span<const Coefficients> steps)
 {
-    constexpr int samples = 20000;
-    std::vector<double> maxima(steps.size(), 0.0);
-    for (int i = 1; i <= samples; ++i) {
-        double sigma = static_cast<double>(i) / samples;
-        for (std::size_t k = 0; k < steps.size(); ++k) {
-            maxima[k] = std::max(maxima[k], std::abs(sigma));
-            sigma = applySchedule(steps.subspan(k, 1), sigma);
-        }
+    std::vector<double> maxima;
+    Interval reached {0, 1};
+    for (const auto& step : steps) {
+        maxima.push_back(reached.largest());
+        reached = image(step, reached);
     }
     return maxima;
 }
 
 std::vector<double> divergenceLimits(std::span<const Coefficients> steps)
 {
-    const auto maxima = largestOnEntry(steps);
     std::vector<double> limits;
     for (std::size_t k = 0; k < steps.size(); ++k) {
-        const auto rest = steps.subspan(k);
-        // A schedule without slack may already diverge a rounding error above its own maximum.
-        double start = diverges(rest, maxima[k]) ? maxima[k] * (1 - 1e-6) : maxima[k];
-        // With too small a safety factor it diverges within (0, 1] already.
-        start = diverges(rest, start) ? 0 : start;
-        limits.push_back(firstDivergence(rest, start));
+        limits.push_back(firstDivergence(steps.subspan(k)));
     }
     return limits;
 }

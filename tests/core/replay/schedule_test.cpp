@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/scheduleslack.h"
 #include "core/replay/variant.h"
 
 namespace nanscope {
@@ -52,6 +54,47 @@ TEST_P(Schedules, AgreeWithAnIndependentScan)
     for (std::size_t k = 0; k < limits.size(); ++k) {
         EXPECT_NEAR(limits[k], expected.at("per_step").at(k).at("limit").get<double>(), 2e-6) << "step " << k + 1;
     }
+}
+
+TEST(Schedule, EveryLimitIsTheFirstThatAScanFinds)
+{
+    constexpr int samples = 20000;
+    for (const auto* variant : knownVariants()) {
+        const std::span<const Coefficients> steps = variant->steps;
+        const auto limits = divergenceLimits(steps);
+        const auto largest = largestOnEntry(steps);
+        std::vector<double> scanned(steps.size(), 0);
+        for (int i = 1; i <= samples; ++i) {
+            double sigma = static_cast<double>(i) / samples;
+            for (std::size_t k = 0; k < steps.size(); ++k) {
+                scanned[k] = std::max(scanned[k], std::abs(sigma));
+                sigma = applySchedule(steps.subspan(k, 1), sigma);
+            }
+        }
+        for (std::size_t k = 0; k < steps.size(); ++k) {
+            // A scan steps over the peaks of many steps.
+            EXPECT_GE(largest[k], scanned[k] * (1 - 1e-12)) << variant->name << " step " << k + 1;
+            EXPECT_NEAR(largest[k], scanned[k], 2e-4 * scanned[k]) << variant->name << " step " << k + 1;
+            const auto rest = steps.subspan(k);
+            for (int i = 1; i < samples; ++i) {
+                const double below = limits[k] * i / samples;
+                ASSERT_LE(std::abs(applySchedule(rest, below)), 1.5) << variant->name << " step " << k + 1;
+            }
+            EXPECT_GT(std::abs(applySchedule(rest, limits[k] * (1 + 1e-9))), 1.5) << variant->name << " step " << k + 1;
+        }
+    }
+}
+
+TEST(Schedule, StepsThatNeverDivergeHaveALimitFarOff)
+{
+    const std::vector<Coefficients> halving {{0.5, 0, 0}, {0.5, 0, 0}};
+    EXPECT_NEAR(divergenceLimits(halving)[0], 6, 1e-9);
+    EXPECT_NEAR(divergenceLimits(halving)[1], 3, 1e-9);
+    const std::vector<Coefficients> nothing {{0, 0, 0}};
+    EXPECT_GT(divergenceLimits(nothing)[0], 1e5);
+    const std::vector<Coefficients> cubic {{1.5, -0.5, 0}};
+    EXPECT_NEAR(largestOnEntry(cubic)[0], 1, 0);
+    EXPECT_NEAR(applySchedule(cubic, divergenceLimits(cubic)[0]), -1.5, 1e-9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, Schedules,
