@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "core/replay/formats.h"
@@ -33,27 +34,45 @@ double plainFit(const Element& element, const std::vector<double>& reference)
     return total > 0 ? std::sqrt(difference / total) : infinity;
 }
 
+/// ||left^T M|| of what is held against each other: of the reference, and of what the output is off by.
+struct Gains
+{
+    double reference = 0; ///< squared
+    double difference = 0; ///< squared
+};
+
+Gains gainsAlong(const SingularDirection& direction, const Element& element, const std::vector<double>& reference)
+{
+    const auto cols = static_cast<std::size_t>(element.shape.cols);
+    std::vector<double> kept(cols, 0);
+    std::vector<double> off(cols, 0);
+    auto at = reference.begin();
+    auto captured = element.output.begin();
+    for (const double weight : direction.left) {
+        for (std::size_t c = 0; c < cols; ++c, ++at, ++captured) {
+            const bool use = comparable(*captured);
+            kept[c] += use ? weight * *at : 0;
+            off[c] += use ? weight * (*captured - *at) : 0;
+        }
+    }
+    const auto squared = [](const std::vector<double>& v) {
+        return std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
+    };
+    return {squared(kept), squared(off)};
+}
+
 // Low-rank inputs fill the null space with amplified noise; along the directions that carry signal every rounding of
 // the right variant still agrees.
 double signalFit(
     const Element& element, const std::vector<double>& reference, const std::vector<SingularDirection>& directions)
 {
-    std::vector<double> masked(reference.size());
-    std::vector<double> difference(reference.size());
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        const bool use = comparable(element.output[i]);
-        masked[i] = use ? reference[i] : 0;
-        difference[i] = use ? element.output[i] - reference[i] : 0;
-    }
-    double wrong = 0;
-    double total = 0;
+    Gains sum;
     for (const auto& direction : directions) {
-        const double d = gainAlong(direction.left, difference, element.shape.cols);
-        const double r = gainAlong(direction.left, masked, element.shape.cols);
-        wrong += d * d;
-        total += r * r;
+        const auto gains = gainsAlong(direction, element, reference);
+        sum.reference += gains.reference;
+        sum.difference += gains.difference;
     }
-    return total > 0 ? std::sqrt(wrong / total) : infinity;
+    return sum.reference > 0 ? std::sqrt(sum.difference / sum.reference) : infinity;
 }
 
 std::optional<Precision> formatOf(DType type)
@@ -72,14 +91,13 @@ std::optional<Precision> formatOf(DType type)
 
 double exactShare(const Element& element, const std::vector<double>& reference)
 {
-    const bool known = formatOf(element.outputType).has_value();
-    const auto rounded = known ? inFormatOf(element, reference) : std::vector<double>();
+    const auto format = formatOf(element.outputType);
     std::int64_t same = 0;
     std::int64_t compared = 0;
-    for (std::size_t i = 0; i < rounded.size(); ++i) {
+    for (std::size_t i = 0; format && i < reference.size(); ++i) {
         if (comparable(element.output[i])) {
             ++compared;
-            same += rounded[i] == element.output[i] ? 1 : 0;
+            same += roundTo(*format, reference[i]) == element.output[i] ? 1 : 0;
         }
     }
     return compared > 0 ? static_cast<double>(same) / static_cast<double>(compared) : 0;

@@ -23,7 +23,8 @@ template <class T>
 class Engine
 {
 public:
-    Engine(const Program& program, std::int64_t batch, int threads)
+    /// Takes the memory of the one before where it fits: fresh pages cost as much as a product of small matrices.
+    Engine(const Program& program, std::int64_t batch, int threads, std::unique_ptr<Engine> before)
         : m_plans(program.buffers)
         , m_batch(batch)
         , m_threads(threads)
@@ -33,8 +34,10 @@ public:
         for (const auto length : program.vectorLengths) {
             m_vectors.emplace_back(static_cast<std::size_t>(length * batch));
         }
+        auto old = before ? std::move(before->m_buffers) : Buffers();
+        before.reset();
         for (const auto& plan : m_plans) {
-            m_buffers.emplace_back(static_cast<std::size_t>(plan.rows * plan.cols * batch));
+            m_buffers.push_back(taken(old, static_cast<std::size_t>(plan.rows * plan.cols * batch)));
         }
     }
 
@@ -112,6 +115,22 @@ public:
     }
 
 private:
+    using Buffers = std::vector<std::vector<T>>;
+
+    /// What a buffer holds is written before it is read.
+    static std::vector<T> taken(Buffers& old, std::size_t size)
+    {
+        const auto fits = std::ranges::find_if(
+            old, [&](const std::vector<T>& one) { return one.capacity() >= size && one.capacity() <= 2 * size; });
+        if (fits == old.end()) {
+            return std::vector<T>(size);
+        }
+        auto buffer = std::move(*fits);
+        old.erase(fits);
+        buffer.resize(size);
+        return buffer;
+    }
+
     std::span<T> matrix(BufferId buffer, std::int64_t element)
     {
         const auto& plan = m_plans[static_cast<std::size_t>(buffer)];
@@ -334,7 +353,7 @@ private:
     std::vector<BufferPlan> m_plans;
     std::int64_t m_batch;
     int m_threads;
-    std::vector<std::vector<T>> m_buffers;
+    Buffers m_buffers;
     std::vector<T> m_scalars;
     std::vector<std::vector<T>> m_vectors;
     std::vector<Scan> m_scans;
@@ -371,14 +390,14 @@ public:
 
     Result<void> prepare(const Program& program, std::int64_t batch) override
     {
-        m_float.reset();
-        m_double.reset();
         const bool wide = program.precision == Precision::fp64;
         try {
             if (wide) {
-                m_double = std::make_unique<Engine<double>>(program, batch, m_threads);
+                m_float.reset();
+                m_double = std::make_unique<Engine<double>>(program, batch, m_threads, std::move(m_double));
             } else {
-                m_float = std::make_unique<Engine<float>>(program, batch, m_threads);
+                m_double.reset();
+                m_float = std::make_unique<Engine<float>>(program, batch, m_threads, std::move(m_float));
             }
         } catch (const std::bad_alloc&) {
             const auto bytes = program.workspaceBytes(wide ? sizeof(double) : sizeof(float)) * batch;
