@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "core/tensorfile/openers.h"
@@ -22,8 +23,11 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> inputNames {"input", "X", "x", "update", "grad"};
+constexpr std::array<std::string_view, 3> inputNames {"input", "X", "x"};
 constexpr std::array<std::string_view, 3> outputNames {"output", "Y", "y"};
+constexpr std::array<std::string_view, 1> updateName {"update"};
+// Of an optimizer's state; the update is what was computed from these.
+constexpr std::array<std::string_view, 3> momentNames {"momentum", "momentum_buffer", "grad"};
 
 template <class T>
 std::optional<T> parseNumber(std::string_view text)
@@ -104,21 +108,10 @@ bool isWrapped(const PickleValue& root, const CaptureFile& file)
         && typeName != nullptr && *typeName == expected && numbersIn(root.find("shape")) == capture.input.shape;
 }
 
-/// A sidecar only adds what it can; a bad one is as good as none.
-void readSidecar(const std::filesystem::path& path, Capture& capture)
+/// Takes what the dump does not say itself.
+void takeSidecar(const simdjson::dom::object& object, CaptureFile& file)
 {
-    constexpr std::uint64_t largest = std::uint64_t {1} << 20;
-    const auto file = FileReader::open(std::filesystem::path(path).replace_extension(".json"));
-    if (!file || file->size() > largest) {
-        return;
-    }
-    simdjson::padded_string text(file->size());
-    simdjson::dom::parser parser;
-    simdjson::dom::object object;
-    if (!file->readAt(0, std::as_writable_bytes(std::span(text.data(), text.size())))
-        || parser.parse(text).get(object) != simdjson::SUCCESS) {
-        return;
-    }
+    auto& capture = file.capture;
     std::string_view variant;
     if (object["variant"].get(variant) == simdjson::SUCCESS) {
         capture.variant = std::string(variant);
@@ -131,14 +124,42 @@ void readSidecar(const std::filesystem::path& path, Capture& capture)
     if (object["nothing_else"].get(nothingElse) == simdjson::SUCCESS) {
         capture.nothingElse = nothingElse;
     }
-    double epsilon = 0;
-    if (!capture.epsilon && object["epsilon"].get(epsilon) == simdjson::SUCCESS) {
-        capture.epsilon = epsilon;
-    }
     std::int64_t step = 0;
     if (object["step"].get(step) == simdjson::SUCCESS) {
         capture.step = step;
     }
+    double epsilon = 0;
+    if (object["epsilon"].get(epsilon) != simdjson::SUCCESS) {
+        return;
+    }
+    if (capture.epsilon && *capture.epsilon != epsilon) {
+        file.sidecarNotes.push_back(
+            fmt::format("it says epsilon {:g}, and the dump {:g}, which counts", epsilon, *capture.epsilon));
+    }
+    capture.epsilon = capture.epsilon.value_or(epsilon);
+}
+
+/// A sidecar only adds what it can; a bad one is said and left out.
+void readSidecar(const std::filesystem::path& path, CaptureFile& capture)
+{
+    constexpr std::uint64_t largest = std::uint64_t {1} << 20;
+    const auto file = FileReader::open(std::filesystem::path(path).replace_extension(".json"));
+    if (!file) {
+        return;
+    }
+    if (file->size() > largest) {
+        capture.sidecarNotes.emplace_back("it is larger than 1 MiB and was not read");
+        return;
+    }
+    simdjson::padded_string text(file->size());
+    simdjson::dom::parser parser;
+    simdjson::dom::object object;
+    if (!file->readAt(0, std::as_writable_bytes(std::span(text.data(), text.size())))
+        || parser.parse(text).get(object) != simdjson::SUCCESS) {
+        capture.sidecarNotes.emplace_back("it is no JSON object, and nothing was taken from it");
+        return;
+    }
+    takeSidecar(object, capture);
 }
 
 template <std::size_t count>
@@ -151,6 +172,30 @@ const Tensor* firstTensor(const PickleValue& root, const std::array<std::string_
         }
     }
     return nullptr;
+}
+
+/// An update alone is what goes into the iteration; beside the momentum or the gradient it is what came of them.
+const Tensor* inputOf(const PickleValue& root)
+{
+    if (root.tensor() != nullptr) {
+        return root.tensor();
+    }
+    if (const auto* input = firstTensor(root, inputNames)) {
+        return input;
+    }
+    const auto* update = firstTensor(root, updateName);
+    const auto* moment = firstTensor(root, momentNames);
+    const bool ofMoment = moment != nullptr && (update == nullptr || update->shape() == moment->shape());
+    return ofMoment ? moment : update;
+}
+
+const Tensor* outputOf(const PickleValue& root, const Tensor& input)
+{
+    if (const auto* output = firstTensor(root, outputNames)) {
+        return output;
+    }
+    const auto* update = firstTensor(root, updateName);
+    return update != nullptr && update != &input && update->shape() == input.shape() ? update : nullptr;
 }
 
 /// Newton-Schulz of a part is not a part of Newton-Schulz of the whole: nothing that was computed from it alone may
@@ -176,7 +221,8 @@ Result<CaptureFile> noInput(const TensorFile& file)
     const auto hint =
         file.opaque.empty() ? std::string() : "; it also names " + file.opaque.front() + ", which is never run";
     return failure(ErrorKind::unsupported,
-        "The file holds neither a tensor nor a dict with a tensor named input (or X, x, update, grad), so it is no "
+        "The file holds neither a tensor nor a dict with a tensor named input (or X, x, update, momentum, grad), so it "
+        "is no "
         "capture"
             + hint);
 }
@@ -194,14 +240,14 @@ Result<void> requireElements(const CaptureFile& file)
 
 Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile& file)
 {
-    const auto* input = file.root.tensor() != nullptr ? file.root.tensor() : firstTensor(file.root, inputNames);
+    const auto* input = inputOf(file.root);
     if (input == nullptr) {
         return noInput(file);
     }
     CaptureFile result;
     result.input = *input;
     result.capture.input = factsOf(*input);
-    if (const auto* output = firstTensor(file.root, outputNames)) {
+    if (const auto* output = outputOf(file.root, *input)) {
         result.output = *output;
         result.capture.output = factsOf(*output);
     }
@@ -214,7 +260,7 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     capture.timestampMs = input->source()->stamp().modifiedNs / nsPerMs;
     readName(path.stem().string(), capture);
     readDict(file.root, capture);
-    readSidecar(path, capture);
+    readSidecar(path, result);
     result.wrapped = isWrapped(file.root, result);
     if (auto whole = requireElements(result); !whole) {
         return tl::make_unexpected(whole.error());

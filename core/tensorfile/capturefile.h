@@ -28,6 +28,9 @@ struct CaptureFile
     /// As dion's wrapper writes it: the input was cloned before the call, and what was called takes nothing besides it
     /// and epsilon.
     bool wrapped = false;
+
+    /// Sentences about a file beside it that cannot be read, or that the dump contradicts and outweighs.
+    std::vector<std::string> sidecarNotes {};
 };
 
 /// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the

@@ -74,7 +74,7 @@ TEST_F(CaptureFileTest, OtherNamesGiveTheTimeOfTheFile)
 
 TEST_F(CaptureFileTest, OtherKeysAndBareTensorsAreCaptures)
 {
-    for (const char* key : {"X", "x", "update", "grad"}) {
+    for (const char* key : {"X", "x", "update", "grad", "momentum"}) {
         const auto file = open("x.pt", withKey(key));
         ASSERT_TRUE(file) << key;
         EXPECT_FALSE(file->output || file->capture.output);
@@ -86,6 +86,23 @@ TEST_F(CaptureFileTest, OtherKeysAndBareTensorsAreCaptures)
     const auto none = open("x.pt", withKey("weights"));
     ASSERT_FALSE(none);
     EXPECT_THAT(sentence(none.error()), testing::HasSubstr("no capture"));
+}
+
+TEST_F(CaptureFileTest, AnUpdateBesideItsMomentumIsTheResult)
+{
+    const auto values = tensor("FloatStorage", "0", 24, {6, 4}, {4, 1});
+    const auto turned = tensor("FloatStorage", "0", 24, {4, 6}, {6, 1});
+    const auto opened = [&](std::initializer_list<std::pair<std::string, std::string>> entries) {
+        return open("x.pt", torchFile(pickle(dict(entries)), {bytesOf(smallInput())}));
+    };
+    const auto state = opened({{"grad", turned}, {"momentum", values}, {"update", values}, {"param", values}});
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->capture.input.shape, (Shape {6, 4})) << "the momentum, not the gradient";
+    EXPECT_TRUE(state->output);
+    EXPECT_TRUE(opened({{"grad", values}, {"update", values}})->output);
+    EXPECT_TRUE(opened({{"input", values}, {"update", values}})->output);
+    EXPECT_FALSE(opened({{"grad", turned}, {"update", values}})->output) << "not of one call";
+    EXPECT_FALSE(opened({{"update", values}, {"param", values}})->output);
 }
 
 TEST_F(CaptureFileTest, TheTensorIsBelievedNotTheDict)
@@ -128,12 +145,15 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.variant) << "a format alone names no function";
     folder.write("x.json", R"({"epsilon": 0})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.epsilon, 1e-8) << "the dump's own word counts";
+    EXPECT_THAT(open("x.pt", smallCapture())->sidecarNotes,
+        testing::ElementsAre("it says epsilon 0, and the dump 1e-08, which counts"));
     const auto body = dict({{"input", tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}});
     EXPECT_EQ(open("x.pt", torchFile(pickle(body), {bytesOf(smallInput())}))->capture.epsilon, 0);
     folder.write("x.json", "{\"variant\": 5, \"step\"");
     const auto broken = open("x.pt", smallCapture());
     ASSERT_TRUE(broken);
     EXPECT_FALSE(broken->capture.variant || broken->capture.step);
+    EXPECT_THAT(broken->sidecarNotes, testing::ElementsAre(testing::HasSubstr("no JSON object")));
 }
 
 TEST_F(CaptureFileTest, RefusesTensorsWithoutElementsWhateverTheirOtherExtents)
