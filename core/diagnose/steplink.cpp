@@ -81,6 +81,12 @@ StepLinks::Neighbours StepLinks::neighbours(const Event& event) const
     return found;
 }
 
+bool StepLinks::isMerged(std::string_view source) const
+{
+    const auto& lines = m_lines.at(source);
+    return std::ranges::any_of(lines, [&](const Lines& one) { return one.series->rank != lines.front().series->rank; });
+}
+
 StepLink StepLinks::byLine(const Event& event) const
 {
     StepLink link;
@@ -99,19 +105,33 @@ StepLink StepLinks::byLine(const Event& event) const
     link.file = event.source;
     link.line = event.line;
     link.closed = before && after;
+    link.merged = isMerged(event.source);
     return link;
 }
 
 StepLink StepLinks::of(const Capture& capture) const
 {
-    if (capture.step) {
-        return {std::pair(*capture.step, *capture.step), StepSource::sidecar, {}, 0, true};
+    auto logged = byLogs(capture);
+    if (!capture.step) {
+        return logged;
     }
+    StepLink said {std::pair(*capture.step, *capture.step), StepSource::sidecar, {}, 0, true};
+    if (logged.closed && (*capture.step < logged.between->first || *capture.step > logged.between->second)) {
+        said.otherwise = logged.between;
+        said.file = std::move(logged.file);
+        said.line = logged.line;
+    }
+    return said;
+}
+
+StepLink StepLinks::byLogs(const Capture& capture) const
+{
     StepLink best;
     const auto [from, to] = m_naming.equal_range(capture.file);
     for (auto naming = from; naming != to; ++naming) {
         const auto link = byLine(*naming->second);
-        if (link.between && (!best.between || (link.closed && !best.closed))) {
+        const auto worth = [](const StepLink& one) { return std::pair(!one.merged, one.closed); };
+        if (link.between && (!best.between || worth(link) > worth(best))) {
             best = link;
         }
     }

@@ -22,6 +22,9 @@ struct StepLink
     std::string file; ///< of the console line that names the dump
     std::int64_t line = 0;
     bool closed = false; ///< a later step line of the same rank exists; else the second is only the next number
+    bool merged = false; ///< of a log of several ranks: their lines need not be in the order they were written in
+    /// Of a sidecar's step: between which others the log has it instead; `file` and `line` are of the log.
+    std::optional<std::pair<std::int64_t, std::int64_t>> otherwise {};
 };
 
 /// The links of all captures of a run, which has to outlive it. Each takes a search among the lines of its log, not a
@@ -47,6 +50,8 @@ private:
     };
 
     Neighbours neighbours(const Event& event) const;
+    StepLink byLogs(const Capture& capture) const;
+    bool isMerged(std::string_view source) const;
     StepLink byLine(const Event& event) const;
 
     std::multimap<std::string_view, const Event*> m_naming; ///< by the dump that they name

@@ -117,6 +117,11 @@ Entry makeEntry(const StepLinks& links, const Capture& capture)
     const auto link = links.of(capture);
     v.step = link.between;
     v.stepSource = link.source;
+    if (link.otherwise) {
+        v.facts.besides.push_back({fmt::format("the sidecar says step {}, and the log names the dump {}",
+                                       link.between->first, stepText(link.otherwise)),
+            fmt::format("{}:{}", link.file, link.line)});
+    }
     entry.moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
     entry.moment.time = capture.timestampMs.value_or(0);
     entry.moment.rank = capture.rank;

@@ -110,6 +110,31 @@ TEST(StepLink, ALineBetweenTwoStepsBeatsOneAtTheEndOfALog)
     EXPECT_TRUE(link.closed);
 }
 
+TEST(StepLink, TheLogOfOneRankBeatsOneThatSeveralWriteTo)
+{
+    // As torchrun's tee leaves it: what two streams print, in the order it arrived in.
+    Logs logs;
+    logs.step(1, 11).step(2, 11, 1).dump(3).step(4, 12).step(5, 13);
+    EXPECT_EQ(logs.link().between, Between(11, 12)) << "nothing else tells";
+    logs.step(7, 13, 0, "rank0.log").dump(8, 0, "rank0.log");
+    EXPECT_EQ(logs.link().between, Between(13, 14));
+    EXPECT_EQ(logs.link().file, "rank0.log");
+}
+
+TEST(StepLink, ASidecarThatTheLogContradictsIsSaid)
+{
+    Logs logs;
+    logs.step(1, 5).dump(3).step(5, 6);
+    logs.run.captures[0].step = 6;
+    EXPECT_EQ(logs.link().between, Between(6, 6));
+    EXPECT_FALSE(logs.link().otherwise) << "before the line of step 6 is during step 6";
+    logs.run.captures[0].step = 41;
+    const auto link = logs.link();
+    EXPECT_EQ(link.between, Between(41, 41));
+    EXPECT_EQ(link.otherwise, Between(5, 6));
+    EXPECT_EQ(link.line, 3);
+}
+
 TEST(StepLink, LinesThatNameOtherDumpsSayNothing)
 {
     Logs logs;
