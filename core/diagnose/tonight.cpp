@@ -84,14 +84,19 @@ std::string tonightLine(
     const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback, const Trouble& trouble)
 {
     const auto setting = settingFor(deciding(verdicts), trouble);
+    const auto& life = *trouble.life;
+    if (!rollback.recommended && life.first() <= life.firstWeights) {
+        return fmt::format("{}; what was logged first is bad already, so no update of this run did it: look at the "
+                           "weights it began with and at its first batch",
+            setting);
+    }
     if (!rollback.recommended) {
-        return rollback.checkpoints.empty()
-            ? fmt::format("{}; resume from a checkpoint written before update {}, none is known here", setting,
-                trouble.life->first())
-            : fmt::format("{}; start anew, no clean checkpoint is left", setting);
+        return rollback.checkpoints.empty() ? fmt::format(
+                   "{}; resume from a checkpoint written before update {}, none is known here", setting, life.first())
+                                            : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
     return fmt::format("{}; resume from step {} ({}){}", setting, *rollback.recommended,
-        costOf(run, trouble.life->first() - *rollback.recommended), pruningRisk(run));
+        costOf(run, life.first() - *rollback.recommended), pruningRisk(run));
 }
 
 } // namespace nanscope

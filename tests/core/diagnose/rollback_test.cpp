@@ -516,6 +516,16 @@ TEST(Rollback, NothingLeftIsSaid)
     EXPECT_THAT(rollback.tonight, HasSubstr("start anew"));
 }
 
+TEST(Rollback, BeforeTheFirstUpdateThereIsNothingToGoBackTo)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 0, std::vector<double>(5, std::nan("")))};
+    const auto rollback = adviseRollback(run, {});
+    ASSERT_TRUE(rollback);
+    EXPECT_THAT(rollback->tonight, HasSubstr("look at the weights it began with and at its first batch"));
+    EXPECT_THAT(rollback->tonight, Not(HasSubstr("resume")));
+}
+
 TEST(Rollback, CostIsToldInHoursWhereStepsHaveATime)
 {
     auto run = runOf(1000, 5);
