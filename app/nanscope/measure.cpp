@@ -52,7 +52,8 @@ Measure::Measure(CLI::App& root)
         "--batch", m_request.batch, "One matrix of the capture; default: all, or the first that is sound");
     options().add_option("--epsilon", m_request.epsilon, "Instead of the captured one");
     options().add_option("-n,--calls", m_request.calls, "repeat, storm: calls (100); minimise: calls at most (300)");
-    options().add_option("--tries", m_request.tries, "minimise: calls of each candidate")->capture_default_str();
+    options().add_option("--tries", m_request.tries,
+        "minimise: calls of each candidate (default: as often as the fault comes asks for)");
     options().add_option("--round-to", m_roundTo,
         "scale: type the scaled input is rounded to; default: none for a replay, the capture's own for a function");
     options().add_option("-o,--output", m_out, "minimise: the capture that is written");
@@ -68,7 +69,7 @@ Result<void> Measure::check()
     if (m_request.calls && (*m_request.calls < 1 || *m_request.calls > 1000000)) {
         return failure(ErrorKind::usage, "--calls takes 1 to 1000000");
     }
-    if (m_request.tries < 1) {
+    if (m_request.tries.value_or(1) < 1) {
         return failure(ErrorKind::usage, "--tries takes 1 or more");
     }
     if (m_request.epsilon && !(std::isfinite(*m_request.epsilon) && *m_request.epsilon >= 0)) {

@@ -58,7 +58,7 @@ struct MeasureRequest
     std::optional<std::int64_t> batch; ///< one matrix; none: all, or the first that is sound
     std::optional<double> epsilon; ///< instead of the captured one
     std::optional<int> calls; ///< repeat, storm: of each leg; minimise: at most
-    int tries = 1; ///< minimise: calls of each candidate
+    std::optional<int> tries {}; ///< minimise: calls of each candidate; none: as its symptom comes
     std::optional<DType> roundTo; ///< scale: none is nothing for a replay, the capture's own for a function
 };
 

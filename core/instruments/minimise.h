@@ -35,7 +35,7 @@ std::string describe(const Symptom& symptom);
 struct MinimiseRequest
 {
     int calls = 300; ///< at most
-    int tries = 1; ///< of each candidate: one that shows the symptom is enough
+    std::optional<int> tries {}; ///< of each candidate: one that shows the symptom is enough; none: see minimise()
 };
 
 struct MinimiseAnswer
@@ -47,6 +47,7 @@ struct MinimiseAnswer
     std::int64_t nonZeroBefore = 0;
     std::int64_t nonZeroAfter = 0;
     std::vector<std::int64_t> batches; ///< of the capture, that are left
+    int tries = 1; ///< of each candidate
     bool exhausted = false; ///< the calls were used up: a smaller one may exist
     std::string sentence;
     Matrices input; ///< what is left
@@ -55,7 +56,8 @@ struct MinimiseAnswer
 };
 
 /// The smallest input found that still shows the symptom: matrices of the batch are dropped, then rows and columns by
-/// halves, then blocks are set to zero. Fails where there is no symptom, or it does not come a second time.
+/// halves, then blocks are set to zero. Fails where there is no symptom, or it does not come a second time. Of a
+/// symptom that does not come every time each candidate gets so many tries that one as frequent is missed once in 20.
 Result<MinimiseAnswer> minimise(Asker& asker, const MinimiseRequest& request);
 
 /// Writes what is left as a capture. Never over `original`, under whatever name or link.
