@@ -43,7 +43,7 @@ Facts openFacts()
     facts.replayed = true;
     facts.rows = facts.cols = 4;
     facts.inputAbsmax = 80384;
-    facts.inputAlone = facts.dumpedByWrapper = true;
+    facts.dumpedByWrapper = true;
     facts.damage = {DamageShape::wholeElement, "every value is NaN", 0, 0, 4, 0, 4, 16, 16, {}};
     for (const char* variant : {"gns-gram", "deepspeed-gram", "gns-standard"}) {
         const bool overflows = std::string_view(variant) == "deepspeed-gram";
@@ -251,10 +251,10 @@ TEST_F(Ticks, AnswersAreButtonsThatMapToTicks)
 TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
 {
     auto facts = calmFacts();
-    facts.inputAlone = false;
+    facts.dumpedByWrapper = false;
     const auto verdict = verdictOf(facts);
     ASSERT_EQ(verdict.rule, RuleId::codeBesides);
-    EXPECT_FALSE(box("nothing else")->isVisibleTo(&m_pane)) << "another question";
+    EXPECT_TRUE(box("nothing else")->isVisibleTo(&m_pane)) << "whatever is asked";
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Nothing else ran")});
     QApplication::processEvents();
@@ -271,6 +271,20 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
     box("nothing else")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
+}
+
+TEST_F(Ticks, WhatASidecarSaysCannotBeTakenBack)
+{
+    auto facts = calmFacts();
+    facts.nothingElse = true;
+    m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
+    EXPECT_TRUE(box("nothing else")->isChecked());
+    EXPECT_FALSE(box("nothing else")->isEnabled());
+    EXPECT_FALSE(m_pane.ticked().contains(qstr(nothingElse))) << "it is not the user's word";
+    facts = calmFacts();
+    m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
+    EXPECT_FALSE(box("nothing else")->isChecked());
+    EXPECT_TRUE(box("nothing else")->isEnabled());
 }
 
 TEST_F(Ticks, ThatItTakesNothingElseIsSaidAndTakenBack)

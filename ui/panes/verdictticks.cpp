@@ -124,7 +124,7 @@ void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& tic
         m_boxes[i]->setChecked(ticked.isEmpty() || ticked.contains(m_names[static_cast<qsizetype>(i)]));
     }
     const QSignalBlocker quiet(m_alone);
-    m_alone->setChecked(ticked.contains(qstr(nothingElse)));
+    m_alone->setChecked(judged.facts.nothingElse || ticked.contains(qstr(nothingElse)));
     updateButtons();
     fit();
 }
@@ -173,9 +173,12 @@ void VerdictTicks::build(const CaptureVerdict& judged)
 void VerdictTicks::askAlone(const CaptureVerdict& judged)
 {
     const bool taken = asksWhatElseIsTaken(judged);
-    m_asksAlone = taken || asksWhatElseRan(judged);
+    const bool suspect = judged.role == Role::birth || judged.role == Role::padding;
+    m_asksAlone = judged.facts.replayed && (suspect || judged.facts.nothingElse);
+    m_alone->setEnabled(!judged.facts.nothingElse);
     m_alone->setText(taken ? tr("takes nothing else") : tr("nothing else ran"));
-    m_alone->setToolTip(taken
+    m_alone->setToolTip(judged.facts.nothingElse ? tr("The sidecar or --nothing-else says so")
+            : taken
             ? tr("No weights, no moments, no coefficient that changes; untick it to take that back")
             : tr("What was dumped is what the function was given and what it returned; untick it to take that back"));
 }
@@ -230,7 +233,7 @@ QStringList VerdictTicks::ticked() const
             names << m_names[static_cast<qsizetype>(i)];
         }
     }
-    if (m_asksAlone && m_alone->isChecked()) {
+    if (m_asksAlone && m_alone->isEnabled() && m_alone->isChecked()) {
         names << qstr(nothingElse);
     }
     return names;
