@@ -21,6 +21,16 @@ check_format() {
   say "clang-format: ${#files[@]} files"
 }
 
+# Verdicts hang on typed facts: what is shown is made last, and never read back.
+check_facts() {
+  local decides=(core/diagnose/verdict core/diagnose/judge.cpp core/diagnose/rejudge.cpp core/diagnose/twins.cpp
+    core/diagnose/rollback.cpp core/diagnose/clusters.cpp)
+  local read='(\.|->)(text|kind|summary|question)(\.(find|contains|starts_with|ends_with|substr|compare)\(| *[!=]= *")'
+  local found
+  found=$(grep -rnE "$read" "${decides[@]}" || true)
+  [ -z "$found" ] || fail "a verdict is decided by what is shown of it: $found"
+}
+
 # C++ files that differ from the main branch or, on it, from the commit before.
 changed_files() {
   local base
@@ -67,6 +77,7 @@ build_and_check() {
   prepare "${packages_test[@]}"
   ctest=$(dirname "$cmake")/ctest
   check_format
+  check_facts
   require_worker
   configure_release -DBUILD_TESTING=ON
   compile "$build" all
