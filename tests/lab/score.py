@@ -44,6 +44,7 @@ FAIR = {
 HONEST = "user code"
 ACCUSING = ("implementation", "nondeterministic", "machine")
 Label = dict[str, object]
+Verdict = tuple[str, str]
 
 
 def find_program(given: str | None) -> str:
@@ -59,7 +60,9 @@ def published(variant: str) -> str | None:
         return None
     base = variant.removesuffix(" by hand")
     longer = re.fullmatch(r"(polar-express-unprotected|gram-no-restart)-\d+", base)
-    return longer[1] if longer else {"gns": "gns-standard", "you": "modded-nanogpt"}.get(base, base)
+    return longer[1] if longer else {
+        "gns": "gns-standard", "you": "modded-nanogpt", "polar-express-2e-2": "dion-polar-express"
+    }.get(base, base)
 
 
 def told(label: Label, what: Collection[str]) -> list[str]:
@@ -100,10 +103,10 @@ def with_control(program: str, folder: Path, label: Label, words: Collection[str
 
 def diagnose_all(
     program: str, folder: Path, labels: list[Label], together: bool, jobs: int, what: Collection[str]
-) -> dict[str, str]:
+) -> dict[str, Verdict]:
     """File, as labels have it, or its bare name -> verdict."""
     if together:
-        return {name: str(entry.get("verdict", "none")) for name, entry in diagnose(program, folder).items()}
+        return {name: verdict_of(entry) for name, entry in diagnose(program, folder).items()}
     # A dump with others beside it is judged with its whole run.
     files = [Path(str(label["file"])) for label in labels]
     runs = [file if file.parent == Path() else file.parent for file in files]
@@ -117,20 +120,30 @@ def diagnose_all(
 
         answers = pool.map(answer_for, runs, labels)
         for file, answer in zip(files, answers, strict=True):
-            found |= {str(file.parent / name): str(entry.get("verdict", "none")) for name, entry in answer.items()}
+            found |= {str(file.parent / name): verdict_of(entry) for name, entry in answer.items()}
     return found
 
 
-def judged(label: Label, verdicts: dict[str, str]) -> tuple[str, str]:
-    """File and verdict of the dump; where nothing is wrong, of one beside it that is accused, if any."""
+def verdict_of(entry: dict[str, object]) -> Verdict:
+    """Its verdict and its kind."""
+    return str(entry.get("verdict", "none")), str(entry.get("kind", ""))
+
+
+def judged(label: Label, verdicts: dict[str, Verdict]) -> tuple[str, str, str]:
+    """File, verdict and kind of the dump; where nothing is wrong, of one beside it that is accused, if any."""
     beside = label.get("beside", []) if label["truth"] == HONEST else []
     files = [str(label["file"]), *map(str, beside)]
-    every = [(file, verdicts.get(file, verdicts.get(Path(file).name, "none"))) for file in files]
+    none = ("none", "")
+    every = [(file, *verdicts.get(file, verdicts.get(Path(file).name, none))) for file in files]
     return next((one for one in every if one[1] in ACCUSING), every[0])
 
 
 def accused_wrongly(label: Label) -> bool:
     return label["verdict"] in ACCUSING and label["verdict"] not in FAIR.get(str(label["truth"]), ())
+
+
+def called_healthy(label: Label) -> bool:
+    return label["kind"] == "healthy" and label["truth"] not in (HONEST, "undecided")
 
 
 def table(title: str, rows: Collection[str], counts: Counter[tuple[str, str]]) -> None:
@@ -150,7 +163,7 @@ def summary(labels: list[Label]) -> str:
     needless = sum("undecided" not in label["acceptable"] for label in undecided)
     return (
         f"captures {total} · wrong accusations {wrong} · acceptable {right} ({right / total:.1%}) · "
-        f"undecided {len(undecided)} ({len(undecided) / total:.1%}), "
+        f"called healthy {sum(map(called_healthy, labels))} · undecided {len(undecided)} ({len(undecided) / total:.1%}), "
         f"where something could be decided {needless} ({needless / total:.1%})"
     )
 
@@ -169,7 +182,7 @@ def main() -> None:
     verdicts = diagnose_all(program, options.out, labels, options.together, options.jobs, options.tell.split(","))
 
     for label in labels:
-        label["judged"], label["verdict"] = judged(label, verdicts)
+        label["judged"], label["verdict"], label["kind"] = judged(label, verdicts)
     for key in ("truth", "fault"):
         counts = Counter((str(label[key]), str(label["verdict"])) for label in labels)
         table(f"{key} \\ verdict", dict.fromkeys(str(label[key]) for label in labels), counts)
@@ -181,7 +194,7 @@ def main() -> None:
         if label not in right:
             kind = "WRONG ACCUSATION" if label in wrong else "not acceptable"
             print(
-                f"{kind}: {label['verdict']} for {label['truth']} ({label['fault']}, {label['detail'] or '-'}, "
+                f"{kind}{' (healthy)' if called_healthy(label) else ''}: {label['verdict']} for {label['truth']} ({label['fault']}, {label['detail'] or '-'}, "
                 f"{label['variant']} {label['format']}, {label['spectrum']}): {label['judged']}"
             )
     honest = [label for label in labels if label["truth"] == HONEST]
