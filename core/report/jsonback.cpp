@@ -221,10 +221,14 @@ Observations observationsFromJson(const std::string& text)
     return observed;
 }
 
-bool isJudgedByTheseRules(const std::string& text)
+int rulesOf(const std::string& text)
 {
     const auto json = Json::parse(text, nullptr, false);
-    return json.is_object() && at(json, "rules") == diagnosisRules;
+    int rules = 0;
+    if (json.is_object()) {
+        read(at(json, "rules"), rules);
+    }
+    return rules;
 }
 
 Result<Diagnosis> diagnosisFromJson(const std::string& text)

@@ -33,7 +33,7 @@ nlohmann::ordered_json toJson(const Scan& scan, const Shape& shape);
 nlohmann::ordered_json jsonNumber(double value);
 
 /// Counts up when the same files are judged differently than before.
-constexpr int diagnosisRules = 10;
+constexpr int diagnosisRules = 11;
 
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);
@@ -52,8 +52,8 @@ std::string jsonText(const nlohmann::ordered_json& json, int indent = -1);
 /// The way back, for the window and for the session; unknown keys are ignored, missing ones keep their default.
 Result<Cell> cellFromJson(const nlohmann::ordered_json& json);
 Result<Diagnosis> diagnosisFromJson(const std::string& text);
-/// The rules that judged it are those of this program: one of an older is worth judging again.
-bool isJudgedByTheseRules(const std::string& text);
+/// The rules that judged it, as diagnosisRules counts them; 0 where it does not say.
+int rulesOf(const std::string& text);
 /// None where the text holds none. From a stranger's session: check() before they are argued with.
 Observations observationsFromJson(const std::string& text);
 

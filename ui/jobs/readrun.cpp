@@ -65,7 +65,7 @@ std::int64_t sizeOfRun(const RunData& run)
 struct StoredDiagnosis
 {
     std::shared_ptr<const Diagnosis> diagnosis;
-    bool outdated = false; ///< judged by the rules of an older program
+    std::optional<int> otherRules {}; ///< that judged it, where they are not those of this program
     std::optional<std::int64_t> newestPoints {};
     std::string toldStamp {};
 };
@@ -105,11 +105,12 @@ StoredDiagnosis storedDiagnosis(const Session& session)
 {
     const auto text = session.diagnosis();
     if (!text || text->empty()) {
-        return {nullptr, true};
+        return {};
     }
     auto diagnosis = diagnosisFromJson(*text);
+    const int rules = rulesOf(*text);
     return {diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr,
-        !isJudgedByTheseRules(*text), newestPointsIn(*text), toldStampIn(*text)};
+        rules == diagnosisRules ? std::nullopt : std::optional(rules), newestPointsIn(*text), toldStampIn(*text)};
 }
 
 /// A session may be a stranger's: what cannot be argued with is as if it had not been said.
@@ -146,8 +147,9 @@ Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobC
     auto stored = storedDiagnosis(session);
     opened.loaded.diagnosis = std::move(stored.diagnosis);
     opened.loaded.newestPoints = stored.newestPoints;
+    opened.loaded.otherRules = stored.otherRules;
     opened.loaded.observed = storedObservations(session);
-    opened.changed = !opened.loaded.diagnosis || stored.outdated || sizeOfRun(*run) != sizeBefore
+    opened.changed = !opened.loaded.diagnosis || stored.otherRules || sizeOfRun(*run) != sizeBefore
         || (told && stored.toldStamp != toldStamp(*told, session));
     opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
     return opened;

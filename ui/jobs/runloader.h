@@ -26,6 +26,7 @@ struct LoadedRun
     std::shared_ptr<const RunData> run;
     std::shared_ptr<const Diagnosis> triage; ///< what is known before any replay
     std::shared_ptr<const Diagnosis> diagnosis; ///< of an earlier visit, or none
+    std::optional<int> otherRules; ///< of another program, that its diagnosis was judged by: it is judged anew
     std::optional<std::int64_t> newestPoints; ///< of each series that the diagnosis was read from; none for all
     /// The best that is known by now.
     const std::shared_ptr<const Diagnosis>& known() const { return diagnosis ? diagnosis : triage; }

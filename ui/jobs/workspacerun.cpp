@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "core/report/report.h"
 #include "ui/jobs/readrun.h"
 #include "ui/jobs/reportjob.h"
 #include "ui/text.h"
@@ -203,6 +204,11 @@ void Workspace::reportRejections()
     QStringList details;
     if (!m_loaded.sessionProblem.empty()) {
         details << tr("Nothing will be remembered of this run. %1").arg(qstr(m_loaded.sessionProblem));
+    }
+    if (m_loaded.otherRules) {
+        details << (*m_loaded.otherRules > diagnosisRules
+                ? tr("Its verdicts were stored by a newer Nanscope, and are judged again by the rules of this one.")
+                : tr("Its verdicts were stored by an older Nanscope, and are judged again by the rules of this one."));
     }
     details << toldProblems();
     const auto add = [&](const Rejection& one) {

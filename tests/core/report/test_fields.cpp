@@ -298,10 +298,10 @@ TEST(Fields, OfAFindingThatCannotBeChecked)
 
 TEST(Fields, OlderRulesAreKnownByTheirNumber)
 {
-    EXPECT_TRUE(isJudgedByTheseRules(diagnosisAnswer(handmade::diagnosis()).text()));
-    EXPECT_FALSE(isJudgedByTheseRules(R"({"schema":"nanscope.diagnosis/1"})"));
-    EXPECT_FALSE(isJudgedByTheseRules(R"({"schema":"nanscope.diagnosis/1","rules":1})"));
-    EXPECT_FALSE(isJudgedByTheseRules("no JSON"));
+    EXPECT_EQ(rulesOf(diagnosisAnswer(handmade::diagnosis()).text()), diagnosisRules);
+    EXPECT_EQ(rulesOf(R"({"schema":"nanscope.diagnosis/1"})"), 0);
+    EXPECT_EQ(rulesOf(R"({"schema":"nanscope.diagnosis/1","rules":1})"), 1);
+    EXPECT_EQ(rulesOf("no JSON"), 0);
 }
 
 TEST(Fields, OfARollback)
