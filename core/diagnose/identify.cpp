@@ -72,6 +72,7 @@ public:
 
     /// What was replayed in its own format, for who replays it under other roundings.
     std::map<const Variant*, MemberResult> takeOwn() { return std::move(m_own); }
+    OwnOutput takeNearest() { return std::move(m_nearest); }
 
 private:
     Result<VariantFits> exactFits() const
@@ -156,18 +157,31 @@ private:
     // A damaged output is judged by more replays of what fits; this is the first of them.
     Result<Fits> ownFit(const Variant& variant)
     {
+        auto output = ownOutput(variant);
+        if (!output) {
+            return tl::make_unexpected(output.error());
+        }
+        const auto fits = fitsOf(m_element, *output, m_signal);
+        if (m_nearest.variant == nullptr || best(fits) < m_nearestFit) {
+            m_nearest = {&variant, std::move(*output)};
+            m_nearestFit = best(fits);
+        }
+        return fits;
+    }
+
+    Result<std::vector<double>> ownOutput(const Variant& variant)
+    {
         if (m_element.outputScan.finite()) {
-            return replayed(variant, variant.precision);
+            return outputOf(variant, variant.precision);
         }
         if (m_watch) {
             m_watch(variant, variant.precision);
         }
-        auto own = replayOwn({&variant, variant.precision}, m_element, m_epsilon, m_device, m_cancel);
-        if (!own) {
-            return tl::make_unexpected(own.error());
-        }
-        m_own.emplace(&variant, std::move(own->result));
-        return fitsOf(m_element, own->output, m_signal);
+        return replayOwn({&variant, variant.precision}, m_element, m_epsilon, m_device, m_cancel)
+            .map([&](OwnReplay own) {
+                m_own.emplace(&variant, std::move(own.result));
+                return std::move(own.output);
+            });
     }
 
     // Projects copy from one another: what does the same work is replayed once.
@@ -183,6 +197,13 @@ private:
 
     Result<Fits> replayed(const Variant& variant, Precision precision) const
     {
+        return outputOf(variant, precision).map([&](const std::vector<double>& output) {
+            return fitsOf(m_element, output, m_signal);
+        });
+    }
+
+    Result<std::vector<double>> outputOf(const Variant& variant, Precision precision) const
+    {
         if (m_watch) {
             m_watch(variant, precision);
         }
@@ -191,8 +212,9 @@ private:
         options.rounding.lowering = variant.lowering;
         options.epsilon = m_epsilon;
         options.keepOutput = true;
-        return replay(variant, m_element.shape, m_element.input, m_device, options, m_cancel)
-            .map([&](const Replay& done) { return fitsOf(m_element, done.outputs[0], m_signal); });
+        return replay(variant, m_element.shape, m_element.input, m_device, options, m_cancel).map([](Replay done) {
+            return std::move(done.outputs[0]);
+        });
     }
 
     const Element& m_element;
@@ -203,6 +225,8 @@ private:
     std::shared_ptr<const SingularSystem> m_system; ///< none where it was cancelled
     std::vector<SingularDirection> m_signal;
     std::map<const Variant*, MemberResult> m_own;
+    OwnOutput m_nearest;
+    double m_nearestFit = 0;
 };
 
 using Measure = double Fits::*;
@@ -262,6 +286,7 @@ Result<ElementFit> identifyElement(const Element& element, std::optional<double>
     Comparison comparison(element, epsilon, device, cancel, watch);
     const auto compared = comparison.compare();
     result.own = comparison.takeOwn();
+    result.nearest = comparison.takeNearest();
     if (!compared) {
         return tl::make_unexpected(compared.error());
     }

@@ -14,6 +14,13 @@
 
 namespace nanscope {
 
+/// What a variant gives in its own format, by its own rounding.
+struct OwnOutput
+{
+    const Variant* variant = nullptr;
+    std::vector<double> values {}; ///< row-major
+};
+
 struct ElementFit
 {
     Identification identification;
@@ -22,6 +29,7 @@ struct ElementFit
     std::vector<std::string> exact {}; ///< variants whose own format gives nearly every finite value bit for bit
     bool signalOnly = false; ///< only the directions that carry signal fit: a low-rank input
     std::map<const Variant*, MemberResult> own {}; ///< those that were replayed in their own format, of one rounding
+    OwnOutput nearest {}; ///< of what was replayed in its own format, that which comes closest
 };
 
 /// Told of every replay before it starts.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "core/diagnose/provenance.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/diagnose/verdict/thresholds.h"
 #include "core/platform/platform.h"
 #include "core/replay/replay.h"
 #include "core/tensorfile/capturefile.h"
@@ -49,15 +51,18 @@ struct Evidence
     std::vector<Member> members {};
     OddBox odd {}; ///< of a finite output, around the tiles that no replay gives
     std::map<const Variant*, MemberResult> own {}; ///< replayed in their own format while they were compared
+    OwnOutput nearest {}; ///< what one of them gave
 };
 
-// Proof in one matrix of a batch outweighs an open question in another, and a question one that is fine.
+// Proof in one matrix of a batch outweighs an open question in another, a question one that is fine, and what was not
+// judged in full one that was.
 bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
 {
     if (verdict.blame != Blame::undecided) {
         return false;
     }
-    return decision.blame != Blame::undecided || (verdict::asks(decision.rule) && verdict.question.empty());
+    const bool lessSure = verdict.rule == RuleId::fits && decision.rule == RuleId::fitsInPart;
+    return decision.blame != Blame::undecided || lessSure || (verdict::asks(decision.rule) && verdict.question.empty());
 }
 
 double cosine(const std::vector<double>& a, const std::vector<double>& b)
@@ -66,6 +71,14 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b)
     const double first = std::inner_product(a.begin(), a.end(), a.begin(), 0.0);
     const double second = std::inner_product(b.begin(), b.end(), b.begin(), 0.0);
     return first > 0 && second > 0 ? together / std::sqrt(first) / std::sqrt(second) : 0;
+}
+
+/// ||a - b|| / ||b||
+double distance(const std::vector<double>& a, const std::vector<double>& b)
+{
+    const double apart = std::transform_reduce(
+        a.begin(), a.end(), b.begin(), 0.0, std::plus<>(), [](double x, double y) { return (x - y) * (x - y); });
+    return std::sqrt(apart / std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
 }
 
 /// Judges one capture; holds what stays the same over its matrices.
@@ -95,6 +108,8 @@ public:
             return tl::make_unexpected(patterns.error());
         }
         showDamage(verdict, *patterns);
+        m_besides = verdict.facts.besides;
+        addSidecarNotes(*file, stored);
         if (auto affordable = checkJudgingCost(file->input.matrices(), physicalMemory() / 2); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
             fillEndsLike(verdict, *file);
@@ -102,13 +117,15 @@ public:
             return {};
         }
         bool settled = false;
-        for (const auto batch : interesting(verdict.role, *patterns, stored)) {
+        const auto batches = interesting(verdict.role, *patterns, stored);
+        for (const auto batch : batches) {
             auto element = loadElement(*file, batch);
             if (!element) {
                 return tl::make_unexpected(element.error());
             }
             auto pattern = (*patterns)[static_cast<std::size_t>(batch)];
-            if (auto judged = judgeElement(verdict, {stored, *file, *element}, std::move(pattern), settled); !judged) {
+            const Matrix matrix {stored, *file, *element, static_cast<std::int64_t>(batches.size())};
+            if (auto judged = judgeElement(verdict, matrix, std::move(pattern), settled); !judged) {
                 return judged;
             }
         }
@@ -140,6 +157,7 @@ private:
         const Capture& stored;
         const CaptureFile& file;
         const Element& element;
+        std::int64_t judged; ///< matrices of the call that are looked at
     };
 
     Result<void> judgeElement(CaptureVerdict& verdict, const Matrix& matrix, DamagePattern pattern, bool& settled)
@@ -180,6 +198,8 @@ private:
         facts.replayed = true;
         facts.rows = element.shape.rows;
         facts.cols = element.shape.cols;
+        facts.matrices = matrix.file.input.matrices().batch;
+        facts.matricesJudged = matrix.judged;
         facts.inputAbsmax = element.inputScan.absmax;
         facts.inputFinite = element.inputScan.finite();
         facts.inputZero = element.inputScan.allZero();
@@ -207,6 +227,7 @@ private:
         facts.fit.compared = fit->compared;
         facts.fit.localDamage = fit->localDamage;
         e.own = std::move(fit->own);
+        e.nearest = std::move(fit->nearest);
         if (facts.role != Role::healthy) {
             auto control = controlOf(facts, matrix);
             if (!control) {
@@ -217,15 +238,56 @@ private:
         // What is bit for bit a variant's has nothing added to it or taken from its input; nor has a call of which
         // another matrix is. A cast by powers of two and back leaves even those bits.
         const bool exactCall = facts.control && facts.control->sameCall && !facts.control->exact.empty();
-        facts.inputAlone = matrix.file.wrapped || !fit->exact.empty() || exactCall;
+        facts.exactBits = !fit->exact.empty() || exactCall;
         facts.normMayVanish = normMayVanish(facts, matrix.element);
         e.members = choosePlausible(facts, matrix.stored, m_given);
         const bool takesIt =
             std::ranges::any_of(e.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
         facts.epsilonMissing = !matrix.stored.epsilon && takesIt;
         facts.epsilonMatters = epsilonMatters(e, matrix.stored);
+        if (auto done = muteNoise(e, matrix.stored); !done) {
+            return done;
+        }
         const bool off = facts.role == Role::healthy && verdict::consider(facts).outputIsOff();
         return off ? compareOffOutput(e, matrix) : Result<void>();
+    }
+
+    /// Where what is said to have run is far off, and its own roundings end as far apart on this input, neither the
+    /// output nor a healthy call of the kind contradicts it.
+    Result<void> muteNoise(Evidence& e, const Capture& stored)
+    {
+        auto& facts = e.facts;
+        const auto considered = verdict::consider(facts);
+        const double onRest = facts.fit.compared ? considered.identified.fit.value_or(0) : 0;
+        const double onCall = considered.nameOffFromCall().value_or(0);
+        const bool contradicts = std::max(onRest, onCall) > verdict::foreignFit;
+        if (!considered.saidToHaveRun() || !contradicts || e.members.empty() || facts.inputZero) {
+            return {};
+        }
+        const auto apart = roundingsApart(e, stored);
+        if (!apart) {
+            return tl::make_unexpected(apart.error());
+        }
+        facts.fit.compared = facts.fit.compared && !(onRest > verdict::foreignFit && *apart >= onRest);
+        if (onCall > verdict::foreignFit && *apart >= onCall) {
+            facts.control.reset();
+        }
+        return {};
+    }
+
+    /// Relative Frobenius distance of what the first member gives by its own rounding and with the input moved by an
+    /// ulp; NaN where one is not finite.
+    Result<double> roundingsApart(Evidence& e, const Capture& stored)
+    {
+        const auto first = outputOfFirst(e, stored);
+        if (!first) {
+            return tl::make_unexpected(first.error());
+        }
+        const auto envelope = envelopeOf(e.members.front());
+        const auto moved = std::ranges::find_if(envelope, [](const Rounding& one) { return one.inputUlps != 0; });
+        return replayed(e, e.members.front(), *moved, stored).map([&](const std::vector<double>& other) {
+            return distance(other, **first);
+        });
     }
 
     static bool epsilonMatters(const Evidence& e, const Capture& stored)
@@ -247,26 +309,34 @@ private:
         e.facts.control = std::move(*control);
         constexpr std::size_t mostBefore = 8;
         for (const auto* earlier : m_captures.before(matrix.stored, mostBefore)) {
-            if (isOutputOf(*earlier, matrix)) {
+            if (const auto off = offFromOutputOf(*earlier, matrix)) {
                 e.facts.outputOfEarlier = earlier->file;
+                e.facts.outputOfEarlierOff = *off;
                 break;
             }
         }
         return {};
     }
 
-    /// Of another input: the iteration gives the same for every multiple of one.
-    static bool isOutputOf(const Capture& earlier, const Matrix& matrix)
+    /// Relative Frobenius distance where this is the output of that call, but for roundings, and its input another: the
+    /// iteration gives the same for every multiple of one.
+    static std::optional<double> offFromOutputOf(const Capture& earlier, const Matrix& matrix)
     {
         constexpr double sameDirection = 0.99;
+        constexpr double roundings = 0.01;
         const auto& element = matrix.element;
         const auto batch = static_cast<std::size_t>(element.batch);
+        const double squares = element.outputScan.sumSquares;
         const bool counted = earlier.output && earlier.output->scanned() && batch < earlier.output->batches.size()
-            && earlier.output->batches[batch].sumSquares == element.outputScan.sumSquares;
+            && std::abs(earlier.output->batches[batch].sumSquares - squares) <= 3 * roundings * squares;
         const auto file = counted ? openCapture(earlier) : failure(ErrorKind::format, {});
         const auto other = file ? loadElement(*file, element.batch) : tl::make_unexpected(file.error());
-        return other && other->output == element.output
-            && std::abs(cosine(other->input, element.input)) < sameDirection;
+        if (!other || other->output.size() != element.output.size()
+            || std::abs(cosine(other->input, element.input)) >= sameDirection) {
+            return std::nullopt;
+        }
+        const double off = distance(element.output, other->output);
+        return off <= roundings ? std::optional(off) : std::nullopt;
     }
 
     Result<std::optional<ControlCall>> controlOf(const Facts& facts, const Matrix& matrix)
@@ -296,18 +366,38 @@ private:
         if (!e.facts.fit.compared || e.members.empty()) {
             return {};
         }
+        const auto first = outputOfFirst(e, stored);
+        if (!first) {
+            return tl::make_unexpected(first.error());
+        }
+        e.facts.damageAmongLargest = endsLikeACast(e.element, **first);
+        return {};
+    }
+
+    /// What the first member gives by its own rounding; it is often the one that was found to be nearest.
+    Result<const std::vector<double>*> outputOfFirst(Evidence& e, const Capture& stored)
+    {
         const auto& member = e.members.front();
+        const bool ownFormat = member.precision == member.variant->precision && !member.recordedEpsilon;
+        if (ownFormat && member.variant == e.nearest.variant) {
+            return &e.nearest.values;
+        }
+        return replayed(e, member, envelopeOf(member).front(), stored).map([&](std::vector<double> output) {
+            e.nearest = {ownFormat ? member.variant : nullptr, std::move(output)};
+            return &std::as_const(e.nearest.values);
+        });
+    }
+
+    Result<std::vector<double>> replayed(
+        const Evidence& e, const Member& member, const Rounding& rounding, const Capture& stored)
+    {
         ReplayOptions options;
         options.precision = member.precision;
-        options.rounding.lowering = member.variant->lowering;
+        options.rounding = rounding;
         options.epsilon = stored.epsilon;
         options.keepOutput = true;
-        auto done = replay(*member.variant, e.element.shape, e.element.input, m_device, options, m_job.cancel);
-        if (!done) {
-            return tl::make_unexpected(done.error());
-        }
-        e.facts.damageAmongLargest = endsLikeACast(e.element, done->outputs[0]);
-        return {};
+        return replay(*member.variant, e.element.shape, e.element.input, m_device, options, m_job.cancel)
+            .map([](Replay done) { return std::move(done.outputs[0]); });
     }
 
     /// Where values that should not be there come from.
@@ -348,11 +438,15 @@ private:
         if (!known || !allFinite || matrix.element.inputScan.allZero()) {
             return {};
         }
-        const auto odd = findOddRest(matrix.element, e.members, matrix.stored.epsilon, m_device, m_job.cancel);
+        const auto first = outputOfFirst(e, matrix.stored);
+        if (!first) {
+            return tl::make_unexpected(first.error());
+        }
+        const auto odd = findOddRest(matrix.element, e.members, **first, matrix.stored.epsilon, m_device, m_job.cancel);
         if (!odd) {
             return tl::make_unexpected(odd.error());
         }
-        if (odd->count > 0 && !looksMasked(matrix.element, odd->box)) {
+        if (odd->count > 0 && odd->unlessRan.empty() && !looksMasked(matrix.element, odd->box)) {
             e.odd = odd->box;
             e.facts.found.push_back(
                 {fmt::format("beside the damage {} finite tile{} of 16 x 16 {} not what any replay gives "
@@ -423,10 +517,16 @@ private:
         if (!known || !e.facts.fit.compared) {
             return {};
         }
-        const auto odd = findOddTiles(e.element, e.members, stored.epsilon, m_device, m_job.cancel);
+        const auto first = outputOfFirst(e, stored);
+        if (!first) {
+            return tl::make_unexpected(first.error());
+        }
+        const auto odd = findOddTiles(e.element, e.members, **first, stored.epsilon, m_device, m_job.cancel);
         if (!odd) {
             return tl::make_unexpected(odd.error());
         }
+        e.facts.fit.unjudged = odd->unjudged;
+        e.facts.fit.unlessRan = odd->unlessRan;
         e.facts.fit.localDamage = odd->count > 0;
         if (odd->count > 0) {
             e.facts.fit.measured = e.members.front().variant->name;
@@ -439,8 +539,22 @@ private:
         return {};
     }
 
+    void addSidecarNotes(const CaptureFile& file, const Capture& stored)
+    {
+        for (const auto& note : file.sidecarNotes) {
+            m_besides.push_back({note, "sidecar"});
+        }
+        const auto ran = stored.variant ? parseRan(*stored.variant) : Result<Member>();
+        if (!ran) {
+            m_besides.push_back({fmt::format("it names {} as what ran, which is not known here ({})", *stored.variant,
+                                     sentence(ran.error())),
+                "sidecar"});
+        }
+    }
+
     void adopt(CaptureVerdict& verdict, Facts facts, const std::optional<int>& pid) const
     {
+        facts.besides = m_besides;
         facts.logs = logLinesOf(m_run, verdict);
         facts.hardwareError = hardwareErrorOf(m_words, verdict.rank, pid);
         if (!facts.hardwareError && !m_words.machine.empty()) {
@@ -467,6 +581,7 @@ private:
     Controls& m_controls;
     const JobContext& m_job;
     std::int64_t m_done;
+    std::vector<EvidenceLine> m_besides; ///< about the capture that is judged
 };
 
 } // namespace

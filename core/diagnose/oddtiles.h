@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/diagnose/element.h"
@@ -32,18 +33,22 @@ struct OddTiles
     double spread = 0; ///< by how much the replays themselves differ there
     OddBox box; ///< around all of them
     bool deliberate = false; ///< of a finite output: see looksDeliberate()
+    std::vector<std::string> unlessRan {}; ///< none of the tiles is odd if one of these forms ran: see findOddTiles()
+    UnjudgedTiles unjudged {};
 };
 
 /// Replays every member, under its whole envelope where the first replay finds a tile suspicious. A tile is odd if it
-/// is off from each of them, by far more than the typical tile and than they differ among themselves.
-Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
-    Device& device, const CancelToken& cancel);
+/// is off from each of them, by far more than the typical tile and than they differ among themselves. Forms that nobody
+/// recommends, beside published ones that fit as well, may differ by as much: then the tile is odd unless they ran.
+/// `first` is what the first member gives by its own rounding.
+Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members,
+    const std::vector<double>& first, std::optional<double> epsilon, Device& device, const CancelToken& cancel);
 
 /// The same for the finite rest of a damaged output: tiles of which at least half is finite; none where there are few.
 /// Only where every replay of every member is finite does the rest tell anything: a NaN of the numbers' own may come
 /// with an overflow that ends as zero or as a large value elsewhere. Given that, what is finite was computed from sound
 /// values alone, because sums and products hand on NaN and Inf and a norm hands them to the whole matrix.
-Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members, std::optional<double> epsilon,
-    Device& device, const CancelToken& cancel);
+Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members,
+    const std::vector<double>& first, std::optional<double> epsilon, Device& device, const CancelToken& cancel);
 
 } // namespace nanscope

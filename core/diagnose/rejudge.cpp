@@ -49,7 +49,9 @@ Tick makeTick(const CaptureVerdict& judged, const std::string& variant, const st
 std::vector<Tick> ticksWithoutMembers(const CaptureVerdict& judged)
 {
     std::vector<Tick> ticks;
-    for (const auto& variant : judged.facts.identified.names) {
+    auto names = judged.facts.identified.names;
+    std::ranges::copy(judged.facts.fit.unlessRan, std::back_inserter(names));
+    for (const auto& variant : names) {
         if (const auto known = findVariant(variant)) {
             ticks.push_back(makeTick(judged, variant, std::string(name((*known)->precision))));
         }
@@ -143,6 +145,16 @@ Answer orderAnswer(const MemberResult& member, bool numbers)
     answer.kind = member.castsFirst ? Answer::Kind::castsFirst : Answer::Kind::normalizesFirst;
     answer.precision = member.castsFirst ? member.precision : std::string();
     return answer;
+}
+
+/// Another form may leave such a tile; the others do not.
+std::vector<Answer> answersAboutForm(const CaptureVerdict& judged)
+{
+    std::vector<Answer> answers {namedAnswer(true), namedAnswer(false)};
+    for (const auto& tick : ticksOf(judged)) {
+        answers[contains(judged.facts.fit.unlessRan, tick.variant) ? 0 : 1].ticks.push_back(tick.name);
+    }
+    return answers;
 }
 
 void addAnswer(std::vector<Answer>& answers, Answer answer, const std::string& tick)
@@ -242,6 +254,9 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged)
     if (asksWhatElseRan(judged) || asksWhatElseIsTaken(judged)) {
         const auto kind = asksWhatElseIsTaken(judged) ? Answer::Kind::inputAlone : Answer::Kind::nothingElse;
         return {aloneAnswer(judged, kind)};
+    }
+    if (judged.rule == RuleId::offUnlessAnotherForm) {
+        return answersAboutForm(judged);
     }
     if (!judged.facts.replayed || judged.facts.members.empty()) {
         return {};

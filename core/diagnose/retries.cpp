@@ -75,6 +75,11 @@ std::string callsText(const CallsAgain& called)
         "{} of {} call{} with the same input failed", called.failed, called.calls, called.calls == 1 ? "" : "s");
 }
 
+bool failsElsewhere(const CallsAgain& called)
+{
+    return called.experiment.empty() && !called.sameGpu && called.failed == called.calls;
+}
+
 bool cameOutFinite(const CallsAgain& called)
 {
     return called.experiment.empty() && called.sameGpu && called.failed < called.calls;

@@ -30,6 +30,9 @@ double chanceOfSoFew(const CallsAgain& before, const CallsAgain& changed);
 /// "3 of 200 calls with the same input failed"
 std::string callsText(const CallsAgain& called);
 
+/// Every call failed on another GPU, too, as it ran: no one card did it, and no chance.
+bool failsElsewhere(const CallsAgain& called);
+
 /// At least one of the calls came out finite, as they ran and on the GPU of the capture.
 bool cameOutFinite(const CallsAgain& called);
 

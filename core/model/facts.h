@@ -123,6 +123,17 @@ struct LogTrend
     EvidenceLine line;
 };
 
+/// Tiles of 16 x 16 that a fault would not show in: what may have run ends that differently under its own roundings.
+struct UnjudgedTiles
+{
+    std::int64_t count = 0;
+    std::int64_t of = 0; ///< tiles that were looked at
+    double error = 0; ///< relative: by how much the worst of them is off; of all, the typical one
+    double spread = 0; ///< by how much replays differ there
+    std::int64_t row = 0; ///< where the worst of them starts
+    std::int64_t col = 0;
+};
+
 /// How a finite output, or the finite part of one, was held against the plausible variants.
 struct OutputFit
 {
@@ -132,6 +143,9 @@ struct OutputFit
     double worstTileError = 0;
     std::int64_t worstRow = 0;
     std::int64_t worstCol = 0;
+    /// Forms that nobody recommends, whose roundings differ as much there: the tile is wrong where none of them ran.
+    std::vector<std::string> unlessRan {};
+    UnjudgedTiles unjudged {};
 };
 
 /// A call that went well: another matrix of the damaged one, or a healthy capture of the same kind.
@@ -162,6 +176,8 @@ struct Facts
 
     std::int64_t rows = 0;
     std::int64_t cols = 0;
+    std::int64_t matrices = 1; ///< of the batch
+    std::int64_t matricesJudged = 1;
     double inputAbsmax = 0;
     bool inputFinite = true;
     bool inputZero = false;
@@ -174,7 +190,7 @@ struct Facts
     bool damageAmongLargest =
         false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone
-    bool inputAlone = false; ///< by its wrapper or its bits, the call took nothing else
+    bool exactBits = false; ///< nearly every finite value, or another matrix of the call, is a variant's bit for bit
     bool normMayVanish = false; ///< squares of the input leave fp32, or come short in fp16 beside a larger healthy call
     bool epsilonMatters = false; ///< an epsilon that may have been in effect is not far below the norm of the input
     bool epsilonMissing = false; ///< a member takes the caller's, and the dump records none
@@ -182,7 +198,8 @@ struct Facts
     Identification identified; ///< by the sidecar, the user, the output, or a control, in this order
     OutputFit fit; ///< its worst tile is that which no replay of any member gives
     std::optional<ControlCall> control;
-    std::string outputOfEarlier; ///< file of an earlier call of the process with this very output, and another input
+    std::string outputOfEarlier; ///< file of an earlier call of the process with this output, and another input
+    double outputOfEarlierOff = 0; ///< relative Frobenius distance of the two outputs; 0 is bit for bit
     bool zeroInPlaces = false; ///< what no replay gives is zero, as a mask leaves it
     bool termOrFactor = false; ///< what no replay gives there may be a term or a factor of the user's own
     bool misplaced = false; ///< what no replay gives there stands elsewhere among the results of this call

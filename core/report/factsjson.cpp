@@ -94,6 +94,17 @@ void fields(Visit& visit, Of<LogTrend> auto& log)
 }
 
 template <class Visit>
+void fields(Visit& visit, Of<UnjudgedTiles> auto& tiles)
+{
+    visit("count", tiles.count);
+    visit("of", tiles.of);
+    visit("error", tiles.error);
+    visit("spread", tiles.spread);
+    visit("row", tiles.row);
+    visit("col", tiles.col);
+}
+
+template <class Visit>
 void fields(Visit& visit, Of<OutputFit> auto& fit)
 {
     visit("compared", fit.compared);
@@ -102,6 +113,8 @@ void fields(Visit& visit, Of<OutputFit> auto& fit)
     visit("worst_tile_error", fit.worstTileError);
     visit("worst_row", fit.worstRow);
     visit("worst_col", fit.worstCol);
+    visit("unless_ran", fit.unlessRan);
+    visit("unjudged", fit.unjudged);
 }
 
 template <class Visit>
@@ -161,6 +174,8 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     }
     visit("rows", facts.rows);
     visit("cols", facts.cols);
+    visit("matrices", facts.matrices);
+    visit("matrices_judged", facts.matricesJudged);
     visit("input_absmax", facts.inputAbsmax);
     visit("input_finite", facts.inputFinite);
     visit("input_zero", facts.inputZero);
@@ -170,7 +185,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("damage_in_faint_lines", facts.damageInFaintLines);
     visit("damage_among_largest", facts.damageAmongLargest);
     visit("dumped_by_wrapper", facts.dumpedByWrapper);
-    visit("input_alone", facts.inputAlone);
+    visit("exact_bits", facts.exactBits);
     visit("norm_may_vanish", facts.normMayVanish);
     visit("epsilon_matters", facts.epsilonMatters);
     visit("epsilon_missing", facts.epsilonMissing);
@@ -178,6 +193,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("fit", facts.fit);
     visit("control", facts.control);
     visit("output_of_earlier", facts.outputOfEarlier);
+    visit("output_of_earlier_off", facts.outputOfEarlierOff);
     visit("zero_in_places", facts.zeroInPlaces);
     visit("term_or_factor", facts.termOrFactor);
     visit("misplaced", facts.misplaced);

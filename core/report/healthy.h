@@ -11,7 +11,7 @@ namespace nanscope {
 inline bool isHealthy(const CaptureVerdict& verdict)
 {
     return verdict.role == Role::healthy && verdict.blame == Blame::undecided
-        && (verdict.rule == RuleId::fits || verdict.rule == RuleId::zeroInZeroOut
+        && (verdict.rule == RuleId::fits || verdict.rule == RuleId::fitsInPart || verdict.rule == RuleId::zeroInZeroOut
             || verdict.rule == RuleId::tooLittleToCompare);
 }
 

@@ -70,6 +70,7 @@ std::vector<std::string> variantsLeft(const Considered& c)
         return variantsOf(c.members);
     }
     auto names = c.facts.identified.names;
+    std::ranges::copy(c.facts.fit.unlessRan, std::back_inserter(names));
     std::erase_if(names, [&](const std::string& name) { return !namesVariant(c.facts.ran, name); });
     return names;
 }
@@ -86,12 +87,17 @@ bool Considered::saidToHaveRun() const
     return identified.how == IdentifiedBy::given || identified.how == IdentifiedBy::sidecar;
 }
 
+std::optional<double> Considered::nameOffFromCall() const
+{
+    return facts.control && saidToHaveRun() ? fitOf(facts.control->identified, identified.names) : std::nullopt;
+}
+
 bool Considered::nameContradicted() const
 {
     if (!saidToHaveRun()) {
         return false;
     }
-    const auto onCall = facts.control ? fitOf(facts.control->identified, identified.names) : std::nullopt;
+    const auto onCall = nameOffFromCall();
     if (onCall && *onCall <= closeFit) {
         return false;
     }

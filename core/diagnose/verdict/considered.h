@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct Considered
 
     /// A sidecar or the user names what ran.
     bool saidToHaveRun() const;
+    /// Relative Frobenius distance of a healthy call from what is said to have run; none where there is no such call.
+    std::optional<double> nameOffFromCall() const;
     /// What is said to have run is off from the finite rest of the output, or from a healthy call, and fits no such
     /// call.
     bool nameContradicted() const;

@@ -243,9 +243,10 @@ Words offInPlaces(const Considered& c, const char* kind)
 
 Words ofEarlierCall(const Considered& c, RuleId rule)
 {
+    const auto how = c.facts.outputOfEarlierOff == 0 ? std::string("bit for bit")
+                                                     : fmt::format("to {:.2g} %", 100 * c.facts.outputOfEarlierOff);
     const auto text =
-        fmt::format("the output is bit for bit that of {}, an earlier call of this process, whose input was "
-                    "another",
+        fmt::format("the output is {} that of {}, an earlier call of this process, whose input was another", how,
             c.facts.outputOfEarlier);
     if (rule == RuleId::staleOutput) {
         return {"stale output", text + ": the result of this call was not written, or not read", {}};
@@ -286,6 +287,51 @@ Words allZeroOfSome(const Considered& c)
     return words;
 }
 
+Words offUnlessAnotherForm(const Considered& c)
+{
+    const auto& fit = c.facts.fit;
+    const auto others = fmt::format("{}", fmt::join(fit.unlessRan, " or "));
+    return {"off in places, unless another form ran",
+        fmt::format("{} {:.0f} % off, which no rounding of it does; roundings of {} end that far apart there",
+            mostFits(c), 100 * fit.worstTileError, others),
+        fmt::format("which function ran? If it was not {}, what stands there is wrong (say so with --ran "
+                    "VARIANT[:PRECISION])",
+            others)};
+}
+
+std::string unjudgedText(const UnjudgedTiles& tiles)
+{
+    if (tiles.count == tiles.of) {
+        return fmt::format(
+            "; but the typical tile of 16 x 16 is {:.0f} % off, as far as roundings take this input, so a "
+            "wrong tile would not show",
+            100 * tiles.error);
+    }
+    return fmt::format(
+        "; but {} of {} tiles of 16 x 16 are off by up to {:.0f} %, around [{}, {}], where roundings of it "
+        "end {:.0f} % apart: whether they are wrong does not show",
+        tiles.count, tiles.of, 100 * tiles.error, tiles.row, tiles.col, 100 * tiles.spread);
+}
+
+Words fitsInPart(const Considered& c)
+{
+    const auto& facts = c.facts;
+    auto tiles = facts.fit.unjudged.count > 0 ? unjudgedText(facts.fit.unjudged) : std::string();
+    const auto& fit = facts.fit;
+    if (fit.localDamage) {
+        const auto why = excusedByWhatRan(c)
+            ? fmt::format("where roundings of {} end that far apart", fmt::join(fit.unlessRan, " or "))
+            : std::string("too little beside how far the rest is off");
+        tiles += fmt::format("; but around [{}, {}] it is {:.0f} % off, {}: whether that is wrong does not show",
+            fit.worstRow, fit.worstCol, 100 * fit.worstTileError, why);
+    }
+    const auto batch = facts.matricesJudged < facts.matrices
+        ? fmt::format("; {} of {} matrices of the batch were looked at", facts.matricesJudged, facts.matrices)
+        : std::string();
+    return {"not judged in full",
+        fmt::format("the output is what {} gives, to {:.2g} %{}{}", namesOf(c), percentOff(c), tiles, batch), {}};
+}
+
 Words ofFinite(const Considered& c, RuleId rule)
 {
     switch (rule) {
@@ -315,6 +361,8 @@ Words ofFinite(const Considered& c, RuleId rule)
         return unlikeItsControl(c, rule);
     case RuleId::notWhatWasSaid:
         return notWhatWasSaid(c);
+    case RuleId::offUnlessAnotherForm:
+        return offUnlessAnotherForm(c);
     case RuleId::zeroInPlaces:
         return {"zero in places", mostFits(c) + " zero: memory that was never written, or a mask",
             "does your code set part of the update to zero (a mask, frozen rows)? If it does not, the kernel did"};
@@ -327,8 +375,13 @@ Words ofFinite(const Considered& c, RuleId rule)
             fmt::format("{} {:.0f} % off: finite, and wrong", mostFits(c), 100 * c.facts.fit.worstTileError), {}};
     case RuleId::fits:
         return {"healthy", fmt::format("the output is what {} gives, to {:.2g} %", namesOf(c), percentOff(c)), {}};
+    case RuleId::fitsInPart:
+        return fitsInPart(c);
     default:
-        return {"healthy", "finite in and out; too little to compare", {}};
+        return {"not judged",
+            "finite in and out; nothing to compare with, or roundings of the function alone end as far apart as the "
+            "output is off",
+            {}};
     }
 }
 
@@ -419,8 +472,11 @@ std::string narrowedKind(const Facts& facts)
         return std::ranges::any_of(
             facts.tried, [&](const TriedExperiment& tried) { return tried.id == id && tried.seen == Seen::stays; });
     };
-    return fmt::format("{}{}, aliasing or communication", stays("kernels-off") ? "torch's own kernels" : "kernel",
-        stays("launch-blocking") ? "" : ", launch order");
+    const auto* kernel = stays("kernels-off") ? "torch's own kernels" : "kernel";
+    if (std::ranges::any_of(facts.calledAgain, failsElsewhere)) {
+        return fmt::format("{} or aliasing", kernel);
+    }
+    return fmt::format("{}{}, aliasing or communication", kernel, stays("launch-blocking") ? "" : ", launch order");
 }
 
 int swapsWithTheCard(const Facts& facts)

@@ -57,23 +57,44 @@ bool restIsRight(const Considered& c)
         && id.fit.value_or(1) <= plausibleFit;
 }
 
+bool isOfLines(DamageShape shape)
+{
+    return shape == DamageShape::rows || shape == DamageShape::columns;
+}
+
 /// Whether code around the iteration leaves such damage, too. Of the input alone: a quantiser, and a norm of each row
 /// or column where these are faint. Where the call may have taken more, a weight, a moment or a coefficient that was
 /// bad already. A tile is a kernel's.
 bool codeBesidesLeaves(const Facts& facts, bool inputAlone)
 {
     const auto shape = facts.damage.shape;
-    const bool lines = shape == DamageShape::rows || shape == DamageShape::columns;
+    const bool lines = isOfLines(shape);
     const bool byState = lines || shape == DamageShape::singleElement || shape == DamageShape::wholeElement;
     return shape == DamageShape::scattered || (lines && facts.damageInFaintLines) || (byState && !inputAlone);
+}
+
+// A function of one's own that is wrapped may multiply rows or columns of its result by what was bad already; what the
+// bits show to be a published one, or what is named, does not.
+bool codeBesidesMayHave(const Considered& c)
+{
+    const auto& facts = c.facts;
+    const bool ownFunction = isOfLines(facts.damage.shape) && !facts.exactBits && !c.saidToHaveRun();
+    return ownFunction || codeBesidesLeaves(facts, facts.dumpedByWrapper || facts.exactBits) || c.nameUnconfirmed();
 }
 
 bool isCorrupt(const Considered& c)
 {
     const auto& fit = c.facts.fit;
     const double typical = c.identified.fit.value_or(0);
-    return fit.localDamage && typical <= corruptTile && fit.worstTileError > corruptTile
+    return fit.localDamage && !excusedByWhatRan(c) && typical <= corruptTile && fit.worstTileError > corruptTile
         && fit.worstTileError > corruptRatio * typical;
+}
+
+// A place that is off and not by enough to be called wrong was not shown to be right.
+bool isJudgedInPart(const Considered& c)
+{
+    const auto& facts = c.facts;
+    return facts.fit.unjudged.count > 0 || facts.matricesJudged < facts.matrices || facts.fit.localDamage;
 }
 
 bool isBirth(const Considered& c)
@@ -171,6 +192,11 @@ bool isUnlikeItsControl(const Considered& c)
     return isFinite(c) && c.outputIsOff() && c.controlConfirms() && !c.facts.epsilonMatters && !c.facts.normMayVanish;
 }
 
+bool hardwareMayHave(const Considered& c)
+{
+    return c.facts.hardwareError && std::ranges::none_of(c.facts.calledAgain, failsElsewhere);
+}
+
 constexpr Rule table[] = {
     {RuleId::calledAgainFinite,
         "the captured call, made again on the same GPU, came out finite at least once: no function of its input does "
@@ -246,14 +272,11 @@ constexpr Rule table[] = {
     {RuleId::someReplaysFail, "some replays of what is said to have run leave the finite range, and others do not",
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && failsInSomeReplays(c); }},
     {RuleId::codeBesides,
-        "a weight, a moment, a coefficient, a norm of rows or a quantiser leaves such damage, too, or only a name says "
-        "what "
-        "ran; and nobody says that nothing else ran",
+        "a weight, a moment, a coefficient, a norm of rows or a quantiser leaves such damage, too, or a function of "
+        "one's "
+        "own that scales rows or columns, or only a name says what ran; and nobody says that nothing else ran",
         Blame::undecided, Answers::nothingElse,
-        [](const Considered& c) {
-            const bool byOtherCode = codeBesidesLeaves(c.facts, c.facts.inputAlone) || c.nameUnconfirmed();
-            return isDamaged(c) && byOtherCode && !c.facts.nothingElse;
-        }},
+        [](const Considered& c) { return isDamaged(c) && codeBesidesMayHave(c) && !c.facts.nothingElse; }},
     {RuleId::functionUnknown,
         "too little of the output is finite to tell what ran, no healthy call tells it, and nobody says it",
         Blame::undecided, Answers::ran, [](const Considered& c) { return isDamaged(c) && isUnknownFunction(c); }},
@@ -274,9 +297,9 @@ constexpr Rule table[] = {
         [](const Considered& c) { return isSilentlyZero(c) && !c.all(reproduces); }},
     {RuleId::allZeroOfAll, "all zero, as every member gives it", Blame::numerics, Answers::nothing, isSilentlyZero},
     {RuleId::outputOfEarlierCall,
-        "finite, and bit for bit the output of an earlier call of the process, whose input was another; nobody says "
-        "that "
-        "nothing else ran",
+        "finite, and but for roundings the output of an earlier call of the process, whose input was another; nobody "
+        "says "
+        "that nothing else ran",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) { return isFinite(c) && !c.facts.outputOfEarlier.empty() && !c.facts.nothingElse; }},
     {RuleId::staleOutput, "the same, and nothing else ran", Blame::implementation, Answers::nothing,
@@ -295,6 +318,14 @@ constexpr Rule table[] = {
             return isFinite(c) && c.saidToHaveRun() && c.facts.fit.compared
                 && c.identified.fit.value_or(0) > foreignFit;
         }},
+    {RuleId::offUnlessAnotherForm,
+        "most fits, and a place is off by more than roundings of what is published differ, but not of forms that "
+        "nobody "
+        "recommends and that fit as well",
+        Blame::undecided, Answers::ran,
+        [](const Considered& c) {
+            return isFinite(c) && isCorrupt(c) && !c.facts.fit.unlessRan.empty() && !c.saidToHaveRun();
+        }},
     {RuleId::zeroInPlaces, "most fits, a place is zero as a mask leaves it, and nobody says that nothing else ran",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) { return asksAboutPlace(c) && c.facts.zeroInPlaces; }},
@@ -304,17 +335,26 @@ constexpr Rule table[] = {
         Blame::undecided, Answers::nothingElse, [](const Considered& c) { return asksAboutPlace(c); }},
     {RuleId::finiteCorruption, "most fits, and a place is off", Blame::implementation, Answers::nothing,
         [](const Considered& c) { return isFinite(c) && isCorrupt(c); }},
+    {RuleId::fitsInPart,
+        "finite, and what a known variant gives as far as it was judged: roundings differ too much in some places, or "
+        "not every matrix of the batch was looked at",
+        Blame::undecided, Answers::nothing,
+        [](const Considered& c) { return isFinite(c) && c.facts.fit.compared && isJudgedInPart(c); }},
     {RuleId::fits, "finite, and what a known variant gives", Blame::undecided, Answers::nothing,
         [](const Considered& c) { return isFinite(c) && c.facts.fit.compared; }},
-    {RuleId::tooLittleToCompare, "finite in and out, and too little to hold against the variants", Blame::undecided,
-        Answers::nothing, isFinite},
+    {RuleId::tooLittleToCompare,
+        "finite in and out, and nothing to hold against the variants, or roundings of what is named end as far apart "
+        "as it "
+        "is off",
+        Blame::undecided, Answers::nothing, isFinite},
 };
 
 constexpr Refinement refined[] = {
-    {RuleId::hardwareErrorLogged, "a log of this rank or process has an Xid, ECC or SDC error", Blame::implementation,
-        Blame::machine, [](const Considered& c) { return c.facts.hardwareError.has_value(); }},
-    {RuleId::hardwareErrorLogged, "the same", Blame::nondeterministic, Blame::machine,
-        [](const Considered& c) { return c.facts.hardwareError.has_value(); }},
+    {RuleId::hardwareErrorLogged,
+        "a log of this rank or process has an Xid, ECC or SDC error, and the captured call, made again on another GPU, "
+        "does not fail there every time",
+        Blame::implementation, Blame::machine, hardwareMayHave},
+    {RuleId::hardwareErrorLogged, "the same", Blame::nondeterministic, Blame::machine, hardwareMayHave},
     {RuleId::rankWrongAgain, "this rank alone was damaged, more than once, where another was right on the same bits",
         Blame::implementation, Blame::machine,
         [](const Considered& c) { return c.facts.wrongBesideOtherRanks >= rankWrongAtLeast; }},
@@ -374,13 +414,20 @@ bool makesABirth(RuleId rule)
 {
     constexpr std::array births {RuleId::allZero, RuleId::allZeroOfSome, RuleId::allZeroOfAll, RuleId::zeroInPlaces,
         RuleId::offByTermOrFactor, RuleId::offInPlaces, RuleId::duplicateMayHaveOtherState, RuleId::outputOfEarlierCall,
-        RuleId::unlikeItsControl};
+        RuleId::unlikeItsControl, RuleId::offUnlessAnotherForm};
     return std::ranges::find(births, rule) != births.end();
 }
 
 bool asksAboutPlace(RuleId rule)
 {
     return rule == RuleId::zeroInPlaces || rule == RuleId::offByTermOrFactor || rule == RuleId::offInPlaces;
+}
+
+bool excusedByWhatRan(const Considered& c)
+{
+    return c.saidToHaveRun() && std::ranges::any_of(c.facts.fit.unlessRan, [&](const std::string& form) {
+        return std::ranges::find(c.identified.names, form) != c.identified.names.end();
+    });
 }
 
 Considered::Property dividing(const Considered& c)

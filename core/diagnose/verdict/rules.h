@@ -59,6 +59,9 @@ bool makesABirth(RuleId rule);
 /// A finite output with a place that the user has to explain.
 bool asksAboutPlace(RuleId rule);
 
+/// What is said to have run is a form whose roundings end as far apart as the place is off.
+bool excusedByWhatRan(const Considered& c);
+
 /// The members that an undecided verdict hangs on have this property, and others lack it; null where it hangs on
 /// something else.
 Considered::Property dividing(const Considered& c);

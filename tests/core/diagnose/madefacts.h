@@ -24,7 +24,7 @@ public:
         facts.replayed = true;
         facts.rows = facts.cols = 4;
         facts.inputAbsmax = 1;
-        facts.inputAlone = facts.dumpedByWrapper = true;
+        facts.dumpedByWrapper = true;
         facts.damage.shape = shape;
         facts.damage.text = std::move(text);
         facts.damage.count = facts.damage.nan = 1;

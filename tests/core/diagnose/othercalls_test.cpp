@@ -144,6 +144,29 @@ TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
     EXPECT_EQ(verdictOn(2).blame, Blame::implementation);
 }
 
+TEST_F(OtherCalls, ASidecarThatIsNotUnderstoodIsSaid)
+{
+    add(0, 7, {waves(1)}, {allNan()});
+    m_run.captures[0].variant = "my-own-function";
+    m_run.captures[0].step = 41;
+    EXPECT_THAT(verdictOn(1).notTestable,
+        Contains(Field(&EvidenceLine::text, HasSubstr("it names my-own-function as what ran, which is not known"))));
+}
+
+TEST_F(OtherCalls, AnEarlierOutputIsKnownAgainThroughRoundings)
+{
+    auto again = outputOf("gns-gram", waves(1));
+    add(0, 7, {waves(1)}, {again});
+    for (std::size_t i = 0; i < again.size(); ++i) {
+        again[i] *= i % 2 == 0 ? 1.003 : 0.997;
+    }
+    add(0, 7, {waves(2)}, {again});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.rule, RuleId::outputOfEarlierCall) << v.summary;
+    EXPECT_NEAR(v.facts.outputOfEarlierOff, 0.003, 1e-6);
+    EXPECT_THAT(v.summary, HasSubstr("the output is to 0.3 % that of "));
+}
+
 TEST_F(OtherCalls, AMultipleOfAnInputHasTheSameOutputAndIsFine)
 {
     auto twice = waves(1);

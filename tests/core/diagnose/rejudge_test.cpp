@@ -435,7 +435,7 @@ TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
 {
     Made made;
     made.member("gns-gram", 8, 0);
-    made.facts.inputAlone = false;
+    made.facts.dumpedByWrapper = false;
     ASSERT_TRUE(asksWhatElseRan(made.judged()));
     const auto answers = answersOf(made.judged());
     ASSERT_EQ(answers.size(), 1U);

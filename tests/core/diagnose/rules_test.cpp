@@ -10,6 +10,8 @@
 namespace nanscope {
 namespace {
 
+using testing::HasSubstr;
+
 class Bench : public test::MadeFacts
 {
 public:
@@ -132,7 +134,7 @@ TEST(Rules, WhatOtherCodeLeavesIsAskedAbout)
 {
     Bench b;
     b.member("gns-gram", 8, 0);
-    b.facts.inputAlone = false;
+    b.facts.dumpedByWrapper = false;
     EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
     EXPECT_EQ(b.judged().blame, Blame::undecided);
     b.facts.identified.how = IdentifiedBy::sidecar;
@@ -147,7 +149,7 @@ TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
         Bench b;
         b.member("gns-gram", 8, 0);
         b.facts.damage.shape = shape;
-        b.facts.inputAlone = inputAlone;
+        b.facts.dumpedByWrapper = inputAlone;
         b.facts.damageInFaintLines = faintLines;
         return b.judged().rule == RuleId::codeBesides;
     };
@@ -158,12 +160,85 @@ TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
     for (const auto shape :
         {DamageShape::singleElement, DamageShape::wholeElement, DamageShape::rows, DamageShape::columns}) {
         EXPECT_TRUE(asked(shape, false)) << name(shape);
+    }
+    for (const auto shape : {DamageShape::singleElement, DamageShape::wholeElement}) {
         EXPECT_FALSE(asked(shape, true)) << name(shape) << ": that takes a value besides the input";
     }
     for (const auto shape : {DamageShape::rectangle, DamageShape::stridedRectangle, DamageShape::mirroredPair,
              DamageShape::lowerTriangle}) {
         EXPECT_FALSE(asked(shape, false)) << name(shape);
     }
+}
+
+TEST(Rules, AWrappedFunctionOfOnesOwnMayScaleRows)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.damage.shape = DamageShape::rows;
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
+    b.facts.exactBits = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the rest is the published one, bit for bit";
+    b.facts.exactBits = false;
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    b.facts.fit.compared = true;
+    b.facts.identified.fit = 0.01;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the published one is named, and fits";
+}
+
+TEST(Rules, WhatFailsOnAnotherGpuTooIsNoFaultOfThisOne)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.damage.shape = DamageShape::rectangle;
+    b.facts.hardwareError = EvidenceLine {"Xid 79", "dmesg"};
+    EXPECT_EQ(b.judged().blame, Blame::machine);
+    b.facts.calledAgain = {{"", 19, 20, false, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::machine) << "once it did not fail there";
+    b.facts.calledAgain = {{"", 20, 20, false, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    EXPECT_EQ(b.judged().kind, "kernel or aliasing");
+}
+
+TEST(Rules, WhatWasNotJudgedIsNotCalledHealthy)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = true;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.004;
+    EXPECT_EQ(b.judged().kind, "healthy");
+    b.facts.matrices = 64;
+    b.facts.matricesJudged = 4;
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart);
+    EXPECT_THAT(b.judged().summary, HasSubstr("4 of 64 matrices of the batch were looked at"));
+    b.facts.matricesJudged = 64;
+    b.facts.fit.unjudged = {2, 60, 1.2, 0.8, 16, 32};
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart);
+    EXPECT_THAT(b.judged().summary, HasSubstr("2 of 60 tiles of 16 x 16 are off by up to 120 %, around [16, 32]"));
+    b.facts.fit.unjudged.count = 60;
+    EXPECT_THAT(b.judged().summary, HasSubstr("the typical tile of 16 x 16 is 120 % off"));
+    b.facts.fit.compared = false;
+    EXPECT_EQ(b.judged().kind, "not judged");
+}
+
+TEST(Rules, ATileThatOnlyAnotherFormExcusesIsAskedAbout)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = b.facts.fit.localDamage = b.facts.misplaced = true;
+    b.facts.fit.worstTileError = 1;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.004;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.fit.unlessRan = {"gram-no-restart"};
+    EXPECT_EQ(b.judged().rule, RuleId::offUnlessAnotherForm);
+    EXPECT_EQ(b.judged().role, Role::birth);
+    EXPECT_THAT(b.judged().question, HasSubstr("If it was not gram-no-restart"));
+    b.facts.ran = {"gns-gram"};
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the user says that it was not";
+    b.facts.ran = {"gram-no-restart"};
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart) << "the user says that it was";
+    EXPECT_THAT(b.judged().summary, HasSubstr("where roundings of gram-no-restart end that far apart"));
 }
 
 TEST(Rules, ZeroInputWhoseEpsilonVanishesIsNumerics)

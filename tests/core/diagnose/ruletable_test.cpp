@@ -140,7 +140,7 @@ std::map<RuleId, Facts> examples()
         {RuleId::edgeInOnePlace,
             with(calm(DamageShape::rectangle), [](M m) { m.facts.members[0].slackPercent = 0.5; })},
         {RuleId::atTheEdge, with(calm(), [](M m) { m.facts.members[0].slackPercent = 0.5; })},
-        {RuleId::codeBesides, with(calm(), [](M m) { m.facts.inputAlone = false; })},
+        {RuleId::codeBesides, with(calm(), [](M m) { m.facts.dumpedByWrapper = false; })},
         {RuleId::noReplayEndsLikeThis, calm().facts},
         {RuleId::somethingForNothing,
             with(finite(),
@@ -174,10 +174,12 @@ std::map<RuleId, Facts> examples()
                     m.facts.identified.how = IdentifiedBy::sidecar;
                     m.facts.identified.fit = 0.16;
                 })},
+        {RuleId::offUnlessAnotherForm, with(off(), [](M m) { m.facts.fit.unlessRan = {"gram-no-restart"}; })},
         {RuleId::zeroInPlaces, with(off(), [](M m) { m.facts.zeroInPlaces = true; })},
         {RuleId::offByTermOrFactor, with(off(), [](M m) { m.facts.termOrFactor = true; })},
         {RuleId::offInPlaces, off().facts},
         {RuleId::finiteCorruption, with(off(), [](M m) { m.facts.misplaced = true; })},
+        {RuleId::fitsInPart, with(finite(), [](M m) { m.facts.fit.unjudged.count = 1; })},
         {RuleId::fits, finite().facts},
         {RuleId::tooLittleToCompare, with(finite(), [](M m) { m.facts.fit.compared = false; })},
         {RuleId::hardwareErrorLogged,
