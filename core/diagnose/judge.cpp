@@ -54,6 +54,19 @@ struct Evidence
     OwnOutput nearest {}; ///< what one of them gave
 };
 
+/// Of finite matrices, how little was seen of one.
+int unseen(RuleId rule)
+{
+    switch (rule) {
+    case RuleId::fitsInPart:
+        return 1;
+    case RuleId::tooLittleToCompare:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
 // Proof in one matrix of a batch outweighs an open question in another, a question one that is fine, and what was not
 // judged in full one that was.
 bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
@@ -61,7 +74,8 @@ bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
     if (verdict.blame != Blame::undecided) {
         return false;
     }
-    const bool lessSure = verdict.rule == RuleId::fits && decision.rule == RuleId::fitsInPart;
+    const bool fits = verdict.rule == RuleId::fits || verdict.rule == RuleId::fitsInPart;
+    const bool lessSure = fits && unseen(decision.rule) > unseen(verdict.rule);
     return decision.blame != Blame::undecided || lessSure || (verdict::asks(decision.rule) && verdict.question.empty());
 }
 
