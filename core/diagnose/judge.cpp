@@ -549,6 +549,27 @@ private:
             e.facts.fit.worstCol = odd->col;
             e.odd = odd->box;
             e.facts.termOrFactor = odd->deliberate;
+            return {};
+        }
+        return e.facts.fit.unjudged.count == 0 ? compareWithRoundings(e, stored) : Result<void>();
+    }
+
+    /// Off everywhere by more than roundings of the function make is not healthy, and too little to call wrong.
+    Result<void> compareWithRoundings(Evidence& e, const Capture& stored)
+    {
+        const double off = e.facts.identified.fit.value_or(0);
+        if (off <= verdict::closeFit) {
+            return {};
+        }
+        const auto apart = roundingsApart(e, stored);
+        if (!apart) {
+            return tl::make_unexpected(apart.error());
+        }
+        auto& tiles = e.facts.fit.unjudged;
+        if (verdict::overRoundings * *apart < off) {
+            tiles.count = tiles.of;
+            tiles.error = off;
+            tiles.spread = *apart;
         }
         return {};
     }

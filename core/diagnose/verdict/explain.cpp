@@ -301,6 +301,12 @@ Words offUnlessAnotherForm(const Considered& c)
 
 std::string unjudgedText(const UnjudgedTiles& tiles)
 {
+    if (tiles.count == tiles.of && overRoundings * tiles.spread < tiles.error) {
+        return fmt::format(
+            "; but its roundings account for {:.2g} % only: a small fault inside, another format or another "
+            "function may be the rest",
+            100 * tiles.spread);
+    }
     if (tiles.count == tiles.of) {
         return fmt::format(
             "; but the typical tile of 16 x 16 is {:.0f} % off, as far as roundings take this input, so a "

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <random>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -142,6 +143,25 @@ TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
     m_nothingElse = true;
     EXPECT_EQ(verdictOn(2).rule, RuleId::staleOutput);
     EXPECT_EQ(verdictOn(2).blame, Blame::implementation);
+}
+
+TEST_F(OtherCalls, OffByMoreThanRoundingsIsNotHealthy)
+{
+    std::mt19937 generator(7);
+    std::normal_distribution<double> normal;
+    Matrix input(size);
+    std::ranges::generate(input, [&] { return normal(generator); });
+    const auto whole = outputOf("keller-jordan", input);
+    auto off = whole;
+    for (std::size_t i = 0; i < off.size(); ++i) {
+        off[i] *= i % 2 == 0 ? 1.04 : 0.96;
+    }
+    add(0, 7, {input}, {off});
+    add(0, 8, {input}, {whole});
+    m_run.captures[0].variant = m_run.captures[1].variant = "keller-jordan:fp32";
+    EXPECT_EQ(verdictOn(1).rule, RuleId::fitsInPart) << verdictOn(1).summary;
+    EXPECT_THAT(verdictOn(1).summary, HasSubstr("its roundings account for"));
+    EXPECT_EQ(verdictOn(2).kind, "healthy");
 }
 
 TEST_F(OtherCalls, ASidecarThatIsNotUnderstoodIsSaid)
