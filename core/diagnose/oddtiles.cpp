@@ -119,7 +119,8 @@ public:
         m_otherSpread = m_spread;
         m_replayZeros = zerosOf(m_first, m_element.shape, m_grid.across);
         noteExact(m_first);
-        std::ranges::stable_partition(members, [](const Member& member) { return member.variant->published; });
+        std::stable_partition(
+            members.begin(), members.end(), [](const Member& member) { return member.variant->published; });
         const bool anyPublished = members.front().variant->published;
         for (const auto& member : members) {
             // Where roundings alone take most tiles that far, one more function does not change that.
