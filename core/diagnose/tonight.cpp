@@ -86,8 +86,8 @@ std::string tonightLine(
     const auto setting = settingFor(deciding(verdicts), trouble);
     const auto& life = *trouble.life;
     if (!rollback.recommended && life.first() <= life.firstWeights) {
-        return fmt::format("{}; what was logged first is bad already, so no update of this run did it: look at the "
-                           "weights it began with and at its first batch",
+        return fmt::format("{}; what was logged first is bad already, so no update that was logged did it: look at "
+                           "the weights it began with and at its first batch",
             setting);
     }
     if (!rollback.recommended) {

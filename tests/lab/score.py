@@ -194,7 +194,8 @@ def main() -> None:
         if label not in right:
             kind = "WRONG ACCUSATION" if label in wrong else "not acceptable"
             print(
-                f"{kind}{' (healthy)' if called_healthy(label) else ''}: {label['verdict']} for {label['truth']} ({label['fault']}, {label['detail'] or '-'}, "
+                f"{kind}{' (healthy)' if called_healthy(label) else ''}: {label['verdict']} for {label['truth']} "
+                f"({label['fault']}, {label['detail'] or '-'}, "
                 f"{label['variant']} {label['format']}, {label['spectrum']}): {label['judged']}"
             )
     honest = [label for label in labels if label["truth"] == HONEST]

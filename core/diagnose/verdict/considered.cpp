@@ -126,8 +126,7 @@ bool Considered::controlConfirms() const
 
 bool Considered::nameUnconfirmed() const
 {
-    const auto onCall = facts.control ? fitOf(facts.control->identified, identified.names) : std::nullopt;
-    return saidToHaveRun() && !facts.fit.compared && onCall.value_or(1) > closeFit;
+    return saidToHaveRun() && !facts.fit.compared && nameOffFromCall().value_or(1) > closeFit;
 }
 
 bool Considered::any(Property property) const

@@ -273,8 +273,7 @@ constexpr Rule table[] = {
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && failsInSomeReplays(c); }},
     {RuleId::codeBesides,
         "a weight, a moment, a coefficient, a norm of rows or a quantiser leaves such damage, too, or a function of "
-        "one's "
-        "own that scales rows or columns, or only a name says what ran; and nobody says that nothing else ran",
+        "one's own that scales rows or columns, or only a name says what ran; and nobody says that nothing else ran",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) { return isDamaged(c) && codeBesidesMayHave(c) && !c.facts.nothingElse; }},
     {RuleId::functionUnknown,
@@ -298,8 +297,7 @@ constexpr Rule table[] = {
     {RuleId::allZeroOfAll, "all zero, as every member gives it", Blame::numerics, Answers::nothing, isSilentlyZero},
     {RuleId::outputOfEarlierCall,
         "finite, and but for roundings the output of an earlier call of the process, whose input was another; nobody "
-        "says "
-        "that nothing else ran",
+        "says that nothing else ran",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) { return isFinite(c) && !c.facts.outputOfEarlier.empty() && !c.facts.nothingElse; }},
     {RuleId::staleOutput, "the same, and nothing else ran", Blame::implementation, Answers::nothing,
@@ -320,8 +318,7 @@ constexpr Rule table[] = {
         }},
     {RuleId::offUnlessAnotherForm,
         "most fits, and a place is off by more than roundings of what is published differ, but not of forms that "
-        "nobody "
-        "recommends and that fit as well",
+        "nobody recommends and that fit as well",
         Blame::undecided, Answers::ran,
         [](const Considered& c) {
             return isFinite(c) && isCorrupt(c) && !c.facts.fit.unlessRan.empty() && !c.saidToHaveRun();
@@ -337,15 +334,14 @@ constexpr Rule table[] = {
         [](const Considered& c) { return isFinite(c) && isCorrupt(c); }},
     {RuleId::fitsInPart,
         "finite, and what a known variant gives as far as it was judged: roundings differ too much in some places, or "
-        "not every matrix of the batch was looked at",
+        "explain too little, or a place is off by too little, or not every matrix of the batch was looked at",
         Blame::undecided, Answers::nothing,
         [](const Considered& c) { return isFinite(c) && c.facts.fit.compared && isJudgedInPart(c); }},
     {RuleId::fits, "finite, and what a known variant gives", Blame::undecided, Answers::nothing,
         [](const Considered& c) { return isFinite(c) && c.facts.fit.compared; }},
     {RuleId::tooLittleToCompare,
         "finite in and out, and nothing to hold against the variants, or roundings of what is named end as far apart "
-        "as it "
-        "is off",
+        "as it is off",
         Blame::undecided, Answers::nothing, isFinite},
 };
 
