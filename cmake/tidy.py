@@ -16,7 +16,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # gcc's precompiled headers are no food for clang: their text is included instead.
 # -Werror changes nothing here, WarningsAsErrors is on; without it a developer and CI share the cache.
-NOT_FOR_CLANG = re.compile(r"^-(Winvalid-pch|Werror|fno-gnu-unique|fconcepts.*)$")
+NOT_FOR_CLANG = re.compile(r"^-(Winvalid-pch|fpch-preprocess|Werror|fno-gnu-unique|fconcepts.*)$")
 
 
 def own_headers(build):
@@ -35,8 +35,9 @@ def own_headers(build):
 
 def command_for_clang(entry, scratch):
     words = [w for w in shlex.split(entry["command"]) if not NOT_FOR_CLANG.match(w)]
-    if os.path.basename(words[0]).startswith("ccache"):
-        words = words[1:]
+    launcher = [place for place, word in enumerate(words[:6]) if os.path.basename(word).startswith("ccache")]
+    if launcher:
+        words = words[launcher[0] + 1:]
     for i, word in enumerate(words):
         if word.endswith("cmake_pch.hxx"):
             copy = os.path.join(scratch, hashlib.sha1(word.encode()).hexdigest() + ".hxx")

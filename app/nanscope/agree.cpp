@@ -25,10 +25,10 @@ public:
     explicit Agree(CLI::App& root)
         : Command(root, "agree", "Whether every GPU here replays a capture to the same bits")
     {
-        options().add_option("capture", m_capture, "A capture")->required();
-        options().add_option("--variant", m_variant, "The variant to replay")->required();
-        options().add_option("--precision", m_precision, "fp64, fp32, tf32, bf16 or fp16; else the variant's own");
-        options().add_option("--repeats", m_repeats, "Replays on each GPU, 1 to 1000")->check(CLI::Range(1, 1000));
+        options().add("capture", m_capture, "A capture").required();
+        options().add("--variant", m_variant, "The variant to replay").required();
+        options().add("--precision", m_precision, "fp64, fp32, tf32, bf16 or fp16; else the variant's own");
+        options().add("--repeats", m_repeats, "Replays on each GPU, 1 to 1000").within(1, 1000);
     }
 
     Result<int> run(Terminal& terminal) override;

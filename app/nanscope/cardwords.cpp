@@ -7,17 +7,16 @@
 
 namespace nanscope {
 
-void addCardOptions(CLI::App& options, CardWords& words)
+void addCardOptions(Options& options, CardWords& words)
 {
     options
-        .add_option("--spike-rule", words.spikeRule,
+        .add("--spike-rule", words.spikeRule,
             "Whose rule calls a loss a spike: llm-foundry (default), megatron, olmo, lightning, entrenar or zclip")
-        ->option_text("NAME");
+        .shownAs("NAME");
     options
-        .add_option(
-            "--silence", words.silence, "Cards you do not want to hear of, such as P13,log-interval; may be repeated")
-        ->option_text("ID,...")
-        ->allow_extra_args(false);
+        .add("--silence", words.silence, "Cards you do not want to hear of, such as P13,log-interval; may be repeated")
+        .shownAs("ID,...")
+        .oneEach();
 }
 
 Result<DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words)

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "app/nanscope/options.h"
 #include "core/diagnose/diagnose.h"
 
 namespace nanscope {
@@ -18,7 +17,7 @@ struct CardWords
     std::vector<std::string> silence;
 };
 
-void addCardOptions(CLI::App& options, CardWords& words);
+void addCardOptions(Options& options, CardWords& words);
 
 /// Checked, so that a wrong name is refused before anything is read.
 Result<DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words);

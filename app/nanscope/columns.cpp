@@ -30,12 +30,12 @@ std::string missingText(const ColumnSurvey& survey)
 
 } // namespace
 
-void addColumnOption(CLI::App& options, ColumnWords& words)
+void addColumnOption(Options& options, ColumnWords& words)
 {
     options
-        .add_option("--map", words,
+        .add("--map", words,
             "NAME=COLUMN: what a column of a log is, such as loss=train/total_loss or step=iter; may be repeated")
-        ->allow_extra_args(false);
+        .oneEach();
 }
 
 Result<std::optional<ColumnMap>> parseColumns(const ColumnWords& words)

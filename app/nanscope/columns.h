@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/App.hpp>
-
+#include "app/nanscope/options.h"
 #include "app/nanscope/terminal.h"
 #include "core/ingest/ingest.h"
 
@@ -18,7 +17,7 @@ namespace nanscope {
 
 using ColumnWords = std::vector<std::string>;
 
-void addColumnOption(CLI::App& options, ColumnWords& words);
+void addColumnOption(Options& options, ColumnWords& words);
 
 /// As given on the command line; none where nothing was.
 Result<std::optional<ColumnMap>> parseColumns(const ColumnWords& words);

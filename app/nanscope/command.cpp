@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/command.h"
 
+#include <CLI/App.hpp>
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
@@ -11,19 +12,20 @@ namespace nanscope {
 
 Command::Command(CLI::App& root, const std::string& name, const std::string& description)
     : m_app(root.add_subcommand(name, description))
+    , m_options(*m_app)
 {
-    m_app->add_flag("--json", m_json, "Answer in JSON");
-    m_app->add_option("--progress", m_progress, "auto (a line on a terminal), jsonl or none")->capture_default_str();
-    m_app->add_option("--log-level", m_level, "error, warning, info or debug")->capture_default_str();
+    m_options.addFlag("--json", m_json, "Answer in JSON");
+    m_options.add("--progress", m_progress, "auto (a line on a terminal), jsonl or none").showDefault();
+    m_options.add("--log-level", m_level, "error, warning, info or debug").showDefault();
 }
 
 void Command::addVariantFileOption()
 {
-    m_app
-        ->add_option("--variant-file", m_variantFiles,
+    m_options
+        .add("--variant-file", m_variantFiles,
             "JSON with variants of your own, known by their names from here on (docs/variants.md); may be repeated")
-        ->option_text("FILE.json")
-        ->allow_extra_args(false);
+        .shownAs("FILE.json")
+        .oneEach();
 }
 
 Result<void> Command::readVariantFiles() const

@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/App.hpp>
-
+#include "app/nanscope/options.h"
 #include "app/nanscope/terminal.h"
 
 namespace nanscope {
@@ -31,12 +30,13 @@ public:
 
 protected:
     Command(CLI::App& root, const std::string& name, const std::string& description);
-    CLI::App& options() { return *m_app; }
+    Options& options() { return m_options; }
     void addVariantFileOption();
     const std::vector<std::string>& variantFiles() const { return m_variantFiles; }
 
 private:
     CLI::App* m_app;
+    Options m_options;
     bool m_json = false;
     std::string m_progress = "auto";
     std::string m_level = "warning";

@@ -31,20 +31,18 @@ public:
     explicit Diagnose(CLI::App& root)
         : Command(root, "diagnose", "What happened first, and whose fault it is")
     {
-        options().add_option("source", m_path, "A capture, a folder or a session")->required();
-        options()
-            .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
-            ->allow_extra_args(false);
-        options().add_flag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
+        options().add("source", m_path, "A capture, a folder or a session").required();
+        options().add("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated").oneEach();
+        options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
         addVariantFileOption();
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
         addKnownOptions(options(), m_known);
         options()
-            .add_option("--time-limit", m_timeLimit, "Judge for at most so many seconds, and print what is known then")
-            ->check(CLI::PositiveNumber);
-        options().add_option("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
-        options().add_option("--session", m_session, "Keep what was read and judged in this session");
+            .add("--time-limit", m_timeLimit, "Judge for at most so many seconds, and print what is known then")
+            .positive();
+        options().add("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
+        options().add("--session", m_session, "Keep what was read and judged in this session");
         addColumnOption(options(), m_columns);
     }
 

@@ -27,9 +27,9 @@ public:
     explicit Diff(CLI::App& root)
         : Command(root, "diff", "Where two captures, or two runs, differ first")
     {
-        options().add_option("a", m_a, "A capture, or a run: a folder, a session or a log")->required();
-        options().add_option("b", m_b, "Another one of the same kind")->required();
-        options().add_option("--shift", m_shift, "Hold step s of run a against step s + SHIFT of run b");
+        options().add("a", m_a, "A capture, or a run: a folder, a session or a log").required();
+        options().add("b", m_b, "Another one of the same kind").required();
+        options().add("--shift", m_shift, "Hold step s of run a against step s + SHIFT of run b");
         addColumnOption(options(), m_columns);
     }
 

@@ -26,8 +26,8 @@ public:
     explicit Env(CLI::App& root)
         : Command(root, "env", "Versions, GPUs, driver and variables of this training environment, for a report")
     {
-        options().add_option("--python", m_python, "The training's Python; default: VIRTUAL_ENV or CONDA_PREFIX");
-        options().add_flag("--no-redact", m_open, "Keep host names, user names, home paths and keys");
+        options().add("--python", m_python, "The training's Python; default: VIRTUAL_ENV or CONDA_PREFIX");
+        options().addFlag("--no-redact", m_open, "Keep host names, user names, home paths and keys");
     }
 
     Result<int> run(Terminal& terminal) override;

@@ -23,9 +23,9 @@ public:
     explicit Explain(CLI::App& root)
         : Command(root, "explain", "What one capture is, what is wrong in it and what to do next")
     {
-        options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
+        options().add("capture", m_path, "A capture (.pt, .safetensors, .npy)").required();
         addVariantFileOption();
-        options().add_option("--session", m_session, "Know the variants of your own that this session keeps");
+        options().add("--session", m_session, "Know the variants of your own that this session keeps");
     }
 
     Result<int> run(Terminal& terminal) override;

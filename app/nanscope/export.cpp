@@ -25,10 +25,10 @@ public:
     explicit Export(CLI::App& root)
         : Command(root, "export", "The points of a series as CSV or JSON lines")
     {
-        options().add_option("source", m_path, "A folder, a file or a session")->required();
-        options().add_option("--series", m_series, "Name, for example loss")->required();
-        options().add_option("--rank", m_rank, "Only this rank");
-        options().add_option("--format", m_format, "csv or jsonl")->capture_default_str();
+        options().add("source", m_path, "A folder, a file or a session").required();
+        options().add("--series", m_series, "Name, for example loss").required();
+        options().add("--rank", m_rank, "Only this rank");
+        options().add("--format", m_format, "csv or jsonl").showDefault();
         addColumnOption(options(), m_columns);
     }
 

@@ -35,13 +35,13 @@ fs::path programPath(const std::string& name)
 
 } // namespace
 
-void FunctionOptions::add(CLI::App& options)
+void FunctionOptions::add(Options& options)
 {
-    auto* const function =
-        options.add_option("--impl", impl, "Your own function: python:MODULE:FUNCTION, called as f(X, epsilon)");
-    options.add_option("--python", python, "The Python it runs in")->capture_default_str()->needs(function);
-    options.add_option("--timeout", timeout, "Seconds that one call may take")->capture_default_str()->needs(function);
-    options.add_flag("--show", show, "Print the program that calls the function, and run nothing");
+    const auto function =
+        options.add("--impl", impl, "Your own function: python:MODULE:FUNCTION, called as f(X, epsilon)");
+    options.add("--python", python, "The Python it runs in").showDefault().needs(function);
+    options.add("--timeout", timeout, "Seconds that one call may take").showDefault().needs(function);
+    options.addFlag("--show", show, "Print the program that calls the function, and run nothing");
 }
 
 Result<ImplChoice> FunctionOptions::choice(const std::string& device, const std::string& variant) const

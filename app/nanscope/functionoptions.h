@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include <CLI/App.hpp>
-
+#include "app/nanscope/options.h"
 #include "app/nanscope/terminal.h"
 #include "core/instruments/implsubject.h"
 
@@ -19,7 +18,7 @@ struct FunctionOptions
     double timeout = 60;
     bool show = false;
 
-    void add(CLI::App& options);
+    void add(Options& options);
     bool empty() const { return impl.empty(); }
     /// What will be run, on a device as torch names it; `variant` is what the function claims to be, or empty.
     Result<ImplChoice> choice(const std::string& device, const std::string& variant) const;

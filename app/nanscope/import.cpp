@@ -31,12 +31,12 @@ public:
     explicit Import(CLI::App& root)
         : Command(root, "import", "Read folders into sessions; again adds only what is new")
     {
-        options().add_option("path", m_paths, "Folders or files")->required();
-        options().add_option(
+        options().add("path", m_paths, "Folders or files").required();
+        options().add(
             "--session", m_session, "Session file, of one folder; default: one per path in the user's data folder");
-        options().add_flag("--watch", m_watch, "Go on importing what is added, until Ctrl-C");
+        options().addFlag("--watch", m_watch, "Go on importing what is added, until Ctrl-C");
         addColumnOption(options(), m_columns);
-        options().add_flag("--no-map", m_noColumns, "Forget what --map said before");
+        options().addFlag("--no-map", m_noColumns, "Forget what --map said before");
     }
 
     Result<int> run(Terminal& terminal) override;

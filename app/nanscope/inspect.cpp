@@ -24,10 +24,10 @@ public:
         : Command(root, "inspect", "Every fact of one capture, or of the tensor that shards make up")
     {
         options()
-            .add_option("capture", m_paths, "A capture (.pt, .safetensors, .npy); several or folders with --stitch")
-            ->required();
-        options().add_flag("--stitch", m_stitch, "Put the shards of a DTensor that the ranks dumped together");
-        options().add_option("-o,--output", m_output, "With --stitch: write the whole as one capture, whole.pt");
+            .add("capture", m_paths, "A capture (.pt, .safetensors, .npy); several or folders with --stitch")
+            .required();
+        options().addFlag("--stitch", m_stitch, "Put the shards of a DTensor that the ranks dumped together");
+        options().add("-o,--output", m_output, "With --stitch: write the whole as one capture, whole.pt");
     }
 
     Result<int> run(Terminal& terminal) override;

@@ -4,15 +4,15 @@
 
 namespace nanscope {
 
-void addKnownOptions(CLI::App& options, KnownWords& words)
+void addKnownOptions(Options& options, KnownWords& words)
 {
-    options.add_option("--env", words.environment,
+    options.add("--env", words.environment,
         "What `nanscope env --json` wrote in the training environment, where it does not lie among the inputs");
     options
-        .add_option("--advisories", words.advisories,
+        .add("--advisories", words.advisories,
             "More published problems of packages to look for (docs/advisories.md); may be repeated")
-        ->allow_extra_args(false);
-    options.add_option("--params", words.parameters,
+        .oneEach();
+    options.add("--params", words.parameters,
         "Names and shapes of the model's parameters: .safetensors, its index, JSON, or lines NAME [512, 1408]");
 }
 

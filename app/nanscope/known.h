@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "app/nanscope/options.h"
 #include "core/known/known.h"
 
 namespace nanscope {
@@ -11,6 +10,6 @@ namespace nanscope {
 /// --env, --advisories and --params, as given.
 using KnownWords = KnownFiles;
 
-void addKnownOptions(CLI::App& options, KnownWords& words);
+void addKnownOptions(Options& options, KnownWords& words);
 
 } // namespace nanscope

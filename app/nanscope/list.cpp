@@ -25,9 +25,9 @@ public:
     explicit List(CLI::App& root)
         : Command(root, "list", "Captures, series, events, runs or cells as a table")
     {
-        options().add_option("source", m_path, "A folder, a file or a session")->required();
-        options().add_option("kind", m_kind, "captures, series, events, runs or cells")->capture_default_str();
-        options().add_option("--session", m_session, "Keep what was read in this session");
+        options().add("source", m_path, "A folder, a file or a session").required();
+        options().add("kind", m_kind, "captures, series, events, runs or cells").showDefault();
+        options().add("--session", m_session, "Keep what was read in this session");
         addColumnOption(options(), m_columns);
     }
 

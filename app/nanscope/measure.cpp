@@ -41,22 +41,19 @@ private:
 Measure::Measure(CLI::App& root)
     : Command(root, "measure", "Put one capture to a replay or to your own function, under an instrument")
 {
-    options()
-        .add_option("instrument", m_name, "scale, epsilon, repeat, storm, input, spectrum or minimise")
-        ->required();
-    options().add_option("capture", m_request.capture.path, "A capture")->required();
+    options().add("instrument", m_name, "scale, epsilon, repeat, storm, input, spectrum or minimise").required();
+    options().add("capture", m_request.capture.path, "A capture").required();
     m_subject.add(options());
     addVariantFileOption();
-    options().add_option("--session", m_session, "Know the variants of your own that this session keeps");
-    options().add_option(
-        "--batch", m_request.batch, "One matrix of the capture; default: all, or the first that is sound");
-    options().add_option("--epsilon", m_request.epsilon, "Instead of the captured one");
-    options().add_option("-n,--calls", m_request.calls, "repeat, storm: calls (100); minimise: calls at most (300)");
-    options().add_option("--tries", m_request.tries,
+    options().add("--session", m_session, "Know the variants of your own that this session keeps");
+    options().add("--batch", m_request.batch, "One matrix of the capture; default: all, or the first that is sound");
+    options().add("--epsilon", m_request.epsilon, "Instead of the captured one");
+    options().add("-n,--calls", m_request.calls, "repeat, storm: calls (100); minimise: calls at most (300)");
+    options().add("--tries", m_request.tries,
         "minimise: calls of each candidate (default: as often as the fault comes asks for)");
-    options().add_option("--round-to", m_roundTo,
+    options().add("--round-to", m_roundTo,
         "scale: type the scaled input is rounded to; default: none for a replay, the capture's own for a function");
-    options().add_option("-o,--output", m_out, "minimise: the capture that is written");
+    options().add("-o,--output", m_out, "minimise: the capture that is written");
 }
 
 Result<void> Measure::check()

@@ -78,13 +78,13 @@ Result<MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& te
 
 } // namespace
 
-void SubjectOptions::add(CLI::App& options)
+void SubjectOptions::add(Options& options)
 {
-    options.add_option("--variant", variant, "The variant to replay, or that the function claims to be");
-    options.add_option("--precision", precision, "Number format of the replay; default: the variant's own");
-    options.add_option("--lowering", lowering, "eager or fused; default: the variant's own");
-    options.add_option("--device", device, "cpu; of a function any that its torch knows")->capture_default_str();
-    options.add_option("--steps", steps, "Iterations of the replay, 1 to 100");
+    options.add("--variant", variant, "The variant to replay, or that the function claims to be");
+    options.add("--precision", precision, "Number format of the replay; default: the variant's own");
+    options.add("--lowering", lowering, "eager or fused; default: the variant's own");
+    options.add("--device", device, "cpu; of a function any that its torch knows").showDefault();
+    options.add("--steps", steps, "Iterations of the replay, 1 to 100");
     function.add(options);
 }
 

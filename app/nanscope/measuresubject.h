@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/App.hpp>
-
 #include "app/nanscope/functionoptions.h"
+#include "app/nanscope/options.h"
 #include "app/nanscope/terminal.h"
 #include "core/instruments/instruments.h"
 
@@ -20,7 +19,7 @@ struct SubjectOptions
     std::optional<int> steps;
     FunctionOptions function;
 
-    void add(CLI::App& options);
+    void add(Options& options);
 };
 
 /// What will be run for --impl.

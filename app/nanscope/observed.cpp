@@ -134,20 +134,20 @@ Result<Observations> ofCaptures(const RunData& run, Observations said)
 
 } // namespace
 
-void addObservedOptions(CLI::App& options, ObservedWords& words)
+void addObservedOptions(Options& options, ObservedWords& words)
 {
-    options.add_option("--failed", words.failed, "How often it fails, as FAILURES/HOURS, such as 3/4.2");
+    options.add("--failed", words.failed, "How often it fails, as FAILURES/HOURS, such as 3/4.2");
     options
-        .add_option("--tried", words.tried,
+        .add("--tried", words.tried,
             "An experiment and its outcome, such as kernels-off=gone:6 (clean hours) or swap-gpus=moves:2 (swaps); may "
             "be "
             "repeated")
-        ->allow_extra_args(false);
+        .oneEach();
     options
-        .add_option("--called", words.called,
+        .add("--called", words.called,
             "The captured function called again with the captured input, such as FILE.pt=3/200 (failures/calls); "
             "FILE.pt=0/200,other-gpu on another GPU; FILE.pt=0/200,kernels-off with what an experiment changes")
-        ->allow_extra_args(false);
+        .oneEach();
 }
 
 Result<Observations> parseObserved(const ObservedWords& words)

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "app/nanscope/options.h"
 #include "app/nanscope/source.h"
 #include "core/model/model.h"
 
@@ -20,7 +19,7 @@ struct ObservedWords
     std::vector<std::string> called;
 };
 
-void addObservedOptions(CLI::App& options, ObservedWords& words);
+void addObservedOptions(Options& options, ObservedWords& words);
 
 /// Checked. "3/4.2": failures and the hours they came in. "kernels-off=gone:6": clean hours; "swap-gpus=moves:2": how
 /// often.

@@ -70,48 +70,41 @@ private:
 Report::Report(CLI::App& root)
     : Command(root, "report", "The report a maintainer can act on, ready for an issue")
 {
-    options().add_option("source", m_path, "A capture, a folder or a session")->required();
+    options().add("source", m_path, "A capture, a folder or a session").required();
     options()
-        .add_option("-o,--output", m_outputs,
+        .add("-o,--output", m_outputs,
             "report.md, report.html or report.json; - for Markdown on standard output; may be repeated")
-        ->allow_extra_args(false);
-    auto* bundle = options().add_option("--bundle", m_bundle,
+        .oneEach();
+    const auto bundle = options().add("--bundle", m_bundle,
         "report.zip, or a folder: Markdown, HTML, JSON and pictures together, small enough for an issue");
+    auto withCapture = options().addFlag("--with-capture", m_withCapture,
+        "Put the capture into the bundle; its tensors may be private and cannot be redacted");
+    withCapture.needs(bundle);
     options()
-        .add_flag("--with-capture", m_withCapture,
-            "Put the capture into the bundle; its tensors may be private and cannot be redacted")
-        ->needs(bundle);
-    options()
-        .add_flag("--synthetic", m_synthetic,
+        .addFlag("--synthetic", m_synthetic,
             "Only a synthetic twin of the capture in the bundle, which is so unless --with-capture is given")
-        ->needs(bundle)
-        ->excludes("--with-capture");
+        .needs(bundle)
+        .excludes(withCapture);
     options()
-        .add_flag("--no-minimise", m_whole,
+        .addFlag("--no-minimise", m_whole,
             "Keep the damaged matrices whole, and do not look for the least of them that ends the same way")
-        ->needs(bundle);
-    options()
-        .add_option("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated")
-        ->allow_extra_args(false);
-    options().add_flag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
+        .needs(bundle);
+    options().add("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated").oneEach();
+    options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
     addVariantFileOption();
     addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
     addKnownOptions(options(), m_known);
+    options().add("--section", m_only, "Only these sections, such as claim,output; may be repeated").oneEach();
+    options().add("--no-section", m_without, "Without these sections; may be repeated").oneEach();
+    options().addFlag("--no-images", m_noImages, "No pictures in .html, none beside .md");
+    options().add("--redact", m_replace, "TEXT or TEXT=REPLACEMENT, replaced everywhere; may be repeated").oneEach();
     options()
-        .add_option("--section", m_only, "Only these sections, such as claim,output; may be repeated")
-        ->allow_extra_args(false);
-    options().add_option("--no-section", m_without, "Without these sections; may be repeated")->allow_extra_args(false);
-    options().add_flag("--no-images", m_noImages, "No pictures in .html, none beside .md");
-    options()
-        .add_option("--redact", m_replace, "TEXT or TEXT=REPLACEMENT, replaced everywhere; may be repeated")
-        ->allow_extra_args(false);
-    options()
-        .add_option("--keep", m_keep,
+        .add("--keep", m_keep,
             "TEXT that is not private, left in everywhere: as it stands, or as a warning shows it; may be repeated")
-        ->allow_extra_args(false);
-    options().add_flag("--no-redact", m_open, "Keep host names, user names, home paths and keys");
-    options().add_option("--session", m_session, "Keep what was read and judged in this session");
+        .oneEach();
+    options().addFlag("--no-redact", m_open, "Keep host names, user names, home paths and keys");
+    options().add("--session", m_session, "Keep what was read and judged in this session");
     addColumnOption(options(), m_columns);
 }
 

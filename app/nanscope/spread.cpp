@@ -50,18 +50,18 @@ private:
 Spread::Spread(CLI::App& root)
     : Command(root, "spread", "What would have happened, had one tile of one op gone bad")
 {
-    options().add_option("capture", m_path, "A capture (.pt, .safetensors, .npy)")->required();
-    options().add_option("--variant", m_variants, "What is replayed; for --like-dump several, or all");
-    options().add_option("--precision", m_precision, "Number format; default: the variant's own");
+    options().add("capture", m_path, "A capture (.pt, .safetensors, .npy)").required();
+    options().add("--variant", m_variants, "What is replayed; for --like-dump several, or all");
+    options().add("--precision", m_precision, "Number format; default: the variant's own");
     addVariantFileOption();
-    options().add_option("--session", m_session, "Know the variants of your own that this session keeps");
-    options().add_option("--op", m_op, "Whose result goes bad: gram, polynomial, update, z, q, r, restart, ...");
-    options().add_option("--iteration", m_iteration, "Step of the op, from 1; 0 is everything before");
-    options().add_option("--tile", m_tile, "ROW,COL or ROW,COL,ROWS,COLS; 64x64 where no size is given");
-    options().add_option("--value", m_value, "nan, inf, -inf, zero, stale (what the memory held) or stale:NUMBER");
-    options().add_option("--batch", m_batch, "Matrix of the batch; default: the first damaged one");
-    options().add_flag("--mirrored", m_mirrored, "As kernels that compute one triangle and write it twice");
-    options().add_flag("--like-dump", m_likeDump, "List the places a bad tile of which ends like this capture");
+    options().add("--session", m_session, "Know the variants of your own that this session keeps");
+    options().add("--op", m_op, "Whose result goes bad: gram, polynomial, update, z, q, r, restart, ...");
+    options().add("--iteration", m_iteration, "Step of the op, from 1; 0 is everything before");
+    options().add("--tile", m_tile, "ROW,COL or ROW,COL,ROWS,COLS; 64x64 where no size is given");
+    options().add("--value", m_value, "nan, inf, -inf, zero, stale (what the memory held) or stale:NUMBER");
+    options().add("--batch", m_batch, "Matrix of the batch; default: the first damaged one");
+    options().addFlag("--mirrored", m_mirrored, "As kernels that compute one triangle and write it twice");
+    options().addFlag("--like-dump", m_likeDump, "List the places a bad tile of which ends like this capture");
 }
 
 Result<std::vector<std::int64_t>> numbersOf(const std::string& text)

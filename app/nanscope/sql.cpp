@@ -17,8 +17,8 @@ public:
     explicit Sql(CLI::App& root)
         : Command(root, "sql", "One read-only statement on a session")
     {
-        options().add_option("session", m_session, "A session file")->required();
-        options().add_option("query", m_query, "For example \"select * from captures limit 3\"")->required();
+        options().add("session", m_session, "A session file").required();
+        options().add("query", m_query, "For example \"select * from captures limit 3\"").required();
     }
 
     Result<int> run(Terminal& terminal) override;

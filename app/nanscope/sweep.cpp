@@ -51,20 +51,20 @@ Sweep::Sweep(CLI::App& root)
     : Command(root, "sweep", "Replay captures under variants and number formats")
 {
     const auto list = [this](const char* name, std::vector<std::string>& target, const char* what) {
-        options().add_option(name, target, what)->allow_extra_args(false);
+        options().add(name, target, what).oneEach();
     };
-    options().add_option("source", m_path, "A capture, a folder or a session")->required();
+    options().add("source", m_path, "A capture, a folder or a session").required();
     list("--capture", m_captures, "Names or paths; default: those whose input is finite; \"all\" for every one");
     list("--variant", m_variants, "Variants, or \"all\"; default: those the captured output fits, else all");
     list("--precision", m_precisions, "Number formats; default: fp64,fp32,tf32,bf16,fp16");
     list("--lowering", m_lowerings, "eager, fused; default: each variant's own");
     list("--device", m_devices, "cpu, and those of nanscope-worker such as cuda:0");
-    options().add_option("--epsilon", m_epsilon, "Instead of the captured one");
-    options().add_option("--steps", m_steps, "Iterations, 1 to 100")->check(CLI::Range(1, maxSteps));
-    options().add_option("--gauges", m_gauges, "\"deep\": per step distance to fp64, smallest eigenvalue and more");
+    options().add("--epsilon", m_epsilon, "Instead of the captured one");
+    options().add("--steps", m_steps, "Iterations, 1 to 100").within(1, maxSteps);
+    options().add("--gauges", m_gauges, "\"deep\": per step distance to fp64, smallest eigenvalue and more");
     m_function.add(options());
     addVariantFileOption();
-    options().add_option("--session", m_session, "Keep the cells in this session");
+    options().add("--session", m_session, "Keep the cells in this session");
 }
 
 std::vector<std::string> split(const std::vector<std::string>& given)

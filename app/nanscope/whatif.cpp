@@ -23,19 +23,19 @@ public:
     explicit WhatIf(CLI::App& root)
         : Command(root, "whatif", "What a NaN detector or a guard with other settings would have done")
     {
-        options().add_option("what", m_what, "detector or guard")->required();
-        options().add_option("source", m_path, "A folder, a log, a capture or a session")->required();
+        options().add("what", m_what, "detector or guard").required();
+        options().add("source", m_path, "A folder, a log, a capture or a session").required();
         options()
-            .add_option("--max-consecutive", m_detector.options.maxConsecutive,
+            .add("--max-consecutive", m_detector.options.maxConsecutive,
                 "detector: stop after so many bad steps in a row")
-            ->capture_default_str();
-        options().add_option("--action", m_action, "detector: warn, skip or raise")->capture_default_str();
-        options().add_flag("--check-gradients", m_detector.checkGradients, "detector: ask it about gradients, too");
-        options().add_option("--guard", m_scope, "guard: local, group or full alone");
-        options().add_option("--layout", m_layout,
+            .showDefault();
+        options().add("--action", m_action, "detector: warn, skip or raise").showDefault();
+        options().addFlag("--check-gradients", m_detector.checkGradients, "detector: ask it about gradients, too");
+        options().add("--guard", m_scope, "guard: local, group or full alone");
+        options().add("--layout", m_layout,
             "guard: gathered, single, head-split, matrix-sharded or batch-sharded, where you know it");
-        options().add_option("--ranks", m_guard.ranks, "guard: ranks of the optimizer's group");
-        options().add_option("--session", m_session, "Keep what was read in this session");
+        options().add("--ranks", m_guard.ranks, "guard: ranks of the optimizer's group");
+        options().add("--session", m_session, "Keep what was read in this session");
         addColumnOption(options(), m_columns);
     }
 
@@ -102,10 +102,10 @@ Result<void> WhatIf::readOptions()
         return tl::make_unexpected(what.error());
     }
     const bool detector = *what == 0;
-    constexpr std::pair<const char*, bool> options[] {{"--max-consecutive", true}, {"--action", true},
+    constexpr std::pair<const char*, bool> ofOneAlone[] {{"--max-consecutive", true}, {"--action", true},
         {"--check-gradients", true}, {"--guard", false}, {"--layout", false}, {"--ranks", false}};
-    for (const auto& [option, ofDetector] : options) {
-        if (app().count(option) > 0 && ofDetector != detector) {
+    for (const auto& [option, ofDetector] : ofOneAlone) {
+        if (options().given(option) && ofDetector != detector) {
             return failure(ErrorKind::usage,
                 fmt::format("{} is an option of `nanscope whatif {}`", option, ofDetector ? "detector" : "guard"));
         }

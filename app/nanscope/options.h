@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
+
+namespace nanscope {
+
+/// One option of a subcommand. CLI11's headers take a file that includes them seconds to compile: options.cpp and
+/// main.cpp alone do.
+class Option
+{
+public:
+    explicit Option(CLI::Option* option)
+        : m_option(option)
+    { }
+
+    Option& required();
+    Option& needs(const Option& other);
+    Option& excludes(const Option& other);
+    /// One value each time that it is given.
+    Option& oneEach();
+    /// The help shows the value that the variable has now.
+    Option& showDefault();
+    /// The help shows this in place of the type.
+    Option& shownAs(const std::string& text);
+    Option& within(int low, int high);
+    Option& positive();
+
+private:
+    CLI::Option* m_option;
+};
+
+/// The options of a subcommand, read into variables that outlive it.
+class Options
+{
+public:
+    explicit Options(CLI::App& app)
+        : m_app(app)
+    { }
+
+    Option add(const std::string& name, std::string& value, const std::string& help);
+    Option add(const std::string& name, std::vector<std::string>& values, const std::string& help);
+    Option add(const std::string& name, int& value, const std::string& help);
+    Option add(const std::string& name, std::int64_t& value, const std::string& help);
+    Option add(const std::string& name, double& value, const std::string& help);
+    Option add(const std::string& name, std::optional<int>& value, const std::string& help);
+    Option add(const std::string& name, std::optional<std::int64_t>& value, const std::string& help);
+    Option add(const std::string& name, std::optional<double>& value, const std::string& help);
+    Option addFlag(const std::string& name, bool& value, const std::string& help);
+
+    /// Whether the command line has it, once that is read.
+    bool given(const std::string& name) const;
+
+private:
+    CLI::App& m_app;
+};
+
+} // namespace nanscope
