@@ -132,7 +132,22 @@ struct UnjudgedTiles
     double spread = 0; ///< by how much replays differ there
     std::int64_t row = 0; ///< where the worst of them starts
     std::int64_t col = 0;
+
+    bool all() const { return count > 0 && count == of; }
 };
+
+/// What stands in a place of a finite output bit for bit, and no rounding puts there.
+enum class Leftover {
+    none,
+    zeros,
+    input, ///< of the same place
+    elsewhere, ///< of the output
+};
+
+inline constexpr Leftover lastLeftover = Leftover::elsewhere;
+
+/// "zeros", "input"
+std::string_view name(Leftover leftover);
 
 /// How a finite output, or the finite part of one, was held against the plausible variants.
 struct OutputFit
@@ -146,6 +161,12 @@ struct OutputFit
     /// Forms that nobody recommends, whose roundings differ as much there: the tile is wrong where none of them ran.
     std::vector<std::string> unlessRan {};
     UnjudgedTiles unjudged {};
+    Leftover leftover = Leftover::none; ///< at [worstRow, worstCol]
+    std::int64_t leftoverRow = 0; ///< Leftover::elsewhere: the other place
+    std::int64_t leftoverCol = 0;
+
+    /// Roundings take it so far that a replay tells nothing of its values.
+    bool isNoise() const { return !compared || unjudged.all(); }
 };
 
 /// A call that went well: another matrix of the damaged one, or a healthy capture of the same kind.
@@ -200,6 +221,7 @@ struct Facts
     std::optional<ControlCall> control;
     std::string outputOfEarlier; ///< file of an earlier call of the process with this output, and another input
     double outputOfEarlierOff = 0; ///< relative Frobenius distance of the two outputs; 0 is bit for bit
+    std::optional<int> outputOfElement; ///< the same of another matrix of this call, bit for bit
     bool zeroInPlaces = false; ///< what no replay gives is zero, as a mask leaves it
     bool termOrFactor = false; ///< what no replay gives there may be a term or a factor of the user's own
     bool misplaced = false; ///< what no replay gives there stands elsewhere among the results of this call

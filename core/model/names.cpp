@@ -33,6 +33,7 @@ constexpr std::array<Names, 7> blameNames {
 constexpr std::array<Names, 13> damageShapeNames {"none", "whole element", "single element", "rows", "columns",
     "rectangle", "strided rectangle", "blocks", "diagonal", "lower triangle", "upper triangle", "mirrored pair",
     "scattered"};
+constexpr std::array<Names, 4> leftoverNames {"none", "zeros", "input", "elsewhere"};
 constexpr std::array<Names, 51> ruleNames {"unjudged", "no-output", "input-may-be-result", "damaged-input",
     "contaminated", "duplicate-may-have-other-state", "duplicate-of-the-process", "duplicate-on-another-rank",
     "called-again-finite", "nothing-to-compare", "damage-on-zeros", "name-contradicted", "depends-on-epsilon",
@@ -105,6 +106,11 @@ std::optional<OpName> parseOpName(std::string_view name)
 std::string_view name(DamageShape shape)
 {
     return at(damageShapeNames, shape);
+}
+
+std::string_view name(Leftover leftover)
+{
+    return at(leftoverNames, leftover);
 }
 
 std::string_view name(RuleId rule)

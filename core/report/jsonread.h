@@ -52,11 +52,6 @@ inline void read(const Json& json, double& out)
     out = number(json).value_or(out);
 }
 
-inline void read(const Json& json, std::optional<double>& out)
-{
-    out = number(json);
-}
-
 inline void read(const Json& json, std::string& out)
 {
     if (json.is_string()) {
@@ -80,15 +75,6 @@ void read(const Json& json, Int& out)
     }
 }
 
-template <class Int>
-requires std::is_integral_v<Int>
-void read(const Json& json, std::optional<Int>& out)
-{
-    if (json.is_number_integer()) {
-        out = json.get<Int>();
-    }
-}
-
 /// Values of an enum are few and dense, so the names are searched rather than tabled a second time. `last` is the one
 /// with the greatest value.
 template <class Enum>
@@ -106,18 +92,6 @@ inline void readRange(const Json& json, std::int64_t& begin, std::int64_t& end)
     if (json.is_array() && json.size() == 2) {
         read(json[0], begin);
         read(json[1], end);
-    }
-}
-
-/// Types of this project bring their read() from where it is called.
-template <class T>
-void read(const Json& json, std::vector<T>& out)
-{
-    if (!json.is_array()) {
-        return;
-    }
-    for (const auto& item : json) {
-        read(item, out.emplace_back());
     }
 }
 

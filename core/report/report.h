@@ -32,9 +32,6 @@ nlohmann::ordered_json toJson(const Progress& progress);
 nlohmann::ordered_json toJson(const Scan& scan, const Shape& shape);
 nlohmann::ordered_json jsonNumber(double value);
 
-/// Counts up when the same files are judged differently than before.
-constexpr int diagnosisRules = 11;
-
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);
 JsonAnswer capturesAnswer(const RunData& run);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/model/diagnosisrules.h"
 #include "core/report/jsonanswer.h"
 #include "handmade.h"
 
@@ -151,14 +152,6 @@ TEST(Fields, OfObservations)
     EXPECT_EQ(back.called[0].experiment, "kernels-off");
     EXPECT_TRUE(observationsFromJson("").tried.empty());
     EXPECT_TRUE(observationsFromJson("[1, {").tried.empty());
-}
-
-TEST(Fields, OfAnOlderDiagnosisAreItsLines)
-{
-    const auto back = diagnosisFromJson(R"({"schema":"nanscope.diagnosis/1","captures":[{"next":["swap two GPUs"]}]})");
-    ASSERT_TRUE(back);
-    ASSERT_EQ(back->captures.at(0).next.size(), 1U);
-    EXPECT_EQ(lineOf(back->captures[0].next[0]), "swap two GPUs");
 }
 
 TEST(Fields, OfAVerdict)

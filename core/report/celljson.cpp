@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <span>
+
+#include "core/report/jsonfields.h"
+#include "core/report/report.h"
+#include "core/report/words.h"
+
+namespace nanscope {
+
+using jsonfields::Of;
+using jsonfields::Reader;
+using jsonfields::Writer;
+using jsonread::Json;
+
+template <>
+constexpr std::optional jsonfields::lastOf<OpName> = OpName::rescale;
+template <>
+constexpr std::optional jsonfields::lastOf<ValueClass> = ValueClass::negInf;
+template <>
+constexpr std::optional jsonfields::lastOf<Outcome> = Outcome::nan;
+template <>
+constexpr std::optional jsonfields::lastOf<Precision> = Precision::fp16;
+template <>
+constexpr std::optional jsonfields::lastOf<Lowering> = Lowering::fused;
+
+template <class Visit>
+void fields(Visit& visit, Of<NonFinite> auto& first)
+{
+    visit("iteration", first.iteration);
+    visit("op", first.op);
+    visit("index", first.index);
+    visit("kind", first.kind);
+    visit("count", first.count);
+}
+
+template <class Visit>
+void fields(Visit& visit, Of<BatchOutcome> auto& batch)
+{
+    visit("batch", batch.batch);
+    visit("outcome", batch.outcome);
+    visit("first_nonfinite", batch.firstNonFinite);
+}
+
+template <class Visit>
+void fields(Visit& visit, Of<Environment> auto& environment)
+{
+    visit("engine", environment.engine);
+    visit("device", environment.device);
+    visit("hardware", environment.hardware);
+    visit("cuda", environment.cuda);
+    visit("threads", environment.threads);
+    visit("flags", environment.flags);
+}
+
+template <class Visit>
+void fields(Visit& visit, Of<Gauge> auto& gauge)
+{
+    visit("iteration", gauge.iteration);
+    visit("spectral_bound", gauge.spectralBound);
+    visit("spectral_limit", gauge.spectralLimit);
+    visit("absmax_q", gauge.absmaxQ);
+    visit("orthogonality", gauge.orthogonality);
+    visit("absmax_x", gauge.absmaxX);
+    visit("distance_to_fp64", gauge.distanceToFp64);
+}
+
+template <class Visit>
+void fields(Visit& visit, Of<DeepGauge> auto& gauge)
+{
+    visit("iteration", gauge.iteration);
+    visit("iterate_distance", gauge.iterateDistance);
+    visit("lambda_min", gauge.lambdaMin);
+    visit("symmetry_error", gauge.symmetryError);
+    visit("commutator", gauge.commutator);
+    visit("signal_gains", gauge.signalGains);
+}
+
+namespace {
+
+void addNumber(Json& json, const char* key, const std::optional<double>& value)
+{
+    if (value) {
+        json[key] = jsonNumber(*value);
+    }
+}
+
+Json numbersJson(std::span<const double> numbers)
+{
+    auto array = Json::array();
+    for (const double number : numbers) {
+        array.push_back(jsonNumber(number));
+    }
+    return array;
+}
+
+/// Beside the other gauges of the step; what is not defined has no key.
+void addDeep(Json& gauges, const DeepGauge& deep)
+{
+    const auto same = std::find_if(
+        gauges.begin(), gauges.end(), [&](const Json& gauge) { return gauge["iteration"] == deep.iteration; });
+    auto& gauge = same == gauges.end() ? gauges.emplace_back(Json {{"iteration", deep.iteration}}) : *same;
+    addNumber(gauge, "iterate_distance", deep.iterateDistance);
+    addNumber(gauge, "lambda_min", deep.lambdaMin);
+    addNumber(gauge, "symmetry_error", deep.symmetryError);
+    addNumber(gauge, "commutator", deep.commutator);
+    if (!deep.signalGains.empty()) {
+        gauge["signal_gains"] = numbersJson(deep.signalGains);
+    }
+}
+
+void addDeep(Json& cell, const Cell& from)
+{
+    if (!from.deepError.empty()) {
+        cell["deep_error"] = from.deepError;
+    }
+    if (!from.deep) {
+        return;
+    }
+    const auto& deep = *from.deep;
+    for (const auto& step : deep.steps) {
+        addDeep(cell["gauges"], step);
+    }
+    cell["deep"] = {{"batch", deep.batch}, {"output_range", numbersJson(deep.outputRange)},
+        {"shares", numbersJson(deep.shares)}, {"seconds", jsonNumber(deep.seconds)}};
+}
+
+void readDeep(const Json& json, Cell& cell)
+{
+    Reader read(json);
+    read("deep_error", cell.deepError);
+    read.group("deep", true, [&](Reader& given) {
+        auto& deep = cell.deep.emplace();
+        std::vector<double> range;
+        given("batch", deep.batch);
+        given("shares", deep.shares);
+        given("seconds", deep.seconds);
+        given("output_range", range);
+        std::copy_n(range.begin(), std::min(range.size(), deep.outputRange.size()), deep.outputRange.begin());
+        read("gauges", deep.steps);
+    });
+}
+
+} // namespace
+
+Json toJson(const Cell& cell)
+{
+    const bool computed = cell.error.empty();
+    Json json {{"capture", cell.capture}, {"variant", cell.variant}, {"precision", name(cell.precision)},
+        {"device", cell.device}, {"lowering", name(cell.lowering)}, {"arithmetic", cell.native ? "native" : "emulated"},
+        {"epsilon", jsonNumber(cell.epsilon)}, {"outcome", computed ? Json(name(cell.outcome)) : Json(nullptr)},
+        {"first_nonfinite", Writer::written(cell.firstNonFinite)}, {"birth", Writer::written(cell.birth)},
+        {"batches", Writer::written(cell.batches)}, {"seconds", jsonNumber(cell.seconds)},
+        {"environment", Writer::written(cell.environment)}, {"gauges", Writer::written(cell.gauges)},
+        {"slack_percent", Writer::written(slackPercent(cell))}, {"id", cell.id},
+        {"error", computed ? Json(nullptr) : Json(cell.error)}};
+    addDeep(json, cell);
+    return json;
+}
+
+Result<Cell> cellFromJson(const Json& json)
+{
+    if (!json.is_object() || !jsonread::at(json, "variant").is_string()) {
+        return failure(ErrorKind::format, "this is not a cell of nanscope.sweep/1: it is no object with a \"variant\"");
+    }
+    Cell cell;
+    Reader read(json);
+    read("id", cell.id);
+    read("capture", cell.capture);
+    read("variant", cell.variant);
+    read("precision", cell.precision);
+    read("device", cell.device);
+    read("lowering", cell.lowering);
+    cell.native = jsonread::at(json, "arithmetic") == "native";
+    read("epsilon", cell.epsilon);
+    read("outcome", cell.outcome);
+    read("first_nonfinite", cell.firstNonFinite);
+    read("birth", cell.birth);
+    read("batches", cell.batches);
+    read("gauges", cell.gauges);
+    read("seconds", cell.seconds);
+    read("environment", cell.environment);
+    read("error", cell.error);
+    readDeep(json, cell);
+    return cell;
+}
+
+} // namespace nanscope
