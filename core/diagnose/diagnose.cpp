@@ -92,12 +92,13 @@ struct Bench
     Controls& controls;
     const RunWords words;
     const JobContext& job;
+    const std::function<void(const CaptureVerdict&)>& arrived;
 };
 
 Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
     const JudgeContext context {bench.run, bench.words, bench.captures, bench.given, bench.nothingElse, bench.device,
-        bench.controls, bench.job, done};
+        bench.controls, bench.job, bench.arrived, done};
     auto judged = judgeCapture(verdict, capture, context);
     if (!judged) {
         return judged;
@@ -218,7 +219,8 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;
     const JudgingTime time(job, limit);
     Controls controls(captures, *device, time.job().cancel);
-    const Bench bench {run, *given, options.nothingElse, captures, *device, controls, wordsOf(run), time.job()};
+    const Bench bench {
+        run, *given, options.nothingElse, captures, *device, controls, wordsOf(run), time.job(), options.arrived};
     for (std::size_t i = 0; i < diagnosis.captures.size() && !time.stopped(); ++i) {
         auto& verdict = diagnosis.captures[i];
         reportProgress(job, i, diagnosis.captures.size(), verdict.capture);
@@ -226,6 +228,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         const auto done = capture != nullptr ? judgeOne(verdict, *capture, bench, i) : Result<void>();
         if (!done && done.error().kind != ErrorKind::cancelled) {
             return tl::make_unexpected(done.error());
+        }
+        if (done) {
+            options.arrived(verdict);
         }
     }
     if (const auto why = time.stopped()) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ struct DiagnoseOptions
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged
     std::string spikeRule {}; ///< whose rule calls a loss a spike (cards/spikerules.h); empty for the default
+    /// Called on the judging thread with each capture: before its replays, with the damage and without a summary, and
+    /// once it is judged.
+    std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};
 };
 
 /// The series whose points a verdict is weighed with; of the others a run needs none to be judged.

@@ -18,6 +18,7 @@
 #include "core/diagnose/identify.h"
 #include "core/diagnose/logvote.h"
 #include "core/diagnose/memberreplays.h"
+#include "core/diagnose/oddbits.h"
 #include "core/diagnose/oddkinds.h"
 #include "core/diagnose/oddtiles.h"
 #include "core/diagnose/origin.h"
@@ -49,6 +50,7 @@ struct Evidence
     const Element& element;
     Facts facts {};
     std::vector<Member> members {};
+    bool noise = false; ///< roundings of what is said to have run end as far apart as the output is off
     OddBox odd {}; ///< of a finite output, around the tiles that no replay gives
     std::map<const Variant*, MemberResult> own {}; ///< replayed in their own format while they were compared
     OwnOutput nearest {}; ///< what one of them gave
@@ -79,6 +81,9 @@ bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
     return decision.blame != Blame::undecided || lessSure || (verdict::asks(decision.rule) && verdict.question.empty());
 }
 
+// Cosine of two inputs: the iteration gives the same for every multiple of one.
+constexpr double sameDirection = 0.99;
+
 double cosine(const std::vector<double>& a, const std::vector<double>& b)
 {
     const double together = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
@@ -108,6 +113,7 @@ public:
         , m_device(context.device)
         , m_controls(context.controls)
         , m_job(context.job)
+        , m_arrived(context.arrived)
         , m_done(static_cast<std::int64_t>(context.done))
     { }
 
@@ -122,6 +128,7 @@ public:
             return tl::make_unexpected(patterns.error());
         }
         showDamage(verdict, *patterns);
+        m_arrived(verdict);
         m_besides = verdict.facts.besides;
         addSidecarNotes(*file, stored);
         if (auto affordable = checkJudgingCost(file->input.matrices(), physicalMemory() / 2); !affordable) {
@@ -188,6 +195,9 @@ private:
         }
         if (matrix.element.outputScan.finite()) {
             seekOrigin(e, matrix);
+            if (e.noise || e.facts.fit.unjudged.all()) {
+                lookForOutputOfAnother(e, matrix);
+            }
         } else if (auto done = lookForACast(e, matrix.stored); !done) {
             return done;
         }
@@ -282,7 +292,8 @@ private:
         if (!apart) {
             return tl::make_unexpected(apart.error());
         }
-        facts.fit.compared = facts.fit.compared && !(onRest > verdict::foreignFit && *apart >= onRest);
+        e.noise = onRest > verdict::foreignFit && *apart >= onRest;
+        facts.fit.compared = facts.fit.compared && !e.noise;
         if (onCall > verdict::foreignFit && *apart >= onCall) {
             facts.control.reset();
         }
@@ -312,8 +323,8 @@ private:
             || std::ranges::any_of(e.members, [&](const Member& member) { return member.variant->epsilon >= limit; });
     }
 
-    /// A finite output that fits nothing, or not what is named, is held against a healthy call and against the outputs
-    /// of earlier ones.
+    /// A finite output that fits nothing, or not what is named, is held against a healthy call and against other
+    /// outputs.
     Result<void> compareOffOutput(Evidence& e, const Matrix& matrix)
     {
         auto control = m_controls.inSameRun(matrix.stored);
@@ -321,7 +332,15 @@ private:
             return tl::make_unexpected(control.error());
         }
         e.facts.control = std::move(*control);
+        lookForOutputOfAnother(e, matrix);
+        return {};
+    }
+
+    /// The output of another matrix of the call, or of an earlier call.
+    void lookForOutputOfAnother(Evidence& e, const Matrix& matrix) const
+    {
         constexpr std::size_t mostBefore = 8;
+        e.facts.outputOfElement = elementWithOutputOf(matrix);
         for (const auto* earlier : m_captures.before(matrix.stored, mostBefore)) {
             if (const auto off = offFromOutputOf(*earlier, matrix)) {
                 e.facts.outputOfEarlier = earlier->file;
@@ -329,14 +348,29 @@ private:
                 break;
             }
         }
-        return {};
+    }
+
+    /// Another matrix of the call with this output, bit for bit, and another input.
+    static std::optional<int> elementWithOutputOf(const Matrix& matrix)
+    {
+        constexpr std::int64_t mostLooked = 64;
+        const auto& element = matrix.element;
+        const auto count = std::min(matrix.file.input.matrices().batch, mostLooked);
+        for (int batch = 0; batch < count; ++batch) {
+            const auto other =
+                batch != element.batch ? loadElement(matrix.file, batch) : failure(ErrorKind::format, {});
+            if (other && other->output == element.output
+                && std::abs(cosine(other->input, element.input)) < sameDirection) {
+                return batch;
+            }
+        }
+        return std::nullopt;
     }
 
     /// Relative Frobenius distance where this is the output of that call, but for roundings, and its input another: the
     /// iteration gives the same for every multiple of one.
     static std::optional<double> offFromOutputOf(const Capture& earlier, const Matrix& matrix)
     {
-        constexpr double sameDirection = 0.99;
         constexpr double roundings = 0.01;
         const auto& element = matrix.element;
         const auto batch = static_cast<std::size_t>(element.batch);
@@ -419,7 +453,7 @@ private:
     {
         if (isCopyOfInput(matrix.element)) {
             e.facts.found.push_back({"the output is the input, bit for bit", "bytes"});
-        } else if (e.facts.fit.worstTileError > 0) {
+        } else if (e.facts.fit.worstTileError > 0 || e.facts.fit.leftover != Leftover::none) {
             e.facts.zeroInPlaces = looksMasked(matrix.element, e.odd);
             // What stands elsewhere bit for bit was copied.
             e.facts.termOrFactor = !seekOriginOf(e, matrix) && e.facts.termOrFactor;
@@ -528,12 +562,17 @@ private:
     Result<void> measureWorstTile(Evidence& e, const Capture& stored)
     {
         const bool known = e.facts.identified.how != IdentifiedBy::unknown && !e.facts.identified.matchesNone;
-        if (!known || !e.facts.fit.compared) {
+        if (!known || !(e.facts.fit.compared || e.noise)) {
             return {};
         }
         const auto first = outputOfFirst(e, stored);
         if (!first) {
             return tl::make_unexpected(first.error());
+        }
+        const OddBox everywhere {0, e.element.shape.rows, 0, e.element.shape.cols};
+        if (e.noise) {
+            lookForLeftovers(e, **first, everywhere);
+            return {};
         }
         const auto odd = findOddTiles(e.element, e.members, **first, stored.epsilon, m_device, m_job.cancel);
         if (!odd) {
@@ -549,9 +588,29 @@ private:
             e.facts.fit.worstCol = odd->col;
             e.odd = odd->box;
             e.facts.termOrFactor = odd->deliberate;
+        }
+        if (odd->count > 0 || e.facts.fit.unjudged.all()) {
+            lookForLeftovers(e, **first, odd->count > 0 ? odd->box : everywhere);
             return {};
         }
         return e.facts.fit.unjudged.count == 0 ? compareWithRoundings(e, stored) : Result<void>();
+    }
+
+    /// What roundings do not explain even where they may explain everything else.
+    static void lookForLeftovers(Evidence& e, const std::vector<double>& replay, const OddBox& part)
+    {
+        const auto bits = findOddBits(e.element, replay, part);
+        if (bits.leftover == Leftover::none) {
+            return;
+        }
+        auto& fit = e.facts.fit;
+        fit.localDamage = true;
+        fit.leftover = bits.leftover;
+        fit.worstRow = bits.box.rowBegin;
+        fit.worstCol = bits.box.colBegin;
+        fit.leftoverRow = bits.otherRow;
+        fit.leftoverCol = bits.otherCol;
+        e.odd = bits.box;
     }
 
     /// Off everywhere by more than roundings of the function make is not healthy, and too little to call wrong.
@@ -615,6 +674,7 @@ private:
     Device& m_device;
     Controls& m_controls;
     const JobContext& m_job;
+    const std::function<void(const CaptureVerdict&)>& m_arrived;
     std::int64_t m_done;
     std::vector<EvidenceLine> m_besides; ///< about the capture that is judged
 };

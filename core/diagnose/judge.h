@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "core/diagnose/captureindex.h"
@@ -24,6 +25,7 @@ struct JudgeContext
     Device& device;
     Controls& controls;
     const JobContext& job;
+    const std::function<void(const CaptureVerdict&)>& arrived; ///< as DiagnoseOptions::arrived
     std::size_t done = 0; ///< captures judged before, for the progress
 };
 

@@ -183,6 +183,16 @@ std::string recursIn(
     return same ? fmt::format("it holds {}, bit for bit", what) : std::string();
 }
 
+bool holdsZeros(const Element& element, const OddBox& region)
+{
+    return constantIn(element, region, 0);
+}
+
+bool holdsInput(const Element& element, const OddBox& region)
+{
+    return recursAt(element, region, element.input, {});
+}
+
 bool writtenTwice(const Element& element, const OddBox& region)
 {
     return twiceAt(element, region).has_value();

@@ -19,6 +19,11 @@ namespace nanscope {
 /// where the values are new.
 std::string recursInside(const Element& element, const OddBox& region);
 
+/// A quarter of it at least, and 32 values, are zero.
+bool holdsZeros(const Element& element, const OddBox& region);
+/// As many of them are the input's, and 16 differ.
+bool holdsInput(const Element& element, const OddBox& region);
+
 /// It stands at another place of the same output, too.
 bool writtenTwice(const Element& element, const OddBox& region);
 

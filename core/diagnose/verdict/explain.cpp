@@ -228,15 +228,37 @@ Words ofDamage(const Considered& c, RuleId rule)
 
 std::string mostFits(const Considered& c)
 {
+    const auto& fit = c.facts.fit;
+    if (fit.leftover != Leftover::none && fit.isNoise()) {
+        return fmt::format(
+            "roundings of {} take this input too far to hold the output against it, but around [{}, {}] it "
+            "is",
+            namesOf(c), fit.worstRow, fit.worstCol);
+    }
     return fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is", namesOf(c), percentOff(c),
-        c.facts.fit.worstRow, c.facts.fit.worstCol);
+        fit.worstRow, fit.worstCol);
+}
+
+/// "80 % off", "the input, bit for bit"
+std::string offText(const OutputFit& fit)
+{
+    switch (fit.leftover) {
+    case Leftover::none:
+        break;
+    case Leftover::zeros:
+        return "zero";
+    case Leftover::input:
+        return "the input, bit for bit";
+    case Leftover::elsewhere:
+        return fmt::format("what stands at [{}, {}], bit for bit", fit.leftoverRow, fit.leftoverCol);
+    }
+    return fmt::format("{:.0f} % off", 100 * fit.worstTileError);
 }
 
 Words offInPlaces(const Considered& c, const char* kind)
 {
     return {kind,
-        fmt::format("{} {:.0f} % off: finite, and not what the function gives there", mostFits(c),
-            100 * c.facts.fit.worstTileError),
+        fmt::format("{} {}: finite, and not what the function gives there", mostFits(c), offText(c.facts.fit)),
         "does your code treat this part otherwise (a mask, another optimizer or rate, weight decay, an old value)? If "
         "it does not, the kernel did"};
 }
@@ -245,13 +267,15 @@ Words ofEarlierCall(const Considered& c, RuleId rule)
 {
     const auto how = c.facts.outputOfEarlierOff == 0 ? std::string("bit for bit")
                                                      : fmt::format("to {:.2g} %", 100 * c.facts.outputOfEarlierOff);
+    const auto& element = c.facts.outputOfElement;
+    const auto whose = element ? fmt::format("element {} of this call", *element)
+                               : fmt::format("{}, an earlier call of this process", c.facts.outputOfEarlier);
     const auto text =
-        fmt::format("the output is {} that of {}, an earlier call of this process, whose input was another", how,
-            c.facts.outputOfEarlier);
+        fmt::format("the output is {} that of {}, whose input was another", element ? "bit for bit" : how, whose);
     if (rule == RuleId::staleOutput) {
         return {"stale output", text + ": the result of this call was not written, or not read", {}};
     }
-    return {"the output of an earlier call", text,
+    return {element ? "the output of another matrix" : "the output of an earlier call", text,
         "does your code keep results (an update every few steps, a step that is skipped)? If it does not, the kernel "
         "wrote nothing (--nothing-else says so)"};
 }
@@ -377,8 +401,7 @@ Words ofFinite(const Considered& c, RuleId rule)
     case RuleId::offInPlaces:
         return offInPlaces(c, "off in places");
     case RuleId::finiteCorruption:
-        return {"finite corruption",
-            fmt::format("{} {:.0f} % off: finite, and wrong", mostFits(c), 100 * c.facts.fit.worstTileError), {}};
+        return {"finite corruption", fmt::format("{} {}: finite, and wrong", mostFits(c), offText(c.facts.fit)), {}};
     case RuleId::fits:
         return {"healthy", fmt::format("the output is what {} gives, to {:.2g} %", namesOf(c), percentOff(c)), {}};
     case RuleId::fitsInPart:

@@ -85,6 +85,9 @@ bool codeBesidesMayHave(const Considered& c)
 bool isCorrupt(const Considered& c)
 {
     const auto& fit = c.facts.fit;
+    if (fit.leftover != Leftover::none) {
+        return true;
+    }
     const double typical = c.identified.fit.value_or(0);
     return fit.localDamage && !excusedByWhatRan(c) && typical <= corruptTile && fit.worstTileError > corruptTile
         && fit.worstTileError > corruptRatio * typical;
@@ -103,11 +106,12 @@ bool isBirth(const Considered& c)
 }
 
 // The user's own code can leave any finite value in a place. What stands elsewhere in the result was not put there on
-// purpose, but for a mask and a term.
+// purpose, but for a mask and a term, and where the rest tells nothing of the function.
 bool perhapsMeant(const Considered& c)
 {
-    const bool onPurpose = c.facts.zeroInPlaces || c.facts.termOrFactor || !c.facts.misplaced;
-    return !c.facts.nothingElse && onPurpose;
+    const auto& facts = c.facts;
+    const bool onPurpose = facts.zeroInPlaces || facts.termOrFactor || !facts.misplaced;
+    return !facts.nothingElse && (onPurpose || (facts.fit.leftover != Leftover::none && facts.fit.isNoise()));
 }
 
 bool asksAboutPlace(const Considered& c)
@@ -195,6 +199,12 @@ bool isUnlikeItsControl(const Considered& c)
 bool hardwareMayHave(const Considered& c)
 {
     return c.facts.hardwareError && std::ranges::none_of(c.facts.calledAgain, failsElsewhere);
+}
+
+// Of an earlier call, or of another matrix of this one.
+bool isOutputOfAnother(const Considered& c)
+{
+    return isFinite(c) && (!c.facts.outputOfEarlier.empty() || c.facts.outputOfElement);
 }
 
 constexpr Rule table[] = {
@@ -296,12 +306,11 @@ constexpr Rule table[] = {
         [](const Considered& c) { return isSilentlyZero(c) && !c.all(reproduces); }},
     {RuleId::allZeroOfAll, "all zero, as every member gives it", Blame::numerics, Answers::nothing, isSilentlyZero},
     {RuleId::outputOfEarlierCall,
-        "finite, and but for roundings the output of an earlier call of the process, whose input was another; nobody "
-        "says that nothing else ran",
+        "finite, and but for roundings the output of an earlier call of the process, or bit for bit that of another "
+        "matrix of the call, whose input was another; nobody says that nothing else ran",
         Blame::undecided, Answers::nothingElse,
-        [](const Considered& c) { return isFinite(c) && !c.facts.outputOfEarlier.empty() && !c.facts.nothingElse; }},
-    {RuleId::staleOutput, "the same, and nothing else ran", Blame::implementation, Answers::nothing,
-        [](const Considered& c) { return isFinite(c) && !c.facts.outputOfEarlier.empty(); }},
+        [](const Considered& c) { return isOutputOfAnother(c) && !c.facts.nothingElse; }},
+    {RuleId::staleOutput, "the same, and nothing else ran", Blame::implementation, Answers::nothing, isOutputOfAnother},
     {RuleId::unlikeItsControl,
         "finite, and not what is named or any known variant gives, while a healthy call is; no epsilon matters; nobody "
         "says that nothing else ran",

@@ -99,6 +99,23 @@ TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
     EXPECT_EQ(verdict.summary, "not judged, the diagnosis was stopped (the time limit of 1e-09 s)");
 }
 
+TEST_F(Dump, DamageArrivesBeforeTheReplaysAndTheVerdictAfterThem)
+{
+    const auto input = gaussian(1);
+    auto output = outputOf("gns-gram", input);
+    plantTile(output, NAN);
+    std::vector<CaptureVerdict> arrived;
+    DiagnoseOptions options;
+    options.arrived = [&arrived](const CaptureVerdict& verdict) { arrived.push_back(verdict); };
+    const auto verdict = judge(input, output, options);
+    ASSERT_EQ(arrived.size(), 2);
+    EXPECT_EQ(arrived[0].facts.damage.text, "rows 16-31 x columns 32-63 are NaN");
+    EXPECT_EQ(arrived[0].summary, "");
+    EXPECT_FALSE(arrived[0].facts.replayed);
+    EXPECT_EQ(arrived[1].summary, verdict.summary);
+    EXPECT_EQ(arrived[1].blame, Blame::implementation);
+}
+
 TEST_F(Dump, UnwrittenTileAfterAHealthyIterationIsImplementation)
 {
     const auto input = gaussian(1);

@@ -191,6 +191,18 @@ TEST_F(OtherCalls, AnEarlierOutputIsKnownAgainThroughRoundings)
     EXPECT_THAT(v.summary, HasSubstr("the output is to 0.3 % that of "));
 }
 
+TEST_F(OtherCalls, TheOutputOfAnotherMatrixOfTheCallIsStale)
+{
+    const auto first = outputOf("gns-gram", waves());
+    add(0, 1, {waves(), waves(0.7)}, {first, first});
+    const auto asked = verdictOn(1);
+    EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
+    EXPECT_EQ(asked.facts.outputOfElement, 0);
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(1).rule, RuleId::staleOutput);
+    EXPECT_THAT(verdictOn(1).summary, HasSubstr("bit for bit that of element 0 of this call"));
+}
+
 TEST_F(OtherCalls, AMultipleOfAnInputHasTheSameOutputAndIsFine)
 {
     auto twice = waves(1);

@@ -274,6 +274,57 @@ TEST(Rules, TheCastQuestionNamesTheNumberThatOverflows)
     EXPECT_NE(j.question.find("80384 > 65504"), std::string::npos) << j.question;
 }
 
+TEST(Rules, WhatNoRoundingPutsThereIsWrongWhateverTheRestComesTo)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.localDamage = true;
+    b.facts.identified.names = {"cans"};
+    b.facts.identified.fit = 0.9;
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().rule, RuleId::tooLittleToCompare);
+    b.facts.fit.leftover = Leftover::elsewhere;
+    b.facts.fit.worstRow = 32;
+    b.facts.fit.leftoverCol = 64;
+    b.facts.misplaced = true;
+    EXPECT_EQ(b.judged().rule, RuleId::offInPlaces) << "the rest does not tell that this function ran";
+    b.facts.nothingElse = true;
+    const auto j = b.judged();
+    EXPECT_EQ(j.rule, RuleId::finiteCorruption);
+    EXPECT_THAT(j.summary, HasSubstr("around [32, 0] it is what stands at [0, 64], bit for bit"));
+    b.facts.fit.leftover = Leftover::zeros;
+    EXPECT_THAT(b.judged().summary, HasSubstr("around [32, 0] it is zero: finite, and wrong"));
+}
+
+TEST(Rules, TheInputInATileIsWrongHoweverFarTheRestIsOff)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = true;
+    b.facts.fit.localDamage = true;
+    b.facts.fit.worstTileError = 0.3;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.041;
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart) << "too little beside how far the rest is off";
+    b.facts.fit.leftover = Leftover::input;
+    EXPECT_EQ(b.judged().rule, RuleId::finiteCorruption);
+    EXPECT_THAT(
+        b.judged().summary, HasSubstr("fits gns-gram to 4.1 %, but around [0, 0] it is the input, bit for bit"));
+}
+
+TEST(Rules, TheOutputOfAnotherMatrixOfTheCallIsStale)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.outputOfElement = 0;
+    EXPECT_EQ(b.judged().rule, RuleId::outputOfEarlierCall);
+    EXPECT_THAT(b.judged().summary, HasSubstr("bit for bit that of element 0 of this call, whose input was another"));
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::staleOutput);
+}
+
 TEST(Rules, LocalFiniteDamageIsFiniteCorruption)
 {
     Bench b;

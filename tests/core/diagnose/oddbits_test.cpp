@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/oddbits.h"
+
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "core/replay/formats.h"
+
+namespace nanscope {
+namespace {
+
+constexpr std::int64_t rows = 64;
+constexpr std::int64_t cols = 96;
+constexpr OddBox everywhere {0, rows, 0, cols};
+constexpr OddBox place {16, 48, 32, 48};
+
+std::vector<double> gaussian(unsigned seed)
+{
+    std::mt19937 generator(seed);
+    std::normal_distribution<double> normal(0, 0.1);
+    std::vector<double> values(rows * cols);
+    for (auto& x : values) {
+        x = roundTo(Precision::bf16, normal(generator));
+    }
+    return values;
+}
+
+std::size_t at(std::int64_t row, std::int64_t col)
+{
+    return static_cast<std::size_t>(row * cols + col);
+}
+
+/// Nothing of the output is what the replay gives.
+class OddBitsTest : public testing::Test
+{
+protected:
+    OddBitsTest()
+    {
+        element.shape = {1, rows, cols};
+        element.input = gaussian(1);
+        element.output = gaussian(2);
+        element.outputType = DType::bfloat16;
+    }
+
+    template <class Value>
+    static void fill(std::vector<double>& values, Value value)
+    {
+        for (auto row = place.rowBegin; row < place.rowEnd; ++row) {
+            for (auto col = place.colBegin; col < place.colEnd; ++col) {
+                values[at(row, col)] = value(row, col);
+            }
+        }
+    }
+
+    Element element;
+    std::vector<double> replay = gaussian(3);
+};
+
+} // namespace
+
+TEST_F(OddBitsTest, NoiseAloneHoldsNone)
+{
+    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none);
+}
+
+TEST_F(OddBitsTest, ZerosThatNoReplayHas)
+{
+    const auto zero = [](auto, auto) { return 0.0; };
+    fill(element.output, zero);
+    const auto found = findOddBits(element, replay, everywhere);
+    EXPECT_EQ(found.leftover, Leftover::zeros);
+    EXPECT_EQ(found.box.rowBegin, place.rowBegin);
+    EXPECT_EQ(found.box.rowEnd, place.rowEnd);
+    EXPECT_EQ(found.box.colBegin, place.colBegin);
+    EXPECT_EQ(found.box.colEnd, place.colEnd);
+    fill(replay, zero);
+    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none) << "the function gives zeros there";
+}
+
+TEST_F(OddBitsTest, TheInputWhereItWasNeverWritten)
+{
+    fill(element.output, [this](auto row, auto col) { return element.input[at(row, col)]; });
+    const auto found = findOddBits(element, replay, everywhere);
+    EXPECT_EQ(found.leftover, Leftover::input);
+    EXPECT_EQ(found.box.rowBegin, place.rowBegin);
+    fill(replay, [this](auto row, auto col) { return element.input[at(row, col)]; });
+    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none)
+        << "an input that is orthogonal already";
+}
+
+TEST_F(OddBitsTest, ATileThatStandsTwice)
+{
+    fill(element.output, [this](auto row, auto col) { return element.output[at(row - 16, col - 32)]; });
+    const auto found = findOddBits(element, replay, everywhere);
+    EXPECT_EQ(found.leftover, Leftover::elsewhere);
+    EXPECT_EQ(found.box.rowBegin, 16);
+    EXPECT_EQ(found.box.colBegin, 32);
+    EXPECT_EQ(found.otherRow, 0);
+    EXPECT_EQ(found.otherCol, 0);
+    fill(replay, [this](auto row, auto col) { return replay[at(row - 16, col - 32)]; });
+    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none) << "rows of the input that are equal";
+}
+
+TEST_F(OddBitsTest, OnlyThePartThatIsAskedAboutCounts)
+{
+    fill(element.output, [](auto, auto) { return 0.0; });
+    EXPECT_EQ(findOddBits(element, replay, {0, 16, 0, cols}).leftover, Leftover::none);
+    EXPECT_EQ(findOddBits(element, replay, {16, 32, 32, 48}).leftover, Leftover::zeros);
+}
+
+TEST_F(OddBitsTest, FewValuesRecurByChance)
+{
+    fill(element.output, [](auto row, auto /*col*/) { return row % 2 == 0 ? 0.25 : 0.5; });
+    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none);
+}
+
+TEST_F(OddBitsTest, AReplayThatIsNotFiniteTellsNothing)
+{
+    fill(element.output, [](auto, auto) { return 0.0; });
+    replay.front() = std::nan("");
+    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none);
+}
+
+} // namespace nanscope
