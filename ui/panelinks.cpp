@@ -149,6 +149,7 @@ void PaneLinks::connectReport()
 void PaneLinks::connectWorkspace()
 {
     connect(&m_workspace, &Workspace::runChanged, this, &PaneLinks::onRunChanged);
+    connect(&m_workspace, &Workspace::verdictsArrived, this, &PaneLinks::onVerdictsArrived);
     connect(&m_workspace, &Workspace::selectionChanged, this, &PaneLinks::onSelectionChanged);
     connect(&m_workspace, &Workspace::stateChanged, this, &PaneLinks::onStateChanged);
     connect(&m_workspace, &Workspace::toldChanged, this, &PaneLinks::onSelectionChanged);
@@ -179,6 +180,14 @@ void PaneLinks::onRunChanged()
         onSelectionChanged();
     }
     (loaded.run->captures.empty() ? m_panes.findings->view() : m_panes.captures->view())->setFocus();
+}
+
+void PaneLinks::onVerdictsArrived(bool ofSelected)
+{
+    m_panes.captures->setVerdicts(m_workspace.loaded().known());
+    if (ofSelected) {
+        fillVerdict();
+    }
 }
 
 void PaneLinks::onSelectionChanged()
@@ -226,9 +235,11 @@ void PaneLinks::fillVerdict()
     if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {
+        const QString text = tr("Every plausible variant is replayed under several roundings: seconds for a small "
+                                "matrix, minutes for a large one. Rescan (F5) judges again.");
+        const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
-            tr("Every plausible variant is replayed under several roundings: seconds for a small matrix, minutes for "
-               "a large one. Rescan (F5) judges again."));
+            seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));
     } else {
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }

@@ -38,6 +38,7 @@ private:
     void connectReport();
     void connectWorkspace();
     void onRunChanged();
+    void onVerdictsArrived(bool ofSelected);
     void onSelectionChanged();
     void onStateChanged();
     void onPictures(const TensorPictures& pictures);

@@ -3,6 +3,8 @@
 #include "core/diagnose/diagnose.h"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,6 +22,7 @@
 #include "core/report/commandwords.h"
 #include "core/report/jsonanswer.h"
 #include "core/report/report.h"
+#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -85,6 +88,45 @@ void store(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
     }
 }
 
+/// What is known of a birth without a replay, said once its replays take long.
+class EarlyNews
+{
+public:
+    explicit EarlyNews(Terminal& terminal)
+        : m_terminal(terminal)
+    { }
+
+    void take(const CaptureVerdict& verdict)
+    {
+        const bool replaysFollow = verdict.role == Role::birth && verdict.summary.empty();
+        const auto rank = verdict.rank ? fmt::format("rank {}, ", *verdict.rank) : std::string();
+        m_news = replaysFollow ? fmt::format("{} {}, {}{}: {}; replaying what may have run", name(verdict.role),
+                     verdict.capture, rank, stepText(verdict), verdict.facts.damage.text)
+                               : std::string();
+        m_since = Clock::now();
+    }
+
+    JobContext job()
+    {
+        auto job = m_terminal.job();
+        job.progress = [this](const Progress& progress) {
+            if (!m_news.empty() && Clock::now() - m_since > isLong) {
+                m_terminal.news(std::exchange(m_news, {}));
+            }
+            m_terminal.progress(progress);
+        };
+        return job;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr auto isLong = std::chrono::seconds(2);
+
+    Terminal& m_terminal;
+    std::string m_news;
+    Clock::time_point m_since;
+};
+
 Result<int> Diagnose::run(Terminal& terminal)
 {
     const auto stop = failOn(m_failOn);
@@ -123,7 +165,9 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
-    auto diagnosis = diagnoseWith(*known, source->run, *options, terminal.job());
+    EarlyNews news(terminal);
+    options->arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
+    auto diagnosis = diagnoseWith(*known, source->run, *options, news.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }

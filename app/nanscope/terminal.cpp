@@ -70,6 +70,14 @@ void Terminal::printAnswer(const JsonAnswer& answer)
     writeTo(stdout, "\n");
 }
 
+void Terminal::news(const std::string& text)
+{
+    if (m_watched && !m_options.progressJsonl) {
+        clearLine();
+        writeTo(stderr, printable(text) + "\n");
+    }
+}
+
 void Terminal::say(LogLevel level, const std::string& text)
 {
     if (level > m_options.level) {

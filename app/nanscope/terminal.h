@@ -56,6 +56,8 @@ public:
     void printJson(const nlohmann::ordered_json& answer);
     void printAnswer(const JsonAnswer& answer);
 
+    /// One line on stderr for who waits there; nothing for a program.
+    void news(const std::string& text);
     /// One sentence on stderr, where the level asks for it.
     void say(LogLevel level, const std::string& text);
     void error(const Error& error);

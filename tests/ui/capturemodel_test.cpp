@@ -63,6 +63,24 @@ TEST_F(CaptureModelTest, ShowsTheBirthFirstOnceJudged)
     EXPECT_EQ(model.index(0, 0).data(CaptureRoleRole).toInt(), -1);
 }
 
+TEST_F(CaptureModelTest, VerdictsArriveInTheRowsThatAreThere)
+{
+    auto triage = std::make_shared<Diagnosis>(*test::makeDiagnosis());
+    triage->captures[0].blame = Blame::undecided;
+    triage->captures[0].summary.clear();
+    model.setRun(test::makeRun(), triage);
+    EXPECT_EQ(column(model, CaptureModel::VerdictColumn).constFirst(), QStringLiteral("…"));
+    EXPECT_EQ(filtered("verdict:implementation"), QStringList());
+    int resets = 0;
+    QObject::connect(&model, &QAbstractItemModel::modelReset, &model, [&resets] { ++resets; });
+    model.setVerdicts(test::makeDiagnosis());
+    triage.reset();
+    EXPECT_EQ(resets, 0) << "the selection would be lost";
+    EXPECT_EQ(column(model, CaptureModel::VerdictColumn).constFirst(), QStringLiteral("implementation"));
+    EXPECT_EQ(model.verdictAt(0)->blame, Blame::implementation);
+    EXPECT_EQ(filtered("verdict:implementation"), QStringList({"0"})) << "what was searched before is searched anew";
+}
+
 TEST_F(CaptureModelTest, DownstreamNamesTheRankItCameFrom)
 {
     EXPECT_EQ(

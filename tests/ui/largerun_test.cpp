@@ -117,6 +117,38 @@ TEST_F(LargeRun, TenThousandCapturesOf512Ranks)
     EXPECT_FALSE(window->grab().isNull());
 }
 
+TEST_F(LargeRun, VerdictsArriveWhileOthersAreBeingReached)
+{
+    const fs::path run = folder / "run";
+    fs::create_directory(run);
+    constexpr int captures = 2;
+    for (int i = 0; i < captures; ++i) {
+        constexpr std::int64_t size = 768;
+        SparseCapture capture(run, i, i, size);
+        for (std::int64_t bit = 0; bit < size; ++bit) {
+            capture.put(2 * (bit * size + (bit * (3 + 2 * i)) % size), oneBits);
+        }
+        for (std::int64_t at = 0; at < size * size; ++at) {
+            capture.put(capture.outputBegin() + 2 * at, nanBits);
+        }
+    }
+    start({});
+    QString beforeReplays;
+    int arrivals = 0;
+    QObject::connect(&window->workspace(), &Workspace::verdictsArrived, window.get(), [&](bool ofSelected) {
+        ++arrivals;
+        const CaptureVerdict* verdict = window->workspace().verdict();
+        if (ofSelected && verdict && verdict->summary.empty()) {
+            beforeReplays = window->panes().verdict->headline();
+            EXPECT_EQ(verdict->facts.damage.shape, DamageShape::wholeElement);
+        }
+    });
+    ASSERT_TRUE(open(run));
+    EXPECT_GE(arrivals, 1);
+    EXPECT_EQ(beforeReplays, QStringLiteral("Judging…"));
+    EXPECT_NE(window->workspace().verdict()->rule, RuleId::unjudged);
+}
+
 TEST_F(LargeRun, MatrixLargerThanTheMemoryIsShownAndNotReplayed)
 {
     const fs::path run = folder / "run";

@@ -9,6 +9,7 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/ingest/ingest.h"
+#include "core/model/diagnosisrules.h"
 #include "core/platform/privatefolder.h"
 #include "core/replay/sessionvariants.h"
 #include "core/report/jsonanswer.h"

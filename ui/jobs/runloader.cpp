@@ -2,11 +2,23 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/runloader.h"
 
+#include <algorithm>
+
+#include <QElapsedTimer>
+
 #include "core/session/session.h"
 #include "ui/jobs/progressgate.h"
 #include "ui/jobs/readrun.h"
 
 namespace nanscope {
+
+namespace {
+
+constexpr int arrivalsMs = 100;
+// Of the window's time, the share that showing verdicts one by one may take: of 100,000 captures each showing is long.
+constexpr int timesTheirShowing = 20;
+
+} // namespace
 
 std::string LoadedRun::key() const
 {
@@ -22,6 +34,9 @@ RunLoader::RunLoader(QObject* parent)
     : QObject(parent)
 {
     m_pool.setMaxThreadCount(1);
+    m_arrivals.setSingleShot(true);
+    m_arrivals.setInterval(arrivalsMs);
+    connect(&m_arrivals, &QTimer::timeout, this, &RunLoader::passOnArrived);
 }
 
 RunLoader::~RunLoader()
@@ -37,6 +52,8 @@ JobContext RunLoader::begin()
     m_job = m_jobs.begin();
     m_busy = true;
     m_judging = false;
+    m_arrivals.stop();
+    m_arrived.clear();
     JobContext context;
     context.cancel = m_cancel;
     context.progress = [this, job = m_job, gate = std::make_shared<ProgressGate>()](const Progress& progress) {
@@ -87,9 +104,32 @@ void RunLoader::judge(const LoadedRun& run, const std::vector<std::string>& ran)
     DiagnoseOptions options;
     options.ran = ran;
     options.timeLimit = m_timeLimit;
+    options.arrived = collector(m_job);
     background(
         m_pool, this, [run, options, context] { return judgeRun(run, options, context); },
         [this, job = m_job](Result<Diagnosis> diagnosis) { reportJudged(job, std::move(diagnosis)); });
+}
+
+std::function<void(const CaptureVerdict&)> RunLoader::collector(int job)
+{
+    return [this, job](const CaptureVerdict& verdict) {
+        QMetaObject::invokeMethod(this, [this, job, verdict] {
+            if (m_jobs.isCurrent(job) && m_busy) {
+                m_arrived.push_back(verdict);
+                if (!m_arrivals.isActive()) {
+                    m_arrivals.start();
+                }
+            }
+        });
+    };
+}
+
+void RunLoader::passOnArrived()
+{
+    QElapsedTimer clock;
+    clock.start();
+    Q_EMIT arrived(std::exchange(m_arrived, {}));
+    m_arrivals.setInterval(std::max(arrivalsMs, timesTheirShowing * static_cast<int>(clock.elapsed())));
 }
 
 void RunLoader::reportJudged(int job, Result<Diagnosis> diagnosis)
@@ -109,6 +149,7 @@ void RunLoader::finish(int job)
 {
     if (m_jobs.isCurrent(job) && m_busy) {
         m_busy = false;
+        m_arrivals.stop();
         Q_EMIT idle();
     }
 }

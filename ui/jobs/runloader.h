@@ -12,6 +12,7 @@
 
 #include <QObject>
 #include <QThreadPool>
+#include <QTimer>
 
 #include "core/known/known.h"
 #include "core/model/model.h"
@@ -24,7 +25,7 @@ namespace nanscope {
 struct LoadedRun
 {
     std::shared_ptr<const RunData> run;
-    std::shared_ptr<const Diagnosis> triage; ///< what is known before any replay
+    std::shared_ptr<const Diagnosis> triage; ///< what is known before any replay, and the verdicts reached since
     std::shared_ptr<const Diagnosis> diagnosis; ///< of an earlier visit, or none
     std::optional<int> otherRules; ///< of another program, that its diagnosis was judged by: it is judged anew
     std::optional<std::int64_t> newestPoints; ///< of each series that the diagnosis was read from; none for all
@@ -68,6 +69,8 @@ public:
 Q_SIGNALS:
     void progressed(const nanscope::Progress& progress);
     void loaded(const nanscope::LoadedRun& run, bool judging);
+    /// Verdicts on the way to judged(), a few times a second, and what is known of a capture before its replays.
+    void arrived(const std::vector<nanscope::CaptureVerdict>& verdicts);
     void judged(std::shared_ptr<const nanscope::Diagnosis> diagnosis);
     void failed(const nanscope::Error& error);
     void cancelled();
@@ -76,6 +79,8 @@ Q_SIGNALS:
 private:
     JobContext begin();
     void finish(int job);
+    std::function<void(const CaptureVerdict&)> collector(int job);
+    void passOnArrived();
     void reportLoaded(int job, const LoadedRun& run, bool judging);
     void reportJudged(int job, Result<Diagnosis> diagnosis);
 
@@ -85,6 +90,8 @@ private:
     bool m_busy = false;
     bool m_judging = false;
     std::optional<double> m_timeLimit;
+    std::vector<CaptureVerdict> m_arrived;
+    QTimer m_arrivals;
     QThreadPool m_pool; ///< last member: its threads end before anything they use
 };
 

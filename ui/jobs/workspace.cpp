@@ -35,6 +35,7 @@ void Workspace::connectJobs()
 {
     connect(&m_loader, &RunLoader::progressed, this, &Workspace::progressed);
     connect(&m_loader, &RunLoader::loaded, this, &Workspace::onLoaded);
+    connect(&m_loader, &RunLoader::arrived, this, &Workspace::onArrived);
     connect(&m_loader, &RunLoader::judged, this, &Workspace::onJudged);
     connect(&m_loader, &RunLoader::idle, this, [this] {
         m_judging = false;

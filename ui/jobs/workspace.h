@@ -124,6 +124,8 @@ public:
 
 Q_SIGNALS:
     void runChanged();
+    /// Some are judged while others are not; nothing else of the run changed.
+    void verdictsArrived(bool ofSelected);
     /// The verdicts were weighed again.
     void advised(const std::optional<nanscope::Rollback>& rollback);
     void toldChanged();
@@ -148,6 +150,7 @@ private:
     void connectJobs();
     void connectReporter();
     void onLoaded(const LoadedRun& run, bool judging);
+    void onArrived(const std::vector<CaptureVerdict>& verdicts);
     void onJudged(std::shared_ptr<const Diagnosis> diagnosis);
     void onFolderChanged();
     void follow();

@@ -4,8 +4,10 @@
 // The run that is open: read, judged, followed while it grows, and what its owner says about it.
 #include "ui/jobs/workspace.h"
 
+#include <map>
 #include <utility>
 
+#include "core/model/diagnosisrules.h"
 #include "core/report/report.h"
 #include "ui/jobs/readrun.h"
 #include "ui/jobs/reportjob.h"
@@ -99,6 +101,9 @@ void Workspace::judgeAgain()
         names.push_back(name.toStdString());
     }
     m_judging = true;
+    if (!m_loaded.diagnosis) {
+        m_loaded.ticks.clear();
+    }
     m_loader.judge(m_loaded, names);
     Q_EMIT stateChanged();
 }
@@ -230,15 +235,40 @@ void Workspace::reportRejections()
         details);
 }
 
+// What an earlier visit found stays until all of the new is there.
+void Workspace::onArrived(const std::vector<CaptureVerdict>& verdicts)
+{
+    if (m_loaded.diagnosis || !m_loaded.triage) {
+        return;
+    }
+    std::map<std::pair<std::int64_t, std::string_view>, const CaptureVerdict*> arrived;
+    for (const CaptureVerdict& verdict : verdicts) {
+        arrived[{verdict.captureId, verdict.capture}] = &verdict;
+    }
+    auto known = std::make_shared<Diagnosis>(*m_loaded.triage);
+    for (CaptureVerdict& verdict : known->captures) {
+        const auto found = arrived.find({verdict.captureId, verdict.capture});
+        if (found != arrived.end()) {
+            verdict = *found->second;
+        }
+    }
+    m_loaded.triage = std::move(known);
+    const CaptureVerdict* shown = verdict();
+    Q_EMIT verdictsArrived(shown && arrived.contains({shown->captureId, shown->capture}));
+}
+
 void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
 {
     // Cancelled half-way it says less than the one that is there.
     if (!diagnosis->stopped.empty() && m_loaded.diagnosis) {
         return;
     }
+    // Verdicts that arrived one by one are these, and may have been ticked since.
+    if (m_loaded.diagnosis) {
+        m_loaded.ticks.clear();
+    }
     m_loaded.diagnosis = std::move(diagnosis);
     m_loaded.newestPoints = newestPointsOf(m_loaded);
-    m_loaded.ticks.clear();
     Q_EMIT runChanged();
     adviseAsObserved();
     Q_EMIT selectionChanged();

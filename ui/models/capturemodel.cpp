@@ -93,6 +93,21 @@ void CaptureModel::setRun(std::shared_ptr<const RunData> run, std::shared_ptr<co
     endResetModel();
 }
 
+void CaptureModel::setVerdicts(std::shared_ptr<const Diagnosis> diagnosis)
+{
+    const VerdictIndex verdicts(diagnosis.get());
+    QSet<QString> texts;
+    for (Row& row : m_rows) {
+        row.verdict = verdicts.of(captureOf(row));
+        row.judged = *texts.insert(judgedText(row.verdict, verdicts));
+        row.search.clear();
+    }
+    m_diagnosis = std::move(diagnosis);
+    if (!m_rows.empty()) {
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, NUM_COLUMNS - 1));
+    }
+}
+
 void CaptureModel::addRows()
 {
     m_rows.clear();

@@ -23,6 +23,9 @@ public:
 
     void setRun(std::shared_ptr<const RunData> run, std::shared_ptr<const Diagnosis> diagnosis);
 
+    /// Of the same run; the rows stay where they are.
+    void setVerdicts(std::shared_ptr<const Diagnosis> diagnosis);
+
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;

@@ -198,6 +198,12 @@ void CapturesPane::setRun(std::shared_ptr<const RunData> run, std::shared_ptr<co
     Q_EMIT captureSelected(m_selected);
 }
 
+void CapturesPane::setVerdicts(std::shared_ptr<const Diagnosis> diagnosis)
+{
+    m_model->setVerdicts(std::move(diagnosis));
+    measureColumns();
+}
+
 void CapturesPane::measureColumns()
 {
     constexpr int looked = 200;

@@ -27,6 +27,8 @@ public:
 
     /// Keeps a capture the user chose where it still exists, else selects the first one shown: the birth.
     void setRun(std::shared_ptr<const RunData> run, std::shared_ptr<const Diagnosis> diagnosis);
+    /// More verdicts on the same run.
+    void setVerdicts(std::shared_ptr<const Diagnosis> diagnosis);
     /// Stays what it was while a filter hides it.
     int selectedCapture() const { return m_selected; }
     void selectCapture(int capture);
