@@ -109,6 +109,8 @@ TensorToWrite tensor(std::string name, const Shape& shape, std::uint32_t seed)
 class Serve : public testing::Test, protected test::RunningService
 {
 protected:
+    Gate gate; ///< a sweep that no test waits for passes it until finish()
+
     void SetUp() override
     {
         for (const std::uint32_t i : {0U, 1U}) {
@@ -119,7 +121,11 @@ protected:
         }
     }
 
-    void TearDown() override { finish(); }
+    void TearDown() override
+    {
+        gate.open();
+        finish();
+    }
 
     Json sweep(int id) const
     {
@@ -272,15 +278,17 @@ TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
 
 TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
 {
-    Gate gate;
     start(
-        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
     send(sweep(2).dump());
     gate.waitForArrival();
     send(sweep(3).dump());
     Json cliff {{"id", 4}, {"do", "cliff"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
         {"scale", 1.5}, {"roundings", 2}};
     send(cliff.dump());
+    // Lines are read in their order: the answer to this one says that the cliff waits.
+    send(R"({"id":9,"do":"nothing known"})");
+    receiveUntil([](const Json& each) { return each["id"] == 9; });
     gate.open();
     int reports = 0;
     const auto answer = receiveUntil([&](const Json& each) {
@@ -297,10 +305,9 @@ TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
 
 TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
 {
-    Gate gate;
     gate.open();
     start(
-        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
     int id = 0;
     const auto costOf = [&](const char* precision, const char* verb = "frame") {
         const int before = gate.arrived();
@@ -323,10 +330,9 @@ TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
 
 TEST_F(Serve, aVariantIsWhatTheNewestRequestSaysItIs)
 {
-    Gate gate;
     gate.open();
     start(
-        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
     const auto ask = [&](const char* verb, int steps) {
         Json variant {{"base", "dion-ns5"}, {"name", "served"}, {"steps", Json::array()}};
         for (int i = 0; i < steps; ++i) {
@@ -356,9 +362,8 @@ TEST_F(Serve, aVariantIsWhatTheNewestRequestSaysItIs)
 
 TEST_F(Serve, cancelStopsAtTheNextInstruction)
 {
-    Gate gate;
     start(
-        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
     send(sweep(2).dump());
     gate.waitForArrival();
     send(R"({"id":3,"do":"cancel","job":2})");
@@ -373,9 +378,8 @@ TEST_F(Serve, cancelStopsAtTheNextInstruction)
 
 TEST_F(Serve, waitingJobsAreCancelledToo)
 {
-    Gate gate;
     start(
-        [&gate](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
     send(sweep(2).dump());
     gate.waitForArrival();
     send(sweep(3).dump());
@@ -388,10 +392,9 @@ TEST_F(Serve, waitingJobsAreCancelledToo)
 
 TEST_F(Serve, endOfInputCancelsWhatRunsAndReturns)
 {
-    Gate gate;
     gate.open();
     // Left alone, the sweep would take seconds.
-    start([&gate](const std::string&) -> Result<std::unique_ptr<Device>> {
+    start([this](const std::string&) -> Result<std::unique_ptr<Device>> {
         return std::make_unique<GatedDevice>(gate, 10ms);
     });
     send(sweep(2).dump());
