@@ -30,6 +30,7 @@ struct Place
 {
     std::int64_t row = 0;
     std::int64_t col = 0;
+    bool operator==(const Place&) const = default;
 };
 
 bool operator<(const Place& left, const Place& right)
