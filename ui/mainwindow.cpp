@@ -228,7 +228,7 @@ void MainWindow::onRunChanged()
     m_area->layOut(m_firstLayout.value_or(m_settings.state("docks")));
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
     m_status.setSession(qstr(loaded.session.string()));
-    onToldChanged();
+    onUserFilesChanged();
     m_area->setLogsOnly(loaded.run->captures.empty());
     showListed();
 }

@@ -152,7 +152,7 @@ void PaneLinks::connectWorkspace()
     connect(&m_workspace, &Workspace::verdictsArrived, this, &PaneLinks::onVerdictsArrived);
     connect(&m_workspace, &Workspace::selectionChanged, this, &PaneLinks::onSelectionChanged);
     connect(&m_workspace, &Workspace::stateChanged, this, &PaneLinks::onStateChanged);
-    connect(&m_workspace, &Workspace::toldChanged, this, &PaneLinks::onSelectionChanged);
+    connect(&m_workspace, &Workspace::userFilesChanged, this, &PaneLinks::onSelectionChanged);
     connect(&m_workspace, &Workspace::picturesChanged, this, &PaneLinks::onPictures);
     connect(&m_workspace, &Workspace::picturesMissing, m_panes.tensors, &TensorsPane::showMessage);
     connect(&m_workspace, &Workspace::cellAdded, this, [this](const Cell& cell) {
@@ -231,7 +231,7 @@ void PaneLinks::fillVerdict()
 {
     const Capture* capture = m_workspace.capture();
     const CaptureVerdict* verdict = m_workspace.verdict();
-    m_panes.verdict->setTold(m_workspace.loaded().told);
+    m_panes.verdict->setUserFiles(m_workspace.loaded().userFiles);
     if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {

@@ -50,7 +50,7 @@ struct Options
     bool resetLayout = false;
     QString filter;
     std::optional<double> timeLimit; ///< seconds
-    KnownFiles known;
+    UserFiles known;
     QString error;
 };
 
@@ -78,11 +78,11 @@ void describeKnown(QCommandLineParser& parser)
 }
 
 /// With whole paths, because what is remembered of a run outlives the folder the program was started in.
-KnownFiles readKnownOptions(const QCommandLineParser& parser)
+UserFiles readKnownOptions(const QCommandLineParser& parser)
 {
-    const std::pair<const char*, KnownKind> options[] = {{"variant-file", KnownKind::variants},
-        {"params", KnownKind::parameters}, {"env", KnownKind::environment}, {"advisories", KnownKind::advisories}};
-    KnownFiles files;
+    const std::pair<const char*, UserFileKind> options[] = {{"variant-file", UserFileKind::variants},
+        {"params", UserFileKind::parameters}, {"env", UserFileKind::environment}, {"advisories", UserFileKind::advisories}};
+    UserFiles files;
     for (const auto& [option, kind] : options) {
         for (const QString& path : parser.values(QLatin1String(option))) {
             files = withFile(std::move(files), kind, QFileInfo(path).absoluteFilePath().toStdString());
@@ -92,11 +92,11 @@ KnownFiles readKnownOptions(const QCommandLineParser& parser)
 }
 
 /// A file that was named and cannot be used; one of the configuration folder must not keep the window closed.
-QString knownProblem(const KnownFiles& files)
+QString knownProblem(const UserFiles& files)
 {
-    const KnownFacts known = files.empty() ? KnownFacts() : knownOf(files);
+    const UserFacts known = files.empty() ? UserFacts() : readUserFiles(files);
     const auto bad =
-        std::ranges::find_if(known.files, [](const KnownFile& file) { return file.problem && !file.always; });
+        std::ranges::find_if(known.files, [](const UserFile& file) { return file.problem && !file.always; });
     return bad == known.files.end() ? QString() : qstr(sentence(*bad->problem));
 }
 

@@ -186,9 +186,9 @@ void WindowSettings::removeLayout(const QString& name)
     }
 }
 
-KnownFiles WindowSettings::known(const QString& session) const
+UserFiles WindowSettings::known(const QString& session) const
 {
-    KnownFiles files;
+    UserFiles files;
     if (m_enabled) {
         QSettings settings;
         settings.beginGroup(knownGroup(session));
@@ -200,7 +200,7 @@ KnownFiles WindowSettings::known(const QString& session) const
     return files;
 }
 
-void WindowSettings::setKnown(const QString& session, const KnownFiles& files)
+void WindowSettings::setKnown(const QString& session, const UserFiles& files)
 {
     if (!m_enabled || known(session) == files) {
         return;

@@ -5,7 +5,7 @@
 #include <QByteArray>
 #include <QStringList>
 
-#include "core/known/known.h"
+#include "core/workflow/userfiles.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -52,8 +52,8 @@ public:
     void removeLayout(const QString& name);
 
     /// Files in which the user said what they know of the run of this session. None where the list is empty.
-    KnownFiles known(const QString& session) const;
-    void setKnown(const QString& session, const KnownFiles& files);
+    UserFiles known(const QString& session) const;
+    void setKnown(const QString& session, const UserFiles& files);
 
     /// Where the last plot was saved.
     QString saveFolder() const;

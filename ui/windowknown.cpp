@@ -8,7 +8,7 @@
 #include <QAction>
 #include <QFileDialog>
 
-#include "core/known/ownvariants.h"
+#include "core/workflow/ownvariants.h"
 #include "ui/knowndialog.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"
@@ -20,31 +20,31 @@ namespace {
 
 struct Asked
 {
-    KnownKind kind;
+    UserFileKind kind;
     QString title;
     QString filter;
 };
 
-Asked asked(KnownKind kind)
+Asked asked(UserFileKind kind)
 {
     const QString json = MainWindow::tr("JSON (*.json);;All files (*)");
     switch (kind) {
-    case KnownKind::variants:
+    case UserFileKind::variants:
         return {kind, MainWindow::tr("Add variants of your own"), json};
-    case KnownKind::parameters:
+    case UserFileKind::parameters:
         return {kind, MainWindow::tr("Add names and shapes of the model's parameters"),
             MainWindow::tr("Lists of parameters (*.safetensors *.json *.txt *.pt);;All files (*)")};
-    case KnownKind::environment:
+    case UserFileKind::environment:
         return {kind, MainWindow::tr("Add what `nanscope env --json` wrote in the training environment"), json};
-    case KnownKind::advisories:
+    case UserFileKind::advisories:
         break;
     }
     return {kind, MainWindow::tr("Add published problems of packages"), json};
 }
 
-bool severalOf(KnownKind kind)
+bool severalOf(UserFileKind kind)
 {
-    return kind == KnownKind::variants || kind == KnownKind::advisories;
+    return kind == UserFileKind::variants || kind == UserFileKind::advisories;
 }
 
 /// A run without a session is known by its folder.
@@ -53,9 +53,9 @@ QString keyOf(const LoadedRun& run)
     return exactText((run.session.empty() ? run.opened : run.session).string());
 }
 
-QString addedText(const std::vector<KnownFile>& files)
+QString addedText(const std::vector<UserFile>& files)
 {
-    const auto all = std::ranges::count(files, false, &KnownFile::always);
+    const auto all = std::ranges::count(files, false, &UserFile::always);
     const auto inForce = std::ranges::count_if(files, [](const auto& file) { return !file.always && !file.problem; });
     if (all == 0) {
         return {};
@@ -66,10 +66,10 @@ QString addedText(const std::vector<KnownFile>& files)
     return all == 1 ? MainWindow::tr("1 file added") : MainWindow::tr("%1 files added").arg(all);
 }
 
-QString addedDetails(const std::vector<KnownFile>& files)
+QString addedDetails(const std::vector<UserFile>& files)
 {
     QStringList lines;
-    for (const KnownFile& file : files) {
+    for (const UserFile& file : files) {
         lines << QStringLiteral("%1: %2").arg(kindWord(file.kind), qstr(file.path));
     }
     return lines.join(QLatin1Char('\n'));
@@ -88,15 +88,15 @@ QStringList keptNames()
 
 void MainWindow::connectKnown()
 {
-    const std::pair<QAction*, KnownKind> adders[] = {{m_actions.addVariants, KnownKind::variants},
-        {m_actions.addParameters, KnownKind::parameters}, {m_actions.addEnvironment, KnownKind::environment},
-        {m_actions.addAdvisories, KnownKind::advisories}};
+    const std::pair<QAction*, UserFileKind> adders[] = {{m_actions.addVariants, UserFileKind::variants},
+        {m_actions.addParameters, UserFileKind::parameters}, {m_actions.addEnvironment, UserFileKind::environment},
+        {m_actions.addAdvisories, UserFileKind::advisories}};
     for (const auto& [action, kind] : adders) {
         connect(action, &QAction::triggered, this, [this, which = kind] { chooseKnown(which); });
     }
     connect(m_actions.showKnown, &QAction::triggered, this, [this] { showKnown(); });
-    connect(&m_workspace, &Workspace::toldChanged, this, &MainWindow::onToldChanged);
-    connect(&m_workspace, &Workspace::toldRefused, this, [this](const QString& sentence) {
+    connect(&m_workspace, &Workspace::userFilesChanged, this, &MainWindow::onUserFilesChanged);
+    connect(&m_workspace, &Workspace::userFileRefused, this, [this](const QString& sentence) {
         if (m_known) {
             m_known->showProblem(sentence);
         } else {
@@ -105,7 +105,7 @@ void MainWindow::connectKnown()
     });
 }
 
-void MainWindow::chooseKnown(KnownKind kind)
+void MainWindow::chooseKnown(UserFileKind kind)
 {
     QWidget* asking = m_known ? static_cast<QWidget*>(m_known) : this;
     const Asked question = asked(kind);
@@ -114,7 +114,7 @@ void MainWindow::chooseKnown(KnownKind kind)
         : QStringList {QFileDialog::getOpenFileName(asking, question.title, {}, question.filter)};
     if (!paths.join(QString()).isEmpty()) {
         m_messages->hide();
-        m_workspace.addTold(kind, paths);
+        m_workspace.addUserFiles(kind, paths);
     }
 }
 
@@ -124,9 +124,9 @@ KnownDialog* MainWindow::showKnown()
         m_known = new KnownDialog(
             {m_actions.addVariants, m_actions.addParameters, m_actions.addEnvironment, m_actions.addAdvisories}, this);
         m_known->setAttribute(Qt::WA_DeleteOnClose);
-        connect(m_known, &KnownDialog::removeRequested, &m_workspace, &Workspace::removeTold);
+        connect(m_known, &KnownDialog::removeRequested, &m_workspace, &Workspace::removeUserFile);
     }
-    m_known->setFiles(m_workspace.loaded().toldFiles, keptNames());
+    m_known->setFiles(m_workspace.loaded().userFilesAsRead, keptNames());
     m_known->setJudging(m_workspace.judging());
     m_known->show();
     m_known->raise();
@@ -134,20 +134,20 @@ KnownDialog* MainWindow::showKnown()
     return m_known;
 }
 
-ToldOf MainWindow::toldOf(const KnownFiles& first) const
+UserFilesOf MainWindow::userFilesOf(const UserFiles& first) const
 {
     return [settings = m_settings, first](const std::filesystem::path& session) {
         return joined(settings.known(exactText(session.string())), first);
     };
 }
 
-void MainWindow::onToldChanged()
+void MainWindow::onUserFilesChanged()
 {
     const LoadedRun& loaded = m_workspace.loaded();
-    m_settings.setKnown(keyOf(loaded), loaded.told);
-    m_status.setKnown(addedText(loaded.toldFiles), addedDetails(loaded.toldFiles));
+    m_settings.setKnown(keyOf(loaded), loaded.userFiles);
+    m_status.setKnown(addedText(loaded.userFilesAsRead), addedDetails(loaded.userFilesAsRead));
     if (m_known) {
-        m_known->setFiles(loaded.toldFiles, keptNames());
+        m_known->setFiles(loaded.userFilesAsRead, keptNames());
     }
 }
 

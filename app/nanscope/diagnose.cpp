@@ -13,16 +13,14 @@
 #include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/diagnosetext.h"
-#include "app/nanscope/known.h"
 #include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
+#include "app/nanscope/userfileoptions.h"
 #include "app/nanscope/words.h"
-#include "core/diagnose/experiments.h"
-#include "core/diagnose/rollback.h"
-#include "core/report/commandwords.h"
 #include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/report/words.h"
+#include "core/workflow/judgement.h"
 
 namespace nanscope {
 
@@ -40,7 +38,7 @@ public:
         addVariantFileOption();
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
-        addKnownOptions(options(), m_known);
+        addUserFileOptions(options(), m_files);
         options()
             .add("--time-limit", m_timeLimit, "Judge for at most so many seconds, and print what is known then")
             .positive();
@@ -57,7 +55,7 @@ private:
     bool m_nothingElse = false;
     CardWords m_cards;
     ObservedWords m_observed;
-    KnownWords m_known;
+    UserFiles m_files;
     std::optional<double> m_timeLimit;
     std::string m_failOn;
     std::string m_session;
@@ -77,13 +75,13 @@ Result<std::optional<Blame>> failOn(const std::string& given)
     return parseBlame(given);
 }
 
-void store(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
+void store(Source& source, const Diagnosis& diagnosis, const JudgedFrom& from, Terminal& terminal)
 {
     // The next one finds the whole diagnosis, or none.
     if (!source.session || !source.writable || !diagnosis.stopped.empty()) {
         return;
     }
-    if (auto stored = source.session->setDiagnosis(diagnosisAnswer(diagnosis).text()); !stored) {
+    if (auto stored = storeDiagnosis(*source.session, diagnosis, from); !stored) {
         terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
     }
 }
@@ -146,15 +144,18 @@ Result<int> Diagnose::run(Terminal& terminal)
     }
     options->nothingElse = m_nothingElse;
     options->timeLimit = m_timeLimit;
-    const auto known = readKnown(m_known);
-    if (!known) {
-        return tl::make_unexpected(known.error());
+    auto files = m_files;
+    const auto facts = requireUserFiles(files);
+    if (!facts) {
+        return tl::make_unexpected(facts.error());
     }
+    files.variants = variantFiles();
     const auto columns = columnsFor({m_path}, m_columns, terminal);
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()));
+    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()),
+        Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }
@@ -167,21 +168,21 @@ Result<int> Diagnose::run(Terminal& terminal)
     }
     EarlyNews news(terminal);
     options->arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
-    auto diagnosis = diagnoseWith(*known, source->run, *options, news.job());
+    const auto from = judgedFrom(source->run, files, source->session ? &*source->session : nullptr);
+    sayPointsLeftOut(from, terminal);
+    auto diagnosis = diagnoseWith(*facts, source->run, *options, news.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
     rejectUnread(*source, *diagnosis, terminal);
-    repeatInCommands(*diagnosis, variantFileWords(variantFiles(), false));
     // Stored without what was observed, which is argued with afresh whenever it changes.
-    store(*source, *diagnosis, terminal);
-    diagnosis = withObservations(std::move(*diagnosis), *observed);
-    repeatInCommands(*diagnosis, variantFileWords(variantFiles(), false));
-    if (!observed->tried.empty()) {
-        adviseAgain(*diagnosis, source->run);
-    }
+    store(*source, *diagnosis, from, terminal);
+    diagnosis = weighed(std::move(*diagnosis), *observed, source->run, files, false);
     if (terminal.json()) {
         auto answer = diagnosisAnswer(*diagnosis);
+        if (from.newestPoints) {
+            answer.add("newest_points", *from.newestPoints);
+        }
         answer.add("rejected", rejectedJson(source->run.rejected));
         terminal.printAnswer(answer);
     } else {
@@ -192,7 +193,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (std::any_of(verdicts.begin(), verdicts.end(), met)) {
         return exitFailOn;
     }
-    return diagnosis->stopped.empty() ? source->status() : exitCancelled;
+    return diagnosis->stopped.empty() ? statusOf(*source) : exitCancelled;
 }
 
 } // namespace

@@ -183,7 +183,7 @@ Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::in
     } else {
         terminal.print(runDiffText(comparison));
     }
-    return std::max(a->status(), b->status());
+    return std::max(statusOf(*a), statusOf(*b));
 }
 
 bool isCapture(const std::string& path)

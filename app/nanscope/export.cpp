@@ -148,7 +148,7 @@ Result<int> Export::run(Terminal& terminal)
         return place ? failure(ErrorKind::usage, fmt::format("there is no series '{}' of this rank", m_series), m_path)
                      : tl::make_unexpected(place.error());
     }
-    return source->status();
+    return statusOf(*source);
 }
 
 } // namespace

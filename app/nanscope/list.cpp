@@ -115,7 +115,7 @@ int answerCells(const Source& source, const std::vector<Cell>& cells, Terminal& 
     } else {
         terminal.print(cells.empty() ? "no cells; `nanscope sweep` makes them\n" : cellTable(cells, true));
     }
-    return source.status();
+    return statusOf(source);
 }
 
 Result<int> listCells(const Source& source, Terminal& terminal)
@@ -156,7 +156,7 @@ Result<int> List::run(Terminal& terminal)
     } else {
         terminal.print(texts[*kind](source->run));
     }
-    return source->status();
+    return statusOf(*source);
 }
 
 } // namespace

@@ -6,11 +6,10 @@
 #include <charconv>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "app/nanscope/words.h"
 #include "core/diagnose/experiments.h"
-#include "core/report/report.h"
+#include "core/workflow/judgement.h"
 
 namespace nanscope {
 
@@ -193,14 +192,11 @@ Result<Observations> observedOf(Source& source, const Observations& words)
         return named;
     }
     const auto& said = *named;
-    const auto stored = source.session->observations();
+    auto stored = storedObservations(*source.session);
     if (!stored) {
-        return tl::make_unexpected(stored.error());
+        return stored;
     }
-    auto observed = observationsFromJson(*stored);
-    if (!check(observed)) {
-        observed = {};
-    }
+    auto& observed = *stored;
     const bool news = said.rate || !said.tried.empty() || !said.called.empty();
     observed.rate = said.rate ? said.rate : observed.rate;
     for (const auto& tried : said.tried) {
@@ -210,11 +206,11 @@ Result<Observations> observedOf(Source& source, const Observations& words)
         put(observed.called, called);
     }
     if (news && source.writable) {
-        if (auto kept = source.session->setObservations(jsonText(toJson(observed))); !kept) {
+        if (auto kept = storeObservations(*source.session, observed); !kept) {
             return tl::make_unexpected(kept.error());
         }
     }
-    return observed;
+    return stored;
 }
 
 } // namespace nanscope

@@ -11,22 +11,18 @@
 #include "app/nanscope/cardwords.h"
 #include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
-#include "app/nanscope/known.h"
 #include "app/nanscope/observed.h"
 #include "app/nanscope/source.h"
+#include "app/nanscope/userfileoptions.h"
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/experiments.h"
-#include "core/diagnose/rollback.h"
 #include "core/platform/shellword.h"
-#include "core/replay/sessionvariants.h"
-#include "core/report/commandwords.h"
 #include "core/report/counted.h"
-#include "core/report/jsonanswer.h"
 #include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/report/words.h"
 #include "core/reproduce/reproduce.h"
+#include "core/workflow/reportrun.h"
 
 namespace nanscope {
 
@@ -39,7 +35,7 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Result<ReportInput> gather(Source& source, const KnownFacts& known, Terminal& terminal) const;
+    Result<ReportInput> gather(Source& source, const UserFacts& facts, Terminal& terminal) const;
     Result<ReportOptions> reportOptions() const;
     Result<WrittenBundle> bundle(const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
     Result<std::vector<WrittenFile>> write(
@@ -52,7 +48,7 @@ private:
     bool m_nothingElse = false;
     CardWords m_cards;
     ObservedWords m_observed;
-    KnownWords m_known;
+    UserFiles m_files;
     std::vector<std::string> m_only;
     std::vector<std::string> m_without;
     std::vector<std::string> m_replace;
@@ -94,7 +90,7 @@ Report::Report(CLI::App& root)
     addVariantFileOption();
     addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
-    addKnownOptions(options(), m_known);
+    addUserFileOptions(options(), m_files);
     options().add("--section", m_only, "Only these sections, such as claim,output; may be repeated").oneEach();
     options().add("--no-section", m_without, "Without these sections; may be repeated").oneEach();
     options().addFlag("--no-images", m_noImages, "No pictures in .html, none beside .md");
@@ -199,9 +195,9 @@ std::string Report::commandLine() const
     }
     add("--tried", m_observed.tried);
     add("--called", m_observed.called);
-    addPlaces("--env", {m_known.environment});
-    addPlaces("--advisories", m_known.advisories);
-    addPlaces("--params", {m_known.parameters});
+    addPlaces("--env", {m_files.environment});
+    addPlaces("--advisories", m_files.advisories);
+    addPlaces("--params", {m_files.parameters});
     add("--section", m_only);
     add("--no-section", m_without);
     // What is to be hidden must not come back as part of the command.
@@ -214,7 +210,7 @@ std::string Report::commandLine() const
         + (m_whole ? " --no-minimise" : "") + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
-Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Terminal& terminal) const
+Result<ReportInput> Report::gather(Source& source, const UserFacts& facts, Terminal& terminal) const
 {
     const auto said = parseObserved(m_observed);
     const auto observed = said ? observedOf(source, *said) : said;
@@ -226,7 +222,12 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
         return tl::make_unexpected(options.error());
     }
     options->nothingElse = m_nothingElse;
-    auto diagnosis = diagnoseWith(known, source.run, *options, terminal.job());
+    auto files = m_files;
+    files.variants = variantFiles();
+    Session* session = source.session ? &*source.session : nullptr;
+    const auto from = judgedFrom(source.run, files, session);
+    sayPointsLeftOut(from, terminal);
+    auto diagnosis = diagnoseWith(facts, source.run, *options, terminal.job());
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
@@ -234,28 +235,13 @@ Result<ReportInput> Report::gather(Source& source, const KnownFacts& known, Term
         return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
     }
     rejectUnread(source, *diagnosis, terminal);
-    repeatInCommands(*diagnosis, variantFileWords(variantFiles(), !m_open));
-    std::vector<Cell> cells;
-    if (source.session) {
-        if (source.writable) {
-            source.session->setDiagnosis(diagnosisAnswer(*diagnosis).text());
+    if (session && source.writable) {
+        if (const auto stored = storeDiagnosis(*session, *diagnosis, from); !stored) {
+            terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
         }
-        auto stored = cellsThatHold(*source.session);
-        if (!stored) {
-            return tl::make_unexpected(stored.error());
-        }
-        cells = std::move(*stored);
     }
-    auto judged = withObservations(std::move(*diagnosis), *observed);
-    repeatInCommands(judged, variantFileWords(variantFiles(), !m_open));
-    if (!observed->tried.empty()) {
-        adviseAgain(judged, source.run);
-    }
-    ReportInput input {std::move(source.run), std::move(judged), std::move(cells), commandLine()};
-    input.outputTiles = outputTiles(input);
-    input.variantFiles = variantFiles();
-    input.ran = m_ran;
-    return input;
+    return reportInput({std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine()},
+        session);
 }
 
 void warnOf(const WrittenBundle& bundle, Terminal& terminal)
@@ -392,9 +378,9 @@ Result<int> Report::run(Terminal& terminal)
     if (!outputs || !options) {
         return tl::make_unexpected(outputs ? options.error() : outputs.error());
     }
-    const auto known = readKnown(m_known);
-    if (!known) {
-        return tl::make_unexpected(known.error());
+    const auto facts = requireUserFiles(m_files);
+    if (!facts) {
+        return tl::make_unexpected(facts.error());
     }
     if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
         return tl::make_unexpected(taken.error());
@@ -403,14 +389,15 @@ Result<int> Report::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()));
+    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()),
+        Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }
     if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
         return tl::make_unexpected(kept.error());
     }
-    const auto input = gather(*source, *known, terminal);
+    const auto input = gather(*source, *facts, terminal);
     if (!input) {
         return tl::make_unexpected(input.error());
     }

@@ -3,7 +3,6 @@
 #include "app/nanscope/source.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 
 #include "app/nanscope/words.h"
 #include "core/diagnose/diagnose.h"
-#include "core/ingest/ingest.h"
 #include "core/model/capturenames.h"
 #include "core/replay/sessionvariants.h"
 #include "core/report/counted.h"
@@ -29,83 +27,17 @@ std::int64_t sizeOf(const Range& range)
     return static_cast<std::int64_t>(range.size());
 }
 
-Result<Source> fromSession(Session session, bool writable)
-{
-    auto run = session.load();
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
-    return Source {std::move(*run), std::move(session), writable};
-}
-
-Result<Source> openSession(const fs::path& path, const std::string& named, Access access)
-{
-    std::error_code error;
-    const bool own = !named.empty() && fs::equivalent(path, named, error);
-    if (!named.empty() && !own) {
-        return failure(ErrorKind::usage,
-            "--session keeps what is read of a folder, and this is a session itself; leave it out", path.string());
-    }
-    if (own || access == Access::store) {
-        if (auto session = Session::open(path, OpenMode::readWrite)) {
-            return fromSession(std::move(*session), true);
-        }
-    }
-    // On a read-only disk the session still answers; it just does not remember.
-    auto session = Session::open(path, OpenMode::readOnly);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    return fromSession(std::move(*session), false);
-}
-
-Result<Source> importInto(
-    const fs::path& path, const std::string& name, Terminal& terminal, const std::optional<ColumnMap>& columns)
-{
-    auto session = Session::open(name, OpenMode::create);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    auto imported = importRun(path, *session, terminal.job(), columns);
-    if (!imported) {
-        return tl::make_unexpected(imported.error());
-    }
-    return fromSession(std::move(*session), true).map([&](Source source) {
-        source.run.rejected = std::move(imported->rejected);
-        source.run.notes = std::move(imported->notes);
-        return source;
-    });
-}
-
-Result<Source> readAfresh(const fs::path& path, Terminal& terminal, const std::optional<ColumnMap>& columns)
-{
-    auto run = readRun(path, terminal.job(), columns.value_or(ColumnMap {}));
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
-    return Source {std::move(*run), std::nullopt, false};
-}
-
 } // namespace
 
-bool isSessionFile(const fs::path& path)
+ExitStatus statusOf(const Source& source)
 {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) {
-        return false;
-    }
-    constexpr std::string_view magic = "SQLite format 3";
-    std::string start(magic.size(), '\0');
-    std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
-    return path.extension() == ".nanscope" || start == magic;
+    return source.run.rejected.empty() ? exitDone : exitRejected;
 }
 
 Result<Source> openSource(const fs::path& path, const std::string& session, Terminal& terminal,
-    const std::optional<ColumnMap>& columns, Access access)
+    const std::optional<ColumnMap>& columns, Access access, Points points)
 {
-    auto source = isSessionFile(path) ? openSession(path, session, access)
-        : session.empty()             ? readAfresh(path, terminal, columns)
-                                      : importInto(path, session, terminal, columns);
+    auto source = openRun(path, {session, access, points, columns}, terminal.job());
     if (!source) {
         return source;
     }
@@ -128,6 +60,15 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
                     : fmt::format("; {} begun anew since {} kept beside and not judged",
                         counted(sizeOf(run.replaced), "log"), run.replaced.size() == 1 ? "is" : "are")));
     return source;
+}
+
+void sayPointsLeftOut(const JudgedFrom& from, Terminal& terminal)
+{
+    if (from.newestPoints) {
+        terminal.say(LogLevel::warning,
+            fmt::format("The run has more points than are judged: only the newest {} of each series are",
+                *from.newestPoints));
+    }
 }
 
 void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal)

@@ -8,31 +8,24 @@
 #include <vector>
 
 #include "app/nanscope/terminal.h"
-#include "core/ingest/columnmap.h"
-#include "core/session/session.h"
+#include "core/workflow/judgement.h"
+#include "core/workflow/openrun.h"
 
 namespace nanscope {
 
 /// What a PATH on the command line stands for: a session, or a folder or file read afresh.
-struct Source
-{
-    RunData run;
-    std::optional<Session> session;
-    bool writable = false; ///< results may be stored in the session
+using Source = OpenedRun;
 
-    int status() const { return run.rejected.empty() ? exitDone : exitRejected; }
-};
-
-/// A session that is only read is left as it is, to the byte.
-enum class Access { read, store };
-
-bool isSessionFile(const std::filesystem::path& path);
+ExitStatus statusOf(const Source& source);
 
 /// Reads `path`; with a session named, the folder is imported into it and the session is what is returned. A path that
 /// is a session is opened to write where the command was given something to keep in it, or names it as its session.
 /// `columns` are for logs that are read now. Says every rejection. Fails where nothing is left to look at.
 Result<Source> openSource(const std::filesystem::path& path, const std::string& session, Terminal& terminal,
-    const std::optional<ColumnMap>& columns = std::nullopt, Access access = Access::read);
+    const std::optional<ColumnMap>& columns = std::nullopt, Access access = Access::read, Points points = Points::all);
+
+/// Says it where a run has more points than it is judged by.
+void sayPointsLeftOut(const JudgedFrom& from, Terminal& terminal);
 
 /// Says which captures the diagnosis could not read, and lists them with the other files that were rejected.
 void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal);

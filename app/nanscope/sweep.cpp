@@ -247,7 +247,7 @@ Result<int> Sweep::run(Terminal& terminal)
     if (!done) {
         return tl::make_unexpected(done.error());
     }
-    return sweeper.complete() ? source->status() : exitRejected;
+    return sweeper.complete() ? statusOf(*source) : exitRejected;
 }
 
 } // namespace

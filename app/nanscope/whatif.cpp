@@ -126,7 +126,7 @@ Result<int> WhatIf::detector(const Source& source, Terminal& terminal)
     } else {
         terminal.print(detectorText(replays, m_detector));
     }
-    return source.status();
+    return statusOf(source);
 }
 
 Result<int> WhatIf::guard(const Source& source, Terminal& terminal)
@@ -142,7 +142,7 @@ Result<int> WhatIf::guard(const Source& source, Terminal& terminal)
     } else {
         terminal.print(guardText(whatIf));
     }
-    return source.status();
+    return statusOf(source);
 }
 
 Result<int> WhatIf::run(Terminal& terminal)
@@ -154,7 +154,7 @@ Result<int> WhatIf::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns);
+    auto source = openSource(m_path, m_session, terminal, *columns, Access::read, Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

@@ -36,7 +36,7 @@ struct DiagnoseOptions
 constexpr std::array<std::string_view, 2> weighedSeries {"grad_norm", "loss_scale"};
 
 /// The series the story of a run is read from: findings, and where to go back to.
-constexpr std::array<std::string_view, 9> storySeries {"loss", "val_loss", "grad_norm", "loss_scale", "lr",
+constexpr std::array<std::string_view, 9> diagnosisSeries {"loss", "val_loss", "grad_norm", "loss_scale", "lr",
     "step_time_s", "skipped_iterations", "skipped_steps", "nan_iterations"};
 
 /// Judges every capture of a run. Only births are replayed. Once cancelled, or at the time limit, it gives what it has:

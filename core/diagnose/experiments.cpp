@@ -88,16 +88,6 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
     return list;
 }
 
-void repeatInCommands(Diagnosis& diagnosis, const std::string& words)
-{
-    for (auto& verdict : diagnosis.captures) {
-        for (auto& experiment : verdict.next) {
-            const bool command = experiment.what.starts_with("nanscope ") && !experiment.what.ends_with(words);
-            experiment.what += command ? words : std::string();
-        }
-    }
-}
-
 double cleanHours(const FailureRate& rate)
 {
     return -std::log(0.05) * rate.hours / rate.failures;

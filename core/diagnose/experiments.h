@@ -16,10 +16,6 @@ namespace nanscope {
 /// Experiments for this verdict, the most informative first.
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict);
 
-/// Adds these words to the commands among the experiments of every verdict: without a file of variants, say, a command
-/// does not know what the one knew that suggests it.
-void repeatInCommands(Diagnosis& diagnosis, const std::string& words);
-
 /// The one with this id, whatever the verdict; nullptr for an unknown one.
 const Experiment* findExperiment(std::string_view id);
 

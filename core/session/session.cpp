@@ -459,6 +459,18 @@ Result<RunData> Session::load() const
     });
 }
 
+bool isSessionFile(const fs::path& path)
+{
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) {
+        return false;
+    }
+    constexpr std::string_view magic = "SQLite format 3";
+    std::string start(magic.size(), '\0');
+    std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+    return path.extension() == ".nanscope" || start == magic;
+}
+
 Result<Session> openSessionOfRun(const fs::path& path, OpenMode mode, const std::string& run)
 {
     std::error_code ignored;

@@ -203,6 +203,9 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
+/// A file that is named like a session, or is an SQLite database.
+bool isSessionFile(const std::filesystem::path& path);
+
 /// 64-bit FNV-1a as 16 hexadecimal digits, equal on every machine: what marks and default file names are keyed by.
 std::string hashText(std::string_view text);
 

@@ -10,7 +10,7 @@
 #include <QTreeWidget>
 
 #include "core/ingest/ingest.h"
-#include "core/known/ownvariants.h"
+#include "core/workflow/ownvariants.h"
 #include "core/replay/variantjson.h"
 #include "core/session/session.h"
 #include "openwindow.h"
@@ -30,7 +30,7 @@ protected:
     {
         window.reset();
         (void)useKeptVariants({}, {});
-        (void)knownOf({});
+        (void)readUserFiles({});
     }
 
     /// A run of the captures of the sample, whose session keeps `own` with so many steps, and one cell of it.
@@ -68,7 +68,7 @@ protected:
 
     bool tell(std::size_t steps)
     {
-        window->workspace().addTold(KnownKind::variants, {writeFile(steps)});
+        window->workspace().addUserFiles(UserFileKind::variants, {writeFile(steps)});
         return settle();
     }
 
@@ -138,7 +138,7 @@ TEST_F(KeptVariants, OfARunToCompareWithAreNotTaken)
     const fs::path other = makeRun("other", 4);
     start();
     ASSERT_TRUE(open(run));
-    EXPECT_TRUE(openRun(other, {}));
+    EXPECT_TRUE(loadRun(other, {}));
     EXPECT_EQ(ownSteps(), 0U);
 }
 
@@ -147,7 +147,7 @@ TEST_F(KeptVariants, RefuseAFileThatGivesTheirNameToAnother)
     const fs::path run = makeRun("run", 3);
     start();
     ASSERT_TRUE(open(run));
-    QSignalSpy refused(&window->workspace(), &Workspace::toldRefused);
+    QSignalSpy refused(&window->workspace(), &Workspace::userFileRefused);
     ASSERT_TRUE(tell(4));
     ASSERT_EQ(refused.size(), 1);
     const QString why = refused[0][0].toString();
@@ -161,7 +161,7 @@ TEST_F(KeptVariants, RefuseAlsoWhatTookTheirNameWhileTheWindowWasClosed)
     const fs::path run = makeRun("run", 3);
     start();
     window->workspace().open(qstr(run.string()), [file = writeFile(4)](const fs::path&) {
-        return KnownFiles {{}, {}, {}, {file.toStdString()}};
+        return UserFiles {{}, {}, {}, {file.toStdString()}};
     });
     ASSERT_TRUE(settle());
     EXPECT_TRUE(sentence().contains(QStringLiteral("steps differs"))) << sentence().toStdString();
@@ -178,10 +178,10 @@ TEST_F(KeptVariants, OfASweepStayWhenTheirFileIsTakenBack)
     window->workspace().sweepSelected();
     ASSERT_TRUE(settle());
     ASSERT_GT(ownCells(), 0);
-    window->workspace().removeTold(KnownKind::variants, writeFile(3));
+    window->workspace().removeUserFile(UserFileKind::variants, writeFile(3));
     ASSERT_TRUE(settle());
     EXPECT_TRUE(swept().contains(QStringLiteral("own"))) << "as after the next start";
-    QSignalSpy refused(&window->workspace(), &Workspace::toldRefused);
+    QSignalSpy refused(&window->workspace(), &Workspace::userFileRefused);
     ASSERT_TRUE(tell(4));
     EXPECT_EQ(refused.size(), 1) << "the cells that are shown are of the other";
     EXPECT_EQ(ownSteps(), 3U);

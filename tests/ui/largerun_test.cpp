@@ -175,23 +175,6 @@ TEST_F(LargeRun, MatrixLargerThanTheMemoryIsShownAndNotReplayed)
     EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
 }
 
-TEST(NewestPoints, AreReadOfARunWithMoreThanAMillionOfItsStory)
-{
-    auto run = std::make_shared<RunData>();
-    for (const char* name : {"loss", "grad_norm", "logits"}) {
-        run->series.emplace_back().name = name;
-        run->series.back().pointCount = 500'000;
-    }
-    LoadedRun loaded;
-    loaded.run = run;
-    loaded.session = "run.nanscope";
-    EXPECT_EQ(newestPointsOf(loaded), std::nullopt) << "what the story does not need does not count";
-    run->series[0].missing = 1;
-    EXPECT_EQ(newestPointsOf(loaded), 500'000);
-    loaded.session.clear();
-    EXPECT_EQ(newestPointsOf(loaded), std::nullopt) << "without a session every point is in the memory already";
-}
-
 TEST_F(LargeRun, WhatOnlyTheNewestPointsWereJudgedByIsStillSaidWhenOpenedAgain)
 {
     const fs::path sample = copySample();
@@ -199,7 +182,7 @@ TEST_F(LargeRun, WhatOnlyTheNewestPointsWereJudgedByIsStillSaidWhenOpenedAgain)
         auto session = Session::open(sample / "sample.nanscope", OpenMode::readWrite);
         ASSERT_TRUE(session);
         auto json = nlohmann::ordered_json::parse(*session->diagnosis());
-        json["newest_points"] = 250'000;
+        json["judged_from"]["newest_points"] = 250'000;
         ASSERT_TRUE(session->setDiagnosis(json.dump()));
     }
     start({});

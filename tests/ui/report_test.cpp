@@ -42,6 +42,7 @@ LoadedRun loadedRun()
     LoadedRun loaded;
     auto run = test::makeRun();
     run->root = "/home/zaphod/run";
+    run->rejected.push_back({"/home/zaphod/run/broken.pt", "it is no capture"});
     loaded.run = run;
     loaded.diagnosis = test::makeDiagnosis();
     loaded.opened = "/home/zaphod/run";

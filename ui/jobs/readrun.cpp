@@ -2,32 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/readrun.h"
 
-#include <algorithm>
-#include <limits>
-
-#include <nlohmann/json.hpp>
-
-#include "core/diagnose/experiments.h"
-#include "core/ingest/ingest.h"
-#include "core/model/diagnosisrules.h"
+#include "core/diagnose/diagnose.h"
 #include "core/platform/privatefolder.h"
 #include "core/replay/sessionvariants.h"
-#include "core/report/jsonanswer.h"
-#include "core/report/report.h"
-#include "core/session/session.h"
-#include "ui/jobs/readtold.h"
+#include "core/workflow/judgement.h"
+#include "core/workflow/judgingpoints.h"
+#include "core/workflow/openrun.h"
+#include "core/workflow/ownvariants.h"
 
 namespace nanscope {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-bool isSessionFile(const fs::path& path)
-{
-    std::error_code ignored;
-    return path.extension() == ".nanscope" && fs::is_regular_file(path, ignored);
-}
 
 /// A run may come with a session that bears its folder's name, like the sample: the user's own starts as a copy of it.
 void takeOverShippedSession(const fs::path& folder, const fs::path& own)
@@ -43,220 +30,88 @@ void takeOverShippedSession(const fs::path& folder, const fs::path& own)
     }
 }
 
-/// A session that is looked at stays as it is, to the byte.
-Result<Session> openSession(const fs::path& path)
+void takeDiagnosis(ReadRun& read, const Session& session)
 {
-    if (isSessionFile(path)) {
-        return Session::open(path, OpenMode::readOnly);
-    }
-    const fs::path own = Session::defaultPath(path);
-    takeOverShippedSession(path, own);
-    return Session::open(own, OpenMode::create);
-}
-
-std::int64_t sizeOfRun(const RunData& run)
-{
-    std::int64_t size = static_cast<std::int64_t>(run.captures.size() + run.events.size() + run.replaced.size());
-    for (const Series& series : run.series) {
-        size += series.pointCount;
-    }
-    return size;
-}
-
-struct StoredDiagnosis
-{
-    std::shared_ptr<const Diagnosis> diagnosis;
-    std::optional<int> otherRules {}; ///< that judged it, where they are not those of this program
-    std::optional<std::int64_t> newestPoints {};
-    std::string toldStamp {};
-};
-
-/// The command line reads every point, and may have judged the same session.
-constexpr const char* newestKey = "newest_points";
-/// Of the files that it was judged with; a hash, because a session may be mailed.
-constexpr const char* toldKey = "told_stamp";
-
-JsonAnswer toStore(const Diagnosis& diagnosis, const LoadedRun& run, const std::string& stamp)
-{
-    auto answer = diagnosisAnswer(diagnosis);
-    if (const auto newest = newestPointsOf(run)) {
-        answer.add(newestKey, *newest);
-    }
-    if (!stamp.empty()) {
-        answer.add(toldKey, stamp);
-    }
-    return answer;
-}
-
-std::string toldStampIn(const std::string& text)
-{
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    const auto found = json.is_object() ? json.find(toldKey) : json.end();
-    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-std::optional<std::int64_t> newestPointsIn(const std::string& text)
-{
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    const auto found = json.is_object() ? json.find(newestKey) : json.end();
-    return found != json.end() && found->is_number_integer() ? std::optional(found->get<std::int64_t>()) : std::nullopt;
-}
-
-StoredDiagnosis storedDiagnosis(const Session& session)
-{
-    const auto text = session.diagnosis();
-    if (!text || text->empty()) {
-        return {};
-    }
-    auto diagnosis = diagnosisFromJson(*text);
-    const int rules = rulesOf(*text);
-    return {diagnosis ? std::make_shared<const Diagnosis>(std::move(*diagnosis)) : nullptr,
-        rules == diagnosisRules ? std::nullopt : std::optional(rules), newestPointsIn(*text), toldStampIn(*text)};
-}
-
-/// A session may be a stranger's: what cannot be argued with is as if it had not been said.
-Observations storedObservations(const Session& session)
-{
-    const auto text = session.observations();
-    const auto observed = text ? observationsFromJson(*text) : Observations {};
-    return check(observed) ? observed : Observations {};
-}
-
-/// A run to compare with is told nothing, and leaves the variants of the run that is open as they are.
-using MaybeTold = std::optional<KnownFiles>;
-
-Result<OpenedRun> readSession(const fs::path& path, Session& session, const JobContext& job, const MaybeTold& told)
-{
-    OpenedRun opened;
-    opened.loaded.opened = path;
-    opened.loaded.session = session.path();
-    const auto before = session.summary();
-    std::int64_t sizeBefore = before ? sizeOfRun(*before) : 0;
-    auto run = isSessionFile(path) ? session.summary() : importRun(path, session, job);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
-    if (told) {
-        opened.loaded.toldFiles = useOwn(&session, *told, *run);
-    }
-    auto cells = cellsThatHold(session);
-    if (!cells) {
-        return tl::make_unexpected(cells.error());
-    }
-    opened.loaded.cells = std::move(*cells);
-    opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
     auto stored = storedDiagnosis(session);
-    opened.loaded.diagnosis = std::move(stored.diagnosis);
-    opened.loaded.newestPoints = stored.newestPoints;
-    opened.loaded.otherRules = stored.otherRules;
-    opened.loaded.observed = storedObservations(session);
-    opened.changed = !opened.loaded.diagnosis || stored.otherRules || sizeOfRun(*run) != sizeBefore
-        || (told && stored.toldStamp != toldStamp(*told, session));
-    opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
-    return opened;
+    read.changed = !stored || stored->from != judgedFrom(*read.loaded.run, read.loaded.userFiles, &session);
+    if (!stored) {
+        return;
+    }
+    read.loaded.newestPoints = stored->from.newestPoints;
+    if (stored->from.rules != diagnosisRules) {
+        read.loaded.otherRules = stored->from.rules;
+    }
+    read.loaded.diagnosis = std::make_shared<const Diagnosis>(std::move(stored->diagnosis));
 }
 
-Result<OpenedRun> readWithoutSession(
-    const fs::path& path, const Error& problem, const JobContext& job, const MaybeTold& told)
+Result<ReadRun> taken(OpenedRun opened, const fs::path& path, const UserFilesOf& userFilesOf)
 {
-    auto run = readRun(path, job);
-    if (!run) {
-        return tl::make_unexpected(run.error());
+    ReadRun read;
+    read.changed = true;
+    LoadedRun& loaded = read.loaded;
+    const Session* session = opened.session ? &*opened.session : nullptr;
+    loaded.opened = path;
+    loaded.session = session ? session->path() : fs::path();
+    if (userFilesOf) {
+        loaded.userFiles = userFilesOf(session ? session->path() : path);
+        loaded.userFilesAsRead = useVariantsOf(session, loaded.userFiles, opened.run);
     }
-    OpenedRun opened;
-    if (told) {
-        opened.loaded.toldFiles = useOwn(nullptr, *told, *run);
-    }
-    opened.loaded.opened = path;
-    opened.loaded.sessionProblem = sentence(problem);
-    opened.loaded.triage = std::make_shared<const Diagnosis>(triageRun(*run));
-    opened.loaded.run = std::make_shared<const RunData>(std::move(*run));
-    opened.changed = true;
-    return opened;
-}
-
-/// All points of a run that has few; of a large one the newest of the series its story is read from.
-constexpr std::int64_t fewPoints = 1'000'000;
-
-bool isStory(const Series& series)
-{
-    return std::ranges::find(storySeries, series.name) != storySeries.end();
-}
-
-std::int64_t pointsOf(const RunData& run, bool storyOnly)
-{
-    std::int64_t sum = 0;
-    for (const Series& series : run.series) {
-        sum += !storyOnly || isStory(series) ? series.pointCount + series.missing : 0;
-    }
-    return sum;
-}
-
-/// Keeps at most `most` points, the last ones. Memory: those and one piece.
-Result<std::vector<Point>> newestPoints(const Session& session, const Series& series, std::int64_t most)
-{
-    if (series.pointCount + series.missing <= most) {
-        return session.points(series.id);
-    }
-    std::vector<Point> points;
-    const SeriesRange all {series.id, series.firstStep, series.lastStep, std::numeric_limits<std::int64_t>::max()};
-    const auto visited = session.visitRange(all, [&](const SeriesPiece& piece) {
-        points.insert(points.end(), piece.points.begin(), piece.points.end());
-        if (const auto over = static_cast<std::int64_t>(points.size()) - most; over > most / 4) {
-            points.erase(points.begin(), points.begin() + over);
+    loaded.triage = std::make_shared<const Diagnosis>(triageRun(opened.run));
+    loaded.run = std::make_shared<const RunData>(std::move(opened.run));
+    if (session) {
+        auto cells = cellsThatHold(*session);
+        if (!cells) {
+            return tl::make_unexpected(cells.error());
         }
-        return true;
-    });
-    return visited.map([&] { return std::move(points); });
-}
-
-std::optional<std::int64_t> newestOfEach(const RunData& run)
-{
-    const auto stories = std::ranges::count_if(run.series, isStory);
-    return pointsOf(run, true) <= fewPoints ? std::nullopt
-                                            : std::optional(fewPoints / std::max<std::int64_t>(1, stories));
-}
-
-Result<void> addStoryPoints(RunData& run, const Session& session)
-{
-    const bool few = pointsOf(run, false) <= fewPoints;
-    const auto most = newestOfEach(run).value_or(std::numeric_limits<std::int64_t>::max());
-    for (Series& series : run.series) {
-        if (!few && !isStory(series)) {
-            continue;
-        }
-        auto points = newestPoints(session, series, most);
-        if (!points) {
-            return tl::make_unexpected(points.error());
-        }
-        series.points = std::move(*points);
+        loaded.cells = std::move(*cells);
+        loaded.observed = storedObservations(*session).value_or(Observations {});
+        takeDiagnosis(read, *session);
     }
-    return {};
+    return read;
+}
+
+OpenOptions optionsFor(const fs::path& path)
+{
+    OpenOptions options;
+    options.points = Points::none;
+    if (!isSessionFile(path)) {
+        options.session = Session::defaultPath(path);
+        takeOverShippedSession(path, options.session);
+    }
+    return options;
+}
+
+/// As it was when the run was read; another program may have stored a variant meanwhile.
+JudgedFrom judgedFromOf(const LoadedRun& run)
+{
+    const auto session = openSessionOfRun(run.session, OpenMode::readOnly, run.key());
+    return judgedFrom(*run.run, run.userFiles, session ? &*session : nullptr);
 }
 
 } // namespace
 
-Result<OpenedRun> openRun(const fs::path& path, const JobContext& job, const ToldOf& toldOf)
+Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const UserFilesOf& userFilesOf)
 {
-    auto session = openSession(path);
-    const auto told = toldOf ? MaybeTold(toldOf(session ? session->path() : path)) : MaybeTold();
-    auto opened =
-        session ? readSession(path, *session, job, told) : Result<OpenedRun>(tl::make_unexpected(session.error()));
+    const auto take = [&](OpenedRun opened) { return taken(std::move(opened), path, userFilesOf); };
+    auto read = openRun(path, optionsFor(path), job).and_then(take);
     // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
     // full.
-    if (!opened && !isSessionFile(path) && opened.error().kind != ErrorKind::cancelled) {
-        opened = readWithoutSession(path, opened.error(), job, told);
+    if (read || isSessionFile(path) || read.error().kind == ErrorKind::cancelled) {
+        return read;
     }
-    return std::move(opened).map([&](OpenedRun run) {
-        run.loaded.told = told.value_or(KnownFiles());
-        return run;
+    const auto problem = sentence(read.error());
+    return openRun(path, {}, job).and_then(take).map([&](ReadRun without) {
+        without.loaded.sessionProblem = problem;
+        return without;
     });
 }
 
 Result<RunData> runWithPoints(const LoadedRun& run)
 {
     if (run.session.empty()) {
-        return *run.run;
+        auto whole = *run.run;
+        keepJudgingPoints(whole);
+        return whole;
     }
     const auto session = openSessionOfRun(run.session, OpenMode::readOnly, run.key());
     if (!session) {
@@ -266,12 +121,7 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     if (!stored) {
         return stored;
     }
-    return addStoryPoints(*stored, *session).map([&] { return std::move(*stored); });
-}
-
-std::optional<std::int64_t> newestPointsOf(const LoadedRun& run)
-{
-    return run.session.empty() ? std::nullopt : newestOfEach(*run.run);
+    return readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
 Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options, const JobContext& job)
@@ -280,14 +130,14 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options,
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    const auto stamp = toldStamp(run);
-    auto diagnosis = diagnoseWith(knownOf(run.told), *whole, options, job);
-    // A session that was opened as such learns only what its reader says of it.
+    const auto from = judgedFromOf(run);
+    auto diagnosis = diagnoseWith(readUserFiles(run.userFiles), *whole, options, job);
+    // A session that was opened as such keeps only what its reader says of it.
     const bool finished = diagnosis && diagnosis->stopped.empty();
     if (finished && !run.session.empty() && (!isSessionFile(run.opened) || !options.ran.empty())) {
         // One that is read-only keeps its old diagnosis; the new one is shown all the same.
         if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
-            (void)session->setDiagnosis(toStore(*diagnosis, run, stamp).text());
+            (void)storeDiagnosis(*session, *diagnosis, from);
         }
     }
     return diagnosis;
@@ -299,7 +149,7 @@ Result<void> storeObserved(const LoadedRun& run, const Observations& observed)
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    return session->setObservations(jsonText(toJson(observed)));
+    return storeObservations(*session, observed);
 }
 
 } // namespace nanscope

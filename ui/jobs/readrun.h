@@ -10,27 +10,24 @@
 
 namespace nanscope {
 
-struct OpenedRun
+struct ReadRun
 {
     LoadedRun loaded;
-    bool changed = false; ///< the import brought something new, or there is no diagnosis yet
+    bool changed = false; ///< it is to be judged: there is no diagnosis, or one that was drawn from something else
 };
 
 /// Opens the session of a folder (or a session file), imports what is new and reads it all. Where no session can be
-/// written, the run is read without one and `sessionProblem` says why. What `told` names is read before the verdicts; a
-/// run that was judged with other files, or before they changed, is to be judged again.
-Result<OpenedRun> openRun(const std::filesystem::path& path, const JobContext& job, const ToldOf& told = {});
+/// written, the run is read without one and `sessionProblem` says why. Of a run to compare with nobody asks
+/// `userFilesOf`; its variants then leave those of the open run as they are.
+Result<ReadRun> loadRun(const std::filesystem::path& path, const JobContext& job, const UserFilesOf& userFilesOf = {});
 
-/// The run with the points its story is read from: all of them where there are few, else the newest of some series.
+/// The run with the points that it is judged by (core/workflow/judgingpoints.h).
 Result<RunData> runWithPoints(const LoadedRun& run);
-
-/// How many points of each series runWithPoints() takes, the newest; none where it takes all.
-std::optional<std::int64_t> newestPointsOf(const LoadedRun& run);
 
 /// Judges a run and stores the diagnosis in its session, if it has one.
 Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options, const JobContext& job);
 
-/// Remembers what the owner of the run saw, in the run's own session.
+/// Keeps what the owner of the run saw in the run's own session.
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed);
 
 } // namespace nanscope

@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/reportjob.h"
 
-#include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
-#include "core/diagnose/rollback.h"
-#include "core/known/known.h"
 #include "core/platform/shellword.h"
 #include "core/report/commandwords.h"
 #include "core/report/words.h"
 #include "core/session/session.h"
+#include "core/workflow/judgement.h"
+#include "core/workflow/reportrun.h"
 #include "ui/jobs/readrun.h"
 
 namespace nanscope {
@@ -38,21 +37,23 @@ Diagnosis diagnosisOf(const LoadedRun& loaded)
             verdict.summary = "not judged yet: this was written before its replays were done";
         }
     }
-    return withObservations(std::move(diagnosis), loaded.observed);
+    return diagnosis;
 }
 
-/// What would make the same report; where files of the user's lie is theirs.
+/// What would make the same report; where the run and the user's files lie is theirs.
 std::string commandLine(const LoadedRun& loaded)
 {
-    auto text = "nanscope report " + loaded.opened.string() + variantFileWords(loaded.told.variants, true);
+    const auto opened = loaded.opened.lexically_normal();
+    const auto name = opened.has_filename() ? opened.filename() : opened.parent_path().filename();
+    auto text = "nanscope report " + shellQuoted(name.string()) + variantFileWords(loaded.userFiles.variants, true);
     const auto add = [&text](const char* option, const std::filesystem::path& path) {
         text += path.empty() ? std::string() : option + shellQuoted(path.filename().string());
     };
-    add(" --env ", loaded.told.environment);
-    for (const auto& path : loaded.told.advisories) {
+    add(" --env ", loaded.userFiles.environment);
+    for (const auto& path : loaded.userFiles.advisories) {
         add(" --advisories ", path);
     }
-    add(" --params ", loaded.told.parameters);
+    add(" --params ", loaded.userFiles.parameters);
     return text;
 }
 
@@ -60,11 +61,9 @@ std::string commandLine(const LoadedRun& loaded)
 
 Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
 {
-    auto diagnosis = diagnosisOf(run);
     return runWithPoints(run).map([&](RunData whole) {
-        addEnvironment(whole, knownOf(run.told));
-        adviseAgain(diagnosis, whole);
-        return diagnosis.rollback;
+        addEnvironment(whole, readUserFiles(run.userFiles));
+        return weighed(diagnosisOf(run), run.observed, whole, run.userFiles, true).rollback;
     });
 }
 
@@ -76,29 +75,22 @@ std::string suggestedReportName(const RunData& run)
 Result<ReportInput> reportInput(const ReportSubject& subject)
 {
     const LoadedRun& loaded = subject.run;
-    ReportInput input {*loaded.run, diagnosisOf(loaded), loaded.cells, {}, {}, subject.about};
-    input.commandLine = commandLine(loaded);
-    input.variantFiles = loaded.told.variants;
-    if (!loaded.session.empty()) {
-        auto session = openSessionOfRun(loaded.session, OpenMode::readOnly, loaded.key());
-        if (!session) {
-            return tl::make_unexpected(session.error());
-        }
-        auto whole = session->load();
-        auto cells = session->cells();
-        if (!whole || !cells) {
-            return tl::make_unexpected(whole ? cells.error() : whole.error());
-        }
-        input.run = std::move(*whole);
-        input.cells = std::move(*cells);
+    auto whole = runWithPoints(loaded);
+    if (!whole) {
+        return tl::make_unexpected(whole.error());
     }
-    addEnvironment(input.run, knownOf(loaded.told));
-    adviseAgain(input.diagnosis, input.run);
-    for (auto& verdict : input.diagnosis.captures) {
-        repeatVariantFiles(verdict, loaded.told, true);
+    addEnvironment(*whole, readUserFiles(loaded.userFiles));
+    ReportSource source {std::move(*whole), diagnosisOf(loaded), loaded.observed, loaded.cells, loaded.userFiles};
+    source.commandLine = commandLine(loaded);
+    source.about = subject.about;
+    if (loaded.session.empty()) {
+        return nanscope::reportInput(std::move(source), nullptr);
     }
-    input.outputTiles = outputTiles(input);
-    return input;
+    const auto session = openSessionOfRun(loaded.session, OpenMode::readOnly, loaded.key());
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    return nanscope::reportInput(std::move(source), &*session);
 }
 
 ReportPreview reportPreview(const ReportInput& input, const ReportOptions& options)

@@ -102,7 +102,7 @@ void RunComparer::compare(const LoadedRun& open, const std::filesystem::path& ot
     context.cancel = m_cancel;
     start([open, other, pair, context]() -> Answer {
         auto a = runWithPoints(open);
-        auto opened = a ? openRun(other, context) : Result<OpenedRun>(tl::make_unexpected(a.error()));
+        auto opened = a ? loadRun(other, context) : Result<ReadRun>(tl::make_unexpected(a.error()));
         auto b = opened ? runWithPoints(opened->loaded) : Result<RunData>(tl::make_unexpected(opened.error()));
         if (!b) {
             return tl::make_unexpected(b.error());

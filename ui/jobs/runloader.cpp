@@ -68,12 +68,12 @@ JobContext RunLoader::begin()
     return context;
 }
 
-void RunLoader::open(const std::filesystem::path& path, const ToldOf& told, bool rescan)
+void RunLoader::open(const std::filesystem::path& path, const UserFilesOf& userFiles, bool rescan)
 {
     const JobContext context = begin();
     background(
-        m_pool, this, [path, told, context] { return openRun(path, context, told); },
-        [this, job = m_job, rescan](Result<OpenedRun> opened) {
+        m_pool, this, [path, userFiles, context] { return loadRun(path, context, userFiles); },
+        [this, job = m_job, rescan](Result<ReadRun> opened) {
             if (!m_jobs.isCurrent(job)) {
                 return;
             }

@@ -14,7 +14,7 @@
 #include <QThreadPool>
 #include <QTimer>
 
-#include "core/known/known.h"
+#include "core/workflow/userfiles.h"
 #include "core/model/model.h"
 #include "core/replay/serverequest.h"
 #include "ui/jobs/background.h"
@@ -34,8 +34,8 @@ struct LoadedRun
     std::map<std::string, std::vector<std::string>> ticks; ///< by capture: what the user left of the plausible set
     Observations observed; ///< what the owner of the run said they saw
     std::vector<Cell> cells;
-    KnownFiles told; ///< what the user knows of it beside what it left
-    std::vector<KnownFile> toldFiles; ///< the same as it was read last
+    UserFiles userFiles; ///< what the user knows of it beside what it left
+    std::vector<UserFile> userFilesAsRead; ///< the same as it was read last
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written
     std::string sessionProblem;
@@ -46,7 +46,7 @@ struct LoadedRun
 };
 
 /// What is known of the run of this session; asked on the loader's thread.
-using ToldOf = std::function<KnownFiles(const std::filesystem::path& session)>;
+using UserFilesOf = std::function<UserFiles(const std::filesystem::path& session)>;
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
 class RunLoader : public QObject
@@ -58,7 +58,7 @@ public:
     ~RunLoader() override;
 
     /// A folder, a capture, or a session file. `rescan` judges again even if nothing is new.
-    void open(const std::filesystem::path& path, const ToldOf& told = {}, bool rescan = false);
+    void open(const std::filesystem::path& path, const UserFilesOf& userFiles = {}, bool rescan = false);
     void judge(const LoadedRun& run, const std::vector<std::string>& ran);
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }

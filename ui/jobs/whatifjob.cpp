@@ -6,6 +6,7 @@
 
 #include "core/diagnose/detectorwords.h"
 #include "core/diagnose/guardwords.h"
+#include "core/workflow/judgingpoints.h"
 #include "ui/jobs/readrun.h"
 #include "ui/text.h"
 
@@ -87,7 +88,7 @@ void WhatIfJob::ask()
                 done.run = std::make_shared<const RunData>(std::move(*read));
             }
             auto answer = answerWhatIf(*done.run, question);
-            answer.newestPoints = newestPointsOf(loaded);
+            answer.newestPoints = newestJudgingPoints(*loaded.run);
             done.answer = std::make_shared<const WhatIfAnswer>(std::move(answer));
             return done;
         },

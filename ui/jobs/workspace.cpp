@@ -16,7 +16,7 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
 {
     m_notes.setMaxThreadCount(1);
     m_adviser.setMaxThreadCount(1);
-    m_teller.setMaxThreadCount(1);
+    m_userFileReader.setMaxThreadCount(1);
     connectJobs();
     connectReporter();
 }
@@ -27,8 +27,8 @@ Workspace::~Workspace()
     m_notes.waitForDone();
     m_adviser.clear();
     m_adviser.waitForDone();
-    m_teller.clear();
-    m_teller.waitForDone();
+    m_userFileReader.clear();
+    m_userFileReader.waitForDone();
 }
 
 void Workspace::connectJobs()
@@ -82,7 +82,7 @@ void Workspace::connectReporter()
     connect(this, &Workspace::selectionChanged, &m_reporter, &Reporter::subjectChanged);
     connect(this, &Workspace::cellAdded, &m_reporter, &Reporter::subjectChanged);
     connect(&m_reporter, &Reporter::problem, this, &Workspace::problem);
-    connect(this, &Workspace::toldChanged, &m_reporter, &Reporter::subjectChanged);
+    connect(this, &Workspace::userFilesChanged, &m_reporter, &Reporter::subjectChanged);
     connect(&m_reporter, &Reporter::progressed, this, &Workspace::progressed);
     connect(&m_reporter, &Reporter::savingChanged, this, &Workspace::stateChanged);
     connect(&m_reporter, &Reporter::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
@@ -166,7 +166,7 @@ bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
         && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_advising
-        && m_telling == 0;
+        && m_readingUserFiles == 0;
 }
 
 ReportSubject Workspace::reportSubject() const

@@ -33,12 +33,12 @@ public:
     ~Workspace() override;
 
     /// With what `told` answers for the run's session, besides what the user says of it later.
-    void open(const QString& path, const ToldOf& told = {});
+    void open(const QString& path, const UserFilesOf& userFiles = {});
     void rescan();
     /// Files in which the user says what they know of the run. Read first: where one of them cannot be used none is
-    /// taken, and toldRefused() says why. Else toldChanged(), and the run is judged again.
-    void addTold(KnownKind kind, const QStringList& paths);
-    void removeTold(KnownKind kind, const QString& path);
+    /// taken, and userFileRefused() says why. Else userFilesChanged(), and the run is judged again.
+    void addUserFiles(UserFileKind kind, const QStringList& paths);
+    void removeUserFile(UserFileKind kind, const QString& path);
     /// Imports what is added to the folder while it is open.
     void setFollowing(bool following);
     bool following() const { return m_following; }
@@ -128,8 +128,8 @@ Q_SIGNALS:
     void verdictsArrived(bool ofSelected);
     /// The verdicts were weighed again.
     void advised(const std::optional<nanscope::Rollback>& rollback);
-    void toldChanged();
-    void toldRefused(const QString& sentence);
+    void userFilesChanged();
+    void userFileRefused(const QString& sentence);
     void selectionChanged();
     void picturesChanged(const nanscope::TensorPictures& pictures);
     void picturesMissing(const QString& sentence);
@@ -155,10 +155,10 @@ private:
     void onFolderChanged();
     void follow();
     void reportRejections();
-    QStringList toldProblems() const;
-    KnownFiles toldSoon() const;
-    void tell(const KnownFiles& told, bool strict);
-    void onTold(const KnownFiles& told, KnownFacts known, bool strict);
+    QStringList userFileProblems() const;
+    UserFiles userFilesSoon() const;
+    void setUserFiles(const UserFiles& userFiles, bool strict);
+    void onUserFilesRead(const UserFiles& userFiles, UserFacts known, bool strict);
     void judgeAgain();
     void adviseAgain();
     void adviseAsObserved();
@@ -194,10 +194,10 @@ private:
     WhatIfJob m_whatIf;
     MeasureJob m_measure;
     Reporter m_reporter {[this] { return reportSubject(); }};
-    QThreadPool m_teller; ///< one thread: files are read in the order in which they are named
-    JobTracker m_tellings;
-    KnownFiles m_asked; ///< of the newest of them
-    int m_telling = 0;
+    QThreadPool m_userFileReader; ///< one thread: files are read in the order in which they are named
+    JobTracker m_userFileReadings;
+    UserFiles m_asked; ///< of the newest of them
+    int m_readingUserFiles = 0;
     JobTracker m_advice;
     bool m_advising = false;
     QThreadPool m_adviser; ///< one thread

@@ -9,6 +9,7 @@
 
 #include "core/model/diagnosisrules.h"
 #include "core/report/report.h"
+#include "core/workflow/judgingpoints.h"
 #include "ui/jobs/readrun.h"
 #include "ui/jobs/reportjob.h"
 #include "ui/text.h"
@@ -32,7 +33,7 @@ bool sameContents(const RunData& a, const RunData& b)
 
 } // namespace
 
-void Workspace::open(const QString& path, const ToldOf& told)
+void Workspace::open(const QString& path, const UserFilesOf& userFiles)
 {
     m_service.cancel();
     m_deep.cancel();
@@ -40,9 +41,9 @@ void Workspace::open(const QString& path, const ToldOf& told)
     m_refreshing = false;
     m_folderChanged = false;
     m_follower.stop();
-    m_tellings.drop();
+    m_userFileReadings.drop();
     m_loader.open(
-        path.toStdString(), told ? told : [](const auto& /*session*/) { return KnownFiles(); });
+        path.toStdString(), userFiles ? userFiles : [](const auto& /*session*/) { return UserFiles(); });
     Q_EMIT stateChanged();
 }
 
@@ -73,14 +74,14 @@ void Workspace::onFolderChanged()
         return;
     }
     m_refreshing = true;
-    m_loader.open(m_loaded.opened, [told = m_loaded.told](const auto& /*session*/) { return told; });
+    m_loader.open(m_loaded.opened, [userFiles = m_loaded.userFiles](const auto& /*session*/) { return userFiles; });
 }
 
 void Workspace::rescan()
 {
     if (hasRun()) {
         m_loader.open(
-            m_loaded.opened, [told = m_loaded.told](const auto& /*session*/) { return told; }, true);
+            m_loaded.opened, [userFiles = m_loaded.userFiles](const auto& /*session*/) { return userFiles; }, true);
         Q_EMIT stateChanged();
     }
 }
@@ -215,7 +216,7 @@ void Workspace::reportRejections()
                 ? tr("Its verdicts were stored by a newer Nanscope, and are judged again by the rules of this one.")
                 : tr("Its verdicts were stored by an older Nanscope, and are judged again by the rules of this one."));
     }
-    details << toldProblems();
+    details << userFileProblems();
     const auto add = [&](const Rejection& one) {
         details << QStringLiteral("%1: %2").arg(qstr(one.reason), qstr(one.path));
     };
@@ -268,7 +269,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
         m_loaded.ticks.clear();
     }
     m_loaded.diagnosis = std::move(diagnosis);
-    m_loaded.newestPoints = newestPointsOf(m_loaded);
+    m_loaded.newestPoints = newestJudgingPoints(*m_loaded.run);
     Q_EMIT runChanged();
     adviseAsObserved();
     Q_EMIT selectionChanged();

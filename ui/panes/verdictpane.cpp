@@ -11,7 +11,7 @@
 
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
-#include "core/known/known.h"
+#include "core/workflow/userfiles.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/evidencelist.h"
 #include "ui/panes/marklabel.h"
@@ -137,7 +137,7 @@ void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judg
 void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
 {
     m_verdict = withObservations(std::move(verdict), m_observed);
-    repeatVariantFiles(*m_verdict, m_told, false);
+    repeatVariantFiles(*m_verdict, m_userFiles, false);
     m_ticks->setTicks(*m_judged, ticked);
     showShown();
 }

@@ -139,7 +139,7 @@ TEST(GuardWhatIf, ARankThatNeverDumpedMayNotHaveBeenWatched)
 {
     GuardStory story;
     story.step(5).dump({.file = "birth.pt"}).step(6);
-    const auto& silent = guardWhatIf(story.run()).steps[0].ranks[1];
+    const auto silent = guardWhatIf(story.run()).steps[0].ranks[1];
     EXPECT_EQ(silent.output, Sight::unknown);
     EXPECT_THAT(silent.why, HasSubstr("nothing shows that its capture was on"));
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/known/ownvariants.h"
+#include "core/workflow/ownvariants.h"
 
 #include <algorithm>
 #include <iterator>
@@ -117,9 +117,9 @@ Result<void> makeKnown(const std::vector<Variant>& variants, Own& all)
     return {};
 }
 
-KnownFile used(const std::string& path, const ReadFile& read, Own& all)
+UserFile used(const std::string& path, const ReadFile& read, Own& all)
 {
-    KnownFile file {KnownKind::variants, path, {}, {}};
+    UserFile file {UserFileKind::variants, path, {}, {}};
     const auto added = read ? makeKnown(*read, all) : tl::make_unexpected(read.error());
     if (added) {
         file.holds = holdsText(*read);
@@ -143,14 +143,25 @@ Result<void> takeKept(const Variant& variant, Own& all)
     return added;
 }
 
+std::vector<std::string> useKept(const Session& session, const UserFiles& files)
+{
+    auto kept = keptVariants(session);
+    if (!kept) {
+        return {sentence(kept.error())};
+    }
+    auto notes = useKeptVariants(kept->variants, files.variants);
+    std::ranges::copy(kept->leftOut, std::back_inserter(notes));
+    return notes;
+}
+
 } // namespace
 
-std::vector<KnownFile> useVariantFiles(const std::vector<std::string>& paths)
+std::vector<UserFile> useVariantFiles(const std::vector<std::string>& paths)
 {
     const auto read = readAll(paths);
     const std::lock_guard lock(own().mutex);
     forgetOfFilesBut(read, own());
-    std::vector<KnownFile> files;
+    std::vector<UserFile> files;
     for (std::size_t i = 0; i < paths.size(); ++i) {
         files.push_back(used(paths[i], read[i], own()));
     }
@@ -170,6 +181,25 @@ std::vector<std::string> useKeptVariants(const std::vector<Variant>& kept, const
         }
     }
     return problems;
+}
+
+std::vector<UserFile> useVariantsOf(const Session* session, const UserFiles& files, RunData& run)
+{
+    const auto notes = session ? useKept(*session, files) : useKeptVariants({}, files.variants);
+    for (const auto& note : notes) {
+        run.rejected.push_back({session ? session->path().string() : run.root, note});
+    }
+    return readUserFiles(files).files;
+}
+
+UserFacts readUserFilesBeside(const KeptIn& place, const UserFiles& files)
+{
+    if (!place.session.empty()) {
+        if (const auto session = openSessionOfRun(place.session, OpenMode::readOnly, place.run)) {
+            (void)useKept(*session, files);
+        }
+    }
+    return readUserFiles(files);
 }
 
 std::vector<std::string> keptVariantNames()

@@ -3,13 +3,11 @@
 #pragma once
 
 #include "app/nanscope/options.h"
-#include "core/known/known.h"
+#include "core/workflow/userfiles.h"
 
 namespace nanscope {
 
-/// --env, --advisories and --params, as given.
-using KnownWords = KnownFiles;
-
-void addKnownOptions(Options& options, KnownWords& words);
+/// --env, --advisories and --params.
+void addUserFileOptions(Options& options, UserFiles& files);
 
 } // namespace nanscope

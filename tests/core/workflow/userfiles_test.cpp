@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/known/known.h"
+#include "core/workflow/userfiles.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/known/ownvariants.h"
+#include "core/workflow/ownvariants.h"
 #include "core/replay/variantjson.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -21,15 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A folder for files and a configuration folder of its own.
-class KnownTest : public testing::Test
+class UserFilesTest : public testing::Test
 {
 protected:
-    KnownTest()
+    UserFilesTest()
     {
         fs::create_directories(m_folder / "config" / "nanscope");
         setenv("XDG_CONFIG_HOME", (m_folder / "config").c_str(), 1);
     }
-    ~KnownTest() override { (void)knownOf({}); }
+    ~UserFilesTest() override { (void)readUserFiles({}); }
 
     std::string write(const std::string& name, const std::string& text) const
     {
@@ -71,11 +71,11 @@ CaptureVerdict verdictWithNext()
 
 } // namespace
 
-TEST_F(KnownTest, OfSomeKindsThereIsOneOfOthersSeveral)
+TEST_F(UserFilesTest, OfSomeKindsThereIsOneOfOthersSeveral)
 {
-    KnownFiles files;
+    UserFiles files;
     for (const auto* path : {"a", "b", "a"}) {
-        for (const auto kind : everyKnownKind) {
+        for (const auto kind : everyUserFileKind) {
             files = withFile(files, kind, path);
         }
     }
@@ -83,77 +83,77 @@ TEST_F(KnownTest, OfSomeKindsThereIsOneOfOthersSeveral)
     EXPECT_EQ(files.advisories, (std::vector<std::string> {"a", "b"}));
     EXPECT_EQ(files.environment, "a");
     EXPECT_EQ(files.parameters, "a");
-    EXPECT_EQ(withoutFile(files, KnownKind::parameters, "b").parameters, "a") << "it is another one by now";
-    for (const auto kind : everyKnownKind) {
+    EXPECT_EQ(withoutFile(files, UserFileKind::parameters, "b").parameters, "a") << "it is another one by now";
+    for (const auto kind : everyUserFileKind) {
         files = withoutFile(withoutFile(files, kind, "a"), kind, "b");
     }
     EXPECT_TRUE(files.empty());
 }
 
-TEST_F(KnownTest, MoreGoesOverWhatThereIs)
+TEST_F(UserFilesTest, MoreGoesOverWhatThereIs)
 {
-    const KnownFiles before {"env", {"x"}, "params", {"v"}};
+    const UserFiles before {"env", {"x"}, "params", {"v"}};
     const auto both = joined(before, {"other", {"x", "y"}, {}, {"w"}});
-    EXPECT_EQ(both, (KnownFiles {"other", {"x", "y"}, "params", {"v", "w"}}));
+    EXPECT_EQ(both, (UserFiles {"other", {"x", "y"}, "params", {"v", "w"}}));
 }
 
-TEST_F(KnownTest, VariantsAreKnownForAsLongAsTheirFileIs)
+TEST_F(UserFilesTest, VariantsAreKnownForAsLongAsTheirFileIs)
 {
     const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-b") + "]");
-    const auto known = knownOf({{}, {}, {}, {path}});
+    const auto known = readUserFiles({{}, {}, {}, {path}});
     ASSERT_EQ(known.files.size(), 1U);
     EXPECT_EQ(known.files[0].holds, "2 variants: known-a, known-b");
     const auto held = findVariant("known-b");
     ASSERT_TRUE(held);
-    (void)knownOf({});
+    (void)readUserFiles({});
     EXPECT_FALSE(findVariant("known-a"));
     EXPECT_EQ((*held)->name, "known-b") << "who replays it may go on";
     EXPECT_TRUE(addedVariants().empty());
 }
 
-TEST_F(KnownTest, AnEditedVariantTakesThePlaceOfWhatItWas)
+TEST_F(UserFilesTest, AnEditedVariantTakesThePlaceOfWhatItWas)
 {
     const auto path = write("mine.json", variantText("known-a", "fp16"));
-    (void)knownOf({{}, {}, {}, {path}});
+    (void)readUserFiles({{}, {}, {}, {path}});
     EXPECT_EQ((*findVariant("known-a"))->precision, Precision::fp16);
     write("mine.json", variantText("known-a", "bf16"));
-    EXPECT_FALSE(knownOf({{}, {}, {}, {path}}).firstProblem());
+    EXPECT_FALSE(readUserFiles({{}, {}, {}, {path}}).firstProblem());
     EXPECT_EQ((*findVariant("known-a"))->precision, Precision::bf16);
     EXPECT_EQ(addedVariants().size(), 1U);
 }
 
-TEST_F(KnownTest, WhatWasKnownOtherwiseIsNotForgotten)
+TEST_F(UserFilesTest, WhatWasKnownOtherwiseIsNotForgotten)
 {
     const auto before = variantsFromText(variantText("known-before"));
     ASSERT_TRUE(before);
     ASSERT_TRUE(addVariant(before->front()));
     const auto path = write("mine.json", variantText("known-before"));
-    EXPECT_FALSE(knownOf({{}, {}, {}, {path}}).firstProblem());
-    (void)knownOf({});
+    EXPECT_FALSE(readUserFiles({{}, {}, {}, {path}}).firstProblem());
+    (void)readUserFiles({});
     EXPECT_TRUE(findVariant("known-before"));
     forgetVariant("known-before");
 }
 
-TEST_F(KnownTest, WhatASessionKeepsIsKnownWithoutItsFile)
+TEST_F(UserFilesTest, WhatASessionKeepsIsKnownWithoutItsFile)
 {
     const auto kept = *variantsFromText(variantText("known-kept"));
     EXPECT_THAT(useKeptVariants(kept, {}), testing::IsEmpty());
     EXPECT_THAT(keptVariantNames(), testing::ElementsAre("known-kept"));
-    auto told = kept;
-    told.front().title = "as the file tells it";
-    const auto path = write("mine.json", variantToJson(told.front()).dump());
-    EXPECT_FALSE(knownOf({{}, {}, {}, {path}}).firstProblem());
+    auto userFiles = kept;
+    userFiles.front().title = "as the file tells it";
+    const auto path = write("mine.json", variantToJson(userFiles.front()).dump());
+    EXPECT_FALSE(readUserFiles({{}, {}, {}, {path}}).firstProblem());
     EXPECT_EQ((*findVariant("known-kept"))->title, "as the file tells it");
-    (void)knownOf({});
+    (void)readUserFiles({});
     EXPECT_TRUE(findVariant("known-kept"));
     EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty());
     EXPECT_FALSE(findVariant("known-kept"));
 }
 
-TEST_F(KnownTest, WhatASessionAndAFileHoldIsKnownForAsLongAsEither)
+TEST_F(UserFilesTest, WhatASessionAndAFileHoldIsKnownForAsLongAsEither)
 {
     const auto path = write("mine.json", variantText("known-both"));
-    (void)knownOf({{}, {}, {}, {path}});
+    (void)readUserFiles({{}, {}, {}, {path}});
     EXPECT_THAT(useKeptVariants(*variantsFromText(variantText("known-both")), {path}), testing::IsEmpty());
     EXPECT_THAT(useKeptVariants({}, {path}), testing::IsEmpty());
     EXPECT_TRUE(findVariant("known-both"));
@@ -161,11 +161,11 @@ TEST_F(KnownTest, WhatASessionAndAFileHoldIsKnownForAsLongAsEither)
     EXPECT_FALSE(findVariant("known-both"));
 }
 
-TEST_F(KnownTest, AFileGivesAKeptNameToNoOther)
+TEST_F(UserFilesTest, AFileGivesAKeptNameToNoOther)
 {
     EXPECT_THAT(useKeptVariants(*variantsFromText(variantText("known-kept", "fp16")), {}), testing::IsEmpty());
     const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-kept", "bf16") + "]");
-    const auto known = knownOf({{}, {}, {}, {path}});
+    const auto known = readUserFiles({{}, {}, {}, {path}});
     ASSERT_NE(known.firstProblem(), nullptr);
     EXPECT_THAT(
         known.firstProblem()->problem->what, HasSubstr("keeps another variant 'known-kept' (precision differs)"));
@@ -174,12 +174,12 @@ TEST_F(KnownTest, AFileGivesAKeptNameToNoOther)
     EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty());
 }
 
-TEST_F(KnownTest, OfAFileThatCannotBeUsedNothingIsTaken)
+TEST_F(UserFilesTest, OfAFileThatCannotBeUsedNothingIsTaken)
 {
     const auto bad = write("bad.json", "[" + variantText("known-a") + "," + variantText("gns-gram") + "]");
     const auto good = write("good.json", variantText("known-b"));
-    const KnownFiles files {{}, {}, (m_folder / "missing.json").string(), {bad, good}};
-    const auto known = knownOf(files);
+    const UserFiles files {{}, {}, (m_folder / "missing.json").string(), {bad, good}};
+    const auto known = readUserFiles(files);
     ASSERT_EQ(known.files.size(), 3U);
     ASSERT_TRUE(known.files[0].problem);
     EXPECT_THAT(known.files[0].problem->what, HasSubstr("gns-gram"));
@@ -189,48 +189,48 @@ TEST_F(KnownTest, OfAFileThatCannotBeUsedNothingIsTaken)
     ASSERT_TRUE(known.files[2].problem);
     EXPECT_EQ(known.files[2].problem->path, files.parameters);
     EXPECT_FALSE(known.parameters);
-    const auto strict = readKnown(files);
+    const auto strict = requireUserFiles(files);
     ASSERT_FALSE(strict);
     EXPECT_EQ(strict.error().path, bad);
 }
 
-TEST_F(KnownTest, EveryKindSaysWhatItHolds)
+TEST_F(UserFilesTest, EveryKindSaysWhatItHolds)
 {
-    const KnownFiles files {write("env.json", R"({"schema": "nanscope.env/1", "python": "3.12.3",
+    const UserFiles files {write("env.json", R"({"schema": "nanscope.env/1", "python": "3.12.3",
         "packages": {"torch": "2.11.0", "our-kernels": "1.3"}})"),
         {write("more.json", advisoryText("our-kernel-3"))}, write("params.txt", "a.weight [4, 8]\nb.weight [8, 8]\n"),
         {}};
-    const auto known = knownOf(files);
+    const auto known = readUserFiles(files);
     ASSERT_EQ(known.firstProblem(), nullptr) << sentence(*known.firstProblem()->problem);
     ASSERT_EQ(known.files.size(), 3U);
     EXPECT_EQ(known.files[0].holds, "1 advisory");
-    EXPECT_EQ(known.files[1].kind, KnownKind::environment);
+    EXPECT_EQ(known.files[1].kind, UserFileKind::environment);
     EXPECT_THAT(known.files[1].holds, testing::EndsWith(" facts"));
     EXPECT_EQ(known.files[2].holds, "2 parameters");
     EXPECT_THAT(idsOf(known.advisories), testing::ElementsAre("our-kernel-3"));
     RunData run;
     addEnvironment(run, known);
     EXPECT_EQ(run.settings.size(), known.environment.size());
-    const auto none = knownOf({write("empty.json", "{}"), {}, {}, {}});
+    const auto none = readUserFiles({write("empty.json", "{}"), {}, {}, {}});
     ASSERT_NE(none.firstProblem(), nullptr);
     EXPECT_THAT(sentence(*none.firstProblem()->problem), HasSubstr("nanscope env --json"));
 }
 
-TEST_F(KnownTest, AdvisoriesOfTheConfigurationFolderAreAlwaysInForce)
+TEST_F(UserFilesTest, AdvisoriesOfTheConfigurationFolderAreAlwaysInForce)
 {
     write("config/nanscope/advisories.json", advisoryText("house-1"));
-    const auto known = knownOf({});
+    const auto known = readUserFiles({});
     EXPECT_THAT(idsOf(known.advisories), testing::ElementsAre("house-1"));
     ASSERT_EQ(known.files.size(), 1U);
     EXPECT_TRUE(known.files[0].always);
     EXPECT_THAT(stampOf({}), HasSubstr("advisories.json"));
 }
 
-TEST_F(KnownTest, TheStampChangesWithAFile)
+TEST_F(UserFilesTest, TheStampChangesWithAFile)
 {
     EXPECT_EQ(stampOf({}), "");
     const auto path = write("mine.json", variantText("known-a"));
-    const KnownFiles files {{}, {}, {}, {path}};
+    const UserFiles files {{}, {}, {}, {path}};
     const auto before = stampOf(files);
     EXPECT_EQ(stampOf(files), before);
     write("mine.json", variantText("known-longer"));
@@ -239,9 +239,9 @@ TEST_F(KnownTest, TheStampChangesWithAFile)
     EXPECT_THAT(stampOf(files), HasSubstr("missing"));
 }
 
-TEST_F(KnownTest, CommandsRepeatTheVariantsOnce)
+TEST_F(UserFilesTest, CommandsRepeatTheVariantsOnce)
 {
-    const KnownFiles files {{}, {}, {}, {"/somewhere/my own.json"}};
+    const UserFiles files {{}, {}, {}, {"/somewhere/my own.json"}};
     auto verdict = verdictWithNext();
     repeatVariantFiles(verdict, files, true);
     repeatVariantFiles(verdict, files, false);

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workflow/judgement.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/diagnose/experiments.h"
+#include "core/diagnose/rollback.h"
+#include "core/report/jsonanswer.h"
+#include "core/report/report.h"
+#include "core/workflow/judgingpoints.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr const char* fromKey = "judged_from";
+constexpr const char* runKey = "run";
+constexpr const char* userFilesKey = "user_files";
+constexpr const char* newestKey = "newest_points";
+
+std::string sizeText(const RunData& run)
+{
+    std::int64_t points = 0;
+    for (const Series& series : run.series) {
+        points += series.pointCount;
+    }
+    return fmt::format("{} captures, {} events, {} replaced logs, {} points", run.captures.size(), run.events.size(),
+        run.replaced.size(), points);
+}
+
+/// A hash, because a session may be mailed.
+std::string stampOf(const UserFiles& files, const Session* session)
+{
+    auto stamp = stampOf(files);
+    const auto kept = session ? session->variants() : Result<std::vector<StoredVariant>>();
+    if (kept) {
+        for (const StoredVariant& variant : *kept) {
+            stamp += variant.definition;
+        }
+    }
+    return stamp.empty() ? stamp : hashText(stamp);
+}
+
+std::string textIn(const nlohmann::json& json, const char* key)
+{
+    const auto found = json.find(key);
+    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+JudgedFrom judgedFromIn(const std::string& text)
+{
+    JudgedFrom from;
+    from.rules = rulesOf(text);
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    const auto found = json.is_object() ? json.find(fromKey) : json.end();
+    if (found == json.end() || !found->is_object()) {
+        return from;
+    }
+    from.run = textIn(*found, runKey);
+    from.userFiles = textIn(*found, userFilesKey);
+    const auto newest = found->find(newestKey);
+    if (newest != found->end() && newest->is_number_integer()) {
+        from.newestPoints = newest->get<std::int64_t>();
+    }
+    return from;
+}
+
+} // namespace
+
+JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const Session* session)
+{
+    return {diagnosisRules, sizeText(run), stampOf(files, session), newestJudgingPoints(run)};
+}
+
+std::optional<StoredDiagnosis> storedDiagnosis(const Session& session)
+{
+    const auto text = session.diagnosis();
+    auto diagnosis = text && !text->empty() ? diagnosisFromJson(*text) : Result<Diagnosis>(tl::make_unexpected(Error()));
+    return diagnosis ? std::optional(StoredDiagnosis {std::move(*diagnosis), judgedFromIn(*text)}) : std::nullopt;
+}
+
+Result<void> storeDiagnosis(Session& session, const Diagnosis& diagnosis, const JudgedFrom& from)
+{
+    auto answer = diagnosisAnswer(diagnosis);
+    nlohmann::ordered_json json {{runKey, from.run}, {userFilesKey, from.userFiles}};
+    if (from.newestPoints) {
+        json[newestKey] = *from.newestPoints;
+    }
+    answer.add(fromKey, std::move(json));
+    return session.setDiagnosis(answer.text());
+}
+
+Result<Observations> storedObservations(const Session& session)
+{
+    return session.observations().map([](const std::string& text) {
+        auto observed = observationsFromJson(text);
+        return check(observed) ? observed : Observations {};
+    });
+}
+
+Result<void> storeObservations(Session& session, const Observations& observed)
+{
+    return session.setObservations(jsonText(toJson(observed)));
+}
+
+Diagnosis weighed(
+    Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files, bool nameOnly)
+{
+    diagnosis = withObservations(std::move(diagnosis), observed);
+    adviseAgain(diagnosis, run);
+    for (auto& verdict : diagnosis.captures) {
+        repeatVariantFiles(verdict, files, nameOnly);
+    }
+    return diagnosis;
+}
+
+} // namespace nanscope

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "core/ingest/columnmap.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+/// A session that is only read is left as it is, to the byte.
+enum class Access { read, store };
+
+/// Which points of its series a run is read with: none, those that it is judged by (judgingpoints.h), or all.
+enum class Points { none, judging, all };
+
+struct OpenOptions
+{
+    std::filesystem::path session {}; ///< that a folder is imported into; empty: the folder is read without one
+    Access access = Access::read; ///< to a path that is a session itself
+    Points points = Points::all;
+    std::optional<ColumnMap> columns {}; ///< of logs that are read now
+};
+
+/// A run as the command line and the window open it.
+struct OpenedRun
+{
+    RunData run; ///< `rejected` and `notes` say what could not be used
+    std::optional<Session> session {};
+    bool writable = false; ///< results may be stored in the session
+};
+
+/// Opens a session, or reads a folder or a file. A session on a read-only disk is opened to read whatever the access.
+Result<OpenedRun> openRun(
+    const std::filesystem::path& path, const OpenOptions& options = {}, const JobContext& job = {});
+
+} // namespace nanscope

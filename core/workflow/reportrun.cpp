@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workflow/reportrun.h"
+
+#include "core/replay/sessionvariants.h"
+#include "core/workflow/judgement.h"
+
+namespace nanscope {
+
+Result<ReportInput> reportInput(ReportSource source, const Session* session)
+{
+    auto cells = session ? cellsThatHold(*session) : Result<std::vector<Cell>>(std::move(source.cells));
+    if (!cells) {
+        return tl::make_unexpected(cells.error());
+    }
+    auto shown =
+        weighed(std::move(source.diagnosis), source.observed, source.run, source.files, source.namesOnly);
+    ReportInput input {std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
+    input.about = std::move(source.about);
+    input.outputTiles = outputTiles(input);
+    input.variantFiles = std::move(source.files.variants);
+    input.ran = std::move(source.ran);
+    return input;
+}
+
+} // namespace nanscope

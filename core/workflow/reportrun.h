@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/report/report.h"
+#include "core/session/session.h"
+#include "core/workflow/userfiles.h"
+
+namespace nanscope {
+
+/// What a report of a judged run is written of.
+struct ReportSource
+{
+    RunData run; ///< with its points, and with the environment that the user's files hold
+    Diagnosis diagnosis; ///< as it was judged, before what the owner of the run saw
+    Observations observed {};
+    std::vector<Cell> cells {}; ///< of a run without a session; of others the session holds them
+    UserFiles files {};
+    bool namesOnly = true; ///< the folders of the user's files stay private
+    std::vector<std::string> ran {}; ///< as ReportInput
+    std::string commandLine {}; ///< as ReportInput
+    std::string about {}; ///< as ReportInput
+};
+
+/// Cells of a session are taken where their variants are still defined as they were.
+Result<ReportInput> reportInput(ReportSource source, const Session* session);
+
+} // namespace nanscope

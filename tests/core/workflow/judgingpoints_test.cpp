@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "core/workflow/judgingpoints.h"
+
+namespace nanscope {
+
+namespace {
+
+Series seriesOf(const char* name, std::int64_t points)
+{
+    Series series;
+    series.name = name;
+    series.pointCount = points;
+    return series;
+}
+
+TEST(JudgingPoints, AreAllOfARunWhoseJudgedSeriesFit)
+{
+    RunData run;
+    run.series = {seriesOf("loss", mostJudgingPoints / 2), seriesOf("grad_norm", mostJudgingPoints / 2),
+        seriesOf("logits", mostJudgingPoints)};
+    EXPECT_EQ(newestJudgingPoints(run), std::nullopt) << "what no verdict is weighed with does not count";
+    run.series[0].missing = 1;
+    EXPECT_EQ(newestJudgingPoints(run), mostJudgingPoints / 2);
+}
+
+TEST(JudgingPoints, OfALargeRunInMemoryAreTheNewestOfEachJudgedSeries)
+{
+    RunData run;
+    run.series = {seriesOf("loss", mostJudgingPoints), seriesOf("lr", 3), seriesOf("logits", 2)};
+    run.series[0].points.resize(mostJudgingPoints);
+    run.series[0].points.back().step = 7;
+    run.series[1].points.resize(3);
+    run.series[2].points.resize(2);
+    keepJudgingPoints(run);
+    ASSERT_EQ(run.series[0].points.size(), mostJudgingPoints / 2);
+    EXPECT_EQ(run.series[0].points.back().step, 7);
+    EXPECT_EQ(run.series[0].pointCount, mostJudgingPoints) << "how many there are is still said";
+    EXPECT_EQ(run.series[1].points.size(), 3U);
+    EXPECT_TRUE(run.series[2].points.empty());
+}
+
+TEST(JudgingPoints, OfASmallRunStay)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 2), seriesOf("logits", 2)};
+    run.series[0].points.resize(2);
+    run.series[1].points.resize(2);
+    keepJudgingPoints(run);
+    EXPECT_EQ(run.series[0].points.size(), 2U);
+    EXPECT_EQ(run.series[1].points.size(), 2U);
+}
+
+} // namespace
+
+} // namespace nanscope
