@@ -81,7 +81,8 @@ void describeKnown(QCommandLineParser& parser)
 UserFiles readKnownOptions(const QCommandLineParser& parser)
 {
     const std::pair<const char*, UserFileKind> options[] = {{"variant-file", UserFileKind::variants},
-        {"params", UserFileKind::parameters}, {"env", UserFileKind::environment}, {"advisories", UserFileKind::advisories}};
+        {"params", UserFileKind::parameters}, {"env", UserFileKind::environment},
+        {"advisories", UserFileKind::advisories}};
     UserFiles files;
     for (const auto& [option, kind] : options) {
         for (const QString& path : parser.values(QLatin1String(option))) {

@@ -154,8 +154,8 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()),
-        Points::judging);
+    auto source =
+        openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

@@ -240,8 +240,8 @@ Result<ReportInput> Report::gather(Source& source, const UserFacts& facts, Termi
             terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
         }
     }
-    return reportInput({std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine()},
-        session);
+    return reportInput(
+        {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine()}, session);
 }
 
 void warnOf(const WrittenBundle& bundle, Terminal& terminal)
@@ -389,8 +389,8 @@ Result<int> Report::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()),
-        Points::judging);
+    auto source =
+        openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

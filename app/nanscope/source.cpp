@@ -66,8 +66,8 @@ void sayPointsLeftOut(const JudgedFrom& from, Terminal& terminal)
 {
     if (from.newestPoints) {
         terminal.say(LogLevel::warning,
-            fmt::format("The run has more points than are judged: only the newest {} of each series are",
-                *from.newestPoints));
+            fmt::format(
+                "The run has more points than are judged: only the newest {} of each series are", *from.newestPoints));
     }
 }
 

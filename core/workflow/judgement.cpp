@@ -77,7 +77,8 @@ JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const Session*
 std::optional<StoredDiagnosis> storedDiagnosis(const Session& session)
 {
     const auto text = session.diagnosis();
-    auto diagnosis = text && !text->empty() ? diagnosisFromJson(*text) : Result<Diagnosis>(tl::make_unexpected(Error()));
+    auto diagnosis =
+        text && !text->empty() ? diagnosisFromJson(*text) : Result<Diagnosis>(tl::make_unexpected(Error()));
     return diagnosis ? std::optional(StoredDiagnosis {std::move(*diagnosis), judgedFromIn(*text)}) : std::nullopt;
 }
 

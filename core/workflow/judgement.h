@@ -50,7 +50,7 @@ Result<void> storeObservations(Session& session, const Observations& observed);
 
 /// The diagnosis as it is shown: argued with what the owner of the run saw, advice included, and with the files of the
 /// user's own variants in its commands; with `nameOnly` without their folders. `run` holds its points.
-Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files,
-    bool nameOnly);
+Diagnosis weighed(
+    Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files, bool nameOnly);
 
 } // namespace nanscope

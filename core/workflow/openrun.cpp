@@ -88,7 +88,7 @@ Result<OpenedRun> readWithoutSession(const fs::path& path, const OpenOptions& op
 
 Result<OpenedRun> openRun(const fs::path& path, const OpenOptions& options, const JobContext& job)
 {
-    return isSessionFile(path)      ? openSession(path, options)
+    return isSessionFile(path)    ? openSession(path, options)
         : options.session.empty() ? readWithoutSession(path, options, job)
                                   : importInto(path, options, job);
 }

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/workflow/userfiles.h"
 #include "core/replay/serverequest.h"
 #include "core/replay/variant.h"
 #include "core/session/session.h"
+#include "core/workflow/userfiles.h"
 
 namespace nanscope {
 

@@ -13,8 +13,7 @@ Result<ReportInput> reportInput(ReportSource source, const Session* session)
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }
-    auto shown =
-        weighed(std::move(source.diagnosis), source.observed, source.run, source.files, source.namesOnly);
+    auto shown = weighed(std::move(source.diagnosis), source.observed, source.run, source.files, source.namesOnly);
     ReportInput input {std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
     input.about = std::move(source.about);
     input.outputTiles = outputTiles(input);

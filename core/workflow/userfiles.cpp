@@ -9,9 +9,9 @@
 
 #include "core/diagnose/layers.h"
 #include "core/ingest/ingest.h"
-#include "core/workflow/ownvariants.h"
 #include "core/platform/userconfig.h"
 #include "core/report/commandwords.h"
+#include "core/workflow/ownvariants.h"
 
 namespace nanscope {
 

@@ -10,9 +10,9 @@
 #include <QTreeWidget>
 
 #include "core/ingest/ingest.h"
-#include "core/workflow/ownvariants.h"
 #include "core/replay/variantjson.h"
 #include "core/session/session.h"
+#include "core/workflow/ownvariants.h"
 #include "openwindow.h"
 #include "ui/jobs/readrun.h"
 #include "ui/knowndialog.h"

@@ -14,9 +14,9 @@
 #include <QThreadPool>
 #include <QTimer>
 
-#include "core/workflow/userfiles.h"
 #include "core/model/model.h"
 #include "core/replay/serverequest.h"
+#include "core/workflow/userfiles.h"
 #include "ui/jobs/background.h"
 
 namespace nanscope {

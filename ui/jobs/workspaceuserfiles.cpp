@@ -73,7 +73,8 @@ void Workspace::onUserFilesRead(const UserFiles& userFiles, UserFacts known, boo
         ++m_readingUserFiles;
         m_asked = m_loaded.userFiles;
         background(
-            m_userFileReader, this, [before = m_loaded.userFiles, place = m_loaded.place()] { return readUserFilesBeside(place, before); },
+            m_userFileReader, this,
+            [before = m_loaded.userFiles, place = m_loaded.place()] { return readUserFilesBeside(place, before); },
             [this](const UserFacts& /*known*/) { --m_readingUserFiles; });
         return;
     }

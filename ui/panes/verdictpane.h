@@ -8,8 +8,8 @@
 #include <QFrame>
 #include <QStringList>
 
-#include "core/workflow/userfiles.h"
 #include "core/model/model.h"
+#include "core/workflow/userfiles.h"
 #include "ui/panes/verdictchips.h"
 
 class QLabel;

@@ -8,8 +8,8 @@
 
 #include <gmock/gmock.h>
 
-#include "core/workflow/ownvariants.h"
 #include "core/replay/variantjson.h"
+#include "core/workflow/ownvariants.h"
 #include "tests/core/session/temporaryfolder.h"
 
 using testing::HasSubstr;
