@@ -8,8 +8,8 @@
 
 #include <QString>
 
+#include "core/base/utf8.h"
 #include "core/model/model.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

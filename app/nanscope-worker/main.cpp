@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope-worker/agree.h"
+#include "core/base/json.h"
 #include "core/platform/systemerror.h"
 #include "core/replay/serve.h"
 #include "core/report/report.h"

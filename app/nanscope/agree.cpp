@@ -9,9 +9,9 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/words.h"
 #include "app/nanscope/worker.h"
+#include "core/base/table.h"
+#include "core/base/utf8.h"
 #include "core/platform/childprocess.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -5,8 +5,9 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 

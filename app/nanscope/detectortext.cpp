@@ -4,9 +4,8 @@
 
 #include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
+#include "core/base/text.h"
 #include "core/diagnose/detectorwords.h"
-#include "core/report/counted.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

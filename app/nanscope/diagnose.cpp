@@ -17,9 +17,10 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/userfileoptions.h"
 #include "app/nanscope/words.h"
-#include "core/report/jsonanswer.h"
+#include "core/base/jsonanswer.h"
+#include "core/json/records.h"
+#include "core/model/words.h"
 #include "core/report/report.h"
-#include "core/report/words.h"
 #include "core/workflow/judgement.h"
 
 namespace nanscope {

@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
-#include "core/report/endsliketext.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/json/endsliketext.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 

@@ -11,9 +11,11 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/rundiff.h"
 #include "app/nanscope/source.h"
+#include "core/base/json.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/model/words.h"
 #include "core/report/report.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
 #include "core/tensorfile/comparetensors.h"
 #include "core/tensorfile/tensorfile.h"
 

@@ -10,9 +10,9 @@
 #include "app/nanscope/factlist.h"
 #include "app/nanscope/words.h"
 #include "app/nanscope/worker.h"
+#include "core/base/text.h"
 #include "core/platform/platform.h"
 #include "core/replay/device.h"
-#include "core/report/counted.h"
 #include "core/session/session.h"
 
 namespace nanscope {

@@ -8,6 +8,7 @@
 #include "app/nanscope/source.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/endslike.h"
+#include "core/json/records.h"
 #include "core/report/commandwords.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capturefile.h"

@@ -12,8 +12,9 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
+#include "core/base/json.h"
+#include "core/base/utf8.h"
 #include "core/report/report.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -7,8 +7,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/report/report.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

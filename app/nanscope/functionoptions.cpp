@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/report/words.h"
+#include "core/base/utf8.h"
 
 namespace nanscope {
 

@@ -6,9 +6,10 @@
 
 #include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/diagnose/guardwords.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

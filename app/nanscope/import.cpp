@@ -14,11 +14,12 @@
 #include "app/nanscope/columns.h"
 #include "app/nanscope/command.h"
 #include "app/nanscope/words.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/ingest/ingest.h"
 #include "core/platform/folderwatch.h"
-#include "core/report/counted.h"
 #include "core/report/report.h"
-#include "core/report/words.h"
 #include "core/session/session.h"
 
 namespace nanscope {

@@ -8,9 +8,11 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/shardfacts.h"
 #include "app/nanscope/stitching.h"
-#include "core/report/report.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/json/records.h"
+#include "core/model/words.h"
 #include "core/tensorfile/capturefile.h"
 
 namespace nanscope {

@@ -8,10 +8,11 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
-#include "core/report/jsonanswer.h"
+#include "core/base/jsonanswer.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/model/words.h"
 #include "core/report/report.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

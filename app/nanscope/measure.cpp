@@ -8,9 +8,9 @@
 #include "app/nanscope/command.h"
 #include "app/nanscope/measuresubject.h"
 #include "app/nanscope/source.h"
+#include "core/base/utf8.h"
 #include "core/instruments/answers.h"
 #include "core/instruments/measuretext.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/words.h"
+#include "core/base/json.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/report/report.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

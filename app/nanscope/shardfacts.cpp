@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/words.h"
+#include "core/base/utf8.h"
 #include "core/shards/shardlayout.h"
 
 namespace nanscope {

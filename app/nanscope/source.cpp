@@ -9,11 +9,11 @@
 #include <fmt/ranges.h>
 
 #include "app/nanscope/words.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
 #include "core/model/capturenames.h"
 #include "core/replay/sessionvariants.h"
-#include "core/report/counted.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -9,12 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/words.h"
+#include "core/base/json.h"
+#include "core/base/table.h"
+#include "core/base/utf8.h"
+#include "core/json/endsliketext.h"
 #include "core/replay/plantjson.h"
-#include "core/report/endsliketext.h"
 #include "core/report/report.h"
-#include "core/report/table.h"
 #include "core/report/tiletext.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -4,7 +4,7 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
-#include "core/report/table.h"
+#include "core/base/table.h"
 #include "core/session/session.h"
 
 namespace nanscope {

@@ -5,8 +5,8 @@
 
 #include "app/nanscope/shardfacts.h"
 #include "app/nanscope/stitchedanswer.h"
-#include "core/report/report.h"
-#include "core/report/words.h"
+#include "core/json/records.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 

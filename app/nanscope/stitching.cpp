@@ -11,9 +11,9 @@
 
 #include "app/nanscope/stitchedanswer.h"
 #include "app/nanscope/words.h"
+#include "core/base/text.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/readahead.h"
-#include "core/report/counted.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capturefile.h"
 

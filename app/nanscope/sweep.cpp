@@ -15,9 +15,10 @@
 #include "app/nanscope/sweepchoice.h"
 #include "app/nanscope/sweeper.h"
 #include "app/nanscope/words.h"
-#include "core/report/counted.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/json/records.h"
 #include "core/report/report.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -9,7 +9,7 @@
 
 #include "app/nanscope/sweepchoice.h"
 #include "app/nanscope/words.h"
-#include "core/report/counted.h"
+#include "core/base/text.h"
 
 namespace nanscope {
 

@@ -8,8 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/words.h"
-#include "core/report/counted.h"
-#include "core/report/words.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/json/records.h"
 
 namespace nanscope {
 

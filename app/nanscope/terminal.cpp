@@ -9,10 +9,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
+#include "core/base/jsonanswer.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/json/records.h"
 #include "core/platform/platform.h"
-#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "core/replay/nearest.h"
 #include "core/replay/variant.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

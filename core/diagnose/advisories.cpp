@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 #include <re2/re2.h>
 
+#include "core/base/json.h"
 #include "core/platform/platform.h"
 #include "core/replay/variant.h"
-#include "core/report/boundedjson.h"
 
 namespace nanscope {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/report/counted.h"
-#include "core/report/words.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace nanscope {
 

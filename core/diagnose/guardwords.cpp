@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "core/diagnose/steplink.h"
-#include "core/report/counted.h"
-#include "core/report/words.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 

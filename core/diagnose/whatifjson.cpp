@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/report/report.h"
+#include "core/base/json.h"
 
 namespace nanscope {
 

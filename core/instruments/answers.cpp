@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/report/report.h"
+#include "core/base/json.h"
+#include "core/json/records.h"
 
 namespace nanscope {
 

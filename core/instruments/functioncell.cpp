@@ -8,10 +8,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/instruments/asker.h"
 #include "core/instruments/cellsubject.h"
+#include "core/json/records.h"
 #include "core/replay/outcome.h"
-#include "core/report/report.h"
 
 namespace nanscope {
 

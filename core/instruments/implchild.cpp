@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/utf8.h"
 #include "core/platform/platform.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/instruments/cellsubject.h"
 #include "core/instruments/implchild.h"
 #include "core/platform/shellword.h"
-#include "core/report/counted.h"
 
 namespace nanscope {
 

@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "core/report/words.h"
+#include "core/base/text.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/report/counted.h"
-#include "core/report/table.h"
-#include "core/report/words.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace nanscope {
 

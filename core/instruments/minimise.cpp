@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "core/instruments/reduction.h"
 #include "core/replay/outcome.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -9,7 +9,6 @@
 
 #include "core/instruments/singular.h"
 #include "core/replay/roundings.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

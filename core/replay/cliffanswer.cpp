@@ -6,9 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/json.h"
+#include "core/json/records.h"
 #include "core/replay/frameparts.h"
 #include "core/replay/serverequest.h"
-#include "core/report/report.h"
 
 namespace nanscope {
 

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/json.h"
+#include "core/json/records.h"
 #include "core/replay/frameparts.h"
-#include "core/report/report.h"
 
 namespace nanscope {
 

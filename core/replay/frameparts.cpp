@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/report/report.h"
+#include "core/base/json.h"
 
 namespace nanscope {
 

@@ -13,6 +13,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
+#include "core/json/records.h"
 #include "core/replay/cliffanswer.h"
 #include "core/replay/servedeep.h"
 #include "core/replay/serveframes.h"
@@ -20,7 +22,6 @@
 #include "core/replay/serverequest.h"
 #include "core/replay/servesession.h"
 #include "core/replay/sessionvariants.h"
-#include "core/report/report.h"
 #include "core/session/session.h"
 
 namespace nanscope {

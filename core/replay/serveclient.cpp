@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
+#include "core/json/records.h"
 #include "core/replay/frameanswer.h"
 #include "core/replay/serverequest.h"
-#include "core/report/report.h"
 
 namespace nanscope {
 

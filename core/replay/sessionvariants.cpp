@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/replay/variantjson.h"
-#include "core/report/counted.h"
 
 namespace nanscope {
 

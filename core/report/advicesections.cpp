@@ -11,7 +11,6 @@
 #include "core/report/commandwords.h"
 #include "core/report/reportfiles.h"
 #include "core/report/sections.h"
-#include "core/report/words.h"
 
 namespace nanscope::report {
 

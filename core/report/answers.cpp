@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
+#include "core/base/jsonanswer.h"
+#include "core/json/records.h"
 #include "core/report/document.h"
-#include "core/report/jsonanswer.h"
 #include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 
@@ -155,11 +156,6 @@ JsonAnswer runsAnswer(const RunData& run)
     answer.add("runs", Json::array({runJson(run)}));
     addRejected(answer, run);
     return answer;
-}
-
-std::string jsonText(const Json& json, int indent)
-{
-    return printableJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string jsonReport(const ReportInput& input, const ReportOptions& options)

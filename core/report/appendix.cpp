@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "core/model/words.h"
 #include "core/report/console.h"
 #include "core/report/sections.h"
-#include "core/report/words.h"
 
 namespace nanscope::report {
 

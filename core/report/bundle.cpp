@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "core/base/utf8.h"
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
 #include "core/report/redaction.h"
 #include "core/report/reportfiles.h"
-#include "core/report/words.h"
 #include "core/tensorfile/capturefile.h"
 #include "core/tensorfile/zipwriter.h"
 

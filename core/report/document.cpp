@@ -7,10 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/report/redaction.h"
 #include "core/report/sectionnames.h"
 #include "core/report/sections.h"
-#include "core/report/words.h"
 
 namespace nanscope::report {
 

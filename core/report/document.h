@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/report/report.h"
 #include "core/report/svg.h"
 

@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/report/endsliketext.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/json/endsliketext.h"
+#include "core/model/words.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -6,12 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/report/sections.h"
 #include "core/report/svgfaults.h"
 #include "core/report/svggauges.h"
 #include "core/report/svgtiles.h"
 #include "core/report/svgtimeline.h"
-#include "core/report/words.h"
 
 namespace nanscope::report {
 

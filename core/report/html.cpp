@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/report/document.h"
 #include "core/report/report.h"
 #include "core/report/stylesheets.h"
-#include "core/report/words.h"
 
 namespace nanscope::report {
 

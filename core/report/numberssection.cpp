@@ -4,8 +4,9 @@
 // Section 7: what replays of the captured input gave.
 #include <fmt/format.h>
 
+#include "core/base/text.h"
+#include "core/model/words.h"
 #include "core/report/sections.h"
-#include "core/report/words.h"
 
 namespace nanscope::report {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/utf8.h"
 #include "core/report/redaction.h"
 #include "core/report/redactrules.h"
 #include "core/report/redactwords.h"

@@ -21,11 +21,6 @@ bool namesAPerson(const std::string& name);
 const std::string& ownHost();
 std::string ownHome();
 
-/// Each byte that is no part of a UTF-8 character as a character of its own, so that a rule can match the whole of a
-/// name in an old encoding; and back.
-std::string withStandIns(const std::string& text);
-std::string withoutStandIns(const std::string& text);
-
 bool alphanumeric(std::string_view text, std::size_t at);
 bool insideWord(std::string_view text, std::size_t begin, std::size_t end);
 

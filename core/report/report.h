@@ -21,38 +21,15 @@ namespace nanscope {
 
 class JsonAnswer;
 
-/// JSON as in design section 9; non-finite numbers become "nan", "inf" and "-inf".
-nlohmann::ordered_json toJson(const Cell& cell);
-nlohmann::ordered_json toJson(const Observations& observed);
-nlohmann::ordered_json toJson(const Capture& capture);
-nlohmann::ordered_json toJson(const Series& series, const std::string& run = {});
-nlohmann::ordered_json toJson(const Event& event);
-nlohmann::ordered_json toJson(const Rejection& rejection);
-nlohmann::ordered_json toJson(const Progress& progress);
-nlohmann::ordered_json toJson(const Scan& scan, const Shape& shape);
-nlohmann::ordered_json jsonNumber(double value);
-
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);
 JsonAnswer capturesAnswer(const RunData& run);
 JsonAnswer seriesAnswer(const RunData& run);
 JsonAnswer eventsAnswer(const RunData& run);
 JsonAnswer runsAnswer(const RunData& run);
-JsonAnswer diagnosisAnswer(const Diagnosis& diagnosis);
 nlohmann::ordered_json rejectedJson(std::span<const Rejection> rejected);
 /// Logs that were begun anew: what each was called, what it is called in the session, and how much it gave.
 nlohmann::ordered_json replacedJson(std::span<const ReplacedLog> replaced);
-
-/// Text of an answer. Bytes that are not UTF-8 (file names, log lines) become U+FFFD rather than an exception.
-std::string jsonText(const nlohmann::ordered_json& json, int indent = -1);
-
-/// The way back, for the window and for the session; unknown keys are ignored, missing ones keep their default.
-Result<Cell> cellFromJson(const nlohmann::ordered_json& json);
-Result<Diagnosis> diagnosisFromJson(const std::string& text);
-/// The rules that judged it, as diagnosisRules counts them; 0 where it does not say.
-int rulesOf(const std::string& text);
-/// None where the text holds none. From a stranger's session: check() before they are argued with.
-Observations observationsFromJson(const std::string& text);
 
 struct ReportInput
 {

@@ -4,9 +4,10 @@
 
 #include <span>
 
+#include "core/base/json.h"
+#include "core/base/utf8.h"
 #include "core/platform/platform.h"
 #include "core/report/document.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

@@ -8,10 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
+#include "core/json/endsliketext.h"
+#include "core/model/words.h"
 #include "core/report/console.h"
-#include "core/report/endsliketext.h"
 #include "core/report/healthy.h"
-#include "core/report/words.h"
 
 namespace nanscope::report {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/report/words.h"
+#include "core/base/utf8.h"
 
 namespace nanscope {
 

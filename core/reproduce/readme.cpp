@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/report/words.h"
+#include "core/base/text.h"
 
 namespace nanscope {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/words.h"
+#include "core/base/utf8.h"
 #include "core/reproduce/expectedfile.h"
 #include "core/reproduce/material.h"
 #include "core/reproduce/pythonprogram.h"

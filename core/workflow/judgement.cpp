@@ -5,10 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/diagnose/experiments.h"
 #include "core/diagnose/rollback.h"
-#include "core/report/jsonanswer.h"
-#include "core/report/report.h"
+#include "core/json/records.h"
 #include "core/workflow/judgingpoints.h"
 
 namespace nanscope {

@@ -13,13 +13,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/jsonanswer.h"
 #include "core/diagnose/advisories.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/parameters.h"
 #include "core/ingest/ingest.h"
+#include "core/json/records.h"
 #include "core/replay/serverequest.h"
 #include "core/replay/variantjson.h"
-#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 #include "core/tensorfile/capturefile.h"

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json/records.h"
 #include "core/replay/serverequest.h"
-#include "core/report/report.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/instruments/answers.h"
 #include "core/instruments/measuretext.h"
-#include "core/report/report.h"
 #include "ui/jobs/progressgate.h"
 #include "ui/text.h"
 

@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/json/records.h"
 #include "core/replay/frameanswer.h"
 #include "core/replay/frameparts.h"
 #include "core/replay/serverequest.h"
-#include "core/report/report.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/text.h"
 

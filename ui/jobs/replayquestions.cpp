@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/report/report.h"
+#include "core/base/json.h"
 #include "ui/jobs/replayservice.h"
 
 namespace nanscope {

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/platform/platform.h"
 #include "core/platform/sharedmemory.h"
-#include "core/report/report.h"
 #include "ui/text.h"
 
 namespace nanscope {

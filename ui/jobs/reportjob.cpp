@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/reportjob.h"
 
+#include "core/base/utf8.h"
 #include "core/diagnose/rejudge.h"
 #include "core/platform/shellword.h"
 #include "core/report/commandwords.h"
-#include "core/report/words.h"
 #include "core/session/session.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/reportrun.h"

@@ -10,7 +10,7 @@
 #include <QPushButton>
 #include <QSplitter>
 
-#include "core/report/words.h"
+#include "core/base/text.h"
 #include "ui/followlink.h"
 #include "ui/panes/reportchoices.h"
 #include "ui/panes/reportview.h"

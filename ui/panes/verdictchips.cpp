@@ -8,7 +8,7 @@
 #include <QPushButton>
 #include <QToolButton>
 
-#include "core/report/endsliketext.h"
+#include "core/json/endsliketext.h"
 #include "ui/panes/verdictflow.h"
 #include "ui/theme.h"
 

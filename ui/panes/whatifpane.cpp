@@ -21,7 +21,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/diagnose/whatifjson.h"
+#include "core/json/records.h"
 #include "core/report/report.h"
 #include "ui/panes/detectorview.h"
 #include "ui/panes/guardview.h"

@@ -10,8 +10,9 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/diagnose/cards/story.h"
-#include "core/report/words.h"
+#include "core/model/words.h"
 #include "core/tensorfile/comparetensors.h"
 
 namespace nanscope::cards {

@@ -8,7 +8,7 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/endslike.h"
-#include "core/report/endsliketext.h"
+#include "core/json/endsliketext.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

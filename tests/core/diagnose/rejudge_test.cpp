@@ -7,11 +7,12 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/jsonanswer.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/rejudge.h"
 #include "core/ingest/ingest.h"
+#include "core/json/records.h"
 #include "core/replay/formats.h"
-#include "core/report/jsonanswer.h"
 #include "core/report/report.h"
 #include "healthycall.h"
 #include "madefacts.h"

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "core/base/text.h"
 #include "core/report/tiletext.h"
-#include "core/report/words.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
+#include "core/base/jsonanswer.h"
+#include "core/json/records.h"
 #include "core/model/diagnosisrules.h"
-#include "core/report/jsonanswer.h"
+#include "core/model/words.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/jsonanswer.h"
+#include "core/base/json.h"
+#include "core/base/jsonanswer.h"
+#include "core/json/records.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -4,8 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include "core/base/text.h"
+#include "core/model/words.h"
 #include "core/report/console.h"
-#include "core/report/words.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/report.h"
-#include "core/report/words.h"
+#include "core/base/json.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/model/words.h"
 #include "handmade.h"
 
 using namespace nanscope;

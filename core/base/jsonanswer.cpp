@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/jsonanswer.h"
+#include "core/base/jsonanswer.h"
 
 #include <fmt/format.h>
 
-#include "core/report/report.h"
+#include "core/base/json.h"
 
 namespace nanscope {
 

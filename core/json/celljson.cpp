@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <span>
 
-#include "core/report/jsonfields.h"
-#include "core/report/report.h"
-#include "core/report/words.h"
+#include "core/base/json.h"
+#include "core/json/jsonfields.h"
+#include "core/json/records.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 

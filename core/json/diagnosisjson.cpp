@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/base/jsonanswer.h"
+#include "core/json/endsliketext.h"
+#include "core/json/jsonfields.h"
+#include "core/json/records.h"
 #include "core/model/diagnosisrules.h"
-#include "core/report/endsliketext.h"
-#include "core/report/jsonanswer.h"
-#include "core/report/jsonfields.h"
-#include "core/report/report.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/base/utf8.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
 
 #include <fmt/format.h>
-
-#include "core/report/redactwords.h"
-#include "core/report/words.h"
 
 namespace nanscope {
 

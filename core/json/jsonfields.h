@@ -18,8 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/report/jsonread.h"
-#include "core/report/report.h"
+#include "core/base/json.h"
+#include "core/json/jsonread.h"
+#include "core/model/model.h"
 
 namespace nanscope::jsonfields {
 

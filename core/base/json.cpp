@@ -1,14 +1,35 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/boundedjson.h"
+#include "core/base/json.h"
+
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/utf8.h"
+
 namespace nanscope {
+
+using Json = nlohmann::ordered_json;
+
+Json jsonNumber(double value)
+{
+    if (std::isnan(value)) {
+        return "nan";
+    }
+    if (std::isinf(value)) {
+        return value > 0 ? "inf" : "-inf";
+    }
+    return value;
+}
+
+std::string jsonText(const Json& json, int indent)
+{
+    return printableJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
+}
 
 nlohmann::ordered_json parseBounded(std::string_view text, int deepest, std::size_t most)
 {
-    using Json = nlohmann::ordered_json;
     bool beyond = false;
     std::size_t count = 0;
     const auto keep = [&](int depth, Json::parse_event_t event, Json&) {

@@ -1,24 +1,19 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/words.h"
+#include "core/model/words.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cmath>
 #include <ctime>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
+
 namespace nanscope {
 
 namespace {
-
-bool continues(char byte)
-{
-    return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
-}
 
 std::string_view kindText(ValueClass kind)
 {
@@ -51,28 +46,6 @@ std::string fitText(const Identification& variant)
 }
 
 } // namespace
-
-std::string countText(std::int64_t count)
-{
-    auto digits = std::to_string(count);
-    const std::size_t begin = count < 0 ? 1 : 0;
-    for (auto at = digits.size(); at > begin + 3;) {
-        at -= 3;
-        digits.insert(at, ",");
-    }
-    return digits;
-}
-
-std::string numberText(double value)
-{
-    if (std::isnan(value)) {
-        return "NaN";
-    }
-    if (std::isinf(value)) {
-        return value > 0 ? "Inf" : "-Inf";
-    }
-    return fmt::format("{:.4g}", value);
-}
 
 std::string classesText(const Scan& scan)
 {
@@ -179,70 +152,6 @@ std::optional<double> slackPercent(const Cell& cell)
     }
     // A bound beyond the limit says nothing: the norm itself may still be well below.
     return least && *least >= 0 ? least : std::nullopt;
-}
-
-std::string clipped(std::string_view text, std::size_t characters)
-{
-    std::size_t seen = 0;
-    std::size_t lastFit = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (continues(text[i])) {
-            continue;
-        }
-        if (++seen == characters) {
-            lastFit = i;
-        }
-        if (seen > characters) {
-            return std::string(text.substr(0, lastFit)) + "…";
-        }
-    }
-    return std::string(text);
-}
-
-std::size_t textWidth(std::string_view text)
-{
-    std::size_t width = 0;
-    for (const auto byte : text) {
-        width += continues(byte) ? 0 : 1;
-    }
-    return width;
-}
-
-std::string paragraph(std::string_view label, std::string_view words, std::size_t indent, std::size_t columns)
-{
-    auto result = printable(label);
-    auto column = textWidth(result);
-    const auto shown = printable(words);
-    const std::string_view text = shown;
-    bool lineStart = true;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const auto end = std::min(text.find(' ', begin), text.size());
-        const auto word = text.substr(begin, end - begin);
-        if (!lineStart && column + 1 + textWidth(word) > columns) {
-            result += "\n" + std::string(indent, ' ');
-            column = indent;
-        } else if (!lineStart) {
-            result += " ";
-            ++column;
-        }
-        result += word;
-        column += textWidth(word);
-        lineStart = false;
-        begin = end + 1;
-    }
-    return result + "\n";
-}
-
-std::string asSentence(const std::string& text)
-{
-    if (text.empty()) {
-        return text;
-    }
-    auto result = text;
-    const auto first = static_cast<unsigned char>(result.front());
-    result.front() = first < 0x80 ? static_cast<char>(std::toupper(first)) : result.front();
-    constexpr std::string_view ends = ".?!";
-    return ends.find(result.back()) == std::string_view::npos ? result + "." : result;
 }
 
 } // namespace nanscope

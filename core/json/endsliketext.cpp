@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/endsliketext.h"
+#include "core/json/endsliketext.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/json/records.h"
+
 #include <cmath>
 
 #include <nlohmann/json.hpp>
 
-#include "core/report/report.h"
-#include "core/report/words.h"
+#include "core/base/json.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 
@@ -54,17 +56,6 @@ Json tensorJson(const CaptureTensor& tensor)
 }
 
 } // namespace
-
-Json jsonNumber(double value)
-{
-    if (std::isnan(value)) {
-        return "nan";
-    }
-    if (std::isinf(value)) {
-        return value > 0 ? "inf" : "-inf";
-    }
-    return value;
-}
 
 Json toJson(const Scan& scan, const Shape& shape)
 {

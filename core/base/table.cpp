@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/table.h"
+#include "core/base/table.h"
 
 #include <algorithm>
 
-#include "core/report/words.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace nanscope {
 

@@ -7,18 +7,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/model/model.h"
 
 namespace nanscope {
-
-/// "15,360".
-std::string countText(std::int64_t count);
-
-/// Four significant digits; "NaN", "Inf" and "-Inf" for what is not finite.
-std::string numberText(double value);
 
 /// "384 NaN, 2 Inf", or "finite".
 std::string classesText(const Scan& scan);
@@ -50,29 +43,5 @@ std::string timeText(std::int64_t unixMilliseconds);
 /// By how much ||X||_2 may grow before the schedule diverges, in percent, as far as the gauges guarantee it: limit /
 /// bound - 1, the least over the steps. None where the bound is too wide to guarantee any.
 std::optional<double> slackPercent(const Cell& cell);
-
-/// With a capital at the front and a stop at the end.
-std::string asSentence(const std::string& text);
-
-/// One line as a reader may see it, whoever wrote it: valid UTF-8 in which controls, line breaks included, are spaces,
-/// and what is invisible or turns the direction of writing is U+FFFD. Every text that leaves the program goes through
-/// this or one of the next two; a field of a line does where the line is built, or it could forge another line.
-std::string printable(std::string_view text);
-
-/// The same of text whose line breaks and tabs are its own layout.
-std::string printableLines(std::string_view text);
-
-/// JSON with those characters as \uXXXX: harmless on a terminal, the same to a parser.
-std::string printableJson(std::string_view json);
-
-/// At most so many characters, cut at a character with "…".
-std::string clipped(std::string_view text, std::size_t characters);
-
-/// Columns a text takes on a terminal, counting code points.
-std::size_t textWidth(std::string_view text);
-
-/// `label` and the words of `words`, printable and broken at spaces to fit `columns`; further lines start `indent`
-/// columns in.
-std::string paragraph(std::string_view label, std::string_view words, std::size_t indent, std::size_t columns);
 
 } // namespace nanscope

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace nanscope {
+
+/// "15,360".
+std::string countText(std::int64_t count);
+
+/// Four significant digits; "NaN", "Inf" and "-Inf" for what is not finite.
+std::string numberText(double value);
+
+/// "1 capture", "2 captures".
+std::string counted(std::int64_t count, std::string_view noun);
+
+/// With a capital at the front and a stop at the end.
+std::string asSentence(const std::string& text);
+
+/// At most so many characters, cut at a character with "…".
+std::string clipped(std::string_view text, std::size_t characters);
+
+/// Columns a text takes on a terminal, counting code points.
+std::size_t textWidth(std::string_view text);
+
+/// `label` and the words of `words`, printable and broken at spaces to fit `columns`; further lines start `indent`
+/// columns in.
+std::string paragraph(std::string_view label, std::string_view words, std::size_t indent, std::size_t columns);
+
+} // namespace nanscope
