@@ -70,7 +70,9 @@ struct Trouble
     bool none() const { return life == nullptr; }
 };
 
+/// Points into `run`, which has to outlive it.
 Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
+Trouble troubleOf(const RunData&& run, const std::vector<CaptureVerdict>& verdicts) = delete;
 
 /// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
 std::string troubleText(const RunData& run, const Trouble& trouble);

@@ -37,7 +37,7 @@ std::uint32_t crc32(const std::string& text)
 void put(std::string& out, std::uint64_t value, int size)
 {
     for (int i = 0; i < size; ++i) {
-        out += static_cast<char>((value >> (8 * i)) & 0xFFU);
+        out += static_cast<char>(i < 8 ? (value >> (8 * i)) & 0xFFU : 0);
     }
 }
 

@@ -73,7 +73,8 @@ TEST(Trouble, AHealthyRunHasNone)
 
 TEST(Trouble, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
 {
-    const auto trouble = troubleOf(runOf(20, 5), {});
+    const auto run = runOf(20, 5);
+    const auto trouble = troubleOf(run, {});
     ASSERT_TRUE(trouble.life->poisonedFrom);
     EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 21 used W(20)";
     EXPECT_EQ(trouble.life->poisonedFrom->line.source, "train.log:120");
