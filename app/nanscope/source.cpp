@@ -89,7 +89,8 @@ Result<const Capture*> captureNamed(const RunData& run, const std::string& wante
     }
     std::vector<std::string_view> names;
     if (called.empty()) {
-        std::ranges::transform(run.captures, std::back_inserter(names), [](const Capture& c) { return c.file; });
+        std::ranges::transform(
+            run.captures, std::back_inserter(names), [](const Capture& c) { return std::string_view(c.file); });
         return tl::make_unexpected(oneOf("capture", wanted, names).error());
     }
     constexpr std::size_t most = 6;
