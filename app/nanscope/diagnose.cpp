@@ -22,6 +22,7 @@
 #include "core/model/words.h"
 #include "core/report/report.h"
 #include "core/workflow/judgement.h"
+#include "core/workflow/judgingpoints.h"
 
 namespace nanscope {
 
@@ -74,17 +75,6 @@ Result<std::optional<Blame>> failOn(const std::string& given)
         return tl::make_unexpected(place.error());
     }
     return parseBlame(given);
-}
-
-void store(Source& source, const Diagnosis& diagnosis, const JudgedFrom& from, Terminal& terminal)
-{
-    // The next one finds the whole diagnosis, or none.
-    if (!source.session || !source.writable || !diagnosis.stopped.empty()) {
-        return;
-    }
-    if (auto stored = storeDiagnosis(*source.session, diagnosis, from); !stored) {
-        terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
-    }
 }
 
 /// What is known of a birth without a replay, said once its replays take long.
@@ -169,20 +159,16 @@ Result<int> Diagnose::run(Terminal& terminal)
     }
     EarlyNews news(terminal);
     options->arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
-    const auto from = judgedFrom(source->run, files, source->session ? &*source->session : nullptr);
-    sayPointsLeftOut(from, terminal);
-    auto diagnosis = diagnoseWith(*facts, source->run, *options, news.job());
+    auto diagnosis = judge(*source, *facts, files, *options, news.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
-    rejectUnread(*source, *diagnosis, terminal);
-    // Stored without what was observed, which is argued with afresh whenever it changes.
-    store(*source, *diagnosis, from, terminal);
+    // What was observed is not stored with it: it is argued with afresh whenever it changes.
     diagnosis = weighed(std::move(*diagnosis), *observed, source->run, files, false);
     if (terminal.json()) {
         auto answer = diagnosisAnswer(*diagnosis);
-        if (from.newestPoints) {
-            answer.add("newest_points", *from.newestPoints);
+        if (const auto newest = newestJudgingPoints(source->run)) {
+            answer.add("newest_points", *newest);
         }
         answer.add("rejected", rejectedJson(source->run.rejected));
         terminal.printAnswer(answer);

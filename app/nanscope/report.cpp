@@ -224,22 +224,14 @@ Result<ReportInput> Report::gather(Source& source, const UserFacts& facts, Termi
     options->nothingElse = m_nothingElse;
     auto files = m_files;
     files.variants = variantFiles();
-    Session* session = source.session ? &*source.session : nullptr;
-    const auto from = judgedFrom(source.run, files, session);
-    sayPointsLeftOut(from, terminal);
-    auto diagnosis = diagnoseWith(facts, source.run, *options, terminal.job());
+    auto diagnosis = judge(source, facts, files, *options, terminal.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
     if (!diagnosis->stopped.empty()) {
         return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
     }
-    rejectUnread(source, *diagnosis, terminal);
-    if (session && source.writable) {
-        if (const auto stored = storeDiagnosis(*session, *diagnosis, from); !stored) {
-            terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
-        }
-    }
+    const Session* session = source.session ? &*source.session : nullptr;
     return reportInput(
         {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine()}, session);
 }

@@ -27,6 +27,25 @@ std::int64_t sizeOf(const Range& range)
     return static_cast<std::int64_t>(range.size());
 }
 
+void sayPointsLeftOut(const JudgedFrom& from, Terminal& terminal)
+{
+    if (from.newestPoints) {
+        terminal.say(LogLevel::warning,
+            fmt::format(
+                "The run has more points than are judged: only the newest {} of each series are", *from.newestPoints));
+    }
+}
+
+void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
+{
+    RunData unread;
+    unread.root = source.run.root;
+    unread.rejected = unreadCaptures(source.run, diagnosis);
+    terminal.rejected(unread);
+    auto& all = source.run.rejected;
+    all.insert(all.end(), unread.rejected.begin(), unread.rejected.end());
+}
+
 } // namespace
 
 ExitStatus statusOf(const Source& source)
@@ -62,23 +81,23 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
     return source;
 }
 
-void sayPointsLeftOut(const JudgedFrom& from, Terminal& terminal)
+Result<Diagnosis> judge(Source& source, const UserFacts& facts, const UserFiles& files, const DiagnoseOptions& options,
+    const JobContext& job, Terminal& terminal)
 {
-    if (from.newestPoints) {
-        terminal.say(LogLevel::warning,
-            fmt::format(
-                "The run has more points than are judged: only the newest {} of each series are", *from.newestPoints));
+    const auto from = judgedFrom(source.run, files, source.session ? &*source.session : nullptr);
+    sayPointsLeftOut(from, terminal);
+    auto diagnosis = diagnoseWith(facts, source.run, options, job);
+    if (!diagnosis) {
+        return diagnosis;
     }
-}
-
-void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
-{
-    RunData unread;
-    unread.root = source.run.root;
-    unread.rejected = unreadCaptures(source.run, diagnosis);
-    terminal.rejected(unread);
-    auto& all = source.run.rejected;
-    all.insert(all.end(), unread.rejected.begin(), unread.rejected.end());
+    rejectUnread(source, *diagnosis, terminal);
+    // The next one finds the whole diagnosis, or none.
+    if (source.session && source.writable && diagnosis->stopped.empty()) {
+        if (const auto stored = storeDiagnosis(*source.session, *diagnosis, from); !stored) {
+            terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
+        }
+    }
+    return diagnosis;
 }
 
 Result<const Capture*> captureNamed(const RunData& run, const std::string& wanted)

@@ -24,11 +24,10 @@ ExitStatus statusOf(const Source& source);
 Result<Source> openSource(const std::filesystem::path& path, const std::string& session, Terminal& terminal,
     const std::optional<ColumnMap>& columns = std::nullopt, Access access = Access::read, Points points = Points::all);
 
-/// Says it where a run has more points than it is judged by.
-void sayPointsLeftOut(const JudgedFrom& from, Terminal& terminal);
-
-/// Says which captures the diagnosis could not read, and lists them with the other files that were rejected.
-void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal);
+/// Judges a run with what the user's files hold. Stores the diagnosis where results may be stored, lists the captures
+/// that it could not read with the other files that were rejected, and says both, and which points were left out.
+Result<Diagnosis> judge(Source& source, const UserFacts& facts, const UserFiles& files, const DiagnoseOptions& options,
+    const JobContext& job, Terminal& terminal);
 
 /// The one capture that `wanted` means: its name, its path, or the end of its path. Refused where that is more than
 /// one.

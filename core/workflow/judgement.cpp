@@ -21,14 +21,16 @@ constexpr const char* runKey = "run";
 constexpr const char* userFilesKey = "user_files";
 constexpr const char* newestKey = "newest_points";
 
-std::string sizeText(const RunData& run)
+/// Columns are part of it: a log that is read again as something else may hold as many points.
+std::string contentsText(const RunData& run, const Session* session)
 {
     std::int64_t points = 0;
     for (const Series& series : run.series) {
         points += series.pointCount;
     }
-    return fmt::format("{} captures, {} events, {} replaced logs, {} points", run.captures.size(), run.events.size(),
-        run.replaced.size(), points);
+    return fmt::format("{} captures, {} events, {} replaced logs, {} points, {} settings, {} checkpoints, columns {}",
+        run.captures.size(), run.events.size(), run.replaced.size(), points, run.settings.size(),
+        run.checkpoints.size(), session ? hashText(session->columns().value_or("")) : "");
 }
 
 /// A hash, because a session may be mailed.
@@ -72,7 +74,7 @@ JudgedFrom judgedFromIn(const std::string& text)
 
 JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const Session* session)
 {
-    return {diagnosisRules, sizeText(run), stampOf(files, session), newestJudgingPoints(run)};
+    return {diagnosisRules, contentsText(run, session), stampOf(files, session), newestJudgingPoints(run)};
 }
 
 std::optional<StoredDiagnosis> storedDiagnosis(const Session& session)

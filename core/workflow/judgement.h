@@ -4,7 +4,6 @@
 // A diagnosis as a session keeps it, and as it is shown.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 

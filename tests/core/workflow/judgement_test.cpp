@@ -71,6 +71,11 @@ TEST_F(Judgement, HoldsNoLongerWhenTheRunHasGrownOrAnotherFileIsNamed)
     EXPECT_NE(judgedFrom(run.run, files, &*run.session), from);
     EXPECT_EQ(judgedFrom(opened(Points::none).run, {}, &*run.session), from) << "read again, with or without points";
 
+    ASSERT_TRUE(run.session->setColumns("loss=total"));
+    EXPECT_NE(judgedFrom(run.run, {}, &*run.session), from) << "as many points, of something else";
+    ASSERT_TRUE(run.session->setColumns(""));
+    EXPECT_EQ(judgedFrom(run.run, {}, &*run.session), from);
+
     std::ofstream(folder / "run" / "more.csv") << "step,loss\n1,2.5\n2,2.25\n";
     EXPECT_NE(judgedFrom(opened().run, {}, &*run.session), from);
 }
