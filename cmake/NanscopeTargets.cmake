@@ -48,13 +48,15 @@ set(NANSCOPE_COMMON_HEADERS
 nanscope_headers(nanscope_common_headers HEADERS ${NANSCOPE_COMMON_HEADERS} LINK fmt::fmt)
 set_target_properties(nanscope_common_headers PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-# nanscope_room(NAME SOURCES... LINK LIBS...): one room of core as a static library nanscope::core_NAME.
+# nanscope_room(NAME [SOURCES MADE...] [EXCEPT REGEX] LINK LIBS...): one room of core as a static library
+# nanscope::core_NAME, of every .cpp below its folder: a new file is one file, and no list names it.
 function(nanscope_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
-  if(NOT ROOM_SOURCES)
-    set(ROOM_SOURCES "${PROJECT_SOURCE_DIR}/core/model/names.cpp")
+  cmake_parse_arguments(ROOM "" "EXCEPT" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" *.cpp)
+  if(ROOM_EXCEPT)
+    list(FILTER found EXCLUDE REGEX "${ROOM_EXCEPT}")
   endif()
-  add_library(nanscope_core_${name} STATIC ${ROOM_SOURCES})
+  add_library(nanscope_core_${name} STATIC ${found} ${ROOM_SOURCES})
   add_library(nanscope::core_${name} ALIAS nanscope_core_${name})
   target_link_libraries(nanscope_core_${name} PUBLIC nanscope_options ${ROOM_LINK} PRIVATE ${ROOM_PRIVATE_LINK} fmt::fmt)
   set_target_properties(nanscope_core_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)

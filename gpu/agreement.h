@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/replay/agreement.h"
+#include "core/replay/engine/agreement.h"
 #include "gpu/hashrange.h"
 
 namespace nanscope {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "core/model/result.h"
-#include "core/replay/device.h"
-#include "core/replay/serve.h"
+#include "core/base/result.h"
+#include "core/replay/device/device.h"
+#include "core/rpc/serve.h"
 
 namespace nanscope {
 

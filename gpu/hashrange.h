@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "core/model/result.h"
-#include "core/replay/replayhash.h"
+#include "core/base/result.h"
+#include "core/replay/engine/replayhash.h"
 
 namespace nanscope {
 

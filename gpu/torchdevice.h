@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/replay/device.h"
+#include "core/replay/device/device.h"
 #include "gpu/kernels/scan.cuh"
 #include "gpu/torchops.h"
 

@@ -10,7 +10,7 @@
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

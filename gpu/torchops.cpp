@@ -19,7 +19,7 @@
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 
 namespace nanscope {
 

@@ -12,8 +12,8 @@
 #include <c10/cuda/CUDAStream.h>
 #endif
 
-#include "core/replay/formats.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/replay/program/formats.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "gpu/torchdevice.h"
 #include "gpu/torchguard.h"
 

@@ -7,7 +7,7 @@
 
 #include <QScopedValueRollback>
 
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/cellchooser.h"
 #include "ui/panes/filmpane.h"

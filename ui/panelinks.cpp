@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/cellchooser.h"

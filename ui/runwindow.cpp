@@ -15,7 +15,7 @@
 #include <QStyleFactory>
 
 #include "core/platform/systemerror.h"
-#include "core/replay/nearest.h"
+#include "core/replay/variants/nearest.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"
 #include "ui/screenshot.h"

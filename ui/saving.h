@@ -9,7 +9,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 class QFileDialog;
 class QWidget;

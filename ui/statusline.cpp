@@ -10,7 +10,7 @@
 #include <QProgressBar>
 #include <QStatusBar>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/text.h"
 #include "ui/theme.h"

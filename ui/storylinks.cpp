@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/diagnose/answerfact.h"
+#include "core/diagnose/whatif/answerfact.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/advisorylines.h"
 #include "ui/panes/capturespane.h"

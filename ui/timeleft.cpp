@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 
 namespace nanscope {
 

@@ -9,8 +9,8 @@
 #include "app/nanscope-worker/agree.h"
 #include "core/base/json.h"
 #include "core/platform/systemerror.h"
-#include "core/replay/serve.h"
 #include "core/report/report.h"
+#include "core/rpc/serve.h"
 #include "gpu/gpu.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #include "app/nanscope/cardwords.h"
 
 #include "app/nanscope/words.h"
-#include "core/diagnose/cards/cards.h"
+#include "core/diagnose/findings/cards.h"
 
 namespace nanscope {
 

@@ -10,7 +10,7 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/words.h"
 #include "core/platform/shellword.h"
-#include "core/replay/nearest.h"
+#include "core/replay/variants/nearest.h"
 
 namespace nanscope {
 

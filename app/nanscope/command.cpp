@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
-#include "core/replay/variantjson.h"
+#include "core/replay/variants/variantjson.h"
 
 namespace nanscope {
 

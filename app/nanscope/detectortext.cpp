@@ -5,7 +5,7 @@
 #include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
 #include "core/base/text.h"
-#include "core/diagnose/detectorwords.h"
+#include "core/diagnose/whatif/detectorwords.h"
 
 namespace nanscope {
 

@@ -16,7 +16,7 @@
 #include "core/base/text.h"
 #include "core/model/words.h"
 #include "core/report/report.h"
-#include "core/tensorfile/comparetensors.h"
+#include "core/tensorfile/capture/comparetensors.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {

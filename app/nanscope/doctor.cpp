@@ -12,7 +12,7 @@
 #include "app/nanscope/worker.h"
 #include "core/base/text.h"
 #include "core/platform/platform.h"
-#include "core/replay/device.h"
+#include "core/replay/device/device.h"
 #include "core/session/session.h"
 
 namespace nanscope {

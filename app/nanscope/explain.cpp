@@ -6,13 +6,13 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/source.h"
+#include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/endslike.h"
 #include "core/json/records.h"
 #include "core/report/commandwords.h"
 #include "core/report/report.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
 

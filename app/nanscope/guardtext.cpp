@@ -9,7 +9,7 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/diagnose/guardwords.h"
+#include "core/diagnose/whatif/guardwords.h"
 
 namespace nanscope {
 

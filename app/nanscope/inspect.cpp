@@ -13,7 +13,7 @@
 #include "core/base/utf8.h"
 #include "core/json/records.h"
 #include "core/model/words.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 

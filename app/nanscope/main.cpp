@@ -13,7 +13,7 @@
 
 #include "app/nanscope/command.h"
 #include "app/nanscope/words.h"
-#include "core/model/guarded.h"
+#include "core/base/guarded.h"
 #include "core/platform/platform.h"
 #include "core/platform/systemerror.h"
 

@@ -7,7 +7,7 @@
 
 #include "app/nanscope/sweepchoice.h"
 #include "app/nanscope/words.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 

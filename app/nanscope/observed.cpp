@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/words.h"
-#include "core/diagnose/experiments.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/workflow/judgement.h"
 
 namespace nanscope {

@@ -19,7 +19,7 @@
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
 #include "core/platform/shellword.h"
-#include "core/report/redaction.h"
+#include "core/report/redact/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"
 #include "core/workflow/reportrun.h"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/serve.h"
+#include "core/rpc/serve.h"
 
 #include "app/nanscope/command.h"
 

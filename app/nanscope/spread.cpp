@@ -11,11 +11,11 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/spreadtext.h"
 #include "app/nanscope/words.h"
-#include "core/diagnose/damage.h"
+#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/report/commandwords.h"
 #include "core/report/report.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 

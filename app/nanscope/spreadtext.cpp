@@ -13,9 +13,9 @@
 #include "core/base/table.h"
 #include "core/base/utf8.h"
 #include "core/json/endsliketext.h"
-#include "core/replay/plantjson.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
+#include "core/rpc/plantjson.h"
 
 namespace nanscope {
 

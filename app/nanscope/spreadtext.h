@@ -6,8 +6,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/diagnose/endslike.h"
-#include "core/diagnose/spreadfilm.h"
+#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/spreadfilm.h"
 
 namespace nanscope {
 

@@ -15,7 +15,7 @@
 #include "core/ingest/ingest.h"
 #include "core/ingest/readahead.h"
 #include "core/report/report.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 

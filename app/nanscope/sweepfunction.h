@@ -8,7 +8,7 @@
 
 #include "app/nanscope/functionoptions.h"
 #include "core/instruments/functioncell.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope {
 

@@ -8,9 +8,9 @@
 #include "app/nanscope/source.h"
 #include "app/nanscope/whatifanswers.h"
 #include "app/nanscope/words.h"
-#include "core/diagnose/detectorwords.h"
-#include "core/diagnose/guardwords.h"
-#include "core/diagnose/whatifjson.h"
+#include "core/diagnose/whatif/detectorwords.h"
+#include "core/diagnose/whatif/guardwords.h"
+#include "core/diagnose/whatif/whatifjson.h"
 #include "core/report/report.h"
 
 namespace nanscope {

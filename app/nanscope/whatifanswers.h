@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "core/diagnose/detectorreplay.h"
-#include "core/diagnose/guardwhatif.h"
+#include "core/diagnose/whatif/detectorreplay.h"
+#include "core/diagnose/whatif/guardwhatif.h"
 
 namespace nanscope {
 

@@ -9,8 +9,8 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
-#include "core/replay/nearest.h"
-#include "core/replay/variant.h"
+#include "core/replay/variants/nearest.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 

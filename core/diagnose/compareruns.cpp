@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/stepbase.h"
+#include "core/diagnose/recovery/stepbase.h"
 
 namespace nanscope {
 

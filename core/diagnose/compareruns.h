@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/diagnose/trace.h"
+#include "core/diagnose/recovery/trace.h"
 #include "core/model/model.h"
 
 namespace nanscope {

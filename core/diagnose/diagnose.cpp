@@ -7,22 +7,22 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/advisorymatch.h"
-#include "core/diagnose/captureindex.h"
-#include "core/diagnose/clusters.h"
-#include "core/diagnose/damage.h"
-#include "core/diagnose/envelope.h"
-#include "core/diagnose/experiments.h"
-#include "core/diagnose/findings.h"
-#include "core/diagnose/headline.h"
+#include "core/base/guarded.h"
+#include "core/diagnose/damage/damage.h"
+#include "core/diagnose/findings/advisorymatch.h"
+#include "core/diagnose/findings/findings.h"
+#include "core/diagnose/identify/captureindex.h"
+#include "core/diagnose/identify/envelope.h"
+#include "core/diagnose/identify/plausible.h"
+#include "core/diagnose/identify/twins.h"
 #include "core/diagnose/judge.h"
 #include "core/diagnose/judgingtime.h"
-#include "core/diagnose/overwritten.h"
-#include "core/diagnose/plausible.h"
-#include "core/diagnose/rollback.h"
-#include "core/diagnose/twins.h"
+#include "core/diagnose/recovery/headline.h"
+#include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/triage/clusters.h"
+#include "core/diagnose/triage/overwritten.h"
 #include "core/diagnose/verdict/decide.h"
-#include "core/model/guarded.h"
+#include "core/diagnose/verdict/experiments.h"
 
 namespace nanscope {
 

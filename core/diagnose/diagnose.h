@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/diagnose/advisories.h"
+#include "core/diagnose/findings/advisories.h"
 #include "core/model/model.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope {
 

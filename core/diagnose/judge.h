@@ -6,10 +6,10 @@
 #include <functional>
 #include <vector>
 
-#include "core/diagnose/captureindex.h"
-#include "core/diagnose/controls.h"
-#include "core/diagnose/envelope.h"
-#include "core/diagnose/runwords.h"
+#include "core/diagnose/context/runwords.h"
+#include "core/diagnose/identify/captureindex.h"
+#include "core/diagnose/identify/controls.h"
+#include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"
 
 namespace nanscope {

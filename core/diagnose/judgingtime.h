@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 
 namespace nanscope {
 

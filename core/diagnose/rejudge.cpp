@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/endslike.h"
+#include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 

@@ -9,7 +9,7 @@
 
 #include <re2/re2.h>
 
-#include "core/ingest/consoletext.h"
+#include "core/ingest/text/consoletext.h"
 
 namespace nanscope {
 

@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 
 #include "core/ingest/checkpointfolders.h"
-#include "core/ingest/configfile.h"
-#include "core/ingest/consoletext.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/logsource.h"
-#include "core/ingest/mlflow.h"
 #include "core/ingest/progressmeter.h"
+#include "core/ingest/settings/configfile.h"
+#include "core/ingest/stores/mlflow.h"
+#include "core/ingest/text/consoletext.h"
 #include "core/platform/systemerror.h"
 #include "core/tensorfile/tensorfile.h"
 

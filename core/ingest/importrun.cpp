@@ -11,9 +11,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/ingest/configfile.h"
-#include "core/ingest/consoletext.h"
+#include "core/base/guarded.h"
 #include "core/ingest/duplicates.h"
+#include "core/ingest/formats/tableguess.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/loghistory.h"
 #include "core/ingest/logimport.h"
@@ -21,11 +21,11 @@
 #include "core/ingest/logsource.h"
 #include "core/ingest/progressmeter.h"
 #include "core/ingest/readahead.h"
-#include "core/ingest/tableguess.h"
+#include "core/ingest/settings/configfile.h"
+#include "core/ingest/text/consoletext.h"
 #include "core/model/capturenames.h"
-#include "core/model/guarded.h"
 #include "core/session/session.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 

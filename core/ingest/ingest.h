@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/ingest/columnmap.h"
+#include "core/ingest/formats/columnmap.h"
 #include "core/model/model.h"
 
 namespace nanscope {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "core/ingest/aliases.h"
-#include "core/ingest/consoletext.h"
+#include "core/ingest/text/aliases.h"
+#include "core/ingest/text/consoletext.h"
 
 namespace nanscope {
 

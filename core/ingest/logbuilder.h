@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ingest/columnmap.h"
 #include "core/ingest/copies.h"
+#include "core/ingest/formats/columnmap.h"
 #include "core/ingest/ingest.h"
 
 namespace nanscope {

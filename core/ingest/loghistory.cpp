@@ -14,8 +14,8 @@
 #include <fmt/format.h>
 
 #include "core/ingest/logsource.h"
-#include "core/ingest/mlflow.h"
-#include "core/ingest/textsource.h"
+#include "core/ingest/stores/mlflow.h"
+#include "core/ingest/text/textsource.h"
 #include "core/platform/platform.h"
 
 namespace nanscope {

@@ -9,8 +9,8 @@
 
 #include "core/ingest/loghistory.h"
 #include "core/ingest/logsource.h"
-#include "core/ingest/mlflow.h"
-#include "core/ingest/textsource.h"
+#include "core/ingest/stores/mlflow.h"
+#include "core/ingest/text/textsource.h"
 #include "core/platform/platform.h"
 #include "core/session/session.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "core/ingest/consoletext.h"
+#include "core/ingest/text/consoletext.h"
 
 namespace nanscope {
 

@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ingest/eventreader.h"
+#include "core/ingest/events/eventreader.h"
+#include "core/ingest/formats/logformat.h"
+#include "core/ingest/formats/tableguess.h"
 #include "core/ingest/ingest.h"
-#include "core/ingest/launchlabels.h"
-#include "core/ingest/linereader.h"
-#include "core/ingest/logformat.h"
 #include "core/ingest/logsource.h"
-#include "core/ingest/tableguess.h"
+#include "core/ingest/text/launchlabels.h"
+#include "core/ingest/text/linereader.h"
 
 namespace nanscope {
 

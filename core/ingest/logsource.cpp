@@ -8,9 +8,9 @@
 
 #include <re2/re2.h>
 
-#include "core/ingest/configfile.h"
 #include "core/ingest/logscanner.h"
-#include "core/ingest/mlflow.h"
+#include "core/ingest/settings/configfile.h"
+#include "core/ingest/stores/mlflow.h"
 #include "core/platform/platform.h"
 
 namespace nanscope {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 
 namespace nanscope {
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "core/platform/platform.h"
-#include "core/replay/outcome.h"
+#include "core/replay/engine/outcome.h"
 #include "core/tensorfile/convert.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
 

@@ -7,7 +7,7 @@
 
 #include "core/instruments/subject.h"
 #include "core/model/scan.h"
-#include "core/replay/spectrum.h"
+#include "core/replay/engine/spectrum.h"
 
 namespace nanscope {
 

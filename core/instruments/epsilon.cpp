@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/instruments/cellsubject.h"
-#include "core/replay/formats.h"
-#include "core/replay/outcome.h"
+#include "core/replay/engine/outcome.h"
+#include "core/replay/program/formats.h"
 
 namespace nanscope {
 

@@ -12,7 +12,7 @@
 #include "core/instruments/asker.h"
 #include "core/instruments/cellsubject.h"
 #include "core/json/records.h"
-#include "core/replay/outcome.h"
+#include "core/replay/engine/outcome.h"
 
 namespace nanscope {
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <utility>
 
-#include "core/replay/formats.h"
-#include "core/tensorfile/checksum.h"
+#include "core/replay/program/formats.h"
 #include "core/tensorfile/convert.h"
+#include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope {
 

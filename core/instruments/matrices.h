@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 

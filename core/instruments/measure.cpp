@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/replay/nearest.h"
+#include "core/replay/variants/nearest.h"
 
 namespace nanscope {
 

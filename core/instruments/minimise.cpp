@@ -12,7 +12,7 @@
 
 #include "core/base/text.h"
 #include "core/instruments/reduction.h"
-#include "core/replay/outcome.h"
+#include "core/replay/engine/outcome.h"
 
 namespace nanscope {
 

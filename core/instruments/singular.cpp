@@ -6,7 +6,7 @@
 
 #include <Eigen/SVD>
 
-#include "core/replay/spectrum.h"
+#include "core/replay/engine/spectrum.h"
 
 namespace nanscope {
 

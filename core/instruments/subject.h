@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/instruments/matrices.h"
-#include "core/model/job.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope {
 

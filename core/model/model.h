@@ -5,13 +5,13 @@
 // arithmetic on tensors; every other room speaks in these types.
 #pragma once
 
+#include "core/base/job.h" // IWYU pragma: export
+#include "core/base/result.h" // IWYU pragma: export
 #include "core/model/capture.h" // IWYU pragma: export
 #include "core/model/cell.h" // IWYU pragma: export
 #include "core/model/dtype.h" // IWYU pragma: export
 #include "core/model/experiment.h" // IWYU pragma: export
 #include "core/model/facts.h" // IWYU pragma: export
-#include "core/model/job.h" // IWYU pragma: export
-#include "core/model/result.h" // IWYU pragma: export
 #include "core/model/run.h" // IWYU pragma: export
 #include "core/model/scan.h" // IWYU pragma: export
 #include "core/model/verdict.h" // IWYU pragma: export

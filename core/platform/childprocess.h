@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

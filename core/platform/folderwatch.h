@@ -8,7 +8,7 @@
 #include <memory>
 #include <optional>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

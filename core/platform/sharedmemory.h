@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

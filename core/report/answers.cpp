@@ -5,8 +5,8 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/json/records.h"
-#include "core/report/document.h"
-#include "core/report/redaction.h"
+#include "core/report/document/document.h"
+#include "core/report/redact/redaction.h"
 #include "core/report/reportfiles.h"
 
 namespace nanscope {

@@ -9,10 +9,10 @@
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
-#include "core/report/redaction.h"
+#include "core/report/redact/redaction.h"
 #include "core/report/reportfiles.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/zipwriter.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/zip/zipwriter.h"
 
 namespace nanscope {
 

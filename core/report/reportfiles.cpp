@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
-#include "core/report/document.h"
+#include "core/report/document/document.h"
 
 namespace nanscope {
 

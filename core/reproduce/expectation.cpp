@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/diagnose/element.h"
-#include "core/replay/outcome.h"
+#include "core/diagnose/identify/element.h"
+#include "core/replay/engine/outcome.h"
 
 namespace nanscope {
 

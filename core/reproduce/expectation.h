@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 #include "core/model/verdict.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 #include "core/reproduce/reducedcapture.h"
 
 namespace nanscope {

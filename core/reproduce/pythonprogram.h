@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/replay/program.h"
+#include "core/replay/program/program.h"
 
 namespace nanscope {
 

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/platform/platform.h"
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 
 namespace nanscope {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/reproduce/twin.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 

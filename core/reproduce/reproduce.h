@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 #include "core/report/reportfiles.h"
 
 namespace nanscope {

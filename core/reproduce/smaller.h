@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 #include "core/reproduce/expectation.h"
 
 namespace nanscope {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

@@ -16,7 +16,7 @@
 
 #include <sqlite3.h>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 namespace nanscope {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/result.h"
 #include "core/model/capture.h"
-#include "core/model/result.h"
 
 namespace nanscope {
 

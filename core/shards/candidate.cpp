@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/shards/shardlayout.h"
-#include "core/tensorfile/checksum.h"
+#include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope {
 

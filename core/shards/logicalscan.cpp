@@ -7,7 +7,7 @@
 
 #include "core/shards/blocks.h"
 #include "core/tensorfile/convert.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 
 namespace nanscope {
 

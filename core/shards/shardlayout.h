@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tensorfile/sharding.h"
+#include "core/tensorfile/capture/sharding.h"
 
 namespace nanscope {
 

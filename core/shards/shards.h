@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 #include "core/model/scan.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/sharding.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/capture/sharding.h"
 
 namespace nanscope {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/tensorfile/bytes.h"
-#include "core/tensorfile/checksum.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/tensorstream.h"
+#include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope {
 

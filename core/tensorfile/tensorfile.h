@@ -17,9 +17,9 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/model/capture.h"
 #include "core/model/dtype.h"
-#include "core/model/result.h"
 
 namespace nanscope {
 

@@ -9,7 +9,7 @@
 
 #include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
-#include "core/tensorfile/zipdirectory.h"
+#include "core/tensorfile/zip/zipdirectory.h"
 
 namespace nanscope {
 

@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "core/tensorfile/checksum.h"
 #include "core/tensorfile/convert.h"
+#include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope {
 

@@ -7,8 +7,8 @@
 
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
-#include "core/diagnose/experiments.h"
-#include "core/diagnose/rollback.h"
+#include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/json/records.h"
 #include "core/workflow/judgingpoints.h"
 

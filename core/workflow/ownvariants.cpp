@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "core/replay/sessionvariants.h"
-#include "core/replay/variantjson.h"
+#include "core/replay/variants/sessionvariants.h"
+#include "core/replay/variants/variantjson.h"
 
 namespace nanscope {
 

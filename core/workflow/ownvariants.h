@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/replay/serverequest.h"
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
+#include "core/rpc/serverequest.h"
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workflow/reportrun.h"
 
-#include "core/replay/sessionvariants.h"
+#include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
 
 namespace nanscope {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/layers.h"
+#include "core/diagnose/context/layers.h"
 #include "core/ingest/ingest.h"
 #include "core/platform/userconfig.h"
 #include "core/report/commandwords.h"

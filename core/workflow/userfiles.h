@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/diagnose/context/parameters.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/parameters.h"
 #include "core/model/model.h"
 
 namespace nanscope {

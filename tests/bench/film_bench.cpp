@@ -15,7 +15,7 @@
 #include <QSlider>
 #include <QStyleFactory>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "frametimes.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framemap.h"

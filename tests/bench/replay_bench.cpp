@@ -7,8 +7,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "core/replay/gemm.h"
-#include "core/replay/replay.h"
+#include "core/replay/device/gemm.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope {
 namespace {

@@ -13,8 +13,8 @@
 #include <benchmark/benchmark.h>
 
 #include "core/platform/platform.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
 namespace {

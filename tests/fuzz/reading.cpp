@@ -14,18 +14,18 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/jsonanswer.h"
-#include "core/diagnose/advisories.h"
+#include "core/diagnose/context/parameters.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/parameters.h"
+#include "core/diagnose/findings/advisories.h"
 #include "core/ingest/ingest.h"
 #include "core/json/records.h"
-#include "core/replay/serverequest.h"
-#include "core/replay/variantjson.h"
+#include "core/replay/variants/variantjson.h"
 #include "core/report/report.h"
+#include "core/rpc/serverequest.h"
 #include "core/session/session.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/checksum.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/scan/scantensor.h"
+#include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::fuzz {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "gpu/gpu.h"
 #include "tests/gpu/samples.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope::test {
 

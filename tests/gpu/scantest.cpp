@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "gpu/kernels/scan.cuh"
 #include "gpu/torchops.h"
 #include "tests/gpu/plainscan.h"

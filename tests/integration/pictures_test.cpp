@@ -9,9 +9,9 @@
 
 #include "core/platform/childprocess.h"
 #include "core/platform/sharedmemory.h"
-#include "core/replay/frameanswer.h"
-#include "core/replay/serveclient.h"
-#include "core/replay/serverequest.h"
+#include "core/rpc/frameanswer.h"
+#include "core/rpc/serveclient.h"
+#include "core/rpc/serverequest.h"
 #include "program.h"
 #include "workfolder.h"
 

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 
 #include "core/platform/shellword.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "program.h"
 #include "workfolder.h"
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 #include "samples.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/cellchooser.h"

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/framepane.h"
 #include "ui/panes/gaugespane.h"

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/device.h"
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/replay/device/device.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "samples.h"
 #include "tests/core/replay/framecapture.h"
 #include "ui/jobs/cellfilm.h"

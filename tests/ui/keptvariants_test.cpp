@@ -10,7 +10,7 @@
 #include <QTreeWidget>
 
 #include "core/ingest/ingest.h"
-#include "core/replay/variantjson.h"
+#include "core/replay/variants/variantjson.h"
 #include "core/session/session.h"
 #include "core/workflow/ownvariants.h"
 #include "openwindow.h"

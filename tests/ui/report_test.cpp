@@ -18,7 +18,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/tensorfile.h"
 #include "samples.h"
 #include "ui/jobs/reporter.h"

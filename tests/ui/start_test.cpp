@@ -21,7 +21,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 #include "tests/ui/samples.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"

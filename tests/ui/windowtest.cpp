@@ -6,8 +6,8 @@
 
 #include <QTest>
 
-#include "core/replay/device.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/replay/device/device.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/filmstrip.h"

@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QThreadPool>
 
-#include "core/model/guarded.h"
+#include "core/base/guarded.h"
 
 namespace nanscope {
 

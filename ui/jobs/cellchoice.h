@@ -7,7 +7,7 @@
 #include <QStringList>
 
 #include "core/model/model.h"
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 

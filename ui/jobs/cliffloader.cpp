@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/replay/cliffanswer.h"
+#include "core/rpc/cliffanswer.h"
 #include "ui/text.h"
 
 namespace nanscope {

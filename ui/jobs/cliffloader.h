@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/replay/cliff.h"
+#include "core/replay/analysis/cliff.h"
 #include "ui/jobs/replayservice.h"
 
 namespace nanscope {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json/records.h"
-#include "core/replay/serverequest.h"
+#include "core/rpc/serverequest.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/replay/deep.h"
+#include "core/replay/analysis/deep.h"
 #include "ui/jobs/replayservice.h"
 
 namespace nanscope {

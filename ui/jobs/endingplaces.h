@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QThreadPool>
 
-#include "core/diagnose/endslike.h"
+#include "core/diagnose/damage/endslike.h"
 #include "ui/jobs/background.h"
 
 namespace nanscope {

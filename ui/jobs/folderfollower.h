@@ -10,7 +10,7 @@
 
 #include <QObject>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 
 namespace nanscope {
 

@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/replay/frameanswer.h"
-#include "core/replay/frameparts.h"
-#include "core/replay/serverequest.h"
+#include "core/rpc/frameanswer.h"
+#include "core/rpc/frameparts.h"
+#include "core/rpc/serverequest.h"
 #include "ui/jobs/background.h"
 #include "ui/text.h"
 

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/replay/frame.h"
+#include "core/replay/engine/frame.h"
 #include "ui/jobs/replayservice.h"
 
 namespace nanscope {

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 
 namespace nanscope {
 

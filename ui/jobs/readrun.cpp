@@ -4,7 +4,7 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/platform/privatefolder.h"
-#include "core/replay/sessionvariants.h"
+#include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/judgingpoints.h"
 #include "core/workflow/openrun.h"

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json/records.h"
-#include "core/replay/frameanswer.h"
-#include "core/replay/frameparts.h"
-#include "core/replay/serverequest.h"
+#include "core/rpc/frameanswer.h"
+#include "core/rpc/frameparts.h"
+#include "core/rpc/serverequest.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/text.h"
 

@@ -13,7 +13,7 @@
 #include <QStringList>
 #include <QTimer>
 
-#include "core/replay/serverequest.h"
+#include "core/rpc/serverequest.h"
 #include "ui/jobs/progressgate.h"
 
 namespace nanscope {

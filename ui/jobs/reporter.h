@@ -11,7 +11,7 @@
 #include <QObject>
 #include <QThreadPool>
 
-#include "core/model/job.h"
+#include "core/base/job.h"
 #include "ui/jobs/reportjob.h"
 
 namespace nanscope {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/tensorloader.h"
 
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "core/diagnose/detectorwords.h"
-#include "core/diagnose/guardwords.h"
+#include "core/diagnose/whatif/detectorwords.h"
+#include "core/diagnose/whatif/guardwords.h"
 #include "core/workflow/judgingpoints.h"
 #include "ui/jobs/readrun.h"
 #include "ui/text.h"

@@ -10,8 +10,8 @@
 #include <QObject>
 #include <QThreadPool>
 
-#include "core/diagnose/detectorreplay.h"
-#include "core/diagnose/guardwhatif.h"
+#include "core/diagnose/whatif/detectorreplay.h"
+#include "core/diagnose/whatif/guardwhatif.h"
 #include "ui/jobs/background.h"
 #include "ui/jobs/runloader.h"
 

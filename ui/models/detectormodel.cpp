@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/diagnose/detectorwords.h"
+#include "core/diagnose/whatif/detectorwords.h"
 #include "ui/models/roles.h"
 #include "ui/panes/marks.h"
 #include "ui/text.h"

@@ -6,7 +6,7 @@
 
 #include <QAbstractTableModel>
 
-#include "core/diagnose/detectorreplay.h"
+#include "core/diagnose/whatif/detectorreplay.h"
 
 namespace nanscope {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/diagnose/guardwords.h"
+#include "core/diagnose/whatif/guardwords.h"
 #include "ui/models/roles.h"
 #include "ui/panes/marks.h"
 #include "ui/text.h"

@@ -8,7 +8,7 @@
 
 #include <QAbstractTableModel>
 
-#include "core/diagnose/guardwhatif.h"
+#include "core/diagnose/whatif/guardwhatif.h"
 
 namespace nanscope {
 

@@ -13,7 +13,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "core/diagnose/experiments.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 

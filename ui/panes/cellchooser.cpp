@@ -13,7 +13,7 @@
 #include <QSignalBlocker>
 #include <QVBoxLayout>
 
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 #include "ui/models/cellgridmodel.h"
 #include "ui/plots/film.h"
 #include "ui/text.h"

@@ -6,7 +6,7 @@
 
 #include <QDialog>
 
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 
 class QComboBox;
 class QListWidget;

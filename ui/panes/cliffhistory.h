@@ -9,7 +9,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "core/replay/cliff.h"
+#include "core/replay/analysis/cliff.h"
 
 namespace nanscope {
 

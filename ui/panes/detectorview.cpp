@@ -13,7 +13,7 @@
 #include <QSpinBox>
 #include <QTableView>
 
-#include "core/diagnose/detectorwords.h"
+#include "core/diagnose/whatif/detectorwords.h"
 #include "ui/models/detectormodel.h"
 #include "ui/panes/factsview.h"
 #include "ui/panes/turningsplitter.h"

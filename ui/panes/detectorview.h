@@ -6,7 +6,7 @@
 
 #include <QWidget>
 
-#include "core/diagnose/answerfact.h"
+#include "core/diagnose/whatif/answerfact.h"
 #include "ui/jobs/whatifjob.h"
 
 class QCheckBox;

@@ -7,7 +7,7 @@
 
 #include <QTextBrowser>
 
-#include "core/diagnose/answerfact.h"
+#include "core/diagnose/whatif/answerfact.h"
 
 namespace nanscope {
 

@@ -14,7 +14,7 @@
 #include <QSpinBox>
 #include <QTableView>
 
-#include "core/diagnose/guardwords.h"
+#include "core/diagnose/whatif/guardwords.h"
 #include "ui/models/guardmodel.h"
 #include "ui/panes/factsview.h"
 #include "ui/panes/turningsplitter.h"

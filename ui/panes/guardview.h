@@ -4,7 +4,7 @@
 
 #include <QWidget>
 
-#include "core/diagnose/answerfact.h"
+#include "core/diagnose/whatif/answerfact.h"
 #include "ui/jobs/whatifjob.h"
 
 class QComboBox;

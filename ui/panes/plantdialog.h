@@ -8,8 +8,8 @@
 #include <QDialog>
 #include <QPointF>
 
-#include "core/diagnose/endslike.h"
-#include "core/replay/plant.h"
+#include "core/diagnose/damage/endslike.h"
+#include "core/replay/engine/plant.h"
 #include "ui/plots/film.h"
 
 class QCheckBox;

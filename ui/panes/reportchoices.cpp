@@ -13,7 +13,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
-#include "core/report/redaction.h"
+#include "core/report/redact/redaction.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 

@@ -9,8 +9,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "core/diagnose/experiments.h"
 #include "core/diagnose/rejudge.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/workflow/userfiles.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/evidencelist.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/diagnose/answerfact.h"
+#include "core/diagnose/whatif/answerfact.h"
 #include "ui/jobs/whatifjob.h"
 #include "ui/panes/paneframe.h"
 

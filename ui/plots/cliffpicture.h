@@ -7,7 +7,7 @@
 
 #include <QString>
 
-#include "core/replay/cliff.h"
+#include "core/replay/analysis/cliff.h"
 
 namespace nanscope {
 

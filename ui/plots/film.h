@@ -8,7 +8,7 @@
 
 #include <QString>
 
-#include "core/replay/frame.h"
+#include "core/replay/engine/frame.h"
 #include "ui/plots/matrixpicture.h"
 
 namespace nanscope {

@@ -9,7 +9,7 @@
 
 #include <QString>
 
-#include "core/replay/frame.h"
+#include "core/replay/engine/frame.h"
 #include "ui/plots/colormap.h"
 
 namespace nanscope {

@@ -16,7 +16,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 class QCPPainter;
 class QCustomPlot;

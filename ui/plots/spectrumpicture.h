@@ -8,7 +8,7 @@
 #include <QString>
 
 #include "core/instruments/spectrumcheck.h"
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 

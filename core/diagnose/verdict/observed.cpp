@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/experiments.h"
-#include "core/diagnose/retries.h"
 #include "core/diagnose/verdict/evidence.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/margin.h"
+#include "core/diagnose/verdict/retries.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 

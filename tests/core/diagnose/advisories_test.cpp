@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/advisories.h"
-#include "core/diagnose/advisorymatch.h"
+#include "core/diagnose/findings/advisories.h"
+#include "core/diagnose/findings/advisorymatch.h"
 
 namespace nanscope {
 namespace {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "core/diagnose/captureindex.h"
-#include "core/diagnose/controls.h"
-#include "core/diagnose/twins.h"
+#include "core/diagnose/identify/captureindex.h"
+#include "core/diagnose/identify/controls.h"
+#include "core/diagnose/identify/twins.h"
 
 namespace nanscope {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/diagnose/findings.h"
+#include "core/diagnose/findings/findings.h"
 #include "tests/core/diagnose/runmaker.h"
 
 namespace nanscope {

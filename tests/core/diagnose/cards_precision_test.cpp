@@ -4,7 +4,7 @@
 // P1 to P7, and what they read of configurations and GPUs.
 #include <cmath>
 
-#include "core/diagnose/cards/settings.h"
+#include "core/diagnose/context/settings.h"
 #include "tests/core/diagnose/cardmaker.h"
 
 namespace nanscope {

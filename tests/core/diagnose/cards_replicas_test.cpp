@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "tests/core/diagnose/cardmaker.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnose/cost.h"
+#include "core/diagnose/identify/cost.h"
 
 namespace nanscope {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/damage.h"
+#include "core/diagnose/damage/damage.h"
 
 namespace nanscope {
 namespace {

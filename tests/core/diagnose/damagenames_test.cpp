@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnose/damage.h"
-#include "core/diagnose/damagetally.h"
+#include "core/diagnose/damage/damage.h"
+#include "core/diagnose/damage/damagetally.h"
 #include "core/diagnose/diagnose.h"
 #include "tests/core/replay/framecapture.h"
 

@@ -4,7 +4,7 @@
 // Replays over logs of trainers that have no such detector, and cannot show what one would have seen.
 #include <gmock/gmock.h>
 
-#include "core/diagnose/detectorreplay.h"
+#include "core/diagnose/whatif/detectorreplay.h"
 #include "core/ingest/ingest.h"
 #include "tests/core/session/temporaryfolder.h"
 

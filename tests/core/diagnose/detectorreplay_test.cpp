@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "core/diagnose/detectorreplay.h"
+#include "core/diagnose/whatif/detectorreplay.h"
 #include "tests/core/diagnose/guardstory.h"
 #include "tests/core/diagnose/kempnerlog.h"
 

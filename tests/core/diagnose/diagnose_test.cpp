@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/diagnose.h"
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/envelope.h"
+#include "core/diagnose/identify/envelope.h"
 
 namespace nanscope {
 namespace {

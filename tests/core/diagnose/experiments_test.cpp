@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/experiments.h"
+#include "core/diagnose/verdict/experiments.h"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/diagnose/cards/cards.h"
+#include "core/diagnose/findings/cards.h"
 #include "tests/core/diagnose/cardmaker.h"
 
 namespace nanscope {

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/guardlayouts.h"
-#include "core/diagnose/guardwhatif.h"
+#include "core/diagnose/whatif/guardlayouts.h"
+#include "core/diagnose/whatif/guardwhatif.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/diagnose/guardstory.h"
 #include "tests/core/session/temporaryfolder.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/replay/formats.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
+#include "core/replay/program/formats.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::test {

@@ -6,10 +6,10 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/damage.h"
+#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/element.h"
-#include "core/replay/formats.h"
+#include "core/diagnose/identify/element.h"
+#include "core/replay/program/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "core/diagnose/layers.h"
+#include "core/diagnose/context/layers.h"
 
 namespace nanscope {
 namespace {

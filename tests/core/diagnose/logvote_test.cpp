@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/logvote.h"
+#include "core/diagnose/context/logvote.h"
 
 namespace nanscope {
 namespace {

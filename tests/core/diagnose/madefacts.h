@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/diagnose/envelope.h"
+#include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
 

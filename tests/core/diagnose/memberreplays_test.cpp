@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/memberreplays.h"
+#include "core/diagnose/identify/memberreplays.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "healthycall.h"
 
 namespace nanscope {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/oddbits.h"
+#include "core/diagnose/damage/oddbits.h"
 
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 
 namespace nanscope {
 namespace {

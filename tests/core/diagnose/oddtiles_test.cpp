@@ -6,10 +6,10 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/oddtiles.h"
-#include "core/diagnose/provenance.h"
-#include "core/replay/formats.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/diagnose/damage/oddtiles.h"
+#include "core/diagnose/damage/provenance.h"
+#include "core/replay/program/formats.h"
+#include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
 namespace {

@@ -9,13 +9,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "core/diagnose/controls.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/element.h"
-#include "core/diagnose/plausible.h"
+#include "core/diagnose/identify/controls.h"
+#include "core/diagnose/identify/element.h"
+#include "core/diagnose/identify/plausible.h"
+#include "core/diagnose/identify/twins.h"
 #include "core/diagnose/rejudge.h"
-#include "core/diagnose/twins.h"
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/retries.h"
+#include "core/diagnose/verdict/retries.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/experiments.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "madefacts.h"
 
 namespace nanscope {

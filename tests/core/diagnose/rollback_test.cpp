@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/experiments.h"
-#include "core/diagnose/rollback.h"
+#include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/ingest/ingest.h"
 #include "tests/core/diagnose/madefacts.h"
 #include "tests/core/diagnose/runmaker.h"

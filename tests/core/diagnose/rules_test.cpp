@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/logvote.h"
+#include "core/diagnose/context/logvote.h"
 #include "madefacts.h"
 
 namespace nanscope {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/spreadfilm.h"
+#include "core/diagnose/damage/spreadfilm.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "core/diagnose/damage/oddtiles.h"
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/oddtiles.h"
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "core/diagnose/steplink.h"
+#include "core/diagnose/triage/steplink.h"
 
 namespace nanscope {
 namespace {

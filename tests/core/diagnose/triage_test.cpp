@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/steplink.h"
+#include "core/diagnose/triage/steplink.h"
 
 namespace nanscope {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "core/diagnose/versions.h"
+#include "core/diagnose/findings/versions.h"
 
 namespace nanscope {
 namespace {

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/diagnose/detectorwords.h"
-#include "core/diagnose/guardwords.h"
-#include "core/diagnose/whatifjson.h"
+#include "core/diagnose/whatif/detectorwords.h"
+#include "core/diagnose/whatif/guardwords.h"
+#include "core/diagnose/whatif/whatifjson.h"
 #include "tests/core/diagnose/kempnerlog.h"
 
 namespace nanscope {

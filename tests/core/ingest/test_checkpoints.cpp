@@ -3,7 +3,7 @@
 // What a log says of checkpoints, in the words of each trainer, and what it only seems to say.
 #include <gmock/gmock.h>
 
-#include "core/ingest/checkpointreader.h"
+#include "core/ingest/events/checkpointreader.h"
 #include "logfolder.h"
 
 namespace nanscope {

@@ -5,9 +5,9 @@
 
 #include <gmock/gmock.h>
 
-#include "core/ingest/barewords.h"
-#include "core/ingest/configfile.h"
-#include "core/ingest/settingsink.h"
+#include "core/ingest/settings/configfile.h"
+#include "core/ingest/settings/settingsink.h"
+#include "core/ingest/text/barewords.h"
 #include "core/session/session.h"
 #include "logfolder.h"
 

@@ -3,9 +3,9 @@
 // What becomes one event although it is many lines: storms of one line, and tracebacks.
 #include <gmock/gmock.h>
 
-#include "core/ingest/consoletext.h"
 #include "core/ingest/copies.h"
 #include "core/ingest/logsource.h"
+#include "core/ingest/text/consoletext.h"
 #include "logfolder.h"
 
 namespace nanscope {

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/ingest/consoletext.h"
+#include "core/ingest/text/consoletext.h"
 #include "core/session/session.h"
 #include "logfolder.h"
 

@@ -12,7 +12,7 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "core/session/session.h"
-#include "core/tensorfile/checksum.h"
+#include "core/tensorfile/zip/checksum.h"
 #include "logfolder.h"
 
 using namespace nanscope;

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/platform/privatefolder.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 #include "samples.h"
 
 namespace nanscope {

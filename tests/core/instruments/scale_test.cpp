@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "core/instruments/scaleplace.h"
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 #include "samples.h"
 
 namespace nanscope {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/model/result.h"
+#include "core/base/result.h"
 
 #include <new>
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/model/guarded.h"
+#include "core/base/guarded.h"
 
 namespace nanscope {
 

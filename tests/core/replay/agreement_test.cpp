@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/agreement.h"
+#include "core/replay/engine/agreement.h"
 
 #include <cmath>
 #include <filesystem>

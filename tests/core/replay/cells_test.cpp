@@ -6,8 +6,8 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/outcome.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/replay.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {

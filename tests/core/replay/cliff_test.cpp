@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/cliff.h"
+#include "core/replay/analysis/cliff.h"
 
 #include <cmath>
 #include <fstream>
@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/diagnose/envelope.h"
-#include "core/replay/cliffanswer.h"
+#include "core/diagnose/identify/envelope.h"
+#include "core/rpc/cliffanswer.h"
 #include "framecapture.h"
 
 namespace nanscope {

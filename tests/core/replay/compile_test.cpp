@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope {
 namespace {

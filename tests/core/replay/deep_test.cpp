@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/deep.h"
+#include "core/replay/analysis/deep.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/deepmatrix.h"
-#include "core/replay/frame.h"
+#include "core/replay/analysis/deepmatrix.h"
+#include "core/replay/engine/frame.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

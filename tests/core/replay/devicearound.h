@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "core/replay/device.h"
+#include "core/replay/device/device.h"
 
 namespace nanscope::test {
 

@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/difference.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/replay/engine/difference.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

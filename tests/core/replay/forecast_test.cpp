@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/forecast.h"
-#include "core/replay/replay.h"
-#include "core/replay/scheduleslack.h"
-#include "core/replay/singularsystem.h"
+#include "core/replay/analysis/forecast.h"
+#include "core/replay/analysis/singularsystem.h"
+#include "core/replay/engine/replay.h"
+#include "core/replay/variants/scheduleslack.h"
 
 namespace nanscope {
 namespace {

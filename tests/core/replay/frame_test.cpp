@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/frame.h"
+#include "core/replay/engine/frame.h"
 
 #include <gmock/gmock.h>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/replay/devicearound.h"
 #include "tests/core/replay/framecapture.h"
 

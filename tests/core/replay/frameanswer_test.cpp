@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/frameanswer.h"
+#include "core/rpc/frameanswer.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/serverequest.h"
+#include "core/rpc/serverequest.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/gemm.h"
+#include "core/replay/device/gemm.h"
 
 namespace nanscope {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "core/replay/nearest.h"
+#include "core/replay/variants/nearest.h"
 
 namespace nanscope {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/outcome.h"
+#include "core/replay/engine/outcome.h"
 
 namespace nanscope {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/program.h"
+#include "core/replay/program/program.h"
 
 namespace nanscope {
 namespace {

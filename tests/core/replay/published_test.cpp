@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/replay/outcome.h"
+#include "core/replay/engine/outcome.h"
 #include "tests/core/replay/replayvectors.h"
 
 namespace nanscope {

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/outcome.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/replay.h"
 #include "tests/core/replay/replayvectors.h"
 
 namespace nanscope {

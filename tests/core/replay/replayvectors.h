@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/replay.h"
+#include "core/replay/engine/replay.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/formats.h"
+#include "core/replay/program/formats.h"
 
 namespace nanscope {
 namespace {

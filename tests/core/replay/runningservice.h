@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/serve.h"
+#include "core/rpc/serve.h"
 
 namespace nanscope::test {
 

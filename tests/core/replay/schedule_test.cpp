@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/scheduleslack.h"
-#include "core/replay/variant.h"
+#include "core/replay/variants/scheduleslack.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 namespace {

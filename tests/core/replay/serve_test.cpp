@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/serve.h"
+#include "core/rpc/serve.h"
 
 #include <atomic>
 #include <chrono>
@@ -19,7 +19,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/variant.h"
+#include "core/replay/variants/variant.h"
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/replay/devicearound.h"

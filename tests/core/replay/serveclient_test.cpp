@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/serveclient.h"
+#include "core/rpc/serveclient.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/serverequest.h"
+#include "core/rpc/serverequest.h"
 
 namespace nanscope {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/servequeue.h"
+#include "core/rpc/servequeue.h"
 
 #include <atomic>
 #include <thread>

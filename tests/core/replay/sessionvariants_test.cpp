@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/sessionvariants.h"
+#include "core/replay/variants/sessionvariants.h"
 
 #include <gmock/gmock.h>
 
-#include "core/replay/variantjson.h"
+#include "core/replay/variants/variantjson.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {

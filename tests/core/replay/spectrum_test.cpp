@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/spectrum.h"
+#include "core/replay/engine/spectrum.h"
 
 namespace nanscope {
 namespace {

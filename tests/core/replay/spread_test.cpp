@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/cellrun.h"
-#include "core/replay/frame.h"
-#include "core/replay/plantjson.h"
-#include "core/replay/spreadmodel.h"
+#include "core/replay/analysis/spreadmodel.h"
+#include "core/replay/engine/cellrun.h"
+#include "core/replay/engine/frame.h"
+#include "core/rpc/plantjson.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

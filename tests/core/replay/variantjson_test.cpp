@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/variantjson.h"
+#include "core/replay/variants/variantjson.h"
 
 #include <filesystem>
 #include <fstream>
@@ -10,8 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/replay/outcome.h"
-#include "core/replay/replay.h"
+#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope {
 namespace {

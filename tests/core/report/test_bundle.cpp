@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "core/report/reportfiles.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "handmade.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/report/redaction.h"
+#include "core/report/redact/redaction.h"
 #include "handmade.h"
 
 using namespace nanscope;

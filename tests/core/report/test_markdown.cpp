@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "core/report/console.h"
-#include "core/report/markdowntext.h"
+#include "core/report/render/console.h"
+#include "core/report/render/markdowntext.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/redaction.h"
-#include "core/report/redactrules.h"
+#include "core/report/redact/redaction.h"
+#include "core/report/redact/redactrules.h"
 #include "core/report/reportfiles.h"
 #include "handmade.h"
 #include "tests/core/session/temporaryfolder.h"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/report/redaction.h"
+#include "core/report/redact/redaction.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -6,9 +6,9 @@
 
 #include <gmock/gmock.h>
 
-#include "core/report/decimate.h"
-#include "core/report/svgaxis.h"
-#include "core/report/svgtimeline.h"
+#include "core/report/pictures/decimate.h"
+#include "core/report/pictures/svgaxis.h"
+#include "core/report/pictures/svgtimeline.h"
 #include "handmade.h"
 #include "wellformed.h"
 

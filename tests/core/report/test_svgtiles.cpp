@@ -7,11 +7,11 @@
 
 #include <gmock/gmock.h>
 
-#include "core/report/svgcolours.h"
-#include "core/report/svgfaults.h"
-#include "core/report/svggauges.h"
-#include "core/report/svgtilegrid.h"
-#include "core/report/svgtiles.h"
+#include "core/report/pictures/svgcolours.h"
+#include "core/report/pictures/svgfaults.h"
+#include "core/report/pictures/svggauges.h"
+#include "core/report/pictures/svgtilegrid.h"
+#include "core/report/pictures/svgtiles.h"
 #include "handmade.h"
 #include "wellformed.h"
 

@@ -11,7 +11,7 @@
 #include "core/platform/platform.h"
 #include "core/reproduce/pythonprogram.h"
 #include "core/reproduce/sha256.h"
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "tests/core/session/temporaryfolder.h"
 
 using testing::AllOf;

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/tensorfile/comparetensors.h"
+#include "core/tensorfile/capture/comparetensors.h"
 #include "fixtures.h"
 
 namespace nanscope {

@@ -4,7 +4,7 @@
 // A small capture cut off at every byte and with every byte changed: either one sentence, or the same contents.
 #include <gtest/gtest.h>
 
-#include "core/tensorfile/capturefile.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "fixtures.h"
 
 namespace nanscope {

@@ -3,8 +3,8 @@
 // Parts of DTensors: what torch writes of them, and what somebody could write instead.
 #include <gmock/gmock.h>
 
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/sharding.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/capture/sharding.h"
 #include "madeshards.h"
 
 namespace nanscope {

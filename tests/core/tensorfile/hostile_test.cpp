@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/tensorfile/capturefile.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "fixtures.h"
 
 namespace nanscope {

@@ -8,8 +8,8 @@
 #include <random>
 
 #include "core/tensorfile/convert.h"
-#include "core/tensorfile/scankernels.h"
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scankernels.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "fixtures.h"
 
 namespace nanscope {

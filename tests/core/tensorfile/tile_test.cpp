@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "fixtures.h"
 
 namespace nanscope {

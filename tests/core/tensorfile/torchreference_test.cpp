@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/tensorfile/fixtures.h"
 

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/tensorfile/scantensor.h"
+#include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/tensorfile.h"
 #include "fixtures.h"
 

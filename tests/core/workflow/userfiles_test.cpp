@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/variantjson.h"
+#include "core/replay/variants/variantjson.h"
 #include "core/workflow/ownvariants.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/context/logvote.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/diagnose.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t window = 10;
+constexpr std::size_t fewest = 4;
+constexpr int risingOfWindow = 8;
+constexpr double climb = 4;
+constexpr double calmFactor = 2;
+
+// The finite points before the birth, of the source that has most of them.
+std::pair<const Series*, std::vector<Point>> pointsBefore(
+    const RunData& run, const std::string& seriesName, const CaptureVerdict& verdict)
+{
+    std::pair<const Series*, std::vector<Point>> best {nullptr, {}};
+    for (const auto& series : run.series) {
+        const bool rankFits = !series.rank || !verdict.rank || series.rank == verdict.rank;
+        if (series.name != seriesName || !rankFits) {
+            continue;
+        }
+        std::vector<Point> points;
+        for (const auto& point : series.points) {
+            const bool before = !verdict.step || point.step <= verdict.step->first;
+            if (point.state == PointState::finite && before) {
+                points.push_back(point);
+            }
+        }
+        if (points.size() > best.second.size()) {
+            best = {&series, std::move(points)};
+        }
+    }
+    return best;
+}
+
+int rises(const std::vector<Point>& points)
+{
+    int count = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+        count += points[i].value > points[i - 1].value ? 1 : 0;
+    }
+    return count;
+}
+
+bool calm(const std::vector<Point>& points)
+{
+    std::vector<double> values;
+    for (const auto& point : points) {
+        values.push_back(point.value);
+    }
+    std::sort(values.begin(), values.end());
+    const double median = values[values.size() / 2];
+    return values.front() >= median / calmFactor && values.back() <= median * calmFactor;
+}
+
+} // namespace
+
+LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureVerdict& verdict)
+{
+    LogVote vote;
+    auto [series, points] = pointsBefore(run, seriesName, verdict);
+    if (points.size() < fewest) {
+        return vote;
+    }
+    if (points.size() > window) {
+        points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(window));
+    }
+    const auto& last = points.back();
+    const auto source = fmt::format("{}:{}", series->source, last.line);
+    const auto span = fmt::format("over the {} steps up to {}", points.size(), last.step);
+    const double ratio = last.value / points.front().value;
+    if (points.size() == window && rises(points) >= risingOfWindow && ratio >= climb) {
+        vote.kind = LogVote::Kind::climbing;
+        vote.line = {fmt::format("{} climbs {:.3g}-fold {}, to {:.4g}", seriesName, ratio, span, last.value), source};
+    } else if (calm(points)) {
+        vote.kind = LogVote::Kind::calm;
+        vote.line = {fmt::format("{} is calm {} ({:.4g} at the last)", seriesName, span, last.value), source};
+    }
+    return vote;
+}
+
+std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict)
+{
+    std::vector<LogTrend> lines;
+    for (const auto series : weighedSeries) {
+        auto vote = voteOf(run, std::string(series), verdict);
+        if (vote.kind != LogVote::Kind::silent) {
+            lines.push_back({vote.kind == LogVote::Kind::climbing, std::move(vote.line)});
+        }
+    }
+    return lines;
+}
+
+} // namespace nanscope

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/diagnose/triage/steplink.h"
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// What the trace of grad_norm or loss_scale says about the steps before a birth.
+struct LogVote
+{
+    enum class Kind { silent, calm, climbing } kind = Kind::silent;
+    EvidenceLine line;
+};
+
+/// Climbing: of the last ten finite values at least eight rise and the last is four times the first. Calm: none of
+/// them leaves half to twice their median. Anything else is silent.
+LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureVerdict& verdict);
+
+/// What grad_norm and loss_scale have to say about a capture, whatever the verdict will be.
+std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict);
+
+} // namespace nanscope

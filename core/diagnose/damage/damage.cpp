@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/damage/damage.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/damage/damagenames.h"
+#include "core/diagnose/diagnose.h"
+#include "core/tensorfile/convert.h"
+#include "core/tensorfile/tensorstream.h"
+
+namespace nanscope {
+
+namespace {
+
+/// How often each bit pattern of a NaN occurs; of a stranger's million different ones, the first.
+class NanBits
+{
+public:
+    void add(const std::byte* bits, std::size_t width)
+    {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bits, std::min(width, sizeof(word)));
+        if (const auto known = m_counts.find(word); known != m_counts.end()) {
+            ++known->second;
+        } else if (constexpr std::size_t most = 4096; m_counts.size() < most) {
+            m_counts.emplace(word, 1);
+        }
+    }
+
+    std::vector<std::pair<std::uint64_t, std::int64_t>> mostFrequent() const
+    {
+        std::vector<std::pair<std::uint64_t, std::int64_t>> counts(m_counts.begin(), m_counts.end());
+        std::stable_sort(
+            counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+        // The most frequent few tell a constant from arithmetic; a list of payloads would not.
+        constexpr std::size_t shown = 4;
+        counts.resize(std::min(counts.size(), shown));
+        return counts;
+    }
+
+private:
+    std::map<std::uint64_t, std::int64_t> m_counts;
+};
+
+/// Meets every damaged value: row, column, kind and bits.
+using DamageSink = std::function<void(std::int64_t, std::int64_t, Damage, const std::byte*)>;
+
+/// Through one small buffer: the matrix may be larger than the memory.
+Result<void> readDamage(TensorStream& stream, const Tensor& tensor, std::int64_t batch, const DamageSink& sink)
+{
+    const auto width = sizeOf(tensor.dtype());
+    std::vector<double> values;
+    return stream.matrix(batch, [&](const TensorBlock& block) {
+        values.resize(block.elements());
+        convert(tensor.dtype(), block.bits, block.elements(), values.data());
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const auto damage = damageOf(values[i]);
+            if (damage == Damage::none) {
+                continue;
+            }
+            const auto line = block.firstLine + static_cast<std::int64_t>(i) / block.positions;
+            const auto position = block.firstPosition + static_cast<std::int64_t>(i) % block.positions;
+            const auto* bits = block.bits + i * width;
+            stream.transposed() ? sink(position, line, damage, bits) : sink(line, position, damage, bits);
+        }
+    });
+}
+
+Result<DamagePattern> patternOf(TensorStream& stream, const Tensor& tensor, std::int64_t batch)
+{
+    const auto shape = tensor.matrices();
+    const auto width = sizeOf(tensor.dtype());
+    DamageTally tally(shape.rows, shape.cols);
+    NanBits nans;
+    const auto sink = [&](std::int64_t row, std::int64_t col, Damage damage, const std::byte* bits) {
+        tally.add(row, col, damage);
+        if (damage == Damage::nan) {
+            nans.add(bits, width);
+        }
+    };
+    return readDamage(stream, tensor, batch, sink).map([&] {
+        auto pattern = patternOf(tally);
+        pattern.batch = static_cast<int>(batch);
+        pattern.nanBits = nans.mostFrequent();
+        return pattern;
+    });
+}
+
+/// Where one matrix of a batch alone is damaged, its neighbours speak for shape and epsilon.
+void nameTheOnlyOne(std::vector<DamagePattern>& patterns)
+{
+    const auto damaged = [](const DamagePattern& pattern) { return pattern.count > 0; };
+    if (patterns.size() > 1 && std::ranges::count_if(patterns, damaged) == 1) {
+        const auto others = patterns.size() - 1;
+        auto& only = *std::ranges::find_if(patterns, damaged);
+        only.text += others == 1 ? "; the other matrix of the batch is finite"
+                                 : fmt::format("; the other {} matrices of the batch are finite", others);
+    }
+}
+
+Result<TensorStream> openDamage(const CaptureFile& capture, const Tensor& tensor)
+{
+    if (!isReal(tensor.dtype())) {
+        return failure(
+            ErrorKind::unsupported, "the tensor holds complex numbers, which nothing replays", capture.capture.path);
+    }
+    return TensorStream::open(tensor);
+}
+
+const Tensor& damagedTensor(const CaptureFile& capture)
+{
+    return capture.output ? *capture.output : capture.input;
+}
+
+/// `lineOf` tells which of `count` lines an element lies in.
+template <class LineOf>
+bool damagedInFaintLines(const Element& element, std::int64_t count, LineOf lineOf)
+{
+    std::vector<double> squares(static_cast<std::size_t>(count));
+    std::vector<bool> damaged(squares.size());
+    for (std::int64_t at = 0; at < element.shape.elements(); ++at) {
+        const auto line = static_cast<std::size_t>(lineOf(at));
+        const auto i = static_cast<std::size_t>(at);
+        squares[line] += element.input[i] * element.input[i];
+        damaged[line] = damaged[line] || damageOf(element.output[i]) != Damage::none;
+    }
+    auto ordered = squares;
+    const auto middle = ordered.begin() + count / 2;
+    std::nth_element(ordered.begin(), middle, ordered.end());
+    constexpr double faint = 0x1p-20; // of squares
+    bool any = false;
+    for (std::size_t line = 0; line < squares.size(); ++line) {
+        if (damaged[line] && squares[line] >= faint * *middle) {
+            return false;
+        }
+        any = any || damaged[line];
+    }
+    return any;
+}
+
+} // namespace
+
+DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols)
+{
+    DamageTally tally(rows, cols);
+    for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t c = 0; c < cols; ++c) {
+            const auto damage = damageOf(output[static_cast<std::size_t>(r * cols + c)]);
+            if (damage != Damage::none) {
+                tally.add(r, c, damage);
+            }
+        }
+    }
+    return patternOf(tally);
+}
+
+bool damagedWhereInputIsZero(const Element& element)
+{
+    bool any = false;
+    for (std::size_t at = 0; at < element.output.size(); ++at) {
+        if (damageOf(element.output[at]) != Damage::none) {
+            any = true;
+            if (element.input[at] != 0) {
+                return false;
+            }
+        }
+    }
+    return any && !element.inputScan.allZero();
+}
+
+bool damagedInFaintLines(const Element& element)
+{
+    const auto cols = element.shape.cols;
+    return damagedInFaintLines(element, element.shape.rows, [cols](std::int64_t at) { return at / cols; })
+        || damagedInFaintLines(element, cols, [cols](std::int64_t at) { return at % cols; });
+}
+
+Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)
+{
+    const auto& tensor = damagedTensor(capture);
+    auto stream = openDamage(capture, tensor);
+    if (!stream) {
+        return tl::make_unexpected(stream.error());
+    }
+    std::vector<DamagePattern> patterns;
+    for (std::int64_t batch = 0; batch < tensor.matrices().batch; ++batch) {
+        auto pattern = patternOf(*stream, tensor, batch);
+        if (!pattern) {
+            return tl::make_unexpected(pattern.error());
+        }
+        patterns.push_back(std::move(*pattern));
+    }
+    nameTheOnlyOne(patterns);
+    return patterns;
+}
+
+Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines)
+{
+    const auto& tensor = damagedTensor(capture);
+    auto stream = openDamage(capture, tensor);
+    if (!stream) {
+        return tl::make_unexpected(stream.error());
+    }
+    const auto shape = tensor.matrices();
+    DamageTally tally(shape.rows, shape.cols);
+    const auto sink = [&](std::int64_t row, std::int64_t col, Damage damage, const std::byte* /*bits*/) {
+        tally.add(row, col, damage);
+    };
+    return readDamage(*stream, tensor, batch, sink).map([&] { return tally.blocks(mostLines); });
+}
+
+} // namespace nanscope

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "core/diagnose/identify/element.h"
+#include "core/model/model.h"
+#include "core/replay/analysis/badblocks.h"
+#include "core/tensorfile/capture/capturefile.h"
+
+namespace nanscope {
+
+/// Shape of the damage of one matrix, in words and numbers; bit patterns are not filled in.
+DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols);
+
+/// Exactly which elements of a captured output are damaged, through one small buffer; none where they take more than so
+/// many different lines.
+Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines);
+
+/// True if something is damaged, and all of it lies where a finite input is zero.
+bool damagedWhereInputIsZero(const Element& element);
+
+/// True if something is damaged, and all of it lies in rows, or all of it in columns, that hold next to nothing in a
+/// finite input: below 2^-10 of the median norm of such lines.
+bool damagedInFaintLines(const Element& element);
+
+} // namespace nanscope

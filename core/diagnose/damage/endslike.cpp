@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/damage/endslike.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <utility>
+
+#include "core/diagnose/damage/damage.h"
+
+namespace nanscope {
+
+namespace {
+
+using Interval = std::pair<std::int64_t, std::int64_t>; ///< begin, end
+
+// The largest tile one kernel of today writes at once.
+constexpr std::int64_t largestTile = 256;
+
+/// Where a tile can begin or end so that the damage tells, and one place between each two, for ends that it hides.
+std::vector<std::int64_t> pointsOn(std::int64_t length, const BadBlocks& damage)
+{
+    std::vector<std::int64_t> points {0, length};
+    for (const auto* edges : {&damage.rowEdges, &damage.colEdges}) {
+        if (edges->back() == length) {
+            points.insert(points.end(), edges->begin(), edges->end());
+        }
+    }
+    std::sort(points.begin(), points.end());
+    points.erase(std::unique(points.begin(), points.end()), points.end());
+    const auto visible = points;
+    for (std::size_t i = 1; i < visible.size(); ++i) {
+        const auto middle = visible[i - 1] + (visible[i] - visible[i - 1]) / 2;
+        if (middle != visible[i - 1]) {
+            points.push_back(middle);
+        }
+    }
+    std::sort(points.begin(), points.end());
+    return points;
+}
+
+std::vector<Interval> partsOf(std::int64_t length, const BadBlocks& damage)
+{
+    std::vector<Interval> parts;
+    const auto points = pointsOn(length, damage);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        for (auto j = i + 1; j < points.size(); ++j) {
+            if (points[j] - points[i] < length) {
+                parts.emplace_back(points[i], points[j]);
+            }
+        }
+    }
+    return parts;
+}
+
+/// What is bad grows with the tile, so the largest at either end stand for all.
+std::vector<Interval> largestPartsOf(std::int64_t length)
+{
+    const auto size = std::min(length / 2, largestTile);
+    return size < 1 ? std::vector<Interval> {} : std::vector<Interval> {{0, size}, {length - size, length}};
+}
+
+std::pair<std::int64_t, std::int64_t> sizeAt(const Program& program, std::size_t place)
+{
+    const auto& plan = program.buffers[static_cast<std::size_t>(program.code[place].out)];
+    return plan.transposed ? std::pair {plan.cols, plan.rows} : std::pair {plan.rows, plan.cols};
+}
+
+std::optional<SpreadModel> modelOf(const Variant& variant, const BadBlocks& damage, bool mirrored)
+{
+    CompileOptions options;
+    options.rounding.lowering = Lowering::fused; // the same ops in fewer instructions
+    auto program = compileProgram(variant, {1, damage.rows(), damage.cols()}, options);
+    return program ? std::optional(SpreadModel(std::move(*program), mirrored)) : std::nullopt;
+}
+
+using Tiles = std::vector<std::optional<Region>>; ///< one per place
+
+Tiles tilesEndingLike(const SpreadModel& model, const BadBlocks& damage)
+{
+    Tiles tiles;
+    for (const auto place : placesIn(model.program())) {
+        tiles.push_back(tileEndingLike(model, place, damage));
+    }
+    return tiles;
+}
+
+/// Variants that differ in numbers only spread alike.
+struct Skeleton
+{
+    std::vector<std::array<int, 9>> code;
+    bool mirrored = false;
+    bool operator==(const Skeleton&) const = default;
+};
+
+Skeleton skeletonOf(const SpreadModel& model, bool mirrored)
+{
+    Skeleton skeleton;
+    for (const auto& in : model.program().code) {
+        skeleton.code.push_back({static_cast<int>(in.code), in.out, in.a, in.b, in.c, in.transposeA ? 1 : 0,
+            in.transposeB ? 1 : 0, in.label ? static_cast<int>(*in.label) : -1, in.iteration});
+    }
+    skeleton.mirrored = mirrored;
+    return skeleton;
+}
+
+class Search
+{
+public:
+    explicit Search(const BadBlocks& damage)
+        : m_damage(damage)
+    { }
+
+    void add(const Variant& variant)
+    {
+        const auto plain = modelOf(variant, m_damage, false);
+        if (!plain) {
+            return;
+        }
+        const auto byPlain = answer(*plain, false);
+        const auto twice = hasSymmetricKernels(variant) ? modelOf(variant, m_damage, true) : std::nullopt;
+        const auto byTwice = twice ? answer(*twice, true) : Tiles(byPlain.size());
+        const auto places = placesIn(plain->program());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const auto& in = plain->program().code[places[i]];
+            const bool mirrored = !byPlain[i] && byTwice[i];
+            if (byPlain[i] || mirrored) {
+                m_found.places.push_back({{std::string(variant.name), in.iteration, *in.label, mirrored},
+                    mirrored ? *byTwice[i] : *byPlain[i]});
+            }
+        }
+        m_found.tried += static_cast<int>(places.size());
+    }
+
+    EndsLike found() { return std::move(m_found); }
+
+private:
+    Tiles answer(const SpreadModel& model, bool mirrored)
+    {
+        auto skeleton = skeletonOf(model, mirrored);
+        const auto known = std::ranges::find_if(m_known, [&](const auto& entry) { return entry.first == skeleton; });
+        if (known != m_known.end()) {
+            return known->second;
+        }
+        return m_known.emplace_back(std::move(skeleton), tilesEndingLike(model, m_damage)).second;
+    }
+
+    const BadBlocks& m_damage;
+    EndsLike m_found;
+    std::vector<std::pair<Skeleton, Tiles>> m_known;
+};
+
+std::vector<const Variant*> named(const std::vector<std::string>& names)
+{
+    std::vector<const Variant*> chosen;
+    std::ranges::copy_if(knownVariants(), std::back_inserter(chosen), [&](const Variant* variant) {
+        const bool wanted = std::ranges::find(names, variant->name) != names.end();
+        return names.empty() ? variant->published : wanted;
+    });
+    // Forms that nobody recommends have the places of their published siblings.
+    const auto published = [](const Variant* variant) { return variant->published; };
+    if (std::ranges::any_of(chosen, published)) {
+        std::erase_if(chosen, std::not_fn(published));
+    }
+    return chosen;
+}
+
+} // namespace
+
+bool hasSymmetricKernels(const Variant& variant)
+{
+    constexpr std::array<std::string_view, 7> prefixes {
+        "gns-", "gram-no-restart", "dion-", "modded-nanogpt", "emerging-", "turbo-muon", "flash-muon"};
+    const auto builtIn = variants();
+    const bool own = std::ranges::find(builtIn, variant.name, &Variant::name) == builtIn.end();
+    return own
+        || std::ranges::any_of(prefixes, [&](std::string_view prefix) { return variant.name.starts_with(prefix); });
+}
+
+std::optional<Region> tileEndingLike(const SpreadModel& model, std::size_t place, const BadBlocks& damage)
+{
+    const auto [rows, cols] = sizeAt(model.program(), place);
+    const bool everything = allBad(damage);
+    const auto rowParts = everything ? largestPartsOf(rows) : partsOf(rows, damage);
+    const auto colParts = everything ? largestPartsOf(cols) : partsOf(cols, damage);
+    for (const auto& [top, bottom] : rowParts) {
+        for (const auto& [left, right] : colParts) {
+            const Region tile {top, left, bottom - top, right - left};
+            if (model.end(place, tile) == damage) {
+                return tile;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+EndsLike placesEndingLike(const BadBlocks& damage, std::span<const Variant* const> variants)
+{
+    Search search(damage);
+    for (const auto* variant : variants) {
+        search.add(*variant);
+    }
+    return search.found();
+}
+
+Result<EndsLike> endingLike(const CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants)
+{
+    return damagedBlocks(capture, batch, mostSpreadLines).map([&](const std::optional<BadBlocks>& blocks) {
+        const auto shape = capture.output->matrices();
+        // One tile never leaves nothing, so this stands for damage that is finer than what one tile leaves.
+        const BadBlocks nothing {{0, shape.rows}, {0, shape.cols}, {0}};
+        return placesEndingLike(simplified(blocks.value_or(nothing)), named(variants));
+    });
+}
+
+void fillEndsLike(CaptureVerdict& verdict, const CaptureFile& capture)
+{
+    const bool born = verdict.role == Role::birth || verdict.role == Role::padding;
+    if (!born || verdict.facts.damage.count == 0 || !capture.output) {
+        return;
+    }
+    const auto found = endingLike(capture, verdict.facts.damage.batch, verdict.variant.names);
+    if (!found) {
+        return;
+    }
+    verdict.endsLike.clear();
+    std::ranges::transform(found->places, std::back_inserter(verdict.endsLike), &EndingPlace::place);
+    verdict.endsLikeTried = found->tried;
+}
+
+void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged)
+{
+    if (judged.endsLikeTried == 0 || !judged.facts.replayed) {
+        return;
+    }
+    for (const auto* variant : named(verdict.variant.names)) {
+        const auto program = compileProgram(*variant, {1, judged.facts.rows, judged.facts.cols}, {});
+        verdict.endsLikeTried += program ? static_cast<int>(placesIn(*program).size()) : 0;
+        std::ranges::copy_if(judged.endsLike, std::back_inserter(verdict.endsLike),
+            [&](const SpreadPlace& place) { return place.variant == variant->name; });
+    }
+}
+
+} // namespace nanscope

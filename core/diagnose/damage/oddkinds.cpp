@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/damage/oddkinds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+namespace nanscope {
+
+namespace {
+
+// Rows, or columns, of a matrix, whichever way it lies.
+struct Lines
+{
+    const std::vector<double>& values;
+    std::int64_t count;
+    std::int64_t length;
+    std::int64_t stride; ///< from a line to the next
+    std::int64_t step; ///< along a line
+
+    double at(std::int64_t line, std::int64_t i) const
+    {
+        return values[static_cast<std::size_t>(line * stride + i * step)];
+    }
+};
+
+double product(const Lines& a, std::int64_t line, const Lines& b, std::int64_t other)
+{
+    double sum = 0;
+    for (std::int64_t i = 0; i < a.length; ++i) {
+        sum += a.at(line, i) * b.at(other, i);
+    }
+    return sum;
+}
+
+// A wrong tile of a product inside the iteration adds multiples of a few lines of the result to a few others. These
+// lines are nearly orthonormal: what stands across them has no large share in any.
+bool isMixtureOf(const Lines& apart, std::int64_t first, std::int64_t last, const Lines& result)
+{
+    constexpr std::int64_t looked = 32;
+    constexpr double inFewLines = 0.5;
+    const auto step = std::max<std::int64_t>(1, (last - first) / looked);
+    std::vector<double> shares(static_cast<std::size_t>(result.count), 0);
+    double energy = 0;
+    for (auto line = first; line < last; line += step) {
+        energy += product(apart, line, apart, line);
+        for (std::int64_t other = 0; other < result.count; ++other) {
+            const double along = product(apart, line, result, other);
+            shares[static_cast<std::size_t>(other)] += along * along;
+        }
+    }
+    std::ranges::sort(shares, std::greater {});
+    const auto few = shares.begin() + static_cast<std::ptrdiff_t>((shares.size() + 3) / 4);
+    const double within = std::accumulate(shares.begin(), shares.end(), 0.0);
+    const double byChance = static_cast<double>(result.count) / static_cast<double>(result.length);
+    return std::accumulate(shares.begin(), few, 0.0) >= inFewLines * energy || within >= (1 + byChance) / 2 * energy;
+}
+
+bool isMixtureOfTheRest(
+    const MatrixShape& shape, const std::vector<double>& apart, const std::vector<double>& replay, const OddBox& box)
+{
+    if (box.colBegin == 0 && box.colEnd == shape.cols && shape.rows <= shape.cols) {
+        const Lines rows {replay, shape.rows, shape.cols, shape.cols, 1};
+        return isMixtureOf({apart, shape.rows, shape.cols, shape.cols, 1}, box.rowBegin, box.rowEnd, rows);
+    }
+    if (box.rowBegin == 0 && box.rowEnd == shape.rows && shape.cols <= shape.rows) {
+        const Lines cols {replay, shape.cols, shape.rows, 1, shape.cols};
+        return isMixtureOf({apart, shape.cols, shape.rows, 1, shape.cols}, box.colBegin, box.colEnd, cols);
+    }
+    return false;
+}
+
+struct Products
+{
+    double sum = 0;
+    double count = 0;
+    std::vector<double> ofRows;
+    std::vector<double> ofCols;
+};
+
+Products sumOfProducts(
+    const MatrixShape& shape, const std::vector<double>& a, const std::vector<double>& b, const OddBox& box)
+{
+    Products products;
+    products.ofRows.resize(static_cast<std::size_t>(box.rowEnd - box.rowBegin));
+    products.ofCols.resize(static_cast<std::size_t>(box.colEnd - box.colBegin));
+    products.count = static_cast<double>(products.ofRows.size() * products.ofCols.size());
+    for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
+        for (auto col = box.colBegin; col < box.colEnd; ++col) {
+            const auto i = static_cast<std::size_t>(row * shape.cols + col);
+            const double product = a[i] * b[i];
+            products.sum += product;
+            products.ofRows[static_cast<std::size_t>(row - box.rowBegin)] += product;
+            products.ofCols[static_cast<std::size_t>(col - box.colBegin)] += product;
+        }
+    }
+    return products;
+}
+
+// A factor of its own for each line explains all that is off, and it is not zero.
+bool isScaled(const std::vector<double>& own, const std::vector<double>& off, const std::vector<double>& both)
+{
+    constexpr double unexplained = 0.05;
+    constexpr double smallestFactor = 0.1;
+    double rest = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+        const double slope = own[i] > 0 ? both[i] / own[i] : 0;
+        if (std::abs(1 + slope) < smallestFactor) {
+            return false;
+        }
+        rest += off[i] - slope * both[i];
+    }
+    return rest <= unexplained * std::accumulate(off.begin(), off.end(), 0.0);
+}
+
+} // namespace
+
+bool looksDeliberate(const Element& element, const std::vector<double>& replay, const OddBox& box)
+{
+    // Of unrelated values, the product is that of a random walk.
+    constexpr double deviations = 4;
+    std::vector<double> apart(element.output.size());
+    std::ranges::transform(element.output, replay, apart.begin(), std::minus {});
+    const auto own = sumOfProducts(element.shape, replay, replay, box);
+    const auto off = sumOfProducts(element.shape, apart, apart, box);
+    const auto both = sumOfProducts(element.shape, apart, replay, box);
+    const bool unrelated = std::abs(both.sum) <= deviations * std::sqrt(off.sum * own.sum / both.count);
+    if (unrelated && off.sum <= own.sum) {
+        return !isMixtureOfTheRest(element.shape, apart, replay, box);
+    }
+    return isScaled(own.ofRows, off.ofRows, both.ofRows) || isScaled(own.ofCols, off.ofCols, both.ofCols);
+}
+
+bool looksMasked(const Element& element, const OddBox& box)
+{
+    constexpr double part = 0.05; // fewer zeros are those that an output has anyhow
+    const auto zeroAt = [&](std::int64_t row, std::int64_t col) {
+        return element.output[static_cast<std::size_t>(row * element.shape.cols + col)] == 0;
+    };
+    OddBox zeros {box.rowEnd, box.rowBegin, box.colEnd, box.colBegin};
+    std::int64_t count = 0;
+    for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
+        for (auto col = box.colBegin; col < box.colEnd; ++col) {
+            if (zeroAt(row, col)) {
+                ++count;
+                zeros = {std::min(zeros.rowBegin, row), std::max(zeros.rowEnd, row + 1), std::min(zeros.colBegin, col),
+                    std::max(zeros.colEnd, col + 1)};
+            }
+        }
+    }
+    const auto area = (box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin);
+    if (count == 0 || static_cast<double>(count) < part * static_cast<double>(area)) {
+        return false;
+    }
+    const auto rows = zeros.rowEnd - zeros.rowBegin;
+    const auto cols = zeros.colEnd - zeros.colBegin;
+    return count < rows * cols || rows == element.shape.rows || cols == element.shape.cols;
+}
+
+bool endsLikeACast(const Element& element, const std::vector<double>& replay)
+{
+    constexpr double rounding = 0.95;
+    double smallestGone = INFINITY;
+    double largestKept = 0;
+    bool nan = false;
+    bool inf = false;
+    for (std::size_t i = 0; i < replay.size(); ++i) {
+        const double value = element.output[i];
+        if (std::isfinite(value)) {
+            largestKept = std::max(largestKept, std::abs(replay[i]));
+            continue;
+        }
+        nan = nan || std::isnan(value);
+        inf = inf || std::isinf(value);
+        if (std::isinf(value) && std::signbit(value) != std::signbit(replay[i])) {
+            return false;
+        }
+        smallestGone = std::min(smallestGone, std::abs(replay[i]));
+    }
+    return nan != inf && smallestGone >= rounding * largestKept;
+}
+
+} // namespace nanscope

@@ -1,0 +1,418 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/damage/oddtiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "core/diagnose/damage/oddkinds.h"
+#include "core/diagnose/damage/provenance.h"
+#include "core/diagnose/identify/fits.h"
+#include "core/diagnose/verdict/thresholds.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr double oddError = verdict::corruptTile;
+// Where the typical tile is off by more, the function may be another one altogether.
+constexpr double typicalAtMost = verdict::plausibleFit;
+constexpr double overTypical = verdict::corruptRatio;
+constexpr double overSpread = 4;
+// Values that recur bit for bit are no rounding, so they need not stand out as far.
+constexpr double overTypicalIfRecurring = 2;
+constexpr std::size_t mostRecurring = 64;
+// Zeros where no replay has any are memory that was cleared and never written, however noisy the input makes the rest.
+constexpr double zerosOfTile = 0.25;
+constexpr int zerosAtLeast = 32;
+constexpr double zerosReplayed = 0.02;
+// A tile that should hold less than this share of the average energy is judged as if it held that much.
+constexpr double energyFloor = 0.01;
+
+// Where a replay gives so many tiles bit for bit, it is what ran, and another tile is no rounding, however far apart
+// roundings of this input may end.
+constexpr double exactRest = 0.9;
+constexpr std::size_t fewestExact = 8;
+
+// Roundings of one function end equally far apart in all tiles. Where three tiles in four are nearer to a replay than a
+// tenth of that, the function took the way of this replay, and no rounding takes a tile ten times as far: of the lab's
+// dumps (seeds 83, 84) those three come to 0.02 of it and wrong tiles to 0.5 and more.
+constexpr double calmShare = 0.75;
+constexpr double calmOfSpread = 0.1;
+constexpr double overCalm = 10;
+constexpr std::size_t fewestCalm = 16;
+
+// Beside damage: of fewer tiles none is typical.
+constexpr std::size_t fewestBesideDamage = 8;
+
+double median(std::vector<double> values)
+{
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+using Chosen = std::vector<bool>; ///< tiles that are looked at
+
+std::vector<double> errorsAgainst(const Element& element, const std::vector<double>& reference, const Chosen& chosen)
+{
+    const auto errors = tileErrors(element, reference);
+    double energy = 0;
+    for (std::size_t i = 0; i < errors.tiles.size(); ++i) {
+        energy += chosen[i] ? errors.tiles[i].reference : 0;
+    }
+    const double floor = energyFloor * energy / static_cast<double>(std::ranges::count(chosen, true));
+    std::vector<double> relative;
+    for (const auto& tile : errors.tiles) {
+        relative.push_back(tile.relative(floor));
+    }
+    return relative;
+}
+
+std::vector<int> zerosOf(const std::vector<double>& values, const MatrixShape& shape, std::int64_t across)
+{
+    constexpr auto side = TileErrors::side;
+    std::vector<int> zeros(static_cast<std::size_t>(across * ((shape.rows + side - 1) / side)), 0);
+    for (std::int64_t i = 0; i < shape.elements(); ++i) {
+        const auto tile = i / shape.cols / side * across + i % shape.cols / side;
+        zeros[static_cast<std::size_t>(tile)] += values[static_cast<std::size_t>(i)] == 0 ? 1 : 0;
+    }
+    return zeros;
+}
+
+double sizeOf(const OddBox& box)
+{
+    return static_cast<double>((box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin));
+}
+
+bool allFinite(const std::vector<double>& values)
+{
+    return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
+/// The replays of all members, held against the output tile by tile.
+class Search
+{
+public:
+    Search(const Element& element, const std::vector<double>& first, std::optional<double> epsilon, Device& device,
+        const CancelToken& cancel, std::size_t fewest)
+        : m_element(element)
+        , m_first(first)
+        , m_fewest(fewest)
+        , m_epsilon(epsilon)
+        , m_device(device)
+        , m_cancel(cancel)
+    {
+        m_grid.across = (element.shape.cols + TileErrors::side - 1) / TileErrors::side;
+        m_zeros = zerosOf(element.output, element.shape, m_grid.across);
+        chooseTiles();
+    }
+
+    Result<OddTiles> run(std::vector<Member> members)
+    {
+        if (!allFinite(m_first) || chosenCount() < m_fewest) {
+            return OddTiles {};
+        }
+        m_nearest = errorsAgainst(m_element, m_first, m_chosen);
+        m_spread.assign(m_nearest.size(), 0);
+        m_otherSpread = m_spread;
+        m_replayZeros = zerosOf(m_first, m_element.shape, m_grid.across);
+        noteExact(m_first);
+        std::stable_partition(
+            members.begin(), members.end(), [](const Member& member) { return member.variant->published; });
+        const bool anyPublished = members.front().variant->published;
+        for (const auto& member : members) {
+            // Where roundings alone take most tiles that far, one more function does not change that.
+            const bool otherRoundings = tooNoisy() && &member == &members.front();
+            if (oddOnes().empty() && !otherRoundings) {
+                break;
+            }
+            if (auto done = narrow(member, anyPublished && !member.variant->published); !done) {
+                return tl::make_unexpected(done.error());
+            }
+        }
+        return summary();
+    }
+
+    bool deliberate(const OddTiles& found) const
+    {
+        return found.count > 0 && looksDeliberate(m_element, m_first, found.box);
+    }
+
+private:
+    void chooseTiles()
+    {
+        std::vector<double> finite(m_zeros.size(), 0);
+        const auto cols = m_element.shape.cols;
+        for (std::int64_t i = 0; i < m_element.shape.elements(); ++i) {
+            const auto tile = i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side;
+            finite[static_cast<std::size_t>(tile)] +=
+                std::isfinite(m_element.output[static_cast<std::size_t>(i)]) ? 1 : 0;
+        }
+        for (std::size_t tile = 0; tile < finite.size(); ++tile) {
+            m_chosen.push_back(2 * finite[tile] >= sizeOf(boxOf(tile)));
+        }
+    }
+
+    Result<std::vector<double>> replayed(const Member& member, const Rounding& rounding)
+    {
+        ReplayOptions options;
+        options.precision = member.precision;
+        options.rounding = rounding;
+        options.epsilon = m_epsilon;
+        options.keepOutput = true;
+        return replay(*member.variant, m_element.shape, m_element.input, m_device, options, m_cancel)
+            .map([](Replay done) { return std::move(done.outputs[0]); });
+    }
+
+    Result<void> narrow(const Member& member, bool otherForm)
+    {
+        if (otherForm) {
+            m_otherForms.emplace_back(member.variant->name);
+        }
+        std::vector<double> plain;
+        for (const auto& rounding : envelopeOf(member)) {
+            auto output = replayed(member, rounding);
+            if (!output) {
+                return tl::make_unexpected(output.error());
+            }
+            if (!allFinite(*output)) {
+                continue;
+            }
+            const auto errors = errorsAgainst(m_element, *output, m_chosen);
+            std::ranges::transform(
+                m_nearest, errors, m_nearest.begin(), [](double a, double b) { return std::min(a, b); });
+            std::ranges::transform(m_replayZeros, zerosOf(*output, m_element.shape, m_grid.across),
+                m_replayZeros.begin(), [](int a, int b) { return std::max(a, b); });
+            noteExact(*output);
+            if (plain.empty()) {
+                plain = std::move(*output);
+            } else {
+                widen(otherForm ? m_otherSpread : m_spread, plain, *output);
+            }
+        }
+        return {};
+    }
+
+    void noteExact(const std::vector<double>& output)
+    {
+        const auto rounded = inFormatOf(m_element, output);
+        Chosen same(m_chosen.size(), true);
+        const auto cols = m_element.shape.cols;
+        for (std::int64_t i = 0; i < m_element.shape.elements(); ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            const auto tile = i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side;
+            const double captured = m_element.output[at];
+            same[static_cast<std::size_t>(tile)] =
+                same[static_cast<std::size_t>(tile)] && (captured == rounded[at] || !std::isfinite(captured));
+        }
+        std::size_t equal = 0;
+        for (std::size_t tile = 0; tile < same.size(); ++tile) {
+            equal += same[tile] && m_chosen[tile] ? 1 : 0;
+        }
+        const bool isExact =
+            equal >= fewestExact && static_cast<double>(equal) >= exactRest * static_cast<double>(chosenCount());
+        if (isExact && equal > m_exactTiles) {
+            m_exactTiles = equal;
+            m_nearestExact = errorsAgainst(m_element, output, m_chosen);
+        }
+    }
+
+    void widen(std::vector<double>& spread, const std::vector<double>& plain, const std::vector<double>& other) const
+    {
+        Element asCaptured;
+        asCaptured.shape = m_element.shape;
+        asCaptured.output = other;
+        const auto apart = errorsAgainst(asCaptured, plain, Chosen(m_chosen.size(), true));
+        std::ranges::transform(spread, apart, spread.begin(), [](double a, double b) { return std::max(a, b); });
+    }
+
+    std::vector<std::size_t> oddOnes() const
+    {
+        const double typical = typicalError();
+        std::vector<std::size_t> odd;
+        std::size_t looked = 0;
+        for (std::size_t i = 0; i < m_nearest.size(); ++i) {
+            if (!m_chosen[i]) {
+                continue;
+            }
+            const bool mayRecur = m_nearest[i] > std::max(oddError, overTypicalIfRecurring * typical);
+            if (standsOut(i, typical) || isCleared(i)
+                || (mayRecur && ++looked <= mostRecurring && !recursInside(m_element, boxOf(i)).empty())) {
+                odd.push_back(i);
+            }
+        }
+        return odd;
+    }
+
+    std::size_t chosenCount() const { return static_cast<std::size_t>(std::ranges::count(m_chosen, true)); }
+
+    double typicalError() const
+    {
+        std::vector<double> errors;
+        for (std::size_t i = 0; i < m_nearest.size(); ++i) {
+            if (m_chosen[i]) {
+                errors.push_back(m_nearest[i]);
+            }
+        }
+        return median(std::move(errors));
+    }
+
+    bool standsOut(std::size_t tile, double typical) const
+    {
+        if (m_exactTiles > 0) {
+            return m_nearestExact[tile] > oddError;
+        }
+        const auto calm = calmRatio();
+        const double unlikely = calm ? overCalm * *calm * m_spread[tile] : overSpread * spreadAt(tile);
+        return isFar(tile, typical) && m_nearest[tile] > unlikely;
+    }
+
+    /// The error of three tiles in four, at most, as a part of what roundings of the members differ there; none where
+    /// that is not little.
+    std::optional<double> calmRatio() const
+    {
+        std::vector<double> ratios;
+        for (std::size_t i = 0; i < m_nearest.size(); ++i) {
+            if (m_chosen[i] && m_spread[i] > 0) {
+                ratios.push_back(m_nearest[i] / m_spread[i]);
+            }
+        }
+        if (ratios.size() < fewestCalm || ratios.size() < chosenCount()) {
+            return std::nullopt;
+        }
+        const auto most = static_cast<std::size_t>(calmShare * static_cast<double>(ratios.size()));
+        std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(most), ratios.end());
+        return ratios[most] <= calmOfSpread ? std::optional(ratios[most]) : std::nullopt;
+    }
+
+    bool isFar(std::size_t tile, double typical) const
+    {
+        return typical <= typicalAtMost && m_nearest[tile] > std::max(oddError, overTypical * typical);
+    }
+
+    double spreadAt(std::size_t tile) const { return std::max(m_spread[tile], m_otherSpread[tile]); }
+
+    bool tooNoisy() const { return m_exactTiles == 0 && typicalError() > typicalAtMost; }
+
+    /// Far off, and hidden by roundings: of forms that nobody recommends alone, or of the others.
+    std::vector<std::size_t> hiddenOnes(bool byOtherForms) const
+    {
+        const double typical = typicalError();
+        std::vector<std::size_t> hidden;
+        for (std::size_t i = 0; i < m_nearest.size() && m_exactTiles == 0; ++i) {
+            const bool unlessOthers = m_nearest[i] > overSpread * m_spread[i];
+            if (m_chosen[i] && isFar(i, typical) && !standsOut(i, typical) && unlessOthers == byOtherForms) {
+                hidden.push_back(i);
+            }
+        }
+        return hidden;
+    }
+
+    UnjudgedTiles unjudged() const
+    {
+        UnjudgedTiles tiles;
+        tiles.of = static_cast<std::int64_t>(chosenCount());
+        if (tooNoisy()) {
+            tiles.count = tiles.of;
+            tiles.error = typicalError();
+            tiles.spread = median(m_spread);
+            return tiles;
+        }
+        for (const auto i : hiddenOnes(false)) {
+            ++tiles.count;
+            if (m_nearest[i] > tiles.error) {
+                tiles.error = m_nearest[i];
+                tiles.spread = m_spread[i];
+                tiles.row = m_grid.rowOf(i);
+                tiles.col = m_grid.colOf(i);
+            }
+        }
+        return tiles;
+    }
+
+    bool isCleared(std::size_t tile) const
+    {
+        const auto box = boxOf(tile);
+        const auto size = sizeOf(box);
+        return m_zeros[tile] >= zerosAtLeast && m_zeros[tile] >= zerosOfTile * size
+            && m_replayZeros[tile] <= zerosReplayed * size;
+    }
+
+    OddBox boxOf(std::size_t tile) const
+    {
+        const auto row = m_grid.rowOf(tile);
+        const auto col = m_grid.colOf(tile);
+        return {row, std::min(row + TileErrors::side, m_element.shape.rows), col,
+            std::min(col + TileErrors::side, m_element.shape.cols)};
+    }
+
+    OddTiles summary() const
+    {
+        OddTiles found;
+        found.box = {m_element.shape.rows, 0, m_element.shape.cols, 0};
+        found.unjudged = unjudged();
+        auto odd = oddOnes();
+        if (odd.empty()) {
+            odd = hiddenOnes(true);
+            found.unlessRan = odd.empty() ? std::vector<std::string>() : m_otherForms;
+        }
+        for (const auto i : odd) {
+            ++found.count;
+            const auto tile = boxOf(i);
+            auto& box = found.box;
+            box = {std::min(box.rowBegin, tile.rowBegin), std::max(box.rowEnd, tile.rowEnd),
+                std::min(box.colBegin, tile.colBegin), std::max(box.colEnd, tile.colEnd)};
+            if (const double error = m_exactTiles > 0 ? m_nearestExact[i] : m_nearest[i]; error > found.worstError) {
+                found.worstError = error;
+                found.row = tile.rowBegin;
+                found.col = tile.colBegin;
+                found.spread = spreadAt(i);
+            }
+        }
+        return found;
+    }
+
+    const Element& m_element;
+    const std::vector<double>& m_first; ///< what the first member gives
+    std::size_t m_fewest; ///< tiles without which nothing is said
+    Chosen m_chosen;
+    std::optional<double> m_epsilon;
+    Device& m_device;
+    const CancelToken& m_cancel;
+    std::vector<double> m_nearest; ///< per tile, the error against the replay that comes closest
+    std::vector<double> m_spread; ///< per tile, by how much roundings of one member differ
+    std::vector<double> m_otherSpread; ///< the same of forms that nobody recommends, beside published ones
+    std::vector<std::string> m_otherForms;
+    std::size_t m_exactTiles = 0; ///< that a replay gives bit for bit, where those are nearly all
+    std::vector<double> m_nearestExact; ///< per tile, the error against that replay
+    TileErrors m_grid; ///< only where its tiles lie
+    std::vector<int> m_zeros; ///< of the captured output, per tile
+    std::vector<int> m_replayZeros; ///< the most that a replay has
+};
+
+} // namespace
+
+Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members,
+    const std::vector<double>& first, std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+{
+    if (members.empty()) {
+        return OddTiles {};
+    }
+    Search search(element, first, epsilon, device, cancel, 1);
+    auto found = search.run(members);
+    if (found) {
+        found->deliberate = search.deliberate(*found);
+    }
+    return found;
+}
+
+Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members,
+    const std::vector<double>& first, std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+{
+    return members.empty() ? Result<OddTiles>(OddTiles {})
+                           : Search(element, first, epsilon, device, cancel, fewestBesideDamage).run(members);
+}
+
+} // namespace nanscope

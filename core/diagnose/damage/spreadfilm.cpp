@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/damage/spreadfilm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/diagnose/damage/damage.h"
+#include "core/replay/engine/cellrun.h"
+#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/replaypair.h"
+#include "core/tensorfile/capture/capturefile.h"
+
+namespace nanscope {
+
+namespace {
+
+bool finiteValue(const PlantedFault& fault)
+{
+    return fault.value == PlantedValue::zero || fault.value == PlantedValue::number
+        || fault.value == PlantedValue::held;
+}
+
+/// The replay and, where the fault is finite, the same one without it.
+struct Pair
+{
+    CellRun run;
+    std::optional<CellRun> healthy;
+};
+
+Result<Pair> begin(const CaptureFile& capture, const FilmRequest& request, const DeviceFactory& devices)
+{
+    auto run = CellRun::begin(capture, request.cell, request.batch, devices);
+    if (!run) {
+        return tl::make_unexpected(run.error());
+    }
+    if (auto planted = run->plant(*request.plant); !planted) {
+        return tl::make_unexpected(planted.error());
+    }
+    Pair pair {std::move(*run), std::nullopt};
+    if (finiteValue(*request.plant)) {
+        auto healthy = CellRun::begin(capture, request.cell, request.batch, devices);
+        if (!healthy) {
+            return tl::make_unexpected(healthy.error());
+        }
+        pair.healthy = std::move(*healthy);
+    }
+    return pair;
+}
+
+Result<void> compare(
+    SpreadFrame& frame, const std::vector<double>& values, Pair& pair, std::size_t op, const CancelToken& cancel)
+{
+    if (!pair.healthy) {
+        return {};
+    }
+    if (auto done = pair.healthy->runThrough(op, cancel); !done) {
+        return done;
+    }
+    return pair.healthy->matrix().map(
+        [&](const std::vector<double>& right) { frame.distance = relativeDistance(values, right); });
+}
+
+/// Leaves the values of the op in `values`.
+Result<SpreadFrame> nextFrame(Pair& pair, std::size_t op, std::vector<double>& values, const CancelToken& cancel)
+{
+    if (auto done = pair.run.runThrough(op, cancel); !done) {
+        return tl::make_unexpected(done.error());
+    }
+    SpreadFrame frame;
+    frame.trace = pair.run.ops()[op];
+    auto matrix = pair.run.matrix();
+    auto tiles = pair.run.tiles();
+    auto scans = pair.run.scans();
+    if (!matrix || !tiles || !scans) {
+        return tl::make_unexpected(!matrix ? matrix.error() : !tiles ? tiles.error() : scans.error());
+    }
+    values = std::move(*matrix);
+    frame.trace.batches = {scans->back()};
+    if (values.size() > 1) {
+        frame.trace.tiles = {std::move(*tiles)};
+    }
+    frame.damage = describeDamage(values, frame.trace.rows, frame.trace.cols);
+    return compare(frame, values, pair, op, cancel).map([&] { return std::move(frame); });
+}
+
+Result<std::optional<bool>> endsLike(const CaptureFile& capture, std::int64_t batch, const std::vector<double>& values)
+{
+    if (!capture.output || capture.output->matrices() != capture.input.matrices()) {
+        return std::optional<bool>();
+    }
+    std::vector<double> output(values.size());
+    return capture.output->read(batch, std::span(output)).map([&] {
+        return std::optional(std::ranges::equal(
+            values, output, [](double a, double b) { return std::isfinite(a) == std::isfinite(b); }));
+    });
+}
+
+} // namespace
+
+Result<SpreadFilm> spreadFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job)
+{
+    const auto capture = openCapture(request.capture);
+    if (!capture) {
+        return tl::make_unexpected(capture.error());
+    }
+    auto pair = begin(*capture, request, devices);
+    if (!pair) {
+        return tl::make_unexpected(pair.error());
+    }
+    SpreadFilm film {pair->run.cell(), request.batch, capture->input.matrices().batch, {}, {}};
+    std::vector<double> values;
+    const auto& ops = pair->run.ops();
+    for (std::size_t op = 0; op < ops.size(); ++op) {
+        reportOp(job, "spread", ops[op], op, ops.size());
+        auto frame = nextFrame(*pair, op, values, job.cancel);
+        if (!frame) {
+            return tl::make_unexpected(frame.error());
+        }
+        frame->planted = ops[op].op == request.plant->op && ops[op].iteration == request.plant->iteration;
+        film.frames.push_back(std::move(*frame));
+    }
+    return endsLike(*capture, request.batch, values).map([&](std::optional<bool> like) {
+        film.endsLikeDump = like;
+        return std::move(film);
+    });
+}
+
+} // namespace nanscope

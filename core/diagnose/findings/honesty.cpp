@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a log hides: values that were replaced, dropped or smeared. See also limits.cpp.
+#include "core/diagnose/findings/honesty.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/context/settings.h"
+#include "core/diagnose/findings/story.h"
+#include "core/probe/nanmessage.h"
+
+namespace nanscope::cards {
+
+namespace {
+
+bool badAt(const Trace& trace, std::int64_t step)
+{
+    const auto* point = pointAt(trace, step);
+    return point != nullptr && isNonFinite(point->state);
+}
+
+/// Hugging Face's Trainer puts a mean of earlier losses in the place of one that is not finite, 0 where there is none.
+CardOutcome nanFilter(const Story& story)
+{
+    if (story.loss.empty()) {
+        return notCheckable(whyEmpty(story, story.loss));
+    }
+    std::vector<Evidence> evidence;
+    std::int64_t zeros = 0;
+    std::int64_t suspected = 0;
+    std::optional<std::int64_t> first;
+    for (const auto& point : story.loss.points) {
+        if (point.state != PointState::finite || point.value != 0) {
+            continue;
+        }
+        ++zeros;
+        if (badAt(story.gradNorm, point.step)) {
+            ++suspected;
+            first = first.value_or(point.step);
+            addEvidence(evidence, evidenceOf(story.loss, point));
+            addEvidence(evidence, evidenceOf(story.gradNorm, *pointAt(story.gradNorm, point.step)));
+        }
+    }
+    if (suspected > 0) {
+        return at(fired(Confidence::medium,
+                      fmt::format("{} with a loss of exactly 0 beside a gradient norm that is not finite: suspected "
+                                  "non-finite losses",
+                          howMany(suspected, "step")),
+                      evidence),
+            first, story.loss.rank);
+    }
+    if (zeros > 0 && story.gradNorm.empty()) {
+        return notCheckable(fmt::format("{} exactly 0 and no gradient norm beside", howMany(zeros, "loss value")));
+    }
+    return clear("no loss of exactly 0 beside a bad gradient norm");
+}
+
+/// A step that was left out has no loss to print.
+bool leftOut(const Trace& skipped, std::int64_t step)
+{
+    const auto* point = pointAt(skipped, step);
+    return point != nullptr && point->value > 0;
+}
+
+/// Megatron prints the average of the losses that are not NaN, and no field where there is none.
+CardOutcome droppedLoss(const Story& story)
+{
+    const auto counter = traceOf(story.run, "nan_iterations");
+    for (const auto& point : counter.points) {
+        if (point.state == PointState::finite && point.value > 0) {
+            return at(fired(Confidence::high,
+                          fmt::format("{:g} iterations up to step {} had a NaN loss that no line shows", point.value,
+                              point.step),
+                          {evidenceOf(counter, point)}),
+                point.step, counter.rank);
+        }
+    }
+    if (story.loss.empty()) {
+        return notCheckable(whyEmpty(story, story.loss));
+    }
+    const auto skipped = traceOf(story.run, "skipped_iterations");
+    std::int64_t missing = 0;
+    for (const auto& point : story.loss.points) {
+        if (point.state != PointState::reported) {
+            continue;
+        }
+        missing += leftOut(skipped, point.step) ? 0 : 1;
+        if (badAt(story.gradNorm, point.step)) {
+            return at(
+                fired(Confidence::high,
+                    fmt::format(
+                        "step {} was reported without a loss, beside a gradient norm that is not finite", point.step),
+                    {evidenceOf(story.loss, point), evidenceOf(story.gradNorm, *pointAt(story.gradNorm, point.step))}),
+                point.step, story.loss.rank);
+        }
+    }
+    return missing > 0 && story.gradNorm.empty()
+        ? notCheckable(fmt::format("{} without a loss, and no gradient norm beside", howMany(missing, "step")))
+        : clear("no step lost its loss beside a bad gradient norm");
+}
+
+/// Only nanochat prints "lrm", and its loss is a moving average.
+bool isMovingAverage(const RunData& run, const Series& loss)
+{
+    return std::any_of(run.series.begin(), run.series.end(),
+        [&](const Series& series) { return series.name == "lrm" && series.source == loss.source; });
+}
+
+/// Of every attempt by itself: a later one that is fine takes an earlier one's place in the trace.
+CardOutcome smearedNan(const Story& story)
+{
+    bool streak = false;
+    for (const auto& series : story.run.series) {
+        Trace loss;
+        loss.name = series.name;
+        loss.source = series.source;
+        loss.points = series.name == "loss" ? series.points : std::vector<Point>();
+        const auto* first = lastStreak(loss);
+        streak = streak || first != nullptr;
+        if (first != nullptr && isMovingAverage(story.run, series)) {
+            return at(
+                fired(Confidence::high,
+                    fmt::format("the loss is NaN from step {} on; it is a moving average, so {} after it say nothing "
+                                "of their own steps",
+                        first->step, howMany(&loss.points.back() - first, "value")),
+                    {evidenceOf(loss, *first)}),
+                first->step, series.rank);
+        }
+    }
+    if (story.loss.empty()) {
+        return notCheckable(whyEmpty(story, story.loss));
+    }
+    return clear(streak ? "nothing marks the loss as a moving average" : "no run of NaN at the end of the loss");
+}
+
+using Ranks = std::map<int, Evidence>;
+
+/// Ranks that a capture or a launcher names, and where.
+Ranks namedRanks(const RunData& run)
+{
+    Ranks ranks;
+    for (const auto& capture : run.captures) {
+        if (capture.rank) {
+            ranks.try_emplace(*capture.rank, evidenceOf(capture, fmt::format("a capture of rank {}", *capture.rank)));
+        }
+    }
+    for (const auto& event : run.events) {
+        if (event.rank && event.kind == EventKind::terminated) {
+            ranks.try_emplace(*event.rank, evidenceOf(event));
+        }
+    }
+    return ranks;
+}
+
+/// Without the ranks that printed a line of their own; a launcher's summary is not one.
+Ranks silentRanks(const RunData& run, Ranks ranks)
+{
+    for (const auto& series : run.series) {
+        ranks.erase(series.rank.value_or(-1));
+    }
+    for (const auto& event : run.events) {
+        if (event.kind != EventKind::terminated) {
+            ranks.erase(event.rank.value_or(-1));
+        }
+    }
+    return ranks;
+}
+
+bool anyRankLogged(const RunData& run)
+{
+    return std::any_of(run.series.begin(), run.series.end(), [](const Series& s) { return s.rank.has_value(); })
+        || std::any_of(run.events.begin(), run.events.end(),
+            [](const Event& e) { return e.rank && e.kind != EventKind::terminated; });
+}
+
+const Event* fromAnotherRank(const RunData& run)
+{
+    const auto found = std::find_if(run.events.begin(), run.events.end(), [](const Event& event) {
+        const auto said = event.kind == EventKind::nanLoss ? parseNanMessage(event.text) : std::nullopt;
+        return said && said->otherRank;
+    });
+    return found == run.events.end() ? nullptr : &*found;
+}
+
+std::string listOf(const Ranks& ranks)
+{
+    constexpr std::size_t most = 8;
+    std::string text;
+    std::size_t shown = 0;
+    for (const auto& [rank, line] : ranks) {
+        if (++shown <= most) {
+            text += fmt::format("{}{}", text.empty() ? "" : ", ", rank);
+        }
+    }
+    return ranks.size() > most ? fmt::format("{} and {} more", text, ranks.size() - most) : text;
+}
+
+CardOutcome silent(const Ranks& ranks, Confidence sure, std::string_view words)
+{
+    std::vector<Evidence> evidence;
+    for (const auto& [rank, line] : ranks) {
+        addEvidence(evidence, line);
+    }
+    return fired(sure, fmt::format("{} rank {}", words, listOf(ranks)), std::move(evidence));
+}
+
+CardOutcome oneRank(const Story& story)
+{
+    if (const auto* event = fromAnotherRank(story.run)) {
+        return at(
+            fired(Confidence::high, "a line says that another rank has NaN; which one, only its own log could tell",
+                {evidenceOf(*event)}),
+            event->step, std::nullopt);
+    }
+    const auto named = namedRanks(story.run);
+    if (named.empty() || story.run.series.empty()) {
+        return notCheckable(named.empty() ? "no rank is named" : "no log is there");
+    }
+    if (!anyRankLogged(story.run)) {
+        return named.size() < 2
+            ? notCheckable("the log does not say whose lines it holds")
+            : silent(named, Confidence::low, "the log does not say whose lines it holds, among those of");
+    }
+    const auto ranks = silentRanks(story.run, named);
+    return ranks.empty() ? clear("every rank that is named has lines of its own")
+                         : silent(ranks, Confidence::medium, "no log line of");
+}
+
+} // namespace
+
+std::vector<Card> honestyCards()
+{
+    std::vector<Card> cards {
+        {"log-nan-filter", "A bad loss may be logged as 0", "warning",
+            "loss exactly 0 beside a gradient norm that is not finite (Hugging Face Trainer, logging_nan_inf_filter)",
+            {"logging_nan_inf_filter=False shows the loss as it was; the default puts a mean in its place"}, nanFilter},
+        {"log-dropped-loss", "A NaN loss is missing from the log", "warning",
+            "a step without a loss beside a gradient norm that is not finite, or a count of NaN iterations "
+            "(Megatron-LM)",
+            {"Megatron averages only losses that are not NaN, and counts NaN only within skipped iterations"},
+            droppedLoss},
+        {"log-smeared-nan", "One NaN fills the rest of the loss", "info",
+            "NaN to the end in a loss that is a moving average (nanochat)",
+            {"only the first of these steps is known to be bad; a gradient norm or another log tells of the others"},
+            smearedNan},
+        {"log-one-rank", "Ranks that no log speaks for", "info",
+            "ranks of captures or of a launcher without a line of their own",
+            {"many trainers print on rank 0 only: torchrun --tee 3 --log-dir logs keeps every rank's output",
+                "absence of a line is no evidence that a rank was well"},
+            oneRank},
+    };
+    for (auto& card : limitCards()) {
+        cards.push_back(std::move(card));
+    }
+    return cards;
+}
+
+} // namespace nanscope::cards

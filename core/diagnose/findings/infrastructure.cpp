@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines that explain a failure better than numbers would: hardware, infrastructure, a diagnostic that itself failed.
+#include "core/diagnose/findings/story.h"
+
+namespace nanscope::cards {
+
+namespace {
+
+/// Step and rank are those of the first line; another line's would be a guess.
+CardOutcome linesOf(const Story& story, EventKind kind, std::string_view reason)
+{
+    CardOutcome outcome = clear("no such line in the logs");
+    std::int64_t lines = 0;
+    for (const auto& event : story.run.events) {
+        if (event.kind != kind) {
+            continue;
+        }
+        if (lines == 0) {
+            outcome = at(fired(Confidence::high, {}, {}), event.step, event.rank);
+        }
+        lines += event.copies;
+        addEvidence(outcome.evidence, evidenceOf(event));
+    }
+    if (lines > 0) {
+        outcome.reason = howMany(lines, "line") + std::string(reason);
+    }
+    return lines > 0 || hasConsole(story.run) ? outcome : notCheckable("no console log");
+}
+
+CardOutcome machine(const Story& story)
+{
+    return linesOf(story, EventKind::machine, " of the hardware");
+}
+
+CardOutcome infrastructure(const Story& story)
+{
+    return linesOf(story, EventKind::infrastructure, " of memory, disk or the build");
+}
+
+CardOutcome diagnosticFailed(const Story& story)
+{
+    return linesOf(story, EventKind::diagnosticFailed,
+        ": aten._is_any_true has no sharding strategy for DTensor, with clean gradients as with bad ones");
+}
+
+} // namespace
+
+std::vector<Card> infrastructureCards()
+{
+    return {
+        {"machine", "The log names a hardware error", "error", "Xid, ECC or SDC in a line",
+            {"take the GPU out of the job and run the vendor's diagnostics before blaming software"}, machine},
+        {"infrastructure", "The log names a failure of the infrastructure", "warning",
+            "out of memory, a full disk or a missing kernel image in a line",
+            {"rule this out first: out of memory, a full disk or a wrong build looks like a numerical fault from afar, "
+             "and a "
+             "cut-off dump may be its trace"},
+            infrastructure},
+        {"diagnostic-failed", "A checker failed; it did not find NaN", "info",
+            "\"does not have a sharding strategy registered\" (pytorch#170936; seen with torch 2.10.0, 2.12.1, 2.13.0 "
+            "and "
+            "2.15.0, and in no release up to then is there one)",
+            {"this line is no evidence of NaN: the check fails on DTensor whatever the gradients hold",
+                "torch.autograd.set_detect_anomaly(True, check_nan=False) runs and finds nothing",
+                "registering aten._is_any_true.default with a sum reduction (common_reduction_strategy; its import "
+                "path "
+                "differs between versions) lets the check run and find NaN",
+                "cheaper: isfinite over to_local() and a MAX over the ranks; see pytorch#170936"},
+            diagnosticFailed},
+    };
+}
+
+} // namespace nanscope::cards

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// P5 to P7: the scale that fp16 needs for its gradients, where it is missing, useless or forgotten.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/context/settings.h"
+#include "core/diagnose/findings/skips.h"
+#include "core/diagnose/findings/story.h"
+
+namespace nanscope::cards {
+
+namespace {
+
+/// Of the elements of a captured input, without matrices that are all zero: those are padding.
+std::optional<double> vanishedShare(const Capture& capture)
+{
+    std::int64_t small = 0;
+    std::int64_t all = 0;
+    for (const auto& batch : capture.input.batches) {
+        if (!batch.allZero()) {
+            small += batch.zero + batch.subnormal;
+            all += batch.count;
+        }
+    }
+    return all > 0 ? std::optional(static_cast<double>(small) / static_cast<double>(all)) : std::nullopt;
+}
+
+const Capture* mostVanished(const RunData& run)
+{
+    const Capture* most = nullptr;
+    for (const auto& capture : run.captures) {
+        const auto share = vanishedShare(capture);
+        most = share && (most == nullptr || *share > *vanishedShare(*most)) ? &capture : most;
+    }
+    return most;
+}
+
+bool hasScaler(const Story& story, const Skips& skips)
+{
+    return skips.byScaler || !story.lossScale.empty()
+        || settingNamed(story.run, {"loss_scale", "initial_loss_scale", "init_scale", "grad_scaler"}) != nullptr;
+}
+
+CardOutcome endlessCalibration(const SkipStreak& streak, std::int64_t most)
+{
+    return at(fired(Confidence::medium,
+                  fmt::format("the first {} were left out without one between that was taken; a search for the loss "
+                              "scale ends after {}",
+                      howMany(streak.count, "step"), most),
+                  {streak.first, streak.last}),
+        streak.firstStep, std::nullopt);
+}
+
+CardOutcome vanishedGradients(const Story& story, const Skips& skips)
+{
+    constexpr double most = 0.5;
+    const auto formats = formatsOf(story.run);
+    const auto* capture = mostVanished(story.run);
+    const bool half = formats.fp16 != nullptr || (capture != nullptr && capture->input.dtype == DType::float16);
+    if (capture == nullptr) {
+        return notCheckable(skips.known ? "no capture shows the gradients" : "no skipped step, no capture");
+    }
+    if (!half && !formats.known()) {
+        return notCheckable(missingSetting(story.run, "number format"));
+    }
+    const auto share = *vanishedShare(*capture);
+    if (!half || hasScaler(story, skips) || share <= most) {
+        return clear(!half ? "the run does not compute in fp16"
+                : hasScaler(story, skips)
+                ? "a loss scale is there"
+                : fmt::format("{:.0f} % of a captured input are zero or subnormal", 100 * share));
+    }
+    return at(fired(Confidence::low,
+                  fmt::format("{:.0f} % of a captured input are zero or subnormal, in a run that computes in fp16 and "
+                              "logs no loss scale",
+                      100 * share),
+                  {evidenceOf(*capture, fmt::format("input {}", shapeText(capture->input.shape)))}),
+        capture->step, capture->rank);
+}
+
+CardOutcome scalerMissing(const Story& story)
+{
+    const auto skips = skipsOf(story);
+    const auto most = calibrationSteps(skips);
+    const auto* start = skips.byScaler ? longest(skips.streaks, true) : nullptr;
+    if (start != nullptr && start->count > most) {
+        return endlessCalibration(*start, most);
+    }
+    auto outcome = vanishedGradients(story, skips);
+    if (outcome.state == FindingState::notCheckable && start != nullptr) {
+        return clear(fmt::format(
+            "{} left out at the start: a search for the loss scale may take {}", howMany(start->count, "step"), most));
+    }
+    return outcome;
+}
+
+CardOutcome scalerWithBf16(const Story& story)
+{
+    const auto formats = formatsOf(story.run);
+    if (!formats.known()) {
+        return notCheckable(missingSetting(story.run, "number format"));
+    }
+    if (formats.bf16 == nullptr || formats.fp16 != nullptr) {
+        return clear(formats.bf16 == nullptr ? "the run does not use bf16" : "the run uses fp16 as well");
+    }
+    for (const auto& point : story.lossScale.points) {
+        if (point.state == PointState::finite && point.value != 1) {
+            return at(fired(Confidence::high, fmt::format("the loss scale is {:g} in a bf16 run", point.value),
+                          {evidenceOf(*formats.bf16), evidenceOf(story.lossScale, point)}),
+                point.step, story.lossScale.rank);
+        }
+    }
+    for (const auto& event : story.run.events) {
+        if (event.kind == EventKind::skippedStep && event.text.find("loss scale") != std::string::npos) {
+            return at(fired(Confidence::high, "a step was left out for its loss scale in a bf16 run",
+                          {evidenceOf(*formats.bf16), evidenceOf(event)}),
+                event.step, std::nullopt);
+        }
+    }
+    return story.lossScale.empty() ? notCheckable(whyEmpty(story, story.lossScale)) : clear("the loss scale stays 1");
+}
+
+struct Change
+{
+    double scale = 0; ///< in binades
+    double norm = 0;
+};
+
+/// Of neighbours that have both values, those between which the scale moves: a trend of the norm alone is no evidence.
+std::vector<Change> changesOf(const Trace& scale, const Trace& norm)
+{
+    std::vector<Change> changes;
+    std::optional<std::pair<double, double>> before;
+    for (const auto& point : scale.points) {
+        const auto* other = pointAt(norm, point.step);
+        const bool both = other != nullptr && point.state == PointState::finite && other->state == PointState::finite;
+        if (!both || point.value <= 0 || other->value <= 0) {
+            continue;
+        }
+        const auto now = std::pair(std::log2(point.value), std::log2(other->value));
+        if (before && now.first != before->first) {
+            changes.push_back({now.first - before->first, now.second - before->second});
+        }
+        before = now;
+    }
+    return changes;
+}
+
+struct Fit
+{
+    double slope = 0;
+    double correlation = 0;
+};
+
+Fit fitOf(const std::vector<Change>& changes)
+{
+    double ss = 0;
+    double sn = 0;
+    double nn = 0;
+    for (const auto& change : changes) {
+        ss += change.scale * change.scale;
+        sn += change.scale * change.norm;
+        nn += change.norm * change.norm;
+    }
+    return {ss > 0 ? sn / ss : 0, ss > 0 && nn > 0 ? sn / std::sqrt(ss * nn) : 0};
+}
+
+CardOutcome clipBeforeUnscale(const Story& story)
+{
+    constexpr std::size_t fewest = 3;
+    for (const auto* trace : {&story.lossScale, &story.gradNorm}) {
+        if (trace->empty()) {
+            return notCheckable(whyEmpty(story, *trace));
+        }
+    }
+    const auto changes = changesOf(story.lossScale, story.gradNorm);
+    if (changes.size() < fewest) {
+        return notCheckable(fmt::format("the loss scale changes {} beside a logged gradient norm, the rule needs {}",
+            howMany(static_cast<std::int64_t>(changes.size()), "time"), fewest));
+    }
+    const auto fit = fitOf(changes);
+    const auto numbers = fmt::format("over {} changes of the loss scale the gradient norm follows it with slope {:.2f} "
+                                     "(r {:.2f})",
+        changes.size(), fit.slope, fit.correlation);
+    if (fit.slope < 0.8 || fit.slope > 1.2 || fit.correlation < 0.9) {
+        return clear(numbers);
+    }
+    return fired(Confidence::medium, numbers,
+        {evidenceOf(story.lossScale, story.lossScale.points.back()),
+            evidenceOf(story.gradNorm, story.gradNorm.points.back())});
+}
+
+} // namespace
+
+std::vector<Card> lossScaleCards()
+{
+    return {
+        {"P5", "fp16 without a working loss scale", "warning",
+            "more steps left out at the start than halvings of the scale plus 2 of hysteresis (DeepSpeed's defaults); "
+            "or "
+            "over 50 % of a captured input zero or subnormal in fp16 without a loss scale (our proposal)",
+            {"fp16 needs a GradScaler: without one, small gradients become zero and the model learns little",
+                "steps left out at the very start are the search for a scale, and normal; bf16 needs none"},
+            scalerMissing},
+        {"P6", "A loss scale in a bf16 run", "info",
+            "bf16 in the configuration and a loss scale other than 1 (seed 004, P6)",
+            {"bf16 has the range of fp32: the GradScaler costs time and does nothing; leave it out"}, scalerWithBf16},
+        {"P7", "The gradient norm follows the loss scale", "warning",
+            "slope of log2(grad_norm) on log2(loss_scale) from 0.8 to 1.2, r at least 0.9, over at least 3 changes of "
+            "the "
+            "scale (our proposal)",
+            {"what is logged is the norm of scaled gradients; if it is also what is clipped, the limit has no effect",
+                "scaler.unscale_(optimizer) once, then clip, then scaler.step(optimizer)"},
+            clipBeforeUnscale},
+    };
+}
+
+} // namespace nanscope::cards

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// P15 to P18: logits that grow, runs that never started well, gradients that explode or vanish.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/context/settings.h"
+#include "core/diagnose/findings/attempts.h"
+#include "core/diagnose/findings/story.h"
+
+namespace nanscope::cards {
+
+namespace {
+
+constexpr double fp16Max = 65504;
+
+bool mentionsAny(std::string_view name, Names words)
+{
+    return std::any_of(
+        words.begin(), words.end(), [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
+
+bool isAttentionLogit(std::string_view name)
+{
+    return (mentionsAny(name, {"logit"}) && mentionsAny(name, {"att", "qk"}))
+        || mentionsAny(name, {"max_qk", "qk_max"});
+}
+
+bool isOutputLogit(std::string_view name)
+{
+    const bool logits = mentionsAny(name, {"max_logit", "logit_max", "logits_max", "output_logit"});
+    return (logits && !isAttentionLogit(name)) || mentionsAny(name, {"z_loss", "zloss", "log_z", "logz"});
+}
+
+/// Names of series as their log gives them, each once.
+std::vector<std::string> namesOf(const RunData& run, bool (*wanted)(std::string_view))
+{
+    std::vector<std::string> names;
+    for (const auto& series : run.series) {
+        const bool known = std::find(names.begin(), names.end(), series.name) != names.end();
+        if (!known && wanted(lowered(series.name))) {
+            names.push_back(series.name);
+        }
+    }
+    return names;
+}
+
+constexpr std::size_t quarters = 4;
+
+std::array<double, quarters> quarterMedians(const std::vector<Point>& points)
+{
+    std::array<double, quarters> medians {};
+    for (std::size_t i = 0; i < quarters; ++i) {
+        std::vector<double> values;
+        for (std::size_t k = i * points.size() / quarters; k < (i + 1) * points.size() / quarters; ++k) {
+            values.push_back(points[k].value);
+        }
+        medians[i] = medianOf(std::move(values));
+    }
+    return medians;
+}
+
+bool growsOn(const std::array<double, quarters>& medians)
+{
+    constexpr double factor = 2;
+    constexpr double lastShare = 0.2;
+    const bool rising = std::is_sorted(medians.begin(), medians.end(), std::less_equal<>());
+    const double grown = medians.back() - medians.front();
+    return rising && medians.front() > 0 && medians.back() >= factor * medians.front()
+        && medians[quarters - 1] - medians[quarters - 2] >= lastShare * grown;
+}
+
+constexpr std::size_t fewestToGrow = 40;
+
+std::optional<CardOutcome> growthOf(const Trace& trace)
+{
+    const auto points = finitePoints(trace);
+    if (points.size() < fewestToGrow) {
+        return std::nullopt;
+    }
+    const auto medians = quarterMedians(points);
+    if (!growsOn(medians)) {
+        return clear(fmt::format(
+            "the trace {} does not keep growing ({:.4g} to {:.4g})", trace.name, medians.front(), medians.back()));
+    }
+    return at(
+        fired(Confidence::medium,
+            fmt::format("the trace {} grows from quarter to quarter of the run, {:.4g} to {:.4g}, and has not settled",
+                trace.name, medians.front(), medians.back()),
+            {evidenceOf(trace, points.front()), evidenceOf(trace, points.back())}),
+        points.back().step, trace.rank);
+}
+
+std::optional<CardOutcome> beyondFp16(const Story& story, const Trace& trace)
+{
+    const auto formats = formatsOf(story.run);
+    const bool logit = lowered(trace.name).find("logit") != std::string::npos;
+    for (const auto& point : finitePoints(trace)) {
+        if (logit && formats.fp16 != nullptr && std::abs(point.value) > fp16Max) {
+            return at(
+                fired(Confidence::high,
+                    fmt::format("the trace {} reaches {:.6g} in a run that computes in fp16", trace.name, point.value),
+                    {evidenceOf(trace, point), evidenceOf(*formats.fp16)}),
+                point.step, trace.rank);
+        }
+    }
+    return std::nullopt;
+}
+
+CardOutcome logitGrowth(const Story& story, bool (*wanted)(std::string_view), std::string_view what)
+{
+    const auto names = namesOf(story.run, wanted);
+    if (names.empty()) {
+        return notCheckable(fmt::format("not logged: {}", what));
+    }
+    std::optional<CardOutcome> last;
+    for (const auto& name : names) {
+        const auto trace = traceOf(story.run, name);
+        auto outcome = beyondFp16(story, trace);
+        outcome = outcome ? outcome : growthOf(trace);
+        if (outcome && outcome->state == FindingState::fired) {
+            return *outcome;
+        }
+        last = outcome ? outcome : last;
+    }
+    if (last) {
+        return *last;
+    }
+    return notCheckable(traceOf(story.run, names.front()).empty()
+            ? whyEmpty(story.run, names.front())
+            : fmt::format("the trace {} has fewer than {} points", names.front(), fewestToGrow));
+}
+
+CardOutcome outputLogits(const Story& story)
+{
+    return logitGrowth(story, isOutputLogit, "output logits, log Z or z-loss");
+}
+
+CardOutcome attentionLogits(const Story& story)
+{
+    return logitGrowth(story, isAttentionLogit, "the largest attention logit");
+}
+
+/// Attempts from the beginning, each with its learning rate.
+std::vector<Attempt> freshAttempts(const Story& story)
+{
+    auto attempts = attemptsOf(story);
+    const auto interval = std::max<std::int64_t>(intervalOf(story.loss), 1);
+    std::erase_if(
+        attempts, [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
+    return attempts;
+}
+
+bool sameRate(double a, double b)
+{
+    return std::abs(a - b) <= 0.01 * std::max(std::abs(a), std::abs(b));
+}
+
+CardOutcome initialisation(const Story& story)
+{
+    constexpr std::int64_t early = 500;
+    const auto attempts = freshAttempts(story);
+    const bool differ = attempts.size() > 1
+        && std::any_of(attempts.begin(), attempts.end(),
+            [&](const Attempt& attempt) { return !sameRate(*attempt.peakLr, *attempts.front().peakLr); });
+    if (!differ) {
+        return notCheckable("one run alone cannot tell");
+    }
+    std::vector<Evidence> evidence;
+    std::string rates;
+    for (const auto& attempt : attempts) {
+        if (!attempt.firstBad || *attempt.firstBad >= early) {
+            return clear(
+                fmt::format("with a learning rate of {:.3g} the first {} steps stay finite", *attempt.peakLr, early));
+        }
+        addEvidence(evidence, attempt.bad);
+        rates += fmt::format("{}{:.3g} at step {}", rates.empty() ? "" : ", ", *attempt.peakLr, *attempt.firstBad);
+    }
+    return at(fired(Confidence::low, fmt::format("every attempt goes bad early, whatever its learning rate: {}", rates),
+                  evidence),
+        attempts.front().firstBad, story.loss.rank);
+}
+
+struct Jump
+{
+    Point point;
+    double mean = 0;
+};
+
+double meanOf(const std::vector<Point>& points, std::size_t begin, std::size_t end)
+{
+    double sum = 0;
+    for (auto i = begin; i < end; ++i) {
+        sum += points[i].value;
+    }
+    return sum / static_cast<double>(end - begin);
+}
+
+/// The first norm so many times over the mean of up to a hundred before it.
+std::optional<Jump> explosionIn(const std::vector<Point>& norms)
+{
+    constexpr double factor = 50;
+    constexpr std::size_t window = 100;
+    constexpr std::size_t fewest = 10;
+    for (std::size_t i = fewest; i < norms.size(); ++i) {
+        const double mean = meanOf(norms, i - std::min(i, window), i);
+        if (mean > 0 && norms[i].value > factor * mean) {
+            return Jump {norms[i], mean};
+        }
+    }
+    return std::nullopt;
+}
+
+/// Of a hundred in a row that are next to nothing, the first. A norm printed as 0 has too few digits to count.
+std::optional<Jump> vanishingIn(const std::vector<Point>& norms)
+{
+    constexpr double share = 1e-7;
+    constexpr std::size_t length = 100;
+    constexpr std::size_t beginning = 10;
+    std::vector<double> start;
+    for (std::size_t i = 0; i < std::min(beginning, norms.size()); ++i) {
+        start.push_back(norms[i].value);
+    }
+    const double least = share * medianOf(start);
+    std::size_t inARow = 0;
+    for (std::size_t i = beginning; i < norms.size(); ++i) {
+        inARow = norms[i].value > 0 && norms[i].value < least ? inARow + 1 : 0;
+        if (inARow == length) {
+            return Jump {norms[i + 1 - length], medianOf(start)};
+        }
+    }
+    return std::nullopt;
+}
+
+CardOutcome gradientNorm(const Story& story)
+{
+    constexpr std::size_t fewest = 11;
+    const auto norms = finitePoints(story.gradNorm);
+    if (norms.size() < fewest) {
+        return notCheckable(story.gradNorm.empty()
+                ? whyEmpty(story, story.gradNorm)
+                : fmt::format("{} finite gradient norms are logged, the rule needs {}", norms.size(), fewest));
+    }
+    if (const auto jump = explosionIn(norms)) {
+        return at(
+            fired(Confidence::medium,
+                fmt::format(
+                    "the gradient norm is {:.4g} at step {}, {:.0f} times the mean of the steps before it ({:.4g})",
+                    jump->point.value, jump->point.step, jump->point.value / jump->mean, jump->mean),
+                {evidenceOf(story.gradNorm, jump->point)}),
+            jump->point.step, story.gradNorm.rank);
+    }
+    if (const auto jump = vanishingIn(norms)) {
+        return at(fired(Confidence::medium,
+                      fmt::format("the gradient norm stays below a ten-millionth of its start ({:.4g}) from step {} on",
+                          jump->mean, jump->point.step),
+                      {evidenceOf(story.gradNorm, jump->point)}),
+            jump->point.step, story.gradNorm.rank);
+    }
+    if (std::all_of(norms.begin(), norms.end(), [](const Point& point) { return point.value == 0; })) {
+        return notCheckable("every gradient norm is printed as 0: not measured, or too few digits");
+    }
+    return clear("the gradient norm neither jumps 50-fold nor vanishes");
+}
+
+} // namespace
+
+std::vector<Card> stabilityCards()
+{
+    return {
+        {"P15", "Output logits keep growing", "warning",
+            "medians of the quarters of the run rise, the last at least twice the first, and the last quarter has a "
+            "fifth of "
+            "the growth (our proposal); over 65,504 in fp16",
+            {"a z-loss pins them: 1e-4 times the square of log Z (PaLM, ST-MoE)"}, outputLogits},
+        {"P16", "Attention logits keep growing", "warning",
+            "medians of the quarters of the run rise, the last at least twice the first, and the last quarter has a "
+            "fifth of "
+            "the growth (our proposal)",
+            {"a norm on query and key per head (arXiv 2309.14322), or a cap on the logits such as Kimi K2's QK-Clip"},
+            attentionLogits},
+        {"P17", "Every learning rate goes bad early", "warning",
+            "first bad step before 500 in at least two runs with different learning rates (our proposal)",
+            {"scale the initialisation of residual branches by 1 / sqrt(2 layers); embeddings at about 0.02",
+                "take initialisation and place of the norms from a configuration that is known to train"},
+            initialisation},
+        {"P18", "The gradient explodes or vanishes", "warning",
+            "over 50 times the mean of up to 100 steps before it (SPAM's factor); or below 1e-7 of its start for 100 "
+            "steps "
+            "(our proposal)",
+            {"explosion: clip (P13), lower the learning rate, lengthen the warmup (P12), bf16 instead of fp16 (P10)",
+                "vanishing: residual connections, norms, another initialisation (P17); is the learning rate too low?",
+                "log the norm per layer for a while: it tells which one begins"},
+            gradientNorm},
+    };
+}
+
+} // namespace nanscope::cards

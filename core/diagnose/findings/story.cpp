@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/findings/story.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/base/natural.h"
+
+namespace nanscope::cards {
+
+namespace {
+
+constexpr std::size_t linesShown = 3;
+
+constexpr std::array<std::string_view, 5> tables {".csv", ".tsv", ".json", ".jsonl", ".wandb"};
+
+bool isTable(std::string_view source)
+{
+    const auto name = source.substr(source.find_last_of('/') + 1);
+    return source.find("tfevents") != std::string_view::npos || name == "metrics" // MLflow's folder
+        || std::any_of(tables.begin(), tables.end(), [&](std::string_view end) { return source.ends_with(end); });
+}
+
+/// Counters of steps that were left out.
+bool countsSkips(const Series& series)
+{
+    return (series.name == "skipped_iterations" || series.name == "skipped_steps")
+        && std::any_of(series.points.begin(), series.points.end(), [](const Point& point) { return point.value > 0; });
+}
+
+/// Of any attempt: a later one that is fine takes an earlier one's place in the trace.
+bool countsBad(const Series& series)
+{
+    return (series.name == "loss" || series.name == "grad_norm") && series.nan + series.posInf + series.negInf > 0;
+}
+
+bool anyBad(const Trace& trace)
+{
+    return std::any_of(
+        trace.points.begin(), trace.points.end(), [](const Point& point) { return isNonFinite(point.state); });
+}
+
+} // namespace
+
+Story storyOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule)
+{
+    Story story {run, verdicts, spikeRule, traceOf(run, "loss"), traceOf(run, "grad_norm"), traceOf(run, "loss_scale"),
+        traceOf(run, "lr"), traceOf(run, "val_loss"), {}};
+    story.trouble = troubleOf(run, verdicts);
+    return story;
+}
+
+std::string whyEmpty(const RunData& run, std::string_view name)
+{
+    const bool logged = std::any_of(run.series.begin(), run.series.end(),
+        [&](const Series& series) { return series.name == name && series.pointCount + series.missing > 0; });
+    return logged ? fmt::format("the points of {} were not read here", name) : fmt::format("no {} is logged", name);
+}
+
+std::string whyEmpty(const Story& story, const Trace& trace)
+{
+    return whyEmpty(story.run, trace.name);
+}
+
+bool hasConsole(const RunData& run)
+{
+    return !run.events.empty() || std::any_of(run.series.begin(), run.series.end(), [](const Series& series) {
+        return !isTable(series.source);
+    });
+}
+
+bool wentBad(const Story& story)
+{
+    const auto& events = story.run.events;
+    return !story.trouble.none() || anyBad(story.loss) || anyBad(story.gradNorm)
+        || std::any_of(events.begin(), events.end(),
+            [](const Event& e) { return e.kind == EventKind::nanLoss || e.kind == EventKind::skippedStep; })
+        || std::any_of(story.run.series.begin(), story.run.series.end(), countsSkips)
+        || std::any_of(story.run.series.begin(), story.run.series.end(), countsBad)
+        || std::any_of(story.verdicts.begin(), story.verdicts.end(),
+            [](const CaptureVerdict& verdict) { return verdict.role != Role::healthy; });
+}
+
+bool couldGoBad(const Story& story)
+{
+    return !story.loss.empty() || !story.gradNorm.empty() || !story.run.captures.empty();
+}
+
+std::int64_t intervalOf(const Trace& trace)
+{
+    std::map<std::int64_t, std::int64_t> counts;
+    for (std::size_t i = 1; i < trace.points.size(); ++i) {
+        ++counts[trace.points[i].step - trace.points[i - 1].step];
+    }
+    const auto most = std::max_element(
+        counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() ? 0 : most->first;
+}
+
+std::set<std::int64_t> freshStarts(const RunData& run, const Trace& trace)
+{
+    std::set<std::int64_t> starts;
+    for (const auto& series : run.series) {
+        if (series.name == trace.name && series.rank == trace.rank && sameButForNumbers(series.source, trace.source)) {
+            starts.insert(series.firstStep);
+        }
+    }
+    return starts;
+}
+
+const Point* pointAt(const Trace& trace, std::int64_t step)
+{
+    const auto at = std::lower_bound(trace.points.begin(), trace.points.end(), step,
+        [](const Point& point, std::int64_t wanted) { return point.step < wanted; });
+    return at != trace.points.end() && at->step == step ? &*at : nullptr;
+}
+
+Evidence evidenceOf(const Trace& trace, const Point& point)
+{
+    const auto value = point.state == PointState::reported ? std::string("reported without a value")
+                                                           : fmt::format("is {:.6g}", point.value);
+    return {sourceOf(trace, point), point.line, fmt::format("{} {} at step {}", trace.name, value, point.step)};
+}
+
+Evidence evidenceOf(const Event& event)
+{
+    return {event.source, event.line, event.text};
+}
+
+Evidence evidenceOf(const Setting& setting)
+{
+    return {setting.source, setting.line, textOf(setting)};
+}
+
+Evidence evidenceOf(const Capture& capture, std::string text)
+{
+    return {capture.file, 0, std::move(text)};
+}
+
+std::string textOf(const Setting& setting)
+{
+    return fmt::format("{} = {}", setting.name, setting.value);
+}
+
+std::string howMany(std::int64_t count, std::string_view noun)
+{
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void addEvidence(std::vector<Evidence>& evidence, Evidence line)
+{
+    if (evidence.size() < linesShown) {
+        evidence.push_back(std::move(line));
+    }
+}
+
+} // namespace nanscope::cards

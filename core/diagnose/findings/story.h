@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small questions to a story that several cards ask, and lines of evidence.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/diagnose/findings/cards.h"
+
+namespace nanscope::cards {
+
+/// Why a trace is empty: the value is not logged, or its points were not read here.
+std::string whyEmpty(const Story& story, const Trace& trace);
+std::string whyEmpty(const RunData& run, std::string_view name);
+
+/// True if some log is text that a trainer printed, not a table of numbers: only there lines of other kinds are found.
+bool hasConsole(const RunData& run);
+
+/// True if a loss or a gradient norm is not finite, a trainer said so, a step was left out, or a capture is bad.
+bool wentBad(const Story& story);
+/// True if something is there that would show it.
+bool couldGoBad(const Story& story);
+
+/// Steps between the lines of a trace, the most common distance; 0 where it has fewer than two.
+std::int64_t intervalOf(const Trace& trace);
+
+/// First steps of the segments that a trace was put together from: there training began, or went on.
+std::set<std::int64_t> freshStarts(const RunData& run, const Trace& trace);
+
+const Point* pointAt(const Trace& trace, std::int64_t step);
+
+Evidence evidenceOf(const Trace& trace, const Point& point);
+Evidence evidenceOf(const Event& event);
+Evidence evidenceOf(const Setting& setting);
+Evidence evidenceOf(const Capture& capture, std::string text);
+
+/// "fp16 = True" as the configuration writes it.
+std::string textOf(const Setting& setting);
+
+/// "1 step", "2 steps".
+std::string howMany(std::int64_t count, std::string_view noun);
+
+/// At most three lines: a thousand copies of one line are one fact.
+void addEvidence(std::vector<Evidence>& evidence, Evidence line);
+
+} // namespace nanscope::cards

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/identify/captureindex.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/identify/controls.h"
+#include "core/diagnose/identify/twins.h"
+
+namespace nanscope {
+
+namespace {
+
+void mix(std::size_t& hash, std::size_t value)
+{
+    hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
+}
+
+// Equal for all that sameInputCounts() holds for.
+std::size_t hashOfInput(const Capture& capture)
+{
+    std::size_t hash = std::hash<std::string> {}(shapeText(capture.input.shape));
+    mix(hash, static_cast<std::size_t>(capture.input.dtype));
+    for (const auto& scan : capture.input.batches) {
+        mix(hash, static_cast<std::size_t>(scan.zero));
+        mix(hash, std::hash<double> {}(scan.absmax));
+        mix(hash, std::hash<double> {}(scan.sumSquares));
+    }
+    return hash;
+}
+
+std::string kindOf(const Capture& capture)
+{
+    return fmt::format("{} {} {}", shapeText(capture.input.shape), static_cast<int>(capture.input.dtype),
+        capture.output ? static_cast<int>(capture.output->dtype) : -1);
+}
+
+std::string processOf(const Capture& capture)
+{
+    return capture.rank && capture.pid ? fmt::format("{} {}", *capture.rank, *capture.pid) : std::string();
+}
+
+// A capture of no known rank is held to be of the same one as others without, so the process alone is the key.
+std::string byProcess(const Capture& capture)
+{
+    return capture.pid ? fmt::format("process {} {}", *capture.pid, kindOf(capture)) : std::string();
+}
+
+std::string byVariant(const Capture& capture)
+{
+    return capture.variant ? fmt::format("variant {} {}", *capture.variant, kindOf(capture)) : std::string();
+}
+
+bool writtenBefore(const Capture& a, const Capture& b)
+{
+    return *a.timestampMs < *b.timestampMs;
+}
+
+} // namespace
+
+CaptureIndex::CaptureIndex(const RunData& run)
+{
+    for (const auto& capture : run.captures) {
+        m_byName.try_emplace(std::pair(capture.file, capture.id), &capture);
+        addClean(capture);
+        if (const auto process = processOf(capture); !process.empty() && capture.timestampFromName) {
+            m_byProcess[process + " " + shapeText(capture.input.shape)].push_back(&capture);
+        }
+    }
+    for (auto& [process, group] : m_byProcess) {
+        std::ranges::stable_sort(group, [](const Capture* a, const Capture* b) { return writtenBefore(*a, *b); });
+    }
+}
+
+void CaptureIndex::addClean(const Capture& capture)
+{
+    if (!capture.output || !capture.output->scanned() || !capture.output->total().finite()) {
+        return;
+    }
+    m_cleanByInput[hashOfInput(capture)].push_back(&capture);
+    for (const auto& key : {byProcess(capture), byVariant(capture)}) {
+        if (!key.empty() && healthyElement(capture, {})) {
+            m_controls[key].push_back(&capture);
+        }
+    }
+}
+
+const Capture* CaptureIndex::of(const CaptureVerdict& verdict) const
+{
+    const auto found = m_byName.find(std::pair(verdict.capture, verdict.captureId));
+    return found == m_byName.end() ? nullptr : found->second;
+}
+
+std::vector<const Capture*> CaptureIndex::cleanWithInputOf(const Capture& damaged) const
+{
+    std::vector<const Capture*> same;
+    const auto found = m_cleanByInput.find(hashOfInput(damaged));
+    if (found != m_cleanByInput.end()) {
+        std::ranges::copy_if(found->second, std::back_inserter(same),
+            [&](const Capture* other) { return other->path != damaged.path && sameInputCounts(damaged, *other); });
+    }
+    return same;
+}
+
+std::vector<const Capture*> CaptureIndex::controlsOf(const Capture& damaged, std::size_t most) const
+{
+    std::vector<const Capture*> chosen;
+    for (const auto& key : {byProcess(damaged), byVariant(damaged)}) {
+        const auto group = m_controls.find(key);
+        if (group == m_controls.end()) {
+            continue;
+        }
+        const auto before = chosen.size();
+        for (const auto* other : group->second) {
+            if (chosen.size() < before + most && isControlOf(*other, damaged)) {
+                chosen.push_back(other);
+            }
+        }
+    }
+    // A run keeps its captures in one block, so that their order is that of their addresses.
+    std::ranges::sort(chosen, std::less {});
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+    chosen.resize(std::min(chosen.size(), most));
+    return chosen;
+}
+
+std::vector<const Capture*> CaptureIndex::before(const Capture& capture, std::size_t most) const
+{
+    std::vector<const Capture*> nearest;
+    const auto process = processOf(capture);
+    const auto group = m_byProcess.find(process + " " + shapeText(capture.input.shape));
+    if (process.empty() || !capture.timestampFromName || group == m_byProcess.end()) {
+        return nearest;
+    }
+    const auto end = std::ranges::lower_bound(
+        group->second, *capture.timestampMs, std::less {}, [](const Capture* other) { return *other->timestampMs; });
+    for (auto one = std::make_reverse_iterator(end); one != group->second.rend() && nearest.size() < most; ++one) {
+        nearest.push_back(*one);
+    }
+    return nearest;
+}
+
+} // namespace nanscope

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls that went well tell which function ran where the damaged output cannot: other matrices of the same call, and
+// healthy captures of the same kind.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/diagnose/identify/captureindex.h"
+#include "core/diagnose/identify/identify.h"
+#include "core/model/model.h"
+#include "core/tensorfile/capture/capturefile.h"
+
+namespace nanscope {
+
+/// Finds the control of a capture and identifies it, once for all that ask for it.
+class Controls
+{
+public:
+    Controls(const CaptureIndex& captures, Device& device, const CancelToken& cancel)
+        : m_captures(captures)
+        , m_device(device)
+        , m_cancel(cancel)
+    { }
+
+    /// Another matrix of the same call that is finite in and out.
+    Result<std::optional<ControlCall>> inSameCall(const CaptureFile& file, const Capture& stored, std::int64_t damaged);
+
+    /// A healthy capture of the same shape, formats and epsilon: of the same process, or of another rank. The same
+    /// rank in another process is another attempt, which may have run something else.
+    Result<std::optional<ControlCall>> inSameRun(const Capture& stored);
+
+    /// The variants that a clean capture fits; none where it fits nothing, or cannot be read.
+    Result<std::vector<std::string>> variantsOf(const Capture& clean);
+
+private:
+    using Key = std::pair<std::string, std::int64_t>; ///< path and element
+
+    Result<const ElementFit*> fitOf(const CaptureFile& file, const Capture& stored, std::int64_t batch);
+    Result<std::optional<ControlCall>> identified(const CaptureFile& file, const Capture& stored, std::int64_t batch);
+
+    const CaptureIndex& m_captures;
+    Device& m_device;
+    const CancelToken& m_cancel;
+    std::map<Key, ElementFit> m_known;
+};
+
+/// Could the healthy one have run the same function as the other?
+bool isControlOf(const Capture& healthy, const Capture& damaged);
+
+/// The first matrix that is finite in and out, and not zero; none where there is none but `except`.
+std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except);
+
+} // namespace nanscope

@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/identify/envelope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/verdict/margin.h"
+#include "core/diagnose/verdict/thresholds.h"
+#include "core/replay/analysis/forecast.h"
+#include "core/replay/engine/outcome.h"
+#include "core/replay/program/roundings.h"
+#include "core/replay/program/work.h"
+#include "core/replay/variants/scheduleslack.h"
+
+namespace nanscope {
+
+namespace {
+
+ReplayOptions optionsFor(const Member& member, const Rounding& rounding, std::optional<double> epsilon)
+{
+    ReplayOptions options;
+    options.precision = member.precision;
+    options.rounding = rounding;
+    options.epsilon = epsilon;
+    options.keepOutput = true;
+    options.spectralNorms = true;
+    return options;
+}
+
+bool finiteThroughout(const Replay& replayed)
+{
+    return std::all_of(replayed.ops.begin(), replayed.ops.end(),
+        [](const OpTrace& op) { return op.op == OpName::input || op.batches[0].finite(); });
+}
+
+// Magnitudes that live in the compute format: what comes before the cast of a normalise-first variant does not.
+double largestComputed(const Replay& replayed, const Variant& variant)
+{
+    double largest = 0;
+    for (const auto& op : replayed.ops) {
+        const bool wide =
+            variant.castOrder == CastOrder::normalizeFirst && (op.op == OpName::norm || op.op == OpName::normalize);
+        if (op.op != OpName::input && !wide) {
+            largest = std::max(largest, op.batches[0].absmax);
+        }
+    }
+    return largest;
+}
+
+std::optional<double> slackOf(const std::vector<double>& norms, const std::vector<double>& limits)
+{
+    std::optional<double> smallest;
+    for (std::size_t k = 0; k < norms.size() && k < limits.size(); ++k) {
+        if (std::isfinite(norms[k]) && norms[k] > 0) {
+            const double slack = 100 * (limits[k] / norms[k] - 1);
+            smallest = std::min(smallest.value_or(slack), slack);
+        }
+    }
+    return smallest;
+}
+
+bool allZero(const std::vector<double>& values)
+{
+    return std::ranges::all_of(values, [](double value) { return value == 0; });
+}
+
+/// Ends the replay as the dump ends: with its damage, or silently zero.
+bool endsAlike(const std::vector<double>& replayed, const Element& element)
+{
+    return element.outputScan.finite() ? element.outputScan.allZero() && allZero(replayed)
+                                       : sameDamage(replayed, element.output);
+}
+
+std::optional<double> largestQ(const Replay& replayed)
+{
+    std::optional<double> largest;
+    for (const auto& op : replayed.ops) {
+        if (op.op == OpName::q && op.iteration > 0) {
+            largest = std::max(largest.value_or(0), op.batches[0].absmax);
+        }
+    }
+    return largest;
+}
+
+void gather(MemberResult& result, const Replay& replayed, const std::vector<double>& limits, const Member& member,
+    const Element& element)
+{
+    ++result.roundings;
+    const bool finite = finiteThroughout(replayed);
+    result.finite += finite ? 1 : 0;
+    result.reproducing += endsAlike(replayed.outputs[0], element) ? 1 : 0;
+    if (!finite && result.firstBad.empty()) {
+        const auto first = *firstNonFinite(replayed, 0, false);
+        result.firstBad = first.iteration == 0 ? std::string(name(first.op))
+                                               : fmt::format("step {} {}", first.iteration, name(first.op));
+    }
+    if (const auto slack = slackOf(replayed.spectralNorms[0], limits)) {
+        result.slackPercent = std::min(result.slackPercent.value_or(*slack), *slack);
+    }
+    if (const auto q = largestQ(replayed)) {
+        result.absmaxQ = std::max(result.absmaxQ.value_or(0), *q);
+    }
+    const double largest = largestComputed(replayed, *member.variant);
+    if (!finite) {
+        result.headroomBinades = std::min(result.headroomBinades, 0.0);
+    } else if (largest > 0) {
+        const double headroom = std::log2(largestFinite(member.precision) / largest);
+        result.headroomBinades = std::min(result.headroomBinades, headroom);
+    }
+}
+
+/// The variant as this member has it run.
+Variant asRun(const Member& member)
+{
+    auto variant = *member.variant;
+    variant.ignoresCallerEpsilon = variant.ignoresCallerEpsilon && !member.recordedEpsilon;
+    return variant;
+}
+
+// The input moved by an ulp after the own rounding: they lie farthest apart.
+std::vector<Rounding> farthestFirst(std::vector<Rounding> envelope)
+{
+    const auto moved = std::ranges::find_if(envelope, [](const Rounding& rounding) { return rounding.inputUlps != 0; });
+    std::rotate(envelope.begin() + 1, moved, moved + 1);
+    return envelope;
+}
+
+bool isEnough(const MemberResult& result, Enough enough)
+{
+    if (result.roundings == 0) {
+        return false;
+    }
+    const bool clear = verdict::isClear(result);
+    if (enough == Enough::whole) {
+        return clear && result.roundings >= 2;
+    }
+    const bool twiceFinite = result.roundings >= 2 && !verdict::blowsUp(result);
+    return clear || twiceFinite || verdict::reproduces(result) || verdict::isClose(result);
+}
+
+} // namespace
+
+std::vector<Rounding> envelopeOf(const Member& member)
+{
+    return envelopeOf(member.variant->lowering);
+}
+
+std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon)
+{
+    // Of magnitudes, those before the cast of a normalise-first variant are left out.
+    std::string all(member.variant->castOrder == CastOrder::normalizeFirst ? "normalized first\n" : "cast first\n");
+    const auto variant = asRun(member);
+    for (const auto& rounding : envelopeOf(member)) {
+        CompileOptions options;
+        options.precision = member.precision;
+        options.rounding = rounding;
+        options.epsilon = epsilon;
+        const auto program = compileProgram(variant, element.shape, options);
+        all += program ? workOf(*program) : member.variant->name;
+    }
+    return all;
+}
+
+bool halfLosesInput(const Scan& input)
+{
+    // Half of its smallest subnormal rounds to zero, and half a step above its largest number to infinity.
+    constexpr double halfVanishes = 0x1p-25;
+    constexpr double halfOverflows = 65520;
+    return !input.allZero() && (input.absmax >= halfOverflows || input.absmax <= halfVanishes);
+}
+
+MemberResult resultFor(const Member& member, const Scan& input)
+{
+    MemberResult result;
+    result.variant = member.variant->name;
+    result.precision = name(member.precision);
+    result.headroomBinades = std::log2(largestFinite(member.precision));
+    result.slackNeeded = verdict::slackNeeded(slackOfSchedule(member.variant->steps), member.precision);
+    result.published = member.variant->published;
+    result.recordedEpsilon = member.recordedEpsilon;
+    result.castsFirst = member.variant->castOrder == CastOrder::castFirst;
+    const bool vanishes = member.precision == Precision::fp16 && halfLosesInput(input);
+    result.castLoses = vanishes || input.absmax > largestFinite(member.precision);
+    return result;
+}
+
+Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon, Device& device,
+    const CancelToken& cancel)
+{
+    auto replayed = replay(asRun(member), element.shape, element.input, device,
+        optionsFor(member, envelopeOf(member).front(), epsilon), cancel);
+    if (!replayed) {
+        return tl::make_unexpected(replayed.error());
+    }
+    OwnReplay own {resultFor(member, element.inputScan), {}};
+    gather(own.result, *replayed, divergenceLimits(replayed->program.steps), member, element);
+    own.output = std::move(replayed->outputs[0]);
+    return own;
+}
+
+Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
+    Enough enough, Device& device, const CancelToken& cancel, const MemberResult* begun)
+{
+    auto result = begun != nullptr ? *begun : resultFor(member, element.inputScan);
+    const auto variant = asRun(member);
+    const auto limits = divergenceLimits(variant.steps);
+    const auto envelope = farthestFirst(envelopeOf(member));
+    for (auto i = static_cast<std::size_t>(result.roundings); i < envelope.size() && !isEnough(result, enough); ++i) {
+        const auto replayed =
+            replay(variant, element.shape, element.input, device, optionsFor(member, envelope[i], epsilon), cancel);
+        if (!replayed) {
+            return tl::make_unexpected(replayed.error());
+        }
+        gather(result, *replayed, limits, member, element);
+    }
+    return result;
+}
+
+std::optional<MemberResult> forecastMember(
+    const Member& member, const Element& element, std::optional<double> epsilon, const MemberResult* sibling)
+{
+    const auto& scan = element.inputScan;
+    const InputSize size {scan.absmax, std::sqrt(scan.sumSquares), element.shape.rows == element.shape.cols};
+    const auto foretold = forecast(asRun(member), member.precision, size, epsilon);
+    if (!foretold) {
+        return std::nullopt;
+    }
+    auto result = resultFor(member, scan);
+    result.slackPercent = foretold->slackPercent;
+    result.headroomBinades = std::log2(largestFinite(member.precision) / foretold->largest);
+    if (!foretold->slackPercent && sibling != nullptr && !verdict::blowsUp(*sibling)) {
+        result.slackPercent = sibling->slackPercent;
+        result.absmaxQ = sibling->absmaxQ;
+        result.headroomBinades = std::min(result.headroomBinades, sibling->headroomBinades);
+    }
+    const bool farFromLimit = result.slackPercent.value_or(0) >= 2 * verdict::forecastError;
+    return farFromLimit && verdict::isClear(result) && !result.castLoses ? std::optional(result) : std::nullopt;
+}
+
+bool agrees(const MemberResult& replayed, const MemberResult& forecast)
+{
+    return !verdict::blowsUp(replayed) && replayed.slackPercent && forecast.slackPercent
+        && *replayed.slackPercent >= *forecast.slackPercent - verdict::forecastError;
+}
+
+} // namespace nanscope

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/identify/plausible.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/verdict/considered.h"
+#include "core/replay/program/formats.h"
+#include "core/replay/variants/variant.h"
+
+namespace nanscope {
+
+namespace {
+
+std::vector<Member> membersNamed(const std::vector<std::string>& names)
+{
+    std::vector<Member> members;
+    for (const auto& name : names) {
+        if (const auto variant = findVariant(name)) {
+            members.push_back({*variant, (*variant)->precision});
+        }
+    }
+    return members;
+}
+
+std::vector<Member> allMembers()
+{
+    std::vector<Member> members;
+    for (const auto* variant : knownVariants()) {
+        members.push_back({variant, variant->precision});
+    }
+    return members;
+}
+
+std::vector<std::string> namesOf(const std::vector<Member>& members)
+{
+    std::vector<std::string> names;
+    for (const auto& member : members) {
+        names.emplace_back(member.variant->name);
+    }
+    return names;
+}
+
+// Forms that nobody recommends fit whenever their published sibling does. They are replayed all the same, and
+// count if they explain the dump.
+void keepPublished(std::vector<std::string>& names)
+{
+    const auto unpublished = [](const std::string& name) { return !(*findVariant(name))->published; };
+    if (!std::all_of(names.begin(), names.end(), unpublished)) {
+        std::erase_if(names, unpublished);
+    }
+}
+
+// Singular values that lie close together tell schedules apart at one point only; another family is 9 % off at least.
+constexpr double nearEnough = 0.15;
+
+std::vector<std::string> namesNear(const Identification& id)
+{
+    std::vector<std::string> names;
+    for (const auto& [variant, fit] : id.all) {
+        if (fit <= nearEnough) {
+            names.push_back(variant);
+        }
+    }
+    return names;
+}
+
+// That a call fits in the variant's own format does not say that it ran in it, unless the very bits do.
+std::vector<Member> membersOfControl(Facts& facts)
+{
+    auto& id = facts.identified;
+    const auto& control = *facts.control;
+    id = control.identified;
+    id.names = control.exact.empty() ? namesNear(id) : control.exact;
+    auto members = membersNamed(id.names);
+    keepPublished(id.names);
+    for (auto& member : members) {
+        member.formatKnown = !control.exact.empty();
+    }
+    addHalfPrecision(members);
+    return members;
+}
+
+} // namespace
+
+std::vector<Member> choosePlausible(Facts& facts, const Capture& stored, const std::vector<Member>& given)
+{
+    auto& id = facts.identified;
+    if (const auto recorded = stored.variant ? parseRan(*stored.variant) : failure(ErrorKind::usage, {}); recorded) {
+        verdict::sayRan(id, namesOf({*recorded}), IdentifiedBy::sidecar);
+        return {*recorded};
+    }
+    if (!given.empty()) {
+        verdict::sayRan(id, namesOf(given));
+        return given;
+    }
+    if (id.how == IdentifiedBy::fit) {
+        auto members = membersNamed(id.names);
+        keepPublished(id.names);
+        return members;
+    }
+    const bool controlTells = facts.control && !facts.fit.compared;
+    if (controlTells && !facts.control->identified.matchesNone) {
+        return membersOfControl(facts);
+    }
+    if (controlTells) {
+        id = facts.control->identified;
+    }
+    id.how = IdentifiedBy::unknown;
+    auto members = allMembers();
+    id.names = namesOf(members);
+    return members;
+}
+
+Result<Member> parseRan(const std::string& text)
+{
+    const auto colon = text.find(':');
+    const auto variant = findVariant(text.substr(0, colon));
+    if (!variant) {
+        return tl::make_unexpected(variant.error());
+    }
+    Member member {*variant, (*variant)->precision};
+    if (colon != std::string::npos) {
+        const auto precision = parsePrecision(text.substr(colon + 1));
+        if (!precision) {
+            return failure(ErrorKind::usage,
+                fmt::format("there is no precision '{}'; use fp64, fp32, tf32, bf16 or fp16", text.substr(colon + 1)));
+        }
+        member.precision = *precision;
+        member.formatKnown = true;
+    }
+    return member;
+}
+
+bool halfLosesSquares(std::span<const double> input)
+{
+    constexpr double forgiven = 0x1p-7;
+    double exact = 0;
+    double rounded = 0;
+    for (const double value : input) {
+        exact += value * value;
+        rounded += roundTo(Precision::fp16, value * value);
+    }
+    return rounded < (1 - forgiven) * exact;
+}
+
+void addHalfPrecision(std::vector<Member>& members)
+{
+    const auto own = members;
+    const auto halved = [&own](const Variant* variant) {
+        return std::ranges::any_of(
+            own, [variant](const Member& m) { return m.variant == variant && m.precision == Precision::fp16; });
+    };
+    for (const auto& member : own) {
+        if (!member.formatKnown && !halved(member.variant)) {
+            members.push_back({member.variant, Precision::fp16});
+        }
+    }
+}
+
+void addRecordedEpsilon(std::vector<Member>& members, const Element& element, std::optional<double> recorded)
+{
+    constexpr double matters = 1e-3;
+    const double norm = std::sqrt(element.inputScan.sumSquares);
+    const auto own = members;
+    for (const auto& member : own) {
+        const auto& variant = *member.variant;
+        const bool differs = recorded && variant.ignoresCallerEpsilon && *recorded != variant.epsilon;
+        if (differs && std::max(*recorded, variant.epsilon) >= matters * norm) {
+            members.push_back(member);
+            members.back().recordedEpsilon = true;
+        }
+    }
+}
+
+bool counts(const MemberResult& result, const Identification& id)
+{
+    const bool named = std::find(id.names.begin(), id.names.end(), result.variant) != id.names.end();
+    return named || result.reproducing > 0;
+}
+
+} // namespace nanscope

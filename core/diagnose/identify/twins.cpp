@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/identify/twins.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/identify/element.h"
+#include "core/diagnose/identify/fits.h"
+#include "core/diagnose/verdict/decide.h"
+#include "core/replay/variants/variant.h"
+#include "core/tensorfile/capture/capturefile.h"
+
+namespace nanscope {
+
+namespace {
+
+bool sameCounts(const Scan& a, const Scan& b)
+{
+    return a.count == b.count && a.zero == b.zero && a.subnormal == b.subnormal && a.absmax == b.absmax
+        && a.minNonzero == b.minNonzero && a.sumSquares == b.sumSquares && a.finite() && b.finite();
+}
+
+bool sameBits(const Capture& a, const Capture& b)
+{
+    const auto first = openCapture(a);
+    const auto second = openCapture(b);
+    if (!first || !second) {
+        return false;
+    }
+    for (std::int64_t batch = 0; batch < first->input.matrices().batch; ++batch) {
+        const auto one = first->input.readBits(batch);
+        const auto other = second->input.readBits(batch);
+        if (!one || !other || *one != *other) {
+            return false;
+        }
+    }
+    return true;
+}
+
+double apartIn(const Element& one, const Element& other, std::int64_t row, std::int64_t col)
+{
+    double difference = 0;
+    double energy = 0;
+    for (auto r = row; r < std::min(row + TileErrors::side, one.shape.rows); ++r) {
+        for (auto c = col; c < std::min(col + TileErrors::side, one.shape.cols); ++c) {
+            const auto i = static_cast<std::size_t>(r * one.shape.cols + c);
+            const double apart = one.output[i] - other.output[i];
+            difference += apart * apart;
+            energy += std::max(one.output[i] * one.output[i], other.output[i] * other.output[i]);
+        }
+    }
+    return energy > 0 ? std::sqrt(difference / energy) : 0;
+}
+
+// Both finite: told apart by the tile that no replay gives. Half of what makes a tile odd is more than rounding.
+bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capture& clean)
+{
+    constexpr double roundingAtMost = 0.04;
+    if (!verdict.facts.replayed || !verdict.facts.outputFinite) {
+        return false;
+    }
+    const auto first = openCapture(damaged);
+    const auto second = openCapture(clean);
+    const auto one = first ? loadElement(*first, verdict.facts.damage.batch) : tl::make_unexpected(first.error());
+    const auto other = second ? loadElement(*second, verdict.facts.damage.batch) : tl::make_unexpected(second.error());
+    const auto& fit = verdict.facts.fit;
+    return !one || !other || apartIn(*one, *other, fit.worstRow, fit.worstCol) <= roundingAtMost;
+}
+
+bool ofOneProcess(const Capture& a, const Capture& b)
+{
+    return a.rank == b.rank && a.pid && a.pid == b.pid;
+}
+
+bool wasWrongBesideAnotherRank(const CaptureVerdict& verdict)
+{
+    return verdict.rule == RuleId::duplicateOnAnotherRank;
+}
+
+} // namespace
+
+bool sameInputCounts(const Capture& a, const Capture& b)
+{
+    const bool zero = std::ranges::all_of(a.input.batches, [](const Scan& scan) { return scan.allZero(); });
+    return !zero && a.input.shape == b.input.shape && a.input.dtype == b.input.dtype
+        && std::ranges::equal(a.input.batches, b.input.batches, sameCounts);
+}
+
+bool maybeTwins(const Capture& damaged, const Capture& clean)
+{
+    if (!damaged.output || !clean.output || damaged.path == clean.path || !clean.part.empty()) {
+        return false;
+    }
+    const bool sameCode = damaged.output->dtype == clean.output->dtype && damaged.variant == clean.variant;
+    const bool alike =
+        sameCode && damaged.epsilon == clean.epsilon && clean.output->scanned() && clean.output->total().finite();
+    return alike && sameInputCounts(damaged, clean);
+}
+
+const Capture* cleanCallOf(const CaptureVerdict& verdict, const Capture& damaged, const CaptureIndex& captures)
+{
+    const Capture* found = nullptr;
+    for (const auto* other : captures.cleanWithInputOf(damaged)) {
+        const bool sameProcess = ofOneProcess(damaged, *other);
+        const bool elsewhere = other->rank && damaged.rank && other->rank != damaged.rank;
+        if (!(sameProcess || elsewhere) || (found != nullptr && !sameProcess) || !maybeTwins(damaged, *other)) {
+            continue;
+        }
+        if (sameBits(damaged, *other) && !endsAlike(verdict, damaged, *other)) {
+            found = other;
+        }
+        if (found != nullptr && ofOneProcess(damaged, *found)) {
+            break;
+        }
+    }
+    return found;
+}
+
+DuplicateInput describeDuplicate(const Capture& damaged, const Capture& clean, std::vector<std::string> fits,
+    const std::vector<MemberResult>& members)
+{
+    DuplicateInput duplicate {clean.file, ofOneProcess(damaged, clean), clean.rank, std::move(fits), {}};
+    const auto hasScheduleOfOne = [&](const MemberResult& member) {
+        const auto variant = findVariant(member.variant);
+        return variant && std::ranges::any_of(duplicate.fits, [&](const std::string& name) {
+            const auto other = findVariant(name);
+            return other && (*other)->steps == (*variant)->steps;
+        });
+    };
+    for (const auto& member : members) {
+        if (hasScheduleOfOne(member)) {
+            duplicate.sameSchedule.push_back(member.variant);
+        }
+    }
+    return duplicate;
+}
+
+void countWrongRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures)
+{
+    std::map<int, std::vector<CaptureVerdict*>> wrong;
+    for (auto& verdict : verdicts) {
+        if (verdict.rank && wasWrongBesideAnotherRank(verdict)) {
+            wrong[*verdict.rank].push_back(&verdict);
+        }
+    }
+    // Where each rank is wrong in turn, it is what they share.
+    if (wrong.size() != 1) {
+        return;
+    }
+    const auto& of = wrong.begin()->second;
+    const auto* first = captures.of(*of.front());
+    const bool twice = std::ranges::any_of(of, [&](const CaptureVerdict* one) {
+        const auto* capture = captures.of(*one);
+        return capture != nullptr && first != nullptr && capture->identity != first->identity
+            && capture->pid == first->pid;
+    });
+    for (auto* verdict : of) {
+        verdict->facts.wrongBesideOtherRanks = twice ? static_cast<int>(of.size()) : 1;
+        verdict::judgeAgain(*verdict);
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/recovery/rollback.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/recovery/tonight.h"
+#include "core/diagnose/verdict/rules.h"
+
+namespace nanscope {
+
+namespace {
+
+/// PaLM went back about 100 steps before a spike (Chowdhery et al. 2022, section 5.1).
+constexpr std::int64_t wellBefore = 100;
+
+/// All that is known of the checkpoint of one step.
+struct Known
+{
+    const Checkpoint* found = nullptr;
+    const Checkpoint* saved = nullptr;
+    const Checkpoint* removed = nullptr;
+    const Checkpoint* loaded = nullptr;
+
+    std::string path() const
+    {
+        for (const auto* fact : {found, saved, loaded, removed}) {
+            if (fact != nullptr && !fact->path.empty()) {
+                return fact->path;
+            }
+        }
+        return {};
+    }
+};
+
+const Checkpoint*& slotOf(Known& known, CheckpointFact fact)
+{
+    switch (fact) {
+    case CheckpointFact::found:
+        return known.found;
+    case CheckpointFact::saved:
+        return known.saved;
+    case CheckpointFact::removed:
+        return known.removed;
+    default:
+        return known.loaded;
+    }
+}
+
+/// What is written again under the name of one that was removed is there again.
+bool writtenAgain(const Checkpoint* removed, const Checkpoint& saved)
+{
+    return removed != nullptr && removed->source == saved.source && removed->line < saved.line;
+}
+
+std::map<std::int64_t, Known, std::greater<>> checkpointsOf(const RunData& run)
+{
+    std::map<std::int64_t, Known, std::greater<>> all;
+    for (const auto& checkpoint : run.checkpoints) {
+        auto& known = all[checkpoint.step];
+        auto*& slot = slotOf(known, checkpoint.fact);
+        // A complete copy in one place is worth more than a torn one in another.
+        const bool better = slot == nullptr || checkpoint.fact != CheckpointFact::found || checkpoint.problem.empty();
+        slot = better ? &checkpoint : slot;
+        if (checkpoint.fact == CheckpointFact::saved && writtenAgain(known.removed, checkpoint)) {
+            known.removed = nullptr;
+        }
+    }
+    return all;
+}
+
+EvidenceLine lineOf(const Checkpoint& fact)
+{
+    if (fact.source.empty()) {
+        return {"it lies in the folder", fact.path};
+    }
+    return {fmt::format("{}: {}", name(fact.fact), fact.path), fmt::format("{}:{}", fact.source, fact.line)};
+}
+
+void set(CheckpointAdvice& advice, CheckpointStatus status, std::string reason, std::vector<EvidenceLine> proof)
+{
+    advice.status = status;
+    advice.reason = std::move(reason);
+    advice.proof = std::move(proof);
+}
+
+/// Removed and torn ones need no other argument.
+bool isMissing(CheckpointAdvice& advice, const Known& known)
+{
+    if (known.found != nullptr && known.found->problem.empty()) {
+        return false;
+    }
+    if (known.found != nullptr) {
+        set(advice, CheckpointStatus::missing, known.found->problem, {lineOf(*known.found)});
+    } else if (known.removed != nullptr) {
+        set(advice, CheckpointStatus::missing, "the log says that it was deleted", {lineOf(*known.removed)});
+    } else {
+        return false;
+    }
+    return true;
+}
+
+bool reaches(const std::optional<Sign>& sign, std::int64_t step)
+{
+    return sign && sign->weights <= step;
+}
+
+void judgeBy(CheckpointAdvice& advice, const ProcessLife& life)
+{
+    const auto step = advice.step;
+    if (life.countsRows) {
+        set(advice, CheckpointStatus::unverified, "the log counts rows and names no steps", {});
+    } else if (reaches(life.poisonedFrom, step)) {
+        set(advice, CheckpointStatus::poisoned, "it holds weights of which NaN came", {life.poisonedFrom->line});
+    } else if (reaches(life.tornFrom, step)) {
+        set(advice, CheckpointStatus::suspect,
+            "half-stepped: the step was broken off after some of its updates were done", {life.tornFrom->line});
+    } else if (reaches(life.doubtFrom, step)) {
+        set(advice, CheckpointStatus::suspect,
+            "the log ends with a value that is not finite: these weights, or that batch", {life.doubtFrom->line});
+    } else if (reaches(life.climbingFrom, step)) {
+        set(advice, CheckpointStatus::suspect, "written while the run was already climbing", {life.climbingFrom->line});
+    } else if (const auto proof = life.proofOf(step)) {
+        set(advice, CheckpointStatus::safe,
+            proof->weights == step ? "its weights gave a finite loss" : "weights made from it gave a finite loss",
+            {life.lineOf(*proof)});
+    } else {
+        set(advice, CheckpointStatus::unverified,
+            "no finite loss with a finite gradient norm was logged between it and the fault", {});
+    }
+}
+
+/// The process was at this step at some time, and can have written it.
+bool passed(const ProcessLife& life, std::int64_t step)
+{
+    return life.firstWeights <= step && life.lastWeights + 1 >= step;
+}
+
+/// By the process that wrote it, where a log says which. Otherwise all that passed its step have to agree: a resume
+/// goes through the steps of the attempt before, and may have written over its checkpoints or not.
+void judge(CheckpointAdvice& advice, const Known& known, const Trouble& trouble)
+{
+    if (known.saved != nullptr) {
+        for (const auto& life : trouble.lives) {
+            if (life.wrote(known.saved->source, known.saved->line)) {
+                judgeBy(advice, life);
+                return;
+            }
+        }
+    }
+    bool any = false;
+    for (const auto& life : trouble.lives) {
+        if (!passed(life, advice.step)) {
+            continue;
+        }
+        auto other = advice;
+        judgeBy(other, life);
+        // An attempt that ended well at this step says nothing against one that went on from it.
+        if (!life.inTrouble() && other.status == CheckpointStatus::unverified) {
+            continue;
+        }
+        if (any && other.status != advice.status) {
+            set(advice, CheckpointStatus::unverified,
+                "two attempts went through this step, and which of them wrote it is not known", {});
+            return;
+        }
+        advice = any ? advice : other;
+        any = true;
+    }
+    if (!any) {
+        judgeBy(advice, *trouble.life);
+    }
+}
+
+bool sparesTheNewest(const std::vector<CaptureVerdict>& verdicts)
+{
+    return std::any_of(verdicts.begin(), verdicts.end(), [](const CaptureVerdict& verdict) {
+        return verdict.blame == Blame::implementation || verdict.blame == Blame::machine
+            || verdict.blame == Blame::nondeterministic;
+    });
+}
+
+/// Finite captures tell whether a finite loss proves anything.
+std::string doubtOfFiniteLosses(const std::vector<CaptureVerdict>& verdicts)
+{
+    if (std::ranges::any_of(
+            verdicts, [](const CaptureVerdict& verdict) { return verdict.rule == RuleId::finiteCorruption; })) {
+        return "; a capture shows finite corruption, so a finite loss is no proof that the weights are right";
+    }
+    if (std::ranges::any_of(
+            verdicts, [](const CaptureVerdict& verdict) { return verdict::asksAboutPlace(verdict.rule); })) {
+        return "; a capture is off in places and finite: unless your code did that, a finite loss is no proof that the "
+               "weights are right";
+    }
+    return {};
+}
+
+bool isSafeBefore(const CheckpointAdvice& advice, std::int64_t step)
+{
+    return advice.status == CheckpointStatus::safe && advice.step < step;
+}
+
+/// What caused the fault may be in those written just before it already, unless that was a kernel or a machine.
+void doubtTheNewest(std::vector<CheckpointAdvice>& all, std::int64_t first)
+{
+    const bool older = std::ranges::any_of(
+        all, [&](const CheckpointAdvice& advice) { return isSafeBefore(advice, first - wellBefore + 1); });
+    for (auto& advice : all) {
+        if (older && isSafeBefore(advice, first) && first - advice.step < wellBefore) {
+            advice.status = CheckpointStatus::suspect;
+            advice.reason = fmt::format(
+                "finite, but written {} steps before the fault: what caused it may be in there already (PaLM went "
+                "back about {})",
+                first - advice.step, wellBefore);
+        }
+    }
+}
+
+std::string lostText(std::int64_t lost)
+{
+    return fmt::format("{} step{} before the fault", lost, lost == 1 ? "" : "s");
+}
+
+std::string reasonOf(const Rollback& rollback, const Trouble& trouble, const std::string& doubt)
+{
+    if (!rollback.recommended) {
+        return rollback.checkpoints.empty() ? "no checkpoint was found, in the folder or in a log"
+                                            : "none of the known checkpoints is left and clean";
+    }
+    const auto chosen = std::find_if(rollback.checkpoints.begin(), rollback.checkpoints.end(),
+        [&](const CheckpointAdvice& advice) { return advice.step == *rollback.recommended; });
+    const auto text = chosen->status == CheckpointStatus::safe
+        ? fmt::format("the newest that nothing speaks against, {}", lostText(trouble.life->first() - chosen->step))
+        : fmt::format("nothing better is left, {}: {}", lostText(trouble.life->first() - chosen->step), chosen->reason);
+    return text + doubt;
+}
+
+/// Where nothing is safe, the newest that may be clean; never one that is poisoned, gone, or behind the fault.
+std::optional<std::int64_t> choose(const std::vector<CheckpointAdvice>& all, std::int64_t first)
+{
+    for (const auto status : {CheckpointStatus::safe, CheckpointStatus::unverified, CheckpointStatus::suspect}) {
+        const auto found = std::ranges::find_if(
+            all, [&](const CheckpointAdvice& advice) { return advice.status == status && advice.step < first; });
+        if (found != all.end()) {
+            return found->step;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
+{
+    const auto trouble = troubleOf(run, verdicts);
+    if (trouble.none()) {
+        return std::nullopt;
+    }
+    Rollback rollback;
+    for (const auto& [step, known] : checkpointsOf(run)) {
+        auto& advice = rollback.checkpoints.emplace_back();
+        advice.step = step;
+        advice.path = known.path();
+        if (!isMissing(advice, known)) {
+            judge(advice, known, trouble);
+        }
+    }
+    if (!sparesTheNewest(verdicts)) {
+        doubtTheNewest(rollback.checkpoints, trouble.life->first());
+    }
+    rollback.recommended = choose(rollback.checkpoints, trouble.life->first());
+    rollback.reason = reasonOf(rollback, trouble, doubtOfFiniteLosses(verdicts));
+    rollback.tonight = tonightLine(run, verdicts, rollback, trouble);
+    return rollback;
+}
+
+void adviseAgain(Diagnosis& diagnosis, const RunData& run)
+{
+    if (diagnosis.rollback) {
+        diagnosis.rollback = adviseRollback(run, diagnosis.captures);
+    }
+}
+
+} // namespace nanscope

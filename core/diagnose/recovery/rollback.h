@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "core/diagnose/recovery/trouble.h"
+#include "core/model/model.h"
+
+namespace nanscope {
+
+/// Which checkpoint to go back to: for each one that the folder or a log shows, what speaks for and against it. None
+/// where the run was not in trouble. Reads the verdicts: a fault of the kernel or the machine spares the newest clean
+/// one, anything else may be in the weights already.
+std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
+
+/// The same once more, where verdicts were weighed again: by what the owner of the run ticked or saw. `run` with its
+/// points. A run that was not advised on yet stays so.
+void adviseAgain(Diagnosis& diagnosis, const RunData& run);
+
+} // namespace nanscope

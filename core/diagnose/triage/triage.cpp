@@ -1,0 +1,338 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/triage/steplink.h"
+
+namespace nanscope {
+
+namespace {
+
+enum class InputState { finite, partly, bad };
+
+bool damagedOnZero(const Capture& capture)
+{
+    // Every element of the batch that went bad had nothing but zeros to start from.
+    bool any = false;
+    for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
+        const auto& in = capture.input.batches[i];
+        const auto& out = capture.output->batches[i];
+        const bool damaged = in.finite() && (!out.finite() || (in.allZero() && !out.allZero()));
+        if (damaged && !in.allZero()) {
+            return false;
+        }
+        any = any || damaged;
+    }
+    return any;
+}
+
+InputState inputState(const Capture& capture)
+{
+    const auto total = capture.input.total();
+    if (total.finite()) {
+        return InputState::finite;
+    }
+    return total.nonFinite() == total.count ? InputState::bad : InputState::partly;
+}
+
+bool bornHere(const Capture& capture)
+{
+    if (!capture.output) {
+        return false;
+    }
+    for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
+        if (capture.input.batches[i].finite() && !capture.output->batches[i].finite()) {
+            return true;
+        }
+    }
+    // A part of zeros says nothing of what the whole held.
+    return capture.part.empty() && damagedOnZero(capture);
+}
+
+/// What orders captures: the update they belong to, then the time within one process.
+struct Moment
+{
+    std::optional<std::int64_t> update;
+    std::int64_t time = 0;
+    std::optional<int> rank;
+};
+
+/// Between the results of one rank and the gradients of another lie a collective, a forward and a backward pass.
+constexpr std::int64_t fastestStepMs = 10;
+
+bool earlier(const Moment& a, const Moment& b)
+{
+    const auto key = [](const Moment& m) {
+        return std::tuple(m.update.value_or(std::numeric_limits<std::int64_t>::max()), m.time, m.rank.value_or(-1));
+    };
+    return key(a) < key(b);
+}
+
+std::string upstreamSummary(const Capture& capture)
+{
+    const auto total = capture.input.total();
+    const auto shape = matrixShape(capture.input.shape);
+    const auto first = total.firstNonFinite;
+    if (first < 0) {
+        return "the input was not scanned";
+    }
+    const auto within = first % shape.elements();
+    const auto matrix = shape.batch > 1 ? fmt::format("{}, ", first / shape.elements()) : std::string();
+    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: the gradient or "
+                       "the momentum brought them, not the iteration",
+        total.nonFinite(), total.count, name(total.firstClass), matrix, within / shape.cols, within % shape.cols,
+        capture.part.empty() ? "" : " of this rank's part");
+}
+
+void argueUpstream(CaptureVerdict& v, const Scan& input)
+{
+    v.speaksFor.push_back({fmt::format("the input has {} NaN, {} +Inf and {} -Inf among {} values", input.nan,
+                               input.posInf, input.negInf, input.count),
+        "input"});
+    v.speaksFor.push_back({"no capture that can have reached this one was damaged before it", "captures"});
+    v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
+}
+
+struct Entry
+{
+    CaptureVerdict verdict;
+    Moment moment;
+    const Capture* capture = nullptr;
+};
+
+Entry makeEntry(const StepLinks& links, const Capture& capture)
+{
+    Entry entry;
+    entry.capture = &capture;
+    auto& v = entry.verdict;
+    v.captureId = capture.id;
+    v.capture = capture.file;
+    v.rank = capture.rank;
+    const auto link = links.of(capture);
+    v.step = link.between;
+    v.stepSource = link.source;
+    if (link.otherwise) {
+        v.facts.besides.push_back({fmt::format("the sidecar says step {}, and the log names the dump {}",
+                                       link.between->first, stepText(link.otherwise)),
+            fmt::format("{}:{}", link.file, link.line)});
+    }
+    entry.moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
+    entry.moment.time = capture.timestampMs.value_or(0);
+    entry.moment.rank = capture.rank;
+    return entry;
+}
+
+bool isCause(const Entry& entry)
+{
+    return bornHere(*entry.capture) && !damagedOnZero(*entry.capture);
+}
+
+/// Damaged captures, of which each asks for the first that can have reached it. The time of that question does not grow
+/// with their number: a run may leave 100,000 dumps of one update. Entries are added in the order of earlier().
+///
+/// An earlier update reaches a later one. Clocks of different ranks are never compared while the updates are known.
+/// Parts of one call are dumped by all ranks at once: the later of two is no victim of the earlier.
+class Reaching
+{
+public:
+    void add(const Entry& entry)
+    {
+        const auto& moment = entry.moment;
+        auto& half = m_halves[entry.capture->part.empty() ? 0 : 1];
+        (moment.update ? half.dated : half.undated).add(entry);
+        (moment.update ? half.datedOfRank : half.undatedOfRank)[moment.rank].add(entry);
+        half.ofUpdateAndRank[{moment.update, moment.rank}].add(entry);
+    }
+
+    /// The first that is not `entry` itself; null for none.
+    const Entry* firstFor(const Entry& entry) const
+    {
+        const auto* whole = firstOf(m_halves[0], entry, true);
+        // A part of another rank may be of the same call, unless it is known to be of an earlier update.
+        const auto* part = firstOf(m_halves[1], entry, entry.capture->part.empty());
+        return whole == nullptr || (part != nullptr && earlier(part->moment, whole->moment)) ? part : whole;
+    }
+
+private:
+    /// Entries in their order, and the earliest time up to each of them.
+    class Queue
+    {
+    public:
+        void add(const Entry& entry)
+        {
+            m_entries.push_back(&entry);
+            m_earliest.push_back(
+                m_earliest.empty() ? entry.moment.time : std::min(m_earliest.back(), entry.moment.time));
+        }
+        const Entry* front() const { return m_entries.empty() ? nullptr : m_entries.front(); }
+        const Entry* firstUntil(std::int64_t time, const Entry& but) const
+        {
+            const auto found = std::partition_point(
+                m_earliest.begin(), m_earliest.end(), [time](std::int64_t earliest) { return earliest > time; });
+            auto first = m_entries.begin() + (found - m_earliest.begin());
+            // A queue that holds the one who asks is in the order of time: only the next can still be early enough.
+            if (first != m_entries.end() && *first == &but) {
+                ++first;
+            }
+            return first != m_entries.end() && (*first)->moment.time <= time ? *first : nullptr;
+        }
+
+    private:
+        std::vector<const Entry*> m_entries;
+        std::vector<std::int64_t> m_earliest;
+    };
+    using OfRank = std::map<std::optional<int>, Queue>;
+    struct Half
+    {
+        Queue dated; ///< of a known update
+        Queue undated;
+        OfRank datedOfRank;
+        OfRank undatedOfRank;
+        std::map<std::pair<std::optional<std::int64_t>, std::optional<int>>, Queue> ofUpdateAndRank;
+    };
+
+    template <class Map, class Key>
+    static const Entry* firstIn(const Map& queues, const Key& key, const Entry& entry)
+    {
+        const auto found = queues.find(key);
+        return found == queues.end() ? nullptr : found->second.firstUntil(entry.moment.time, entry);
+    }
+
+    static const Entry* firstOf(const Half& half, const Entry& entry, bool otherRanks)
+    {
+        const auto& moment = entry.moment;
+        const Entry* first = nullptr;
+        const auto take = [&first](const Entry* found) {
+            if (found != nullptr && (first == nullptr || earlier(found->moment, first->moment))) {
+                first = found;
+            }
+        };
+        if (!moment.update) {
+            take(firstIn(half.datedOfRank, moment.rank, entry));
+            take(otherRanks ? half.dated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
+        } else {
+            const auto* front = half.dated.front();
+            take(front != nullptr && front->moment.update < moment.update ? front : nullptr);
+            take(firstIn(half.ofUpdateAndRank, std::pair(moment.update, moment.rank), entry));
+        }
+        take(firstIn(half.undatedOfRank, moment.rank, entry));
+        take(otherRanks ? half.undated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
+        return first;
+    }
+
+    std::array<Half, 2> m_halves; ///< captures of whole tensors, and of parts
+};
+
+void judgeDamagedInput(Entry& entry, const Reaching& causes, const Reaching& upstream)
+{
+    auto& v = entry.verdict;
+    const auto* cause = causes.firstFor(entry);
+    const auto* earlierUpstream = upstream.firstFor(entry);
+    if (cause == nullptr && earlierUpstream == nullptr) {
+        v.role = Role::upstream;
+        v.rule = RuleId::damagedInput;
+        v.blame = Blame::upstream;
+        v.summary = upstreamSummary(*entry.capture);
+        argueUpstream(v, entry.capture->input.total());
+        return;
+    }
+    v.role = Role::downstream;
+    v.rule = RuleId::contaminated;
+    v.blame = Blame::downstream;
+    v.causedBy = (cause != nullptr ? cause : earlierUpstream)->verdict.capture;
+    v.summary = "the input was already non-finite: contaminated by an earlier capture";
+}
+
+/// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large. Which
+/// parts are of one call is not told by what they have in common, so no other dump is named either.
+void judgePart(Entry& entry)
+{
+    auto& v = entry.verdict;
+    v.role = Role::birth;
+    v.blame = Blame::undecided;
+    v.summary =
+        fmt::format("{}: a part alone can be neither replayed nor judged. nanscope inspect --stitch -o whole.pt "
+                    "puts the parts of all ranks together, and nanscope diagnose judges the whole",
+            entry.capture->part);
+}
+
+void judgeRole(Entry& entry, const Reaching& causes, const Reaching& upstream)
+{
+    auto& v = entry.verdict;
+    const bool whole = entry.capture->part.empty();
+    if (!whole && bornHere(*entry.capture) && inputState(*entry.capture) == InputState::finite) {
+        judgePart(entry);
+        return;
+    }
+    if (whole && bornHere(*entry.capture)) {
+        v.role = damagedOnZero(*entry.capture) ? Role::padding : Role::birth;
+        return;
+    }
+    if (inputState(*entry.capture) == InputState::finite) {
+        v.role = Role::healthy;
+        v.summary = entry.capture->output ? "finite in and out" : "an input alone: there is no output to judge";
+        v.rule = entry.capture->output ? RuleId::unjudged : RuleId::noOutput;
+        v.kind = entry.capture->output ? "" : "no output";
+        return;
+    }
+    judgeDamagedInput(entry, causes, upstream);
+}
+
+int rolePlace(Role role)
+{
+    switch (role) {
+    case Role::birth:
+        return 0;
+    case Role::padding:
+        return 1;
+    case Role::upstream:
+        return 2;
+    case Role::downstream:
+        return 3;
+    case Role::healthy:
+        return 4;
+    }
+    return 5;
+}
+
+} // namespace
+
+std::vector<CaptureVerdict> triage(const RunData& run)
+{
+    const StepLinks links(run);
+    std::vector<Entry> entries;
+    for (const auto& capture : run.captures) {
+        entries.push_back(makeEntry(links, capture));
+    }
+    std::stable_sort(
+        entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
+    Reaching causes;
+    for (const auto& entry : entries) {
+        if (isCause(entry)) {
+            causes.add(entry);
+        }
+    }
+    Reaching upstream;
+    for (auto& entry : entries) {
+        judgeRole(entry, causes, upstream);
+        entry.verdict.facts.role = entry.verdict.role;
+        if (entry.verdict.role == Role::upstream) {
+            upstream.add(entry);
+        }
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+        [](const Entry& a, const Entry& b) { return rolePlace(a.verdict.role) < rolePlace(b.verdict.role); });
+    std::vector<CaptureVerdict> verdicts;
+    for (auto& entry : entries) {
+        verdicts.push_back(std::move(entry.verdict));
+    }
+    return verdicts;
+}
+
+} // namespace nanscope

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/verdict/experiments.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/retries.h"
+
+namespace nanscope {
+
+namespace {
+
+const std::array<Experiment, 6>& catalogue()
+{
+    static const std::array<Experiment, 6> all {{
+        {"kernels-off", "use_triton=False in the optimizer",
+            "the same run without custom kernels; if it stays clean, the kernels are the suspect",
+            {Seen::gone, Seen::stays}, {}},
+        {"launch-blocking", "CUDA_LAUNCH_BLOCKING=1", "if the fault goes away, launch order is the suspect",
+            {Seen::gone, Seen::stays}, {}},
+        {"fill-nan", "torch.use_deterministic_algorithms(True)",
+            "fills every torch.empty with NaN; a fault that comes more often means memory that was never written",
+            {Seen::oftener, Seen::stays, Seen::gone}, {}},
+        {"swap-gpus", "swap two GPUs between ranks", "a fault that moves with the card is the machine",
+            {Seen::moves, Seen::stays, Seen::gone}, {}},
+        {"fp32-norm", "normalise in fp32 before any cast", "a fault that goes away was the cast's overflow",
+            {Seen::gone, Seen::stays}, {}},
+        {"bf16", "bf16 instead of fp16 for the iteration", "2^127 instead of 65504 before it overflows",
+            {Seen::gone, Seen::stays}, {}},
+    }};
+    return all;
+}
+
+Experiment known(std::string_view id)
+{
+    return *findExperiment(id);
+}
+
+Experiment advice(std::string what, std::string meaning = {})
+{
+    return {{}, std::move(what), std::move(meaning), {}, {}};
+}
+
+} // namespace
+
+const Experiment* findExperiment(std::string_view id)
+{
+    const auto found = std::find_if(
+        catalogue().begin(), catalogue().end(), [&](const Experiment& experiment) { return experiment.id == id; });
+    return found == catalogue().end() ? nullptr : &*found;
+}
+
+std::vector<std::string_view> experimentIds()
+{
+    std::vector<std::string_view> ids;
+    for (const auto& experiment : catalogue()) {
+        ids.emplace_back(experiment.id);
+    }
+    return ids;
+}
+
+std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
+{
+    std::vector<Experiment> list;
+    if (verdict.blame == Blame::undecided) {
+        list.push_back(advice("nanscope diagnose PATH --ran VARIANT[:PRECISION]", "say which function ran"));
+    }
+    if (verdict.blame == Blame::implementation || verdict.blame == Blame::undecided) {
+        for (const auto* id : {"kernels-off", "launch-blocking", "fill-nan", "swap-gpus"}) {
+            list.push_back(known(id));
+        }
+    }
+    if (verdict.blame == Blame::numerics) {
+        list.push_back(known("fp32-norm"));
+        list.push_back(known("bf16"));
+    }
+    if (verdict.blame == Blame::upstream) {
+        list.push_back(advice("log the non-finite count of gradient and momentum of this parameter each step"));
+        list.push_back(advice("look at the loss scale and the data of the step before"));
+    }
+    return list;
+}
+
+double cleanHours(const FailureRate& rate)
+{
+    return -std::log(0.05) * rate.hours / rate.failures;
+}
+
+Result<void> check(const Observations& observed)
+{
+    if (observed.rate
+        && (observed.rate->failures < 1 || !(observed.rate->hours > 0) || !std::isfinite(observed.rate->hours))) {
+        return failure(ErrorKind::usage, "how often it fails takes at least one failure and a time above zero hours");
+    }
+    for (const auto& tried : observed.tried) {
+        const auto* experiment = findExperiment(tried.id);
+        if (experiment == nullptr) {
+            return failure(ErrorKind::usage,
+                fmt::format("no experiment is called {}; there are {}", tried.id, fmt::join(experimentIds(), ", ")));
+        }
+        const auto& outcomes = experiment->outcomes;
+        if (std::find(outcomes.begin(), outcomes.end(), tried.seen) == outcomes.end()) {
+            return failure(ErrorKind::usage, fmt::format("{} cannot end as {}", tried.id, name(tried.seen)));
+        }
+        if (!(tried.hours >= 0) || !std::isfinite(tried.hours) || tried.times < 1) {
+            return failure(
+                ErrorKind::usage, fmt::format("{} takes hours of zero or more, and one time or more", tried.id));
+        }
+    }
+    for (const auto& one : observed.called) {
+        if (auto can = check(one); !can) {
+            return can;
+        }
+    }
+    return {};
+}
+
+CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& observed)
+{
+    verdict.facts.failureRate = observed.rate;
+    verdict.facts.tried = observed.tried;
+    verdict.facts.calledAgain.clear();
+    std::ranges::copy_if(observed.called, std::back_inserter(verdict.facts.calledAgain),
+        [&](const CallsAgain& one) { return one.capture == verdict.capture && check(one); });
+    for (auto& experiment : verdict.next) {
+        if (observed.rate && !experiment.outcomes.empty()) {
+            experiment.cleanHours = cleanHours(*observed.rate);
+        }
+    }
+    verdict::judgeAgain(verdict);
+    return verdict;
+}
+
+Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed)
+{
+    for (auto& verdict : diagnosis.captures) {
+        verdict = withObservations(std::move(verdict), observed);
+    }
+    diagnosis.observed = observed;
+    return diagnosis;
+}
+
+} // namespace nanscope

@@ -1,0 +1,362 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/whatif/detectorreplay.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/recovery/trail.h"
+#include "core/diagnose/whatif/detectornotes.h"
+#include "core/probe/nanmessage.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t mostListed = 1000;
+
+constexpr std::array<std::string_view, 5> afterwardsNames {
+    "not-stopped", "recovered", "relapsed", "stayed-bad", "unknown"};
+
+bool isBad(const TrailStep& step)
+{
+    return step.sign >= LossSign::elsewhere;
+}
+
+bool isSuspected(const TrailStep& step)
+{
+    return step.sign == LossSign::absent || step.sign == LossSign::zeroed;
+}
+
+/// Counted rows need not be steps, and a running average shows only the first that was not finite.
+bool tellsRows(const Trail& trail)
+{
+    const auto& watched = trail.lanes.front();
+    return !watched.countedSteps && !watched.runningAverage;
+}
+
+/// Counts rows of steps that were not finite: what is sure, and what may be.
+class RowCounter
+{
+public:
+    RowCounter(const Trail& trail, std::int64_t patience)
+        : m_ownDetector(trail.lanes.front().ownDetector)
+        , m_tellsRows(tellsRows(trail))
+        , m_patience(patience)
+    { }
+
+    void take(const TrailStep& step)
+    {
+        const std::int64_t gap = step.step - m_last;
+        const bool finiteBetween = m_ownDetector && gap > 1;
+        m_sure = !isBad(step) ? 0 : m_sure > 0 && gap == 1 && m_tellsRows ? m_sure + 1 : 1;
+        if (m_sure == 0 && !isSuspected(step)) {
+            m_worst = 0;
+        } else {
+            m_worst = m_worst > 0 && !finiteBetween ? m_worst + gap : 1;
+        }
+        m_last = step.step;
+    }
+
+    std::int64_t sure() const { return m_sure; }
+    bool stopsForSure() const { return m_sure >= m_patience; }
+    /// The step at which patience ends if what is not known was not finite.
+    std::optional<std::int64_t> stopAtWorst() const
+    {
+        return m_worst >= m_patience ? std::optional(m_last - (m_worst - m_patience)) : std::nullopt;
+    }
+
+private:
+    bool m_ownDetector;
+    bool m_tellsRows;
+    std::int64_t m_patience;
+    std::int64_t m_last = 0;
+    std::int64_t m_sure = 0;
+    std::int64_t m_worst = 0;
+};
+
+void countRows(const Trail& trail, std::int64_t patience, DetectorReplay& replay)
+{
+    RowCounter rows(trail, patience);
+    bool stopped = false;
+    for (const auto& step : trail.steps) {
+        rows.take(step);
+        if (rows.sure() > std::ssize(replay.everySetting) && replay.everySetting.size() < mostListed) {
+            replay.everySetting.emplace_back(step.step);
+        }
+        stopped = stopped || rows.stopsForSure();
+        if (!stopped && !replay.stopAtWorst) {
+            replay.stopAtWorst = rows.stopAtWorst();
+        }
+    }
+    replay.openRow = rows.sure();
+    if (replay.everySetting.size() < mostListed) {
+        replay.everySetting.emplace_back(std::nullopt);
+    }
+}
+
+/// Feeds the detector itself, and remembers which line its last good loss is from.
+class Replayer
+{
+public:
+    Replayer(const Trail& trail, const NanDetectorOptions& options)
+        : m_trail(trail)
+        , m_detector(options)
+    { }
+
+    /// True where the detector stops the run.
+    bool take(const TrailStep& step)
+    {
+        const bool gap = m_any && step.step > m_last + 1;
+        if (gap) {
+            passUnknown(step.step - 1);
+        }
+        m_any = true;
+        m_last = step.step;
+        if (!isBad(step)) {
+            takeGood(step);
+            return false;
+        }
+        const bool elsewhere = step.sign == LossSign::elsewhere;
+        m_check = m_detector.checkLoss(elsewhere ? 0 : std::numeric_limits<double>::quiet_NaN(), step.step, elsewhere);
+        m_messageKnown = elsewhere || (m_good ? m_good->exact : m_neverGood);
+        return m_check.raise || m_detector.shouldRollback();
+    }
+
+    const NanState& state() const { return m_detector.state(); }
+    const std::optional<LastGood>& lastGood() const { return m_good; }
+    std::string message() const { return m_messageKnown ? m_check.message : std::string(); }
+
+private:
+    /// No line says that any of the steps between was bad; what their losses were, none says either.
+    void passUnknown(std::int64_t step)
+    {
+        const auto last = m_detector.state().lastGoodLoss;
+        m_detector.checkLoss(std::isfinite(last) ? last : 0, step);
+        m_neverGood = false;
+        if (m_good) {
+            m_good->exact = false;
+        }
+    }
+
+    void takeGood(const TrailStep& step)
+    {
+        const bool known = step.sign == LossSign::finite && std::isfinite(step.loss);
+        m_detector.checkLoss(known ? step.loss : 0, step.step);
+        m_neverGood = false;
+        if (known) {
+            m_good = LastGood {step.step, step.loss, true, m_trail.evidence(step, "the last finite loss")};
+        } else if (m_good) {
+            m_good->exact = false;
+        }
+    }
+
+    const Trail& m_trail;
+    NanDetector m_detector;
+    NanCheck m_check;
+    std::optional<LastGood> m_good;
+    std::int64_t m_last = 0;
+    bool m_any = false;
+    bool m_neverGood = true;
+    bool m_messageKnown = false;
+};
+
+/// The first step behind the stop that was finite, in whatever way the log says so.
+std::optional<Recovery> firstFinite(const Trail& trail, std::size_t stop)
+{
+    const bool ownDetector = trail.lanes.front().ownDetector;
+    for (auto i = stop + 1; i < trail.steps.size(); ++i) {
+        const auto& step = trail.steps[i];
+        const auto next = trail.steps[i - 1].step + 1;
+        Recovery recovery;
+        recovery.line = trail.evidence(step, "finite again");
+        if (ownDetector && step.step > next) {
+            recovery.step = next;
+            return recovery;
+        }
+        if (step.sign == LossSign::finite) {
+            recovery.step = step.step;
+            recovery.loss = step.loss;
+            return recovery;
+        }
+    }
+    return std::nullopt;
+}
+
+Recovery recoveryAfter(const Trail& trail, std::size_t stop, std::int64_t patience)
+{
+    const auto last = trail.steps.back().step;
+    const auto stopStep = trail.steps[stop].step;
+    auto found = firstFinite(trail, stop);
+    auto recovery = found.value_or(Recovery {});
+    recovery.stepsLost = last - stopStep;
+    if (!found) {
+        const bool silent = stop + 1 == trail.steps.size() || trail.lanes.front().runningAverage;
+        recovery.outcome = silent ? Afterwards::unknown : Afterwards::stayedBad;
+        return recovery;
+    }
+    const auto again = std::find_if(trail.steps.begin() + static_cast<std::ptrdiff_t>(stop), trail.steps.end(),
+        [&](const TrailStep& step) { return step.step > recovery.step && isBad(step); });
+    recovery.finiteSteps = (again == trail.steps.end() ? last + 1 : again->step) - recovery.step;
+    const bool lasting = again == trail.steps.end() || recovery.finiteSteps >= patience;
+    recovery.outcome = lasting ? Afterwards::recovered : Afterwards::relapsed;
+    return recovery;
+}
+
+/// A log has the norm of all gradients, and not which of them was bad.
+constexpr std::string_view someParameter = "<parameter>";
+
+void replaySteps(const Trail& trail, std::int64_t patience, DetectorReplay& replay)
+{
+    Replayer replayer(trail, replay.options);
+    const bool certain = patience == 1 || tellsRows(trail);
+    for (std::size_t i = 0; i < trail.steps.size(); ++i) {
+        const auto& step = trail.steps[i];
+        const bool ends = replayer.take(step) && certain;
+        const bool byGradient = replay.checkGradients && step.badGradient && !isBad(step);
+        if (byGradient) {
+            replay.byGradients.push_back(step.step);
+        }
+        if (!isBad(step) && !byGradient) {
+            continue;
+        }
+        const DetectorStop speaks {step.step, byGradient ? gradientText(someParameter, step.step) : replayer.message(),
+            trail.evidence(step, "it speaks")};
+        if (!replay.first) {
+            replay.first = speaks;
+        }
+        if (ends || (byGradient && replay.options.action == NanAction::raise)) {
+            replay.stop = speaks;
+            replay.afterwards = recoveryAfter(trail, i, patience);
+            break;
+        }
+    }
+    replay.total = replayer.state().total;
+    replay.skipped = replayer.state().nanSteps;
+    replay.lastGood = replayer.lastGood();
+}
+
+void addRank(const Trail& trail, const TrailStep& step, NanStreak& streak)
+{
+    const auto [first, last] = std::equal_range(trail.badRanks.begin(), trail.badRanks.end(), std::pair(step.step, 0),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    streak.elsewhere = streak.elsewhere || (first == last && step.sign == LossSign::elsewhere);
+    for (auto rank = first; rank != last; ++rank) {
+        if (std::find(streak.ranks.begin(), streak.ranks.end(), rank->second) == streak.ranks.end()) {
+            streak.ranks.push_back(rank->second);
+        }
+    }
+}
+
+void addStreak(const Trail& trail, const TrailStep& step, bool continues, DetectorReplay& replay)
+{
+    if (!continues) {
+        if (replay.streaks.size() == mostListed) {
+            return;
+        }
+        replay.streaks.emplace_back();
+        replay.streaks.back().first = step.step;
+        replay.streaks.back().begin = trail.evidence(step, "the first of them");
+    }
+    auto& streak = replay.streaks.back();
+    streak.last = step.step;
+    streak.end = trail.evidence(step, "the last of them");
+    ++streak.logged;
+    addRank(trail, step, streak);
+}
+
+void collectSteps(const Trail& trail, DetectorReplay& replay)
+{
+    RowCounter rows(trail, std::numeric_limits<std::int64_t>::max());
+    const bool ownDetector = trail.lanes.front().ownDetector;
+    bool open = false;
+    std::int64_t last = 0;
+    for (const auto& step : trail.steps) {
+        rows.take(step);
+        const bool continues = open && !(ownDetector && step.step > last + 1);
+        open = isBad(step);
+        last = step.step;
+        if (isBad(step)) {
+            ++replay.badSteps;
+            addStreak(trail, step, continues, replay);
+            replay.streaks.back().sure = std::max(replay.streaks.back().sure, rows.sure());
+        } else if (isSuspected(step) && replay.suspected.size() < mostListed) {
+            replay.suspected.push_back({step.step,
+                trail.evidence(step,
+                    step.sign == LossSign::absent ? "reported without a loss"
+                                                  : "loss 0 beside a gradient norm that is not finite")});
+        } else if (step.badGradient && replay.unseen.size() < mostListed) {
+            replay.unseen.push_back({step.step, trail.evidence(step, "finite loss, gradient norm not finite")});
+        }
+    }
+}
+
+void describe(const Trail& trail, DetectorReplay& replay)
+{
+    const auto& watched = trail.lanes.front();
+    for (const auto& lane : trail.lanes) {
+        if (lane.rank) {
+            replay.ranks.push_back(*lane.rank);
+        }
+        if (std::find(replay.sources.begin(), replay.sources.end(), lane.source) == replay.sources.end()) {
+            replay.sources.push_back(lane.source);
+        }
+    }
+    replay.life = trail.life;
+    replay.lives = trail.lives;
+    replay.firstStep = trail.steps.front().step;
+    replay.lastStep = trail.steps.back().step;
+    replay.ownDetector = watched.ownDetector;
+    replay.offset = watched.offset;
+    replay.interval = watched.interval;
+    replay.checkable = watched.ownDetector || (watched.interval == 1 && tellsRows(trail));
+}
+
+DetectorReplay replayTrail(const Trail& trail, const DetectorQuestion& question)
+{
+    const auto& options = question.options;
+    DetectorReplay replay;
+    replay.options = options;
+    replay.checkGradients = question.checkGradients;
+    const std::int64_t patience = options.action == NanAction::raise ? 1 : options.maxConsecutive;
+    describe(trail, replay);
+    collectSteps(trail, replay);
+    countRows(trail, patience, replay);
+    replaySteps(trail, patience, replay);
+    if (replay.stop && replay.stopAtWorst && *replay.stopAtWorst >= replay.stop->step) {
+        replay.stopAtWorst.reset();
+    }
+    replay.notes = detectorNotes(trail, replay);
+    return replay;
+}
+
+} // namespace
+
+std::string_view name(Afterwards afterwards)
+{
+    return afterwardsNames[static_cast<std::size_t>(afterwards)];
+}
+
+std::vector<DetectorReplay> replayDetector(const RunData& run, const DetectorQuestion& question)
+{
+    std::vector<DetectorReplay> replays;
+    const auto captures = triage(run);
+    for (const auto& trail : trailsOf(run)) {
+        if (trail.steps.empty()) {
+            continue;
+        }
+        auto& replay = replays.emplace_back(replayTrail(trail, question));
+        if (auto unchecked = noGradients(run, replay)) {
+            replay.notes.push_back(std::move(*unchecked));
+        }
+        if (auto late = tooLate(run, captures, replay)) {
+            replay.notes.insert(replay.notes.begin(), std::move(*late));
+        }
+    }
+    return replays;
+}
+
+} // namespace nanscope

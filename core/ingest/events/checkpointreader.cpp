@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ingest/events/checkpointreader.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "core/ingest/text/consoletext.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t longestPath = 1000;
+constexpr std::size_t mostPending = 4096;
+
+int keyOf(const LogLine& line)
+{
+    return line.process();
+}
+
+std::string_view withoutEnd(std::string_view path)
+{
+    path = trimmed(path);
+    while (path.ends_with('.') || (path.size() > 1 && path.ends_with('/'))) {
+        path.remove_suffix(1);
+    }
+    return path;
+}
+
+template <class T>
+void keep(std::map<int, T>& all, int key, T value)
+{
+    if (all.size() < mostPending || all.contains(key)) {
+        all[key] = std::move(value);
+    }
+}
+
+template <class T>
+std::optional<T> takeOut(std::map<int, T>& all, int key)
+{
+    const auto found = all.find(key);
+    if (found == all.end()) {
+        return std::nullopt;
+    }
+    auto value = std::move(found->second);
+    all.erase(found);
+    return value;
+}
+
+} // namespace
+
+std::optional<std::int64_t> stepOfPath(std::string_view path)
+{
+    static const RE2 inName(R"((?:.*[_.=-])?(?:global_step|step[-_=]?|checkpoint[-_]|iter_|ba|model_)(\d+))"
+                            R"((?:-unsharded)?(?:-rank\d+)?(?:-v\d+)?(?:\.[a-z]+)*)",
+        RE2::Latin1);
+    static const RE2 inFolder(R"((?:.*/)?global_step(\d+)/[^/]*)", RE2::Latin1);
+    static const RE2 onlyDigits(R"((\d{10}))", RE2::Latin1);
+    path = withoutEnd(path);
+    const auto slash = path.find_last_of('/');
+    const auto name = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+    const re2::StringPiece namePiece(name.data(), name.size());
+    re2::StringPiece digits;
+    if (RE2::FullMatch(namePiece, inName, &digits) || RE2::FullMatch(namePiece, onlyDigits, &digits)
+        || RE2::FullMatch(re2::StringPiece(path.data(), path.size()), inFolder, &digits)) {
+        return parseInteger({digits.data(), digits.size()});
+    }
+    return std::nullopt;
+}
+
+void CheckpointReader::take(const CheckpointLine& what, const Groups& groups, const LogLine& line, LogBuilder& builder)
+{
+    Pending said {groups.step, readable(withoutEnd(groups.path), longestPath), line.number, false};
+    if (!said.step) {
+        said.step = stepOfPath(said.path);
+    }
+    // A line that names no path may end what one before it began.
+    const auto complete = [&](ByRank& from, CheckpointFact fact) {
+        if (const auto begun = takeOut(from, keyOf(line))) {
+            const bool same = !said.step || !begun->step || said.step == begun->step;
+            said.path = said.path.empty() && same ? begun->path : said.path;
+            said.step = said.step ? said.step : begun->step;
+        }
+        give(fact, said, builder);
+    };
+    switch (what.word) {
+    case CheckpointWord::begins:
+    case CheckpointWord::saves:
+        return begin(what, std::move(said), line, builder);
+    case CheckpointWord::completes:
+    case CheckpointWord::saved:
+        return complete(m_saving, CheckpointFact::saved);
+    case CheckpointWord::removed:
+        return removeAll(said, builder);
+    case CheckpointWord::loads:
+        processBegan(builder);
+        return keep(m_loading, keyOf(line), std::move(said));
+    case CheckpointWord::loaded:
+        processBegan(builder);
+        return complete(m_loading, CheckpointFact::loaded);
+    case CheckpointWord::startsAt:
+        if (const auto begun = takeOut(m_loading, keyOf(line)); begun && said.step == begun->step.value_or(-2) + 1) {
+            said.step = begun->step;
+            said.path = begun->path;
+            give(CheckpointFact::loaded, said, builder);
+        }
+    }
+}
+
+void CheckpointReader::begin(const CheckpointLine& what, Pending pending, const LogLine& line, LogBuilder& builder)
+{
+    pending.waitedFor = what.word == CheckpointWord::saves;
+    pending.rank = line.rank ? line.rank : builder.fileRank();
+    if (const auto row = builder.lastRow(line.rank)) {
+        pending.rowBefore = row->step;
+    }
+    if (what.step != CheckpointStep::inLine) {
+        pending.step = stepOfRow(what.step, line, builder);
+    }
+    if (what.step == CheckpointStep::ofRowAbove && pending.step) {
+        overwrite(pending, builder);
+    }
+    keep(m_saving, keyOf(line), std::move(pending));
+}
+
+std::optional<std::int64_t> CheckpointReader::stepOfRow(
+    CheckpointStep from, const LogLine& line, const LogBuilder& builder)
+{
+    const auto row = builder.lastRow(line.rank);
+    if (!row || row->inferred) {
+        return std::nullopt;
+    }
+    if (from == CheckpointStep::ofRowAbove) {
+        return row->line + 1 == line.number ? std::optional(row->step) : std::nullopt;
+    }
+    // Between two rows there may be more steps than one, and more saves.
+    const auto interval = builder.saveInterval();
+    const bool first = !m_rowsUsed.contains(keyOf(line)) || m_rowsUsed[keyOf(line)] != row->line;
+    keep(m_rowsUsed, keyOf(line), row->line);
+    return first && interval > 0 && row->step % interval == 0 ? std::optional(row->step) : std::nullopt;
+}
+
+void CheckpointReader::overwrite(const Pending& pending, LogBuilder& builder)
+{
+    const auto before = m_inPlace.find(pending.path);
+    if (before != m_inPlace.end() && before->second != *pending.step) {
+        Pending gone = pending;
+        gone.step = before->second;
+        give(CheckpointFact::removed, gone, builder);
+    }
+    if (m_inPlace.size() < mostPending) {
+        m_inPlace[pending.path] = *pending.step;
+    }
+}
+
+/// "{PosixPath('/ckpt/0000000500'), PosixPath('/ckpt/0000001000')}" of lingua are several.
+void CheckpointReader::removeAll(const Pending& pending, LogBuilder& builder)
+{
+    static const RE2 each(R"(PosixPath\('([^']+)'\))", RE2::Latin1);
+    re2::StringPiece rest(pending.path);
+    std::string path;
+    bool any = false;
+    while (RE2::FindAndConsume(&rest, each, &path)) {
+        any = true;
+        give(CheckpointFact::removed, {stepOfPath(path), path, pending.line, false}, builder);
+    }
+    if (!any) {
+        give(CheckpointFact::removed, pending, builder);
+    }
+}
+
+void CheckpointReader::give(CheckpointFact fact, const Pending& pending, LogBuilder& builder)
+{
+    if (!pending.step || m_given == std::pair(*pending.step, fact)) {
+        return;
+    }
+    m_given = {*pending.step, fact};
+    builder.checkpoint({*pending.step, fact, pending.path, {}, {}, pending.line});
+}
+
+void CheckpointReader::sayUnfinished(const Pending& pending, LogBuilder& builder)
+{
+    Event event;
+    event.rank = pending.rank;
+    event.step = pending.step;
+    event.line = pending.line;
+    event.text = "save begun, not seen to end: "
+        + (!pending.path.empty() ? pending.path
+                : pending.step   ? fmt::format("step {}", *pending.step)
+                                 : "no name");
+    builder.event(std::move(event));
+}
+
+void CheckpointReader::processFailed(const LogLine& line, LogBuilder& builder)
+{
+    const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(keyOf(line));
+    if (begun != m_saving.end() && begun->second.waitedFor) {
+        sayUnfinished(begun->second, builder);
+        m_saving.erase(begun);
+    }
+}
+
+void CheckpointReader::processBegan(LogBuilder& builder)
+{
+    for (const auto& [process, pending] : m_saving) {
+        sayUnfinished(pending, builder);
+    }
+    m_saving.clear();
+}
+
+void CheckpointReader::trainingWentOn(const LogLine& line, LogBuilder& builder)
+{
+    const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(keyOf(line));
+    if (begun == m_saving.end() || !begun->second.waitedFor) {
+        return;
+    }
+    // Steps that fall back are those of another process, whose start the log does not show.
+    const auto row = builder.lastRow(line.rank);
+    const bool anew = row && begun->second.rowBefore && row->step < *begun->second.rowBefore;
+    anew ? sayUnfinished(begun->second, builder) : give(CheckpointFact::saved, begun->second, builder);
+    m_saving.erase(begun);
+}
+
+} // namespace nanscope

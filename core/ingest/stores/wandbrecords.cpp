@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ingest/stores/wandbrecords.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "core/ingest/logsource.h"
+#include "core/tensorfile/zip/checksum.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::size_t blockBytes = 32 * 1024;
+constexpr std::size_t headerBytes = 7; ///< of a chunk: its checksum, u32; its length, u16; its type, u8
+constexpr std::size_t fileHeaderBytes = 7; ///< ":W&B", u16, u8
+constexpr std::string_view fileHeader(":W&B\xe1\xbe", 6);
+constexpr std::size_t largestRecord = std::size_t {16} << 20; ///< W&B itself sends no longer line of its history
+
+template <class T>
+T littleEndian(const char* bytes)
+{
+    static_assert(std::endian::native == std::endian::little);
+    T value {};
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+} // namespace
+
+WandbRecords::WandbRecords(FileReader file, bool live)
+    : m_file(std::move(file))
+    , m_live(live)
+{
+    nextBlock();
+    m_at = std::min(fileHeaderBytes, m_bytes.size());
+}
+
+bool WandbRecords::nextBlock()
+{
+    m_block += static_cast<std::int64_t>(m_bytes.size());
+    m_at = 0;
+    m_bytes.resize(static_cast<std::size_t>(std::min<std::int64_t>(blockBytes, size() - m_block)));
+    if (m_bytes.empty()) {
+        return false;
+    }
+    if (!m_file.readAt(static_cast<std::uint64_t>(m_block), std::as_writable_bytes(std::span(m_bytes)))) {
+        damaged(m_block, size(), "cannot be read");
+        m_bytes.clear();
+        return false;
+    }
+    return true;
+}
+
+/// Damage that follows on damage is one.
+void WandbRecords::damaged(std::int64_t begin, std::int64_t end, std::string_view what)
+{
+    if (!m_current) {
+        m_current = Damage {m_open.value_or(begin), end, what};
+    }
+    m_current->end = end;
+    m_lost = true;
+    forgetRecord();
+}
+
+void WandbRecords::endDamage()
+{
+    m_doubtful = false;
+    if (m_current) {
+        m_damage.push_back(*m_current);
+        m_current.reset();
+    }
+}
+
+std::vector<WandbRecords::Damage> WandbRecords::takeDamage()
+{
+    return std::exchange(m_damage, {});
+}
+
+void WandbRecords::tornAt(std::int64_t begin)
+{
+    m_ended = true;
+    if (m_doubtful) {
+        damaged(begin, size(), "a wrong checksum");
+    } else {
+        m_torn = m_open.value_or(begin);
+    }
+}
+
+void WandbRecords::forgetRecord()
+{
+    m_open.reset();
+    m_parts.clear();
+    m_tooLong = false;
+}
+
+/// None where it is damaged, which was noted, or the file ends in it.
+std::optional<WandbRecords::Chunk> WandbRecords::chunkHere()
+{
+    const char* header = m_bytes.data() + m_at;
+    const auto begin = place();
+    const std::size_t length = littleEndian<std::uint16_t>(header + 4);
+    const auto end = m_at + headerBytes + length;
+    const bool lastBlock = blockEnd() == size();
+    if (std::all_of(header, header + headerBytes, [](char c) { return c == 0; })) {
+        damaged(begin, blockEnd(), "zeros where records should be");
+        skipBlock();
+        return std::nullopt;
+    }
+    if (end > m_bytes.size()) {
+        if (end <= blockBytes && lastBlock) {
+            tornAt(begin);
+        } else {
+            damaged(begin, blockEnd(), "a length that does not fit");
+            skipBlock();
+        }
+        return std::nullopt;
+    }
+    const auto type = static_cast<unsigned char>(header[6]);
+    const auto crc = updateCrc32(0, std::as_bytes(std::span(header + 6, length + 1)));
+    if (crc == littleEndian<std::uint32_t>(header) && type >= 1 && type <= 4) {
+        m_at = end;
+        endDamage();
+        return Chunk {static_cast<Type>(type), {header + headerBytes, length}, begin};
+    }
+    if (m_live && lastBlock && end == m_bytes.size()) {
+        tornAt(begin);
+        return std::nullopt;
+    }
+    // Its length may be right all the same: the next chunk tells, by its own checksum.
+    const bool again = std::exchange(m_doubtful, true);
+    m_at = again ? m_bytes.size() : end;
+    damaged(begin, again ? blockEnd() : place(), "a wrong checksum");
+    return std::nullopt;
+}
+
+std::optional<WandbRecords::Chunk> WandbRecords::nextChunk()
+{
+    while (!m_ended) {
+        if (m_at + headerBytes <= m_bytes.size()) {
+            if (auto chunk = chunkHere()) {
+                return chunk;
+            }
+            continue;
+        }
+        if (m_bytes.size() < blockBytes && m_at < m_bytes.size()) {
+            tornAt(place());
+        } else if (!nextBlock()) {
+            m_ended = true;
+            m_torn = m_open;
+        } else {
+            m_doubtful = false;
+        }
+    }
+    return std::nullopt;
+}
+
+/// True when it is all there.
+bool WandbRecords::append(const Chunk& chunk)
+{
+    m_tooLong = m_tooLong || m_parts.size() + chunk.data.size() > largestRecord;
+    if (!m_tooLong) {
+        m_parts += chunk.data;
+    }
+    return chunk.type == Type::full || chunk.type == Type::last;
+}
+
+std::optional<WandbRecords::Record> WandbRecords::next()
+{
+    while (const auto chunk = nextChunk()) {
+        const bool begins = chunk->type == Type::full || chunk->type == Type::first;
+        if (begins) {
+            if (m_open) {
+                damaged(*m_open, chunk->begin, "a record without its end");
+                endDamage();
+            }
+            forgetRecord();
+            m_open = chunk->begin;
+            m_lost = false;
+        } else if (!m_open) {
+            if (!m_lost) {
+                damaged(chunk->begin, place(), "a record without its beginning");
+                endDamage();
+            }
+            continue;
+        }
+        if (!append(*chunk)) {
+            continue;
+        }
+        const auto begin = *m_open;
+        m_open.reset();
+        if (!m_tooLong) {
+            return Record {m_parts, begin, place()};
+        }
+        damaged(begin, place(), "a record of more than 16 MiB");
+        endDamage();
+    }
+    // While it is being written, what is wrong up to its end may only be unfinished.
+    if (m_current && !(m_live && m_current->end == size())) {
+        endDamage();
+    }
+    return std::nullopt;
+}
+
+Result<void> requireWandb(const FileReader& file, const std::filesystem::path& path)
+{
+    const auto start = readHead(file, path);
+    if (!start) {
+        return tl::make_unexpected(start.error());
+    }
+    const std::string_view head = *start;
+    if (!head.starts_with(fileHeader.substr(0, head.size()))) {
+        return failure(ErrorKind::format, "named like a file of W&B, and is none", path.string());
+    }
+    if (head.size() >= fileHeaderBytes && head[fileHeader.size()] != 0) {
+        return failure(ErrorKind::unsupported,
+            fmt::format("a file of W&B in version {} of its format; only version 0 can be read",
+                static_cast<unsigned char>(head[fileHeader.size()])),
+            path.string());
+    }
+    return {};
+}
+
+} // namespace nanscope

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/base/result.h"
+#include "core/model/cell.h"
+#include "core/replay/program/program.h"
+
+namespace nanscope {
+
+/// Part of a matrix in the capture's own orientation.
+struct Region
+{
+    std::int64_t row = 0;
+    std::int64_t col = 0;
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    bool operator==(const Region&) const = default;
+};
+
+/// Something that executes programs. One thread at a time. Results of instructions stay on the device; scans are
+/// gathered there and fetched once per program, so that no instruction waits for the host.
+class Device
+{
+public:
+    virtual ~Device() = default;
+
+    virtual Environment environment() const = 0;
+
+    /// True if this precision is computed in the hardware's own format rather than emulated.
+    virtual bool native(Precision precision) const = 0;
+
+    /// Largest batch a program may be given at once here, from memory; at least 1.
+    virtual std::int64_t batchLimit(const Program& program) const = 0;
+
+    /// Allocates the program's buffers for `batch` matrices, or says how much memory was missing.
+    virtual Result<void> prepare(const Program& program, std::int64_t batch) = 0;
+
+    /// Fills buffer 0 with row-major matrices in the capture's own orientation, batch x rows x cols, unrounded.
+    virtual Result<void> upload(std::span<const double> input) = 0;
+
+    /// Instructions from now on may end early once this is set; whoever sets it asks for no results then.
+    void heed(const CancelToken& cancel) { m_cancel = cancel; }
+
+    /// Executes one instruction; if it carries a scan slot, the scan of its result too.
+    virtual Result<void> run(const Instruction& instruction) = 0;
+
+    /// Puts `values`, row-major, into part of a buffer, rounded to what the buffer is held in; for planted faults.
+    virtual Result<void> overwrite(
+        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) = 0;
+
+    /// Takes the scan of an instruction that was run once more, of what its result holds now.
+    virtual Result<void> rescan(const Instruction& instruction) = 0;
+
+    /// Waits for the device and returns scans[slot * batch + element].
+    virtual Result<std::vector<Scan>> scans() = 0;
+
+    /// The contents of a buffer for one batch element, row-major, in the capture's own orientation.
+    virtual Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) = 0;
+
+    /// Tile map of a buffer for one batch element, in the capture's own orientation.
+    virtual Result<TileMap> tileMap(BufferId buffer, std::int64_t element) = 0;
+
+protected:
+    const CancelToken& cancelToken() const { return m_cancel; }
+
+private:
+    CancelToken m_cancel;
+};
+
+/// Core's own CPU device on Eigen: fp64 natively, fp32 natively, the others emulated. `threads` 0 means all.
+std::unique_ptr<Device> makeEigenDevice(int threads = 0);
+
+/// Makes devices by name ("cpu", "cuda:0"); the worker's knows more of them than core's own.
+using DeviceFactory = std::function<Result<std::unique_ptr<Device>>(const std::string& name)>;
+
+/// Knows "cpu" only; its error for any other name says that a worker is needed and how to build it.
+Result<std::unique_ptr<Device>> makeCoreDevice(const std::string& name);
+
+} // namespace nanscope

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// One replay on every device of a machine: equal devices have to give equal bits, and the odd one out is the suspect.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/replay/engine/replay.h"
+#include "core/replay/engine/replayhash.h"
+
+namespace nanscope {
+
+/// Of the output's bits and of what the scan of every op counts: the iteration mends small errors, so that an output
+/// alone could hide one. All NaN are one; sums, which a GPU may add in any order, are left out.
+ReplayHash hashOf(const Replay& replay);
+
+struct DeviceHashes
+{
+    std::string name; ///< "cuda:0"
+    std::string hardware;
+    std::vector<ReplayHash> hashes; ///< one per replay
+};
+
+struct Agreement
+{
+    std::vector<DeviceHashes> devices;
+    std::optional<bool> agree; ///< none where nothing could be compared
+    std::vector<std::string> odd; ///< devices that a majority of their like, or they themselves, speak against
+    std::string text; ///< one sentence
+};
+
+/// Only devices of one model are held against each other: others may round differently. Of two that differ none is
+/// accused.
+Agreement agreementOf(std::vector<DeviceHashes> devices);
+
+struct AgreementRequest
+{
+    CaptureRef capture;
+    std::string variant;
+    std::optional<Precision> precision; ///< else the variant's own
+    int repeats = 3; ///< on each device
+};
+
+/// Replays on each device in turn. Fails where the capture or the variant is not there, or a device cannot do it.
+Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<const std::string> devices,
+    const DeviceFactory& factory, const CancelToken& cancel = {});
+
+} // namespace nanscope

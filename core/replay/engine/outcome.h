@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/replay/engine/replay.h"
+#include "core/replay/engine/spectrum.h"
+
+namespace nanscope {
+
+/// The directions of each matrix of a batch that carry signal. They depend on the input alone: one set serves every
+/// cell of a capture.
+std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, std::span<const double> input);
+
+/// Rows are scaled one by one before the first step, which turns the directions of the input: none is followed then.
+bool turnsDirections(const Program& program);
+
+/// How each element of the batch ended; the replay kept its outputs.
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions);
+
+/// The same held against the output range of another schedule: the published one, where the replay changed it.
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions,
+    const std::array<double, 2>& range);
+
+/// How one matrix ended: `values` is what came out, with its scan, of an input with that scan.
+Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> values, std::int64_t cols,
+    const std::vector<SingularDirection>& directions, const std::array<double, 2>& range);
+
+/// The first op whose result is non-finite, for one element. `batched`: the index leads with the batch element.
+std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t element, bool batched);
+
+/// One gauge per iteration, for one element.
+std::vector<Gauge> gauges(const Replay& replay, std::size_t element);
+
+/// The same of ops that carry their scans.
+std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& ops, std::size_t element);
+
+/// ||a - b||_F / ||b||_F; NaN where either holds a NaN, infinite where only b is zero.
+double relativeDistance(std::span<const double> a, std::span<const double> b);
+
+} // namespace nanscope

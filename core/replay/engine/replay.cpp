@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/engine/replay.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "core/replay/engine/spectrum.h"
+#include "core/replay/program/formats.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Context
+{
+    const Program& program;
+    Device& device;
+    const ReplayOptions& options;
+    const CancelToken& cancel;
+    Replay& result;
+};
+
+std::vector<double> perturbed(std::span<const double> input, const ReplayOptions& options)
+{
+    std::vector<double> moved(input.begin(), input.end());
+    // The dump's own format is the coarsest grid the caller could have moved on.
+    for (std::size_t i = 0; i < moved.size(); ++i) {
+        const int direction = i % 2 == 0 ? 1 : -1;
+        moved[i] = stepUlps(Precision::bf16, moved[i], direction * options.rounding.inputUlps);
+    }
+    return moved;
+}
+
+Result<void> measureSpectralNorm(Context& context, BufferId gram, std::int64_t first, std::int64_t count)
+{
+    const auto size = context.program.buffers[static_cast<std::size_t>(gram)].rows;
+    std::vector<double> contents(static_cast<std::size_t>(size * size));
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (auto done = context.device.download(gram, i, contents); !done) {
+            return done;
+        }
+        const double eigenvalue = largestEigenvalue(contents, size);
+        context.result.spectralNorms[static_cast<std::size_t>(first + i)].push_back(
+            std::sqrt(std::max(0.0, eigenvalue)) + (std::isnan(eigenvalue) ? eigenvalue : 0.0));
+    }
+    return {};
+}
+
+Result<void> collectTiles(Context& context, const Instruction& in, std::int64_t count)
+{
+    if (!context.options.tileMaps || in.out < 0) {
+        return {};
+    }
+    auto& trace = context.result.ops[static_cast<std::size_t>(in.scanSlot)];
+    for (std::int64_t i = 0; i < count; ++i) {
+        auto tiles = context.device.tileMap(in.out, i);
+        if (!tiles) {
+            return tl::make_unexpected(tiles.error());
+        }
+        trace.tiles.push_back(std::move(*tiles));
+    }
+    return {};
+}
+
+Result<void> runCode(Context& context, std::int64_t first, std::int64_t count)
+{
+    auto gram = context.program.grams.begin();
+    context.device.heed(context.cancel);
+    for (std::size_t i = 0; i < context.program.code.size(); ++i) {
+        const auto& instruction = context.program.code[i];
+        if (auto done = context.device.run(instruction); !done) {
+            return done;
+        }
+        if (context.cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "the replay was cancelled");
+        }
+        if (instruction.scanSlot >= 0) {
+            if (auto done = collectTiles(context, instruction, count); !done) {
+                return done;
+            }
+        }
+        if (gram != context.program.grams.end() && gram->instruction == i) {
+            if (context.options.spectralNorms) {
+                if (auto done = measureSpectralNorm(context, gram->buffer, first, count); !done) {
+                    return done;
+                }
+            }
+            ++gram;
+        }
+    }
+    return {};
+}
+
+Result<void> collectOutputs(Context& context, std::int64_t count)
+{
+    if (!context.options.keepOutput) {
+        return {};
+    }
+    const auto& shape = context.program.shape;
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::vector<double> output(static_cast<std::size_t>(shape.elements()));
+        if (auto done = context.device.download(context.program.output, i, output); !done) {
+            return done;
+        }
+        context.result.outputs.push_back(std::move(output));
+    }
+    return {};
+}
+
+Result<void> runChunk(Context& context, std::span<const double> input, std::int64_t first, std::int64_t count)
+{
+    auto& result = context.result;
+    if (auto done = context.device.prepare(context.program, count); !done) {
+        return done;
+    }
+    if (auto done = context.device.upload(input); !done) {
+        return done;
+    }
+    if (auto done = runCode(context, first, count); !done) {
+        return done;
+    }
+    const auto scans = context.device.scans();
+    if (!scans) {
+        return tl::make_unexpected(scans.error());
+    }
+    for (std::size_t slot = 0; slot < result.ops.size(); ++slot) {
+        const auto begin = scans->begin() + static_cast<std::ptrdiff_t>(slot) * count;
+        result.ops[slot].batches.insert(result.ops[slot].batches.end(), begin, begin + count);
+    }
+    return collectOutputs(context, count);
+}
+
+} // namespace
+
+Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::span<const double> input, Device& device,
+    const ReplayOptions& options, const CancelToken& cancel)
+{
+    const auto start = std::chrono::steady_clock::now();
+    CompileOptions compile;
+    compile.precision = options.precision;
+    compile.rounding = options.rounding;
+    compile.epsilon = options.epsilon;
+    compile.forceEpsilon = options.forceEpsilon;
+    compile.steps = options.steps;
+    compile.scale = options.scale;
+    compile.safety = options.safety;
+    auto program = compileProgram(variant, shape, compile);
+    if (!program) {
+        return tl::make_unexpected(program.error());
+    }
+    Replay result;
+    result.program = std::move(*program);
+    result.ops = opsOf(result.program);
+    if (options.spectralNorms) {
+        result.spectralNorms.resize(static_cast<std::size_t>(shape.batch));
+    }
+    std::vector<double> moved;
+    if (options.rounding.inputUlps != 0) {
+        moved = perturbed(input, options);
+        input = moved;
+    }
+    Context context {result.program, device, options, cancel, result};
+    const auto chunk = std::max<std::int64_t>(1, device.batchLimit(result.program));
+    for (std::int64_t first = 0; first < shape.batch; first += chunk) {
+        const auto count = std::min(chunk, shape.batch - first);
+        const auto part = input.subspan(
+            static_cast<std::size_t>(first * shape.elements()), static_cast<std::size_t>(count * shape.elements()));
+        if (auto done = runChunk(context, part, first, count); !done) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+}
+
+std::int64_t peakBytes(const Variant& variant, const MatrixShape& shape)
+{
+    CompileOptions options;
+    options.precision = Precision::fp64;
+    const auto program = compileProgram(variant, {1, shape.rows, shape.cols}, options);
+    if (!program) {
+        return 0;
+    }
+    // The workspace of one matrix, the batch as doubles, and the fp64 output kept for distances.
+    const auto batchBytes = shape.batch * shape.elements() * static_cast<std::int64_t>(sizeof(double));
+    return program->workspaceBytes(sizeof(double)) + 3 * batchBytes;
+}
+
+} // namespace nanscope

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/variants/sessionvariants.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/replay/variants/variantjson.h"
+
+namespace nanscope {
+
+namespace {
+
+bool isBuiltIn(const std::string& name)
+{
+    return std::ranges::find(variants(), name, &Variant::name) != variants().end();
+}
+
+bool computeTheSame(const Variant& one, const Variant& other)
+{
+    return differingKeys(one, other).empty();
+}
+
+tl::unexpected<Error> contradiction(const Session& session, const Variant& kept, const Variant& known)
+{
+    return failure(ErrorKind::usage, keptOtherwise(kept, known), session.path().string());
+}
+
+/// One variant of the name it is kept under.
+Result<Variant> definitionOf(const StoredVariant& stored)
+{
+    return variantsFromText(stored.definition).and_then([&](std::vector<Variant> read) -> Result<Variant> {
+        if (read.size() != 1 || read.front().name != stored.name) {
+            return failure(ErrorKind::format, "it is another one's");
+        }
+        return std::move(read.front());
+    });
+}
+
+std::string leftOut(const std::string& name, const std::string& why)
+{
+    constexpr std::size_t longestName = 64;
+    return fmt::format("The variant '{}' that the session keeps is left out: {}", name.substr(0, longestName), why);
+}
+
+std::optional<Variant> keptAs(const std::vector<StoredVariant>& stored, const std::string& name)
+{
+    const auto found = std::ranges::find(stored, name, &StoredVariant::name);
+    const auto read = found == stored.end() ? Result<Variant>(failure(ErrorKind::format, "")) : definitionOf(*found);
+    return read ? std::optional(*read) : std::nullopt;
+}
+
+bool isKept(const std::vector<StoredVariant>& stored, const std::string& name)
+{
+    return std::ranges::find(stored, name, &StoredVariant::name) != stored.end();
+}
+
+/// Whether cells of this name are of what the name stands for now.
+bool holds(const std::vector<StoredVariant>& stored, const std::string& name)
+{
+    const auto known = findVariant(name);
+    if (!known) {
+        return true;
+    }
+    if (!isKept(stored, name)) {
+        return isBuiltIn(name);
+    }
+    const auto kept = keptAs(stored, name);
+    return kept && computeTheSame(*kept, **known);
+}
+
+} // namespace
+
+std::string keptOtherwise(const Variant& kept, const Variant& other)
+{
+    return fmt::format("the session keeps another variant '{}' ({}); give yours another name, or use another session",
+        kept.name, differText(differingKeys(kept, other)));
+}
+
+Result<KeptVariants> keptVariants(const Session& session)
+{
+    const auto stored = session.variants();
+    if (!stored) {
+        return tl::make_unexpected(stored.error());
+    }
+    KeptVariants kept;
+    for (const auto& one : *stored) {
+        auto read = definitionOf(one);
+        if (!read) {
+            kept.leftOut.push_back(leftOut(one.name, read.error().what));
+        } else if (isBuiltIn(one.name)) {
+            kept.leftOut.push_back(leftOut(one.name, "Nanscope has one of this name itself"));
+        } else {
+            kept.variants.push_back(std::move(*read));
+        }
+    }
+    return kept;
+}
+
+Result<std::vector<std::string>> takeVariants(const Session& session)
+{
+    auto kept = keptVariants(session);
+    if (!kept) {
+        return tl::make_unexpected(kept.error());
+    }
+    for (const auto& variant : kept->variants) {
+        const auto known = findVariant(variant.name);
+        if (known && !computeTheSame(variant, **known)) {
+            return contradiction(session, variant, **known);
+        }
+        const auto added = known ? Result<void>() : addVariant(variant);
+        if (!added) {
+            kept->leftOut.push_back(leftOut(variant.name, added.error().what));
+        }
+    }
+    return std::move(kept->leftOut);
+}
+
+Result<std::vector<std::string>> keepVariants(Session& session, const std::vector<std::string>& names)
+{
+    const auto stored = session.variants();
+    if (!stored) {
+        return tl::make_unexpected(stored.error());
+    }
+    std::vector<std::string> notes;
+    for (const auto* variant : addedVariants()) {
+        if (std::ranges::find(names, variant->name) == names.end()) {
+            continue;
+        }
+        const auto kept = keptAs(*stored, variant->name);
+        if (kept && !computeTheSame(*kept, *variant)) {
+            return contradiction(session, *kept, *variant);
+        }
+        if (kept == *variant) {
+            continue;
+        }
+        const auto dropped = session.setVariant({variant->name, variantToJson(*variant).dump()}, kept.has_value());
+        if (!dropped) {
+            return tl::make_unexpected(dropped.error());
+        }
+        if (*dropped > 0) {
+            notes.push_back(
+                fmt::format("Dropped {} of '{}', kept without a definition, which may have been another; sweep again",
+                    counted(*dropped, "cell"), variant->name));
+        }
+    }
+    return notes;
+}
+
+Result<std::vector<Cell>> cellsThatHold(const Session& session)
+{
+    auto cells = session.cells();
+    const auto stored = session.variants();
+    if (!cells || !stored) {
+        return cells ? tl::make_unexpected(stored.error()) : std::move(cells);
+    }
+    std::map<std::string, bool> known;
+    std::erase_if(*cells, [&](const Cell& cell) {
+        const auto [place, isNew] = known.try_emplace(cell.variant, false);
+        if (isNew) {
+            place->second = holds(*stored, cell.variant);
+        }
+        return !place->second;
+    });
+    return cells;
+}
+
+} // namespace nanscope

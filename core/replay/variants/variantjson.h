@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Variants as JSON: files of the user's (docs/variants.md has the schema), and what the replay service is told of them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/replay/variants/variant.h"
+
+namespace nanscope {
+
+/// Every field of it, as variantFromJson() reads it.
+nlohmann::ordered_json variantToJson(const Variant& variant);
+
+/// One variant from an object; `base` in it names what every other field starts from. A key that does not exist, a
+/// value of the wrong kind and a variant that cannot be run are each one sentence that names the key or the step.
+Result<Variant> variantFromJson(const nlohmann::ordered_json& json);
+
+/// One variant or a list of them.
+Result<std::vector<Variant>> variantsFromText(std::string_view text);
+
+/// The same of a file; an error names it.
+Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path);
+
+/// Makes the variants of a file known (addVariant) and answers their names; an error names the file.
+Result<std::vector<std::string>> addVariantFile(const std::filesystem::path& path);
+
+/// What says where a variant comes from (title, source, family) has no part in what it computes.
+enum class VariantKeys { computing, all };
+std::vector<std::string> differingKeys(
+    const Variant& one, const Variant& other, VariantKeys keys = VariantKeys::computing);
+
+/// "steps, epsilon differ"
+std::string differText(const std::vector<std::string>& keys);
+
+/// A file of variants is a few kilobytes; a larger one is not read.
+constexpr std::uintmax_t maxVariantFileBytes = std::uintmax_t {1} << 20;
+
+} // namespace nanscope

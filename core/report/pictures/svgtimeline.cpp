@@ -1,0 +1,275 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/pictures/svgtimeline.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/report/pictures/decimate.h"
+#include "core/report/pictures/svgaxis.h"
+#include "core/report/pictures/svgbirths.h"
+#include "core/report/pictures/svglanes.h"
+
+namespace nanscope::report {
+
+namespace {
+
+constexpr double width = 920;
+constexpr double left = 72;
+constexpr double plotWidth = width - left - 16;
+constexpr double plotHeight = 132;
+constexpr std::size_t mostRanks = 12;
+constexpr std::size_t mostSeries = 64;
+constexpr std::array names {"loss", "grad_norm"};
+
+struct Panel
+{
+    std::string name;
+    std::vector<const Series*> series;
+};
+
+struct Range
+{
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+    void add(double value)
+    {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    bool any() const { return low <= high; }
+};
+
+/// What all panels share.
+struct Frame
+{
+    Columns columns;
+    Columns markColumns;
+    Axis x;
+    std::map<std::optional<int>, std::size_t> colours; ///< of ranks
+};
+
+std::vector<Panel> panelsOf(const RunData& run)
+{
+    std::vector<Panel> panels;
+    for (const auto* wanted : names) {
+        Panel panel {wanted, {}};
+        for (const auto& series : run.series) {
+            if (series.name == wanted && !series.points.empty()) {
+                panel.series.push_back(&series);
+            }
+        }
+        if (!panel.series.empty()) {
+            panels.push_back(std::move(panel));
+        }
+    }
+    return panels;
+}
+
+Range stepsOf(const std::vector<Panel>& panels)
+{
+    Range range;
+    for (const auto& panel : panels) {
+        for (const auto* series : panel.series) {
+            for (const auto& point : series->points) {
+                range.add(static_cast<double>(point.step));
+            }
+        }
+    }
+    return range;
+}
+
+Frame frameOf(const std::vector<Panel>& panels)
+{
+    const auto steps = stepsOf(panels);
+    const auto first = static_cast<std::int64_t>(steps.low);
+    const auto last = static_cast<std::int64_t>(steps.high);
+    Frame frame {{first, last, static_cast<int>(plotWidth / 2)}, {first, last, static_cast<int>(plotWidth / markWidth)},
+        {steps.low - 0.5, steps.high + 0.5, left, left + plotWidth, false}, {}};
+    frame.columns.count = static_cast<int>(std::min<std::int64_t>(frame.columns.count, last - first + 1));
+    for (const auto& panel : panels) {
+        for (const auto* series : panel.series) {
+            frame.colours.try_emplace(series->rank, 0);
+        }
+    }
+    std::size_t next = 0;
+    for (auto& [rank, colour] : frame.colours) {
+        colour = next++;
+    }
+    return frame;
+}
+
+Range valuesOf(const std::vector<Decimated>& all)
+{
+    Range range;
+    for (const auto& series : all) {
+        for (const auto& line : series.lines) {
+            for (const auto& point : line) {
+                range.add(point.y);
+            }
+        }
+    }
+    return range;
+}
+
+std::vector<LaneMark> marksOf(const std::vector<Decimated>& all, const Axis& x)
+{
+    std::map<std::pair<int, PointState>, NonFiniteColumn> merged;
+    for (const auto& series : all) {
+        for (const auto& mark : series.marks) {
+            auto [place, isNew] = merged.try_emplace({mark.column, mark.state}, mark);
+            if (!isNew) {
+                place->second.count += mark.count;
+                place->second.firstStep = std::min(place->second.firstStep, mark.firstStep);
+            }
+        }
+    }
+    std::vector<LaneMark> marks;
+    for (const auto& [key, mark] : merged) {
+        marks.push_back({x.at(static_cast<double>(mark.firstStep)), mark.state,
+            fmt::format("{} from step {}, {} point{}", stateText(mark.state), mark.firstStep, mark.count,
+                mark.count == 1 ? "" : "s")});
+    }
+    return marks;
+}
+
+/// Colour and dashes differ in step, so that twelve ranks are told apart and neighbours even without colour.
+std::string lineClasses(std::size_t number)
+{
+    return fmt::format("line s{} d{}", number % 6, number % 4);
+}
+
+void drawLine(Svg& svg, const std::vector<Spot>& line, const Axis& x, const Axis& y, std::string_view classes)
+{
+    std::string data;
+    for (const auto& point : line) {
+        data += fmt::format("{}{} {}", data.empty() ? "M" : "L", coordinate(x.at(point.x)), coordinate(y.at(point.y)));
+    }
+    // A point alone becomes a dot by its round ends.
+    svg.path(line.size() == 1 ? data + "h0" : data, classes);
+}
+
+void drawLines(Svg& svg, const Panel& panel, const std::vector<Decimated>& all, const Frame& frame, const Axis& y)
+{
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto classes = lineClasses(frame.colours.at(panel.series[i]->rank));
+        for (const auto& line : all[i].lines) {
+            drawLine(svg, line, frame.x, y, classes);
+        }
+    }
+}
+
+/// From the smallest to the largest of all series, column by column.
+void drawBand(Svg& svg, const std::vector<Decimated>& all, const Frame& frame, const Axis& y)
+{
+    std::map<int, Range> columns;
+    for (const auto& series : all) {
+        for (const auto& line : series.lines) {
+            for (const auto& point : line) {
+                columns[frame.columns.of(static_cast<std::int64_t>(point.x))].add(point.y);
+            }
+        }
+    }
+    std::string data;
+    const auto step = plotWidth / frame.columns.count;
+    for (const auto& [column, range] : columns) {
+        data += fmt::format("M{} {}h{}V{}h-{}z", coordinate(left + column * step), coordinate(y.at(range.high) - 0.5),
+            coordinate(step), coordinate(y.at(range.low) + 0.5), coordinate(step));
+    }
+    svg.path(data, "band");
+}
+
+void drawLegend(Svg& svg, const Frame& frame, bool band)
+{
+    if (band) {
+        svg.text({left, 14}, fmt::format("{} ranks: from the smallest to the largest", frame.colours.size()));
+        return;
+    }
+    auto x = left;
+    for (const auto& [rank, colour] : frame.colours) {
+        svg.line({x, 10}, {x + 26, 10}, lineClasses(colour));
+        svg.text({x + 32, 14}, rank ? fmt::format("rank {}", *rank) : std::string("no rank"));
+        x += 96;
+    }
+}
+
+bool asBand(const Panel& panel)
+{
+    std::set<std::optional<int>> ranks;
+    for (const auto* series : panel.series) {
+        ranks.insert(series->rank);
+    }
+    return ranks.size() > mostRanks || panel.series.size() > mostSeries;
+}
+
+/// Returns where the panel ends.
+double drawPanel(Svg& svg, const Panel& panel, const Frame& frame, double top, bool last)
+{
+    std::vector<Decimated> all;
+    for (const auto* series : panel.series) {
+        all.push_back(decimate(series->points, frame.columns, frame.markColumns));
+    }
+    const auto marks = marksOf(all, frame.x);
+    const Box lanes {left, top + 20, plotWidth, lanesHeight(marks)};
+    const Box plot {left, lanes.bottom() + (marks.empty() ? 0.0 : 8.0), plotWidth, plotHeight};
+    const auto range = valuesOf(all);
+    const auto y = range.any() ? valueAxis(range.low, range.high, plot.bottom(), plot.y)
+                               : Axis {0, 1, plot.bottom(), plot.y, false};
+    svg.text({left, top + 14}, panel.name + (y.logarithmic ? ", logarithmic" : ""), "name");
+    drawLanes(svg, lanes, marks);
+    if (range.any()) {
+        drawValueAxis(svg, plot, y);
+    } else {
+        svg.rect(plot, "frame");
+        svg.text({left + plotWidth / 2, plot.y + plotHeight / 2}, "no finite value", "mid quiet");
+    }
+    drawStepAxis(svg, plot, frame.x, last);
+    if (asBand(panel)) {
+        drawBand(svg, all, frame, y);
+    } else {
+        drawLines(svg, panel, all, frame, y);
+    }
+    return plot.bottom();
+}
+
+} // namespace
+
+Svg timelinePicture(const RunData& run, const Diagnosis& diagnosis)
+{
+    const auto panels = panelsOf(run);
+    if (panels.empty()) {
+        return {};
+    }
+    const auto frame = frameOf(panels);
+    Svg svg(width, 0);
+    drawLegend(svg, frame, std::any_of(panels.begin(), panels.end(), asBand));
+    const auto births = birthLines(diagnosis, frame.x);
+    const double top = births.empty() ? 18 : 36;
+    auto bottom = top;
+    for (const auto& panel : panels) {
+        bottom = drawPanel(svg, panel, frame, bottom, &panel == &panels.back()) + 12;
+    }
+    drawBirths(svg, births, {left, top - 6, plotWidth, bottom - 6 - top});
+    svg.text({left + plotWidth, bottom + 20}, "step", "end quiet");
+    svg.setHeight(bottom + 26);
+    return svg;
+}
+
+std::int64_t timelinePoints(const RunData& run)
+{
+    std::int64_t points = 0;
+    for (const auto& panel : panelsOf(run)) {
+        for (const auto* series : panel.series) {
+            points += std::count_if(series->points.begin(), series->points.end(),
+                [](const Point& point) { return point.state != PointState::reported; });
+        }
+    }
+    return points;
+}
+
+} // namespace nanscope::report

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/report/document/document.h"
+#include "core/report/render/markdowntext.h"
+#include "core/report/report.h"
+
+namespace nanscope::report {
+
+namespace {
+
+/// Adds whole pieces while they fit, and says how many did not: half a table or half a fence helps nobody.
+class Page
+{
+public:
+    explicit Page(std::size_t limit)
+        : m_limit(limit)
+    { }
+
+    void add(const std::string& piece)
+    {
+        if (m_text.size() + piece.size() + noteRoom > m_limit) {
+            ++m_left;
+            return;
+        }
+        m_text += piece;
+    }
+
+    std::size_t room() const { return m_limit - std::min(m_limit, m_text.size() + noteRoom); }
+
+    std::string take()
+    {
+        if (m_left > 0) {
+            m_text += fmt::format("\n*{} part{} left out to stay under {} "
+                                  "characters; `nanscope report -o report.json` has everything.*\n",
+                m_left, m_left == 1 ? "" : "s", countText(maxReportCharacters));
+        }
+        return std::move(m_text);
+    }
+
+private:
+    static constexpr std::size_t noteRoom = 200;
+    std::size_t m_limit;
+    std::string m_text;
+    int m_left = 0;
+};
+
+std::string wordsText(const Words& words)
+{
+    switch (words.voice) {
+    case Voice::own:
+        return words.text;
+    case Voice::code:
+        return markdown::code(words.text);
+    case Voice::strong:
+        return "**" + markdown::plain(words.text) + "**";
+    case Voice::foreign:
+        break;
+    }
+    return markdown::plain(words.text);
+}
+
+std::string phraseText(const Phrase& phrase)
+{
+    std::string text;
+    for (const auto& words : phrase.words) {
+        text += wordsText(words);
+    }
+    return text;
+}
+
+std::vector<std::string> cellsOf(const std::vector<Phrase>& row)
+{
+    std::vector<std::string> cells;
+    std::transform(row.begin(), row.end(), std::back_inserter(cells), phraseText);
+    return cells;
+}
+
+std::string leftOut(const Table& table, std::size_t rows)
+{
+    return fmt::format("\n*{} more {}s left out to stay under {} characters.*\n",
+        countText(static_cast<std::int64_t>(rows)), table.rowNoun, countText(maxReportCharacters));
+}
+
+/// Blocks as they follow the section's heading, which is still on its line where `first`.
+struct BlockText
+{
+    const std::string& imageStem;
+    std::size_t room;
+    bool first = true;
+
+    std::string operator()(const Paragraph& block) const { return phraseText(block.text) + "\n"; }
+
+    std::string operator()(const ItemList& block) const
+    {
+        std::string text = first ? "\n" : "";
+        for (const auto& item : block.items) {
+            const auto label = item.label.empty() ? std::string {} : item.label + ": ";
+            text += (block.numbered ? "1. " : "- ") + label + phraseText(item.text) + "\n";
+        }
+        return text;
+    }
+
+    std::string operator()(const Table& block) const
+    {
+        auto text = (first ? "\n\n" : "\n") + markdown::tableRow(block.head)
+            + markdown::tableRow(std::vector<std::string>(block.head.size(), "---"));
+        constexpr std::size_t noteRoom = 200;
+        for (std::size_t i = 0; i < block.rows.size(); ++i) {
+            const auto row = markdown::tableRow(cellsOf(block.rows[i]));
+            if (!block.rowNoun.empty() && text.size() + row.size() + noteRoom > room) {
+                return text + leftOut(block, block.rows.size() - i);
+            }
+            text += row;
+        }
+        return text;
+    }
+
+    std::string operator()(const CodeBlock& block) const
+    {
+        return (first ? "\n\n" : "\n") + markdown::block(block.lines, block.language);
+    }
+
+    std::string operator()(const Figure& block) const
+    {
+        if (imageStem.empty()) {
+            return {};
+        }
+        return fmt::format("\n![{}]({})\n\n{}\n", markdown::plain(block.alt),
+            markdown::destination(fmt::format("{}-{}.svg", imageStem, block.id)), phraseText(block.caption));
+    }
+};
+
+std::string headingText(const Section& section)
+{
+    const bool asks = section.title.ends_with('?');
+    if (section.number > 0) {
+        return fmt::format("\n**{} {}{}**", section.number, section.title, asks ? "" : ".");
+    }
+    const bool leadsIn = std::holds_alternative<Paragraph>(section.blocks.front());
+    return fmt::format("\n**{}{}**", section.title, leadsIn ? ":" : "");
+}
+
+std::string sectionText(const Section& section, const std::string& imageStem, std::size_t room)
+{
+    auto text = headingText(section);
+    BlockText write {imageStem, room - std::min(room, text.size())};
+    for (const auto& block : section.blocks) {
+        const bool leadsIn = write.first && std::holds_alternative<Paragraph>(block);
+        text += (leadsIn ? " " : "") + std::visit(write, block);
+        write.first = false;
+    }
+    return text;
+}
+
+/// Without the appendix, and without section 16: it says what was done to all the others and is never left out.
+bool isMain(const Section& section)
+{
+    return section.number > 0 && section.id != ReportSection::redactions;
+}
+
+std::string closingText(const Document& document)
+{
+    const auto found = std::find_if(document.sections.begin(), document.sections.end(),
+        [](const Section& section) { return section.id == ReportSection::redactions; });
+    return found == document.sections.end() ? std::string {} : sectionText(*found, {}, maxReportCharacters);
+}
+
+std::string appendixText(const Document& document, const std::string& imageStem, std::size_t room)
+{
+    Page page(room);
+    bool any = false;
+    for (const auto& section : document.sections) {
+        if (section.number > 0) {
+            continue;
+        }
+        if (!any) {
+            page.add("\n---\n\n## Appendix\n");
+            any = true;
+        }
+        page.add(sectionText(section, imageStem, page.room()));
+    }
+    return page.take();
+}
+
+} // namespace
+
+std::string toMarkdown(const Document& document, const std::string& imageStem)
+{
+    const auto closing = closingText(document);
+    Page page(maxReportCharacters - closing.size());
+    page.add("# " + phraseText(document.title) + "\n");
+    for (const auto& section : document.sections) {
+        if (isMain(section)) {
+            page.add(sectionText(section, imageStem, page.room()));
+        }
+    }
+    const auto room = page.room();
+    return page.take() + closing + appendixText(document, imageStem, room);
+}
+
+} // namespace nanscope::report
+
+namespace nanscope {
+
+std::string markdownReport(const ReportInput& input, const ReportOptions& options)
+{
+    return report::toMarkdown(report::documentOf(input, options), options.imageStem);
+}
+
+std::vector<ReportImage> reportImages(const ReportInput& input, const ReportOptions& options)
+{
+    std::vector<ReportImage> images;
+    for (const auto& section : report::documentOf(input, options).sections) {
+        for (const auto& block : section.blocks) {
+            if (const auto* figure = std::get_if<report::Figure>(&block)) {
+                images.push_back(
+                    {fmt::format("{}-{}.svg", options.imageStem, figure->id), figure->svg.file(figure->alt)});
+            }
+        }
+    }
+    return images;
+}
+
+std::vector<Redaction> reportRedactions(const ReportInput& input, const ReportOptions& options)
+{
+    return report::documentOf(input, options).redactions;
+}
+
+} // namespace nanscope

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rpc/serve.h"
+
+#include <algorithm>
+#include <istream>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json.h"
+#include "core/json/records.h"
+#include "core/replay/variants/sessionvariants.h"
+#include "core/rpc/cliffanswer.h"
+#include "core/rpc/servedeep.h"
+#include "core/rpc/serveframes.h"
+#include "core/rpc/servequeue.h"
+#include "core/rpc/serverequest.h"
+#include "core/rpc/servesession.h"
+#include "core/session/session.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Lines are taken by the caller's thread, jobs run on the service's own.
+class Service
+{
+public:
+    Service(std::ostream& out, const ServiceInfo& info, const DeviceFactory& devices)
+        : m_out(out)
+        , m_info(info)
+        , m_devices(devices)
+        , m_pictures(devices)
+        , m_thread([this] { runJobs(); })
+    { }
+
+    ~Service()
+    {
+        m_queue.end();
+        m_thread.join();
+    }
+
+    Service(const Service&) = delete;
+    Service& operator=(const Service&) = delete;
+
+    void take(const std::string& line)
+    {
+        const auto request = parseServiceLine(line);
+        if (!request.is_object()) {
+            return refuse(Json(), "a request is one JSON object per line");
+        }
+        const auto id = request.value("id", Json());
+        const auto verb = request.value("do", Json());
+        if (!id.is_number_integer() && !id.is_string()) {
+            return refuse(Json(), "a request has an \"id\", a whole number or a string");
+        }
+        if (verb == "hello") {
+            return hello(id);
+        }
+        if (const auto known = addDefinitions(request); !known) {
+            return refuse(id, sentence(known.error()));
+        }
+        if (verb == "sweep") {
+            return add(id, sweepFromJson(request));
+        }
+        if (verb == "film") {
+            return add(id, filmFromJson(request));
+        }
+        if (verb == "frame") {
+            return add(id, frameFromJson(request));
+        }
+        if (verb == "deep") {
+            return add(id, deepFromJson(request));
+        }
+        if (verb == "cliff") {
+            return add(id, cliffFromJson(request));
+        }
+        if (verb == "cancel") {
+            // A job that has just ended is no mistake of the caller's, but it must not read "cancelled".
+            const bool found = m_queue.cancel(request.value("job", Json()));
+            return found ? write(id, "done", true) : refuse(id, "no such job runs or waits");
+        }
+        refuse(id, "\"do\" is one of hello, sweep, film, frame, deep, cliff and cancel");
+    }
+
+    void refuse(const Json& id, const std::string& why)
+    {
+        Json answer;
+        if (!id.is_null()) {
+            answer["id"] = id;
+        }
+        answer["error"] = why;
+        write(answer);
+    }
+
+    /// False once nobody reads the answers any more.
+    bool heard()
+    {
+        const std::lock_guard lock(m_outMutex);
+        return m_out.good();
+    }
+
+private:
+    void write(const Json& answer)
+    {
+        const auto text = jsonText(answer) + '\n';
+        const std::lock_guard lock(m_outMutex);
+        m_out << text << std::flush;
+    }
+
+    void write(const Json& id, const char* key, Json value) { write(Json {{"id", id}, {key, std::move(value)}}); }
+
+    void hello(const Json& id)
+    {
+        auto devices = Json::array();
+        for (const auto& [name, hardware] : m_info.devices) {
+            devices.push_back({{"name", name}, {"hardware", hardware}});
+        }
+        write(id, "hello", {{"engine", m_info.engine}, {"devices", devices}, {"notes", m_info.notes}});
+    }
+
+    template <class Order>
+    void add(const Json& id, Result<Order> order)
+    {
+        if (!order) {
+            return refuse(id, sentence(order.error()));
+        }
+        if (!m_queue.add(std::make_shared<ServiceJob>(ServiceJob {id, std::move(*order), {}}))) {
+            refuse(id, "a job of this id is still there, or too many wait");
+        }
+    }
+
+    void runJobs()
+    {
+        while (const auto job = m_queue.begin([this] { return m_pictures.tidy(); })) {
+            Result<void> result;
+            try {
+                result = run(*job);
+            } catch (const std::exception& error) {
+                result = failure(ErrorKind::internal,
+                    fmt::format("the {} stopped: {}", job->isSweep() ? "sweep" : "replay", error.what()));
+            }
+            m_queue.finish();
+            if (result) {
+                write(job->id, "done", true);
+            } else if (result.error().kind == ErrorKind::cancelled) {
+                write(job->id, "cancelled", true);
+            } else {
+                refuse(job->id, sentence(result.error()));
+            }
+        }
+    }
+
+    Result<void> run(ServiceJob& job)
+    {
+        if (job.cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "the job was cancelled before it began");
+        }
+        JobContext context;
+        context.cancel = job.cancel;
+        context.progress = [&](const Progress& progress) {
+            write(job.id, "progress", toJson(progress));
+            if (!heard()) {
+                context.cancel.cancel();
+            }
+        };
+        if (const auto* film = std::get_if<FilmRequest>(&job.order)) {
+            return send(job.id, m_pictures.film(*film, context));
+        }
+        if (const auto* frame = std::get_if<FrameRequest>(&job.order)) {
+            return send(job.id, m_pictures.frame(*frame, context));
+        }
+        m_pictures.forget();
+        if (const auto* deep = std::get_if<DeepOrder>(&job.order)) {
+            return deepCell(*deep, m_devices, context).map([&](const Cell& cell) {
+                write(job.id, "deep", toJson(cell));
+            });
+        }
+        if (const auto* cliff = std::get_if<CliffRequest>(&job.order)) {
+            return send(job.id, replayCliff(*cliff, m_devices, context).map(packCliff));
+        }
+        return runSweep(job.id, std::get<SweepOrder>(job.order), context);
+    }
+
+    Result<void> send(const Json& id, Result<Json> picture)
+    {
+        return picture.map([&](const Json& answer) {
+            Json line {{"id", id}};
+            line.update(answer);
+            write(line);
+        });
+    }
+
+    Result<void> runSweep(const Json& id, const SweepOrder& order, JobContext& context)
+    {
+        auto session = openKept(order.kept);
+        if (!session) {
+            return tl::make_unexpected(session.error());
+        }
+        if (*session) {
+            if (auto kept = keepVariants(**session, order.request.variants); !kept) {
+                return tl::make_unexpected(kept.error());
+            }
+        }
+        // One after the other: a cell does not tell which file it is of.
+        const auto captures = static_cast<std::int64_t>(order.request.captures.size());
+        for (std::int64_t i = 0; i < std::max<std::int64_t>(1, captures); ++i) {
+            if (auto done = sweepOne(id, order, i, *session, context); !done) {
+                return done;
+            }
+        }
+        return {};
+    }
+
+    Result<void> sweepOne(const Json& id, const SweepOrder& order, std::int64_t place, std::optional<Session>& session,
+        JobContext& context)
+    {
+        auto request = order.request;
+        const auto name = takeOne(request, place, session);
+        if (!name) {
+            return tl::make_unexpected(name.error());
+        }
+        Result<void> stored;
+        const auto onCell = [&](Cell cell) {
+            cell.capture = name->value_or(cell.capture);
+            if (*name && stored) {
+                stored = session->addCell(cell);
+            }
+            write(id, "cell", toJson(cell));
+            if (!heard()) {
+                context.cancel.cancel();
+            }
+        };
+        const auto captures = static_cast<std::int64_t>(order.request.captures.size());
+        if (auto done = sweep(request, m_devices, partOf(context, place, captures), onCell); !done) {
+            return done;
+        }
+        return stored;
+    }
+
+    /// Leaves one capture in the request and tells what its cells are kept as: none of a file that cannot be read,
+    /// whose cells say so.
+    static Result<std::optional<std::string>> takeOne(
+        SweepRequest& request, std::int64_t place, const std::optional<Session>& session)
+    {
+        if (request.captures.empty()) {
+            return std::nullopt;
+        }
+        request.captures = {request.captures[static_cast<std::size_t>(place)]};
+        if (!session) {
+            return std::nullopt;
+        }
+        auto name = nameIn(*session, request.captures.front());
+        if (!name && name.error().kind == ErrorKind::refused) {
+            return tl::make_unexpected(name.error());
+        }
+        return name ? std::optional(std::move(*name)) : std::nullopt;
+    }
+
+    static JobContext partOf(const JobContext& whole, std::int64_t place, std::int64_t parts)
+    {
+        JobContext part;
+        part.cancel = whole.cancel;
+        part.progress = [&whole, place, parts](Progress progress) {
+            progress.done += place * progress.total;
+            progress.total *= parts;
+            whole.progress(progress);
+        };
+        return part;
+    }
+
+    std::ostream& m_out;
+    const ServiceInfo& m_info;
+    const DeviceFactory& m_devices;
+    std::mutex m_outMutex;
+    ServiceQueue m_queue;
+    PictureService m_pictures; ///< of the thread
+    std::thread m_thread; ///< last: it uses everything above
+};
+
+} // namespace
+
+int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const DeviceFactory& devices)
+{
+    Service service(out, info, devices);
+    std::string line;
+    for (auto kind = readRequestLine(in, line); kind != RequestLine::end && service.heard();
+         kind = readRequestLine(in, line)) {
+        if (kind == RequestLine::tooLong) {
+            service.refuse(Json(), fmt::format("a request of more than {} bytes is not read", maxRequestBytes));
+        } else if (line.find_first_not_of(" \t\r") != std::string::npos) {
+            service.take(line);
+        }
+    }
+    return 0;
+}
+
+} // namespace nanscope

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rpc/serveclient.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json.h"
+#include "core/json/records.h"
+#include "core/rpc/frameanswer.h"
+#include "core/rpc/serverequest.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using namespace std::chrono_literals;
+
+const Json& at(const Json& json, const char* key)
+{
+    static const Json none;
+    const auto found = json.is_object() ? json.find(key) : json.end();
+    return found == json.end() ? none : *found;
+}
+
+std::string textAt(const Json& json, const char* key)
+{
+    const auto& found = at(json, key);
+    return found.is_string() ? found.get<std::string>() : std::string();
+}
+
+std::int64_t numberAt(const Json& json, const char* key)
+{
+    const auto& found = at(json, key);
+    return found.is_number_integer() ? found.get<std::int64_t>() : 0;
+}
+
+ServiceInfo infoOf(const Json& hello)
+{
+    ServiceInfo info {textAt(hello, "engine"), {}, {}};
+    for (const auto& device : at(hello, "devices")) {
+        info.devices.emplace_back(textAt(device, "name"), textAt(device, "hardware"));
+    }
+    for (const auto& note : at(hello, "notes")) {
+        info.notes.push_back(note.is_string() ? note.get<std::string>() : std::string());
+    }
+    return info;
+}
+
+Progress progressOf(const Json& json)
+{
+    return {textAt(json, "job"), textAt(json, "phase"), numberAt(json, "done"), numberAt(json, "total"),
+        textAt(json, "unit"), textAt(json, "message")};
+}
+
+/// Of what a program says before it fails, the last line mostly tells why.
+std::string lastLine(std::string text)
+{
+    constexpr std::size_t most = 300;
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    const auto line = text.substr(text.find_last_of('\n') + 1);
+    return line.substr(0, most);
+}
+
+std::size_t cellsOf(const SweepRequest& request)
+{
+    return request.captures.size() * request.variants.size() * request.precisions.size() * request.devices.size()
+        * std::max<std::size_t>(1, request.lowerings.size());
+}
+
+tl::unexpected<Error> cancelled(const char* what)
+{
+    return failure(ErrorKind::cancelled, fmt::format("the {} was cancelled", what));
+}
+
+} // namespace
+
+struct ServiceClient::Job
+{
+    const char* what;
+    const char* answers; ///< that are awaited
+    const JobContext& context;
+    std::size_t awaited;
+    std::function<bool(const Json&)> take; ///< false where it was none of them
+    int id = 0;
+    std::optional<Clock::time_point> giveUp {}; ///< set when it was cancelled
+};
+
+ServiceClient::ServiceClient(ChildProcess process, std::string path)
+    : m_process(std::move(process))
+    , m_path(std::move(path))
+{ }
+
+Result<ServiceClient> ServiceClient::start(
+    const ChildProgram& program, const CancelToken& cancel, std::chrono::milliseconds patience)
+{
+    auto process = ChildProcess::start(program);
+    if (!process) {
+        return tl::make_unexpected(process.error());
+    }
+    ServiceClient client(std::move(*process), program.path.string());
+    if (const auto ready = client.hello(cancel, patience); !ready) {
+        return tl::make_unexpected(ready.error());
+    }
+    return client;
+}
+
+Result<void> ServiceClient::hello(const CancelToken& cancel, std::chrono::milliseconds patience)
+{
+    const auto until = Clock::now() + patience;
+    if (auto sent = send({{"id", ++m_lastId}, {"do", "hello"}}, until); !sent) {
+        return sent;
+    }
+    while (!cancel.cancelled() && Clock::now() < until) {
+        const auto answer = receive(std::min(until, Clock::now() + 50ms));
+        if (!answer) {
+            return tl::make_unexpected(answer.error());
+        }
+        if (*answer && at(**answer, "hello").is_object()) {
+            m_info = infoOf((**answer)["hello"]);
+            return {};
+        }
+    }
+    return cancel.cancelled()
+        ? cancelled("sweep")
+        : lost(fmt::format("does not say what it is within {:.3g} s", std::chrono::duration<double>(patience).count()));
+}
+
+Result<void> ServiceClient::send(const Json& request, Clock::time_point until)
+{
+    if (!m_process) {
+        return failure(ErrorKind::io, "the worker is gone", m_path);
+    }
+    if (!m_process->writeLine(jsonText(request), until)) {
+        return lost({});
+    }
+    return {};
+}
+
+/// The next answer, or none where none came in time.
+Result<std::optional<Json>> ServiceClient::receive(Clock::time_point until)
+{
+    if (!m_process) {
+        return failure(ErrorKind::io, "the worker is gone", m_path);
+    }
+    std::string line;
+    const auto got = m_process->readLine(line, until);
+    if (!got) {
+        return lost("sends a line without end and was stopped");
+    }
+    if (*got == ChildProcess::Got::end) {
+        return lost({});
+    }
+    if (*got == ChildProcess::Got::nothing) {
+        return std::nullopt;
+    }
+    auto answer = parseServiceLine(line);
+    if (!answer.is_object()) {
+        return ignored().map([] { return std::optional<Json>(); });
+    }
+    return answer;
+}
+
+/// For a line that is no answer to anything: a few happen where a library prints, many are a fault.
+Result<void> ServiceClient::ignored()
+{
+    if (++m_nonsense > maxNonsense) {
+        return lost("sends what is no answer and was stopped");
+    }
+    return {};
+}
+
+/// Ends the process. Without words of its own, how it ended is what is said.
+tl::unexpected<Error> ServiceClient::lost(const std::string& how)
+{
+    const auto ending = how.empty() ? m_process->end(Clock::now() + cancelPatience) : m_process->kill();
+    const auto why = lastLine(m_process->errors());
+    m_process.reset();
+    removeAbandonedBlocks();
+    auto what = "the worker " + (how.empty() ? ending : how);
+    return failure(ErrorKind::io, why.empty() ? what : fmt::format("{} (\"{}\")", what, why), m_path);
+}
+
+/// Takes one answer; true when it was the job's last.
+Result<bool> ServiceClient::ended(const Json& answer, Job& job)
+{
+    const auto& id = at(answer, "id");
+    const bool ours = id == job.id || (id.is_null() && answer.contains("error"));
+    if (!ours) {
+        return ignored().map([] { return false; });
+    }
+    if (answer.contains("progress")) {
+        job.context.progress(progressOf(answer["progress"]));
+    } else if (answer.contains("error")) {
+        return failure(ErrorKind::io, "the worker says: " + textAt(answer, "error"), m_path);
+    } else if (answer.contains("cancelled")) {
+        return job.giveUp ? cancelled(job.what)
+                          : failure(ErrorKind::io, "the worker was stopped by somebody else", m_path);
+    } else if (!answer.contains("done")) {
+        return took(answer, job).map([] { return false; });
+    } else if (job.awaited > 0) {
+        return failure(
+            ErrorKind::io, fmt::format("the worker left out {} of the {}", job.awaited, job.answers), m_path);
+    }
+    return answer.contains("done");
+}
+
+Result<void> ServiceClient::took(const Json& answer, Job& job)
+{
+    if (job.awaited == 0 || !job.take(answer)) {
+        return ignored();
+    }
+    --job.awaited;
+    return {};
+}
+
+Result<void> ServiceClient::perform(Json order, Job job)
+{
+    job.id = ++m_lastId;
+    order["id"] = job.id;
+    if (auto sent = send(order, Clock::now() + cancelPatience); !sent) {
+        return sent;
+    }
+    for (;;) {
+        if (job.context.cancel.cancelled() && !job.giveUp) {
+            job.giveUp = Clock::now() + cancelPatience;
+            send({{"id", ++m_lastId}, {"do", "cancel"}, {"job", job.id}}, *job.giveUp);
+        }
+        if (job.giveUp && Clock::now() >= *job.giveUp) {
+            lost("did not stop and was killed");
+            return cancelled(job.what);
+        }
+        const auto answer = receive(Clock::now() + 50ms);
+        const auto last = answer ? (*answer ? ended(**answer, job) : Result<bool>(false))
+                                 : Result<bool>(tl::make_unexpected(answer.error()));
+        if (!last) {
+            return job.giveUp ? cancelled(job.what) : tl::make_unexpected(last.error());
+        }
+        if (*last) {
+            return {};
+        }
+    }
+}
+
+Result<void> ServiceClient::sweep(const SweepRequest& request, const std::string& session, const JobContext& context,
+    const std::function<void(Cell)>& onCell)
+{
+    const auto take = [&](const Json& answer) {
+        auto cell = cellFromJson(at(answer, "cell"));
+        if (cell) {
+            onCell(std::move(*cell));
+        }
+        return cell.has_value();
+    };
+    return perform(sweepToJson({request, {session, {}}}), {"sweep", "cells", context, cellsOf(request), take});
+}
+
+Result<ReplayedFilm> ServiceClient::film(const FilmRequest& request, const JobContext& job)
+{
+    Result<ReplayedFilm> film;
+    const auto take = [&](const Json& answer) {
+        film = unpackFilm(answer);
+        return answer.contains("film");
+    };
+    return perform(filmToJson(request), {"replay", "films", job, 1, take}).and_then([&] { return std::move(film); });
+}
+
+Result<ReplayedFrame> ServiceClient::frame(const FrameRequest& request, const JobContext& job)
+{
+    Result<ReplayedFrame> frame;
+    const auto take = [&](const Json& answer) {
+        frame = unpackFrame(answer);
+        return answer.contains("frame");
+    };
+    return perform(frameToJson(request), {"replay", "frames", job, 1, take}).and_then([&] { return std::move(frame); });
+}
+
+} // namespace nanscope

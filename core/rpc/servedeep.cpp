@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rpc/servedeep.h"
+
+#include <utility>
+
+#include "core/replay/variants/sessionvariants.h"
+#include "core/rpc/servesession.h"
+
+namespace nanscope {
+
+namespace {
+
+/// The cell that the gauges belong to, replayed because nobody has kept it.
+Result<Cell> replayed(const DeepOrder& order, const DeviceFactory& devices, const CancelToken& cancel)
+{
+    const auto capture = openCapture(order.request.capture);
+    if (!capture) {
+        return tl::make_unexpected(capture.error());
+    }
+    const auto device = devices(order.request.cell.device);
+    if (!device) {
+        return tl::make_unexpected(device.error());
+    }
+    CellRequest request = order.request.cell;
+    request.tileMaps = !order.kept.session.empty();
+    return replayCell(*capture, request, **device, cancel);
+}
+
+Result<Cell> kept(Session& session, const Cell& measured, const DeepOrder& order, const DeviceFactory& devices,
+    const CancelToken& cancel)
+{
+    auto stored = session.addDeepGauges(measured);
+    if (!stored) {
+        return tl::make_unexpected(stored.error());
+    }
+    if (*stored) {
+        return std::move(**stored);
+    }
+    auto cell = replayed(order, devices, cancel);
+    if (!cell) {
+        return cell;
+    }
+    cell->capture = measured.capture;
+    cell->deep = measured.deep;
+    return session.addCell(*cell).map([&] { return std::move(*cell); });
+}
+
+} // namespace
+
+Result<Cell> deepCell(const DeepOrder& order, const DeviceFactory& devices, const JobContext& job)
+{
+    auto session = openKept(order.kept);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    if (*session) {
+        if (const auto known = keepVariants(**session, {order.request.cell.variant}); !known) {
+            return tl::make_unexpected(known.error());
+        }
+    }
+    auto measured = measureDeep(order.request, devices, job);
+    if (!measured) {
+        return measured;
+    }
+    if (*session) {
+        auto name = nameIn(**session, order.request.capture);
+        if (!name) {
+            return tl::make_unexpected(name.error());
+        }
+        measured->capture = std::move(*name);
+        return kept(**session, *measured, order, devices, job.cancel);
+    }
+    return replayed(order, devices, job.cancel).map([&](Cell cell) {
+        cell.deep = std::move(measured->deep);
+        return cell;
+    });
+}
+
+} // namespace nanscope

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "core/rpc/servequeue.h"
+
+namespace nanscope {
+
+/// Measures, and keeps the gauges in the session that is named; the cell with them.
+Result<Cell> deepCell(const DeepOrder& order, const DeviceFactory& devices, const JobContext& job);
+
+} // namespace nanscope

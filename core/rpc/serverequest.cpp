@@ -1,0 +1,419 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rpc/serverequest.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "core/replay/variants/variantjson.h"
+#include "core/rpc/plantjson.h"
+
+namespace nanscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+tl::unexpected<Error> usage(std::string what)
+{
+    return failure(ErrorKind::usage, std::move(what));
+}
+
+Result<std::vector<std::string>> strings(const Json& request, const char* key)
+{
+    std::vector<std::string> result;
+    const auto found = request.find(key);
+    if (found == request.end() || found->is_null()) {
+        return result;
+    }
+    if (!found->is_array()) {
+        return usage(fmt::format("\"{}\" is not a list of strings", key));
+    }
+    for (const auto& item : *found) {
+        if (!item.is_string()) {
+            return usage(fmt::format("\"{}\" is not a list of strings", key));
+        }
+        result.push_back(item.get<std::string>());
+    }
+    return result;
+}
+
+template <class T, class Parse>
+Result<std::vector<T>> words(const Json& request, const char* key, Parse parse)
+{
+    const auto names = strings(request, key);
+    if (!names) {
+        return tl::make_unexpected(names.error());
+    }
+    std::vector<T> result;
+    for (const auto& name : *names) {
+        const auto value = parse(name);
+        if (!value) {
+            return usage(fmt::format("'{}' in \"{}\" is not known", name, key));
+        }
+        result.push_back(*value);
+    }
+    return result;
+}
+
+/// Overrides; where there are none, what is there stays.
+template <class Request>
+Result<void> readNumbers(const Json& request, Request& wanted)
+{
+    const auto epsilon = request.value("epsilon", Json());
+    if (epsilon.is_number()) {
+        wanted.epsilon = epsilon.get<double>();
+    } else if (!epsilon.is_null()) {
+        return usage("\"epsilon\" is not a number");
+    }
+    const auto steps = request.value("steps", Json());
+    if (steps.is_number_integer() && steps.get<std::int64_t>() >= 1 && steps.get<std::int64_t>() <= 100) {
+        wanted.steps = steps.get<int>();
+    } else if (!steps.is_null()) {
+        return usage("\"steps\" is not a whole number from 1 to 100");
+    }
+    return {};
+}
+
+Result<std::string> word(const Json& request, const char* key, const char* missing)
+{
+    const auto found = request.value(key, Json());
+    if (found.is_null() && missing != nullptr) {
+        return missing;
+    }
+    if (!found.is_string() || found.get_ref<const std::string&>().empty()) {
+        return usage(fmt::format("\"{}\" is not a string", key));
+    }
+    return found.get<std::string>();
+}
+
+Result<std::int64_t> wholeNumber(const Json& json, const char* key)
+{
+    if (!json.is_number_integer() || json.get<std::int64_t>() < 0) {
+        return usage(fmt::format("\"{}\" is not a whole number from 0 on", key));
+    }
+    return json.get<std::int64_t>();
+}
+
+/// What is left out is as `base` has it.
+Result<CellRequest> readCell(const Json& request, const CellRequest& base)
+{
+    CellRequest cell = base;
+    const auto variant = word(request, "variant", nullptr);
+    const auto precisionName = word(request, "precision", nullptr);
+    const auto device = word(request, "device", base.device.c_str());
+    for (const auto* part : {&variant, &precisionName, &device}) {
+        if (!*part) {
+            return tl::make_unexpected(part->error());
+        }
+    }
+    const auto known = findVariant(*variant);
+    if (!known) {
+        return tl::make_unexpected(known.error());
+    }
+    const auto loweringName = word(request, "lowering", std::string(name((*known)->lowering)).c_str());
+    const auto precision = parsePrecision(*precisionName);
+    const auto lowering = loweringName ? parseLowering(*loweringName) : std::nullopt;
+    if (!precision || !lowering) {
+        return usage(!precision ? fmt::format("'{}' in \"precision\" is not known", *precisionName)
+                                : "\"lowering\" is not eager, fused or null");
+    }
+    if (const auto numbers = readNumbers(request, cell); !numbers) {
+        return tl::make_unexpected(numbers.error());
+    }
+    cell.variant = *variant;
+    cell.precision = *precision;
+    cell.lowering = *lowering;
+    cell.device = *device;
+    return cell;
+}
+
+Result<Against> againstFromJson(const Json& json, const CellRequest& cell)
+{
+    if (json.is_null()) {
+        return Against {};
+    }
+    if (json == "fp64") {
+        return againstFp64(cell);
+    }
+    if (json == "output") {
+        return Against {Against::Kind::output, {}};
+    }
+    if (!json.is_object()) {
+        return usage("\"against\" is not null, \"fp64\", \"output\" or a cell");
+    }
+    // Its own overrides: one variant's epsilon may be another's mistake.
+    CellRequest base;
+    base.device = cell.device;
+    return readCell(json, base).map([](CellRequest other) { return Against {Against::Kind::cell, std::move(other)}; });
+}
+
+Result<Region> regionFromJson(const Json& json)
+{
+    std::array<std::int64_t, 4> numbers {};
+    if (!json.is_array() || json.size() != numbers.size()) {
+        return usage("\"region\" is not null or [row, col, rows, cols]");
+    }
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const auto number = wholeNumber(json[i], "region");
+        if (!number) {
+            return tl::make_unexpected(number.error());
+        }
+        numbers[i] = *number;
+    }
+    return Region {numbers[0], numbers[1], numbers[2], numbers[3]};
+}
+
+template <class Range>
+Json namesOf(const Range& values)
+{
+    auto array = Json::array();
+    for (const auto value : values) {
+        array.push_back(name(value));
+    }
+    return array;
+}
+
+template <class T>
+Json orNull(const std::optional<T>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json cellToJson(const CellRequest& cell)
+{
+    return {{"variant", cell.variant}, {"precision", name(cell.precision)}, {"lowering", name(cell.lowering)},
+        {"device", cell.device}, {"epsilon", orNull(cell.epsilon)}, {"steps", orNull(cell.steps)}};
+}
+
+Json againstToJson(const Against& against)
+{
+    return against.kind == Against::Kind::cell  ? cellToJson(against.cell)
+        : against.kind == Against::Kind::output ? Json("output")
+                                                : Json(nullptr);
+}
+
+Result<KeptIn> keptFromJson(const Json& request)
+{
+    KeptIn kept;
+    for (const auto& [key, text] : {std::pair {"session", &kept.session}, std::pair {"run", &kept.run}}) {
+        const auto found = request.find(key);
+        if (found == request.end() || found->is_null()) {
+            continue;
+        }
+        if (!found->is_string()) {
+            return failure(ErrorKind::usage, fmt::format("\"{}\" is not a string", key));
+        }
+        *text = found->get<std::string>();
+    }
+    return kept;
+}
+
+Json keptToJson(const KeptIn& kept)
+{
+    return {{"session", kept.session}, {"run", kept.run.empty() ? Json(nullptr) : Json(kept.run)}};
+}
+
+/// "identity" beside the path of a capture, and "identities" beside the paths of several; "" where any will do.
+Result<CaptureRef> captureFromJson(const Json& request)
+{
+    const auto path = word(request, "capture", nullptr);
+    const auto identity = request.value("identity", Json());
+    if (!path || !(identity.is_null() || identity.is_string())) {
+        return path ? usage("\"identity\" is not a string") : tl::make_unexpected(path.error());
+    }
+    return CaptureRef(*path, identity.is_null() ? std::string() : identity.get<std::string>());
+}
+
+Result<std::vector<CaptureRef>> capturesFromJson(const Json& request)
+{
+    const auto paths = strings(request, "captures");
+    auto identities = strings(request, "identities");
+    if (!paths || !identities) {
+        return tl::make_unexpected(paths ? identities.error() : paths.error());
+    }
+    if (!identities->empty() && identities->size() != paths->size()) {
+        return usage("\"identities\" does not hold one for each of \"captures\"");
+    }
+    identities->resize(paths->size());
+    std::vector<CaptureRef> captures;
+    std::transform(paths->begin(), paths->end(), identities->begin(), std::back_inserter(captures),
+        [](const std::string& path, const std::string& identity) { return CaptureRef(path, identity); });
+    return captures;
+}
+
+Json captureToJson(const char* verb, const CaptureRef& capture)
+{
+    return {{"do", verb}, {"capture", capture.path}, {"identity", capture.identity}};
+}
+
+void writeDefinitions(Json& request)
+{
+    for (const auto* variant : addedVariants()) {
+        request["definitions"].push_back(variantToJson(*variant));
+    }
+}
+
+} // namespace
+
+Result<void> addDefinitions(const Json& request)
+{
+    const auto found = request.find("definitions");
+    if (found == request.end() || found->is_null()) {
+        return {};
+    }
+    if (!found->is_array()) {
+        return usage("\"definitions\" is not a list of variants");
+    }
+    for (const auto& item : *found) {
+        if (auto added = variantFromJson(item).and_then(putVariant); !added) {
+            return added;
+        }
+    }
+    return {};
+}
+
+Result<SweepOrder> sweepFromJson(const Json& request)
+{
+    SweepRequest sweep;
+    auto kept = keptFromJson(request);
+    auto captures = capturesFromJson(request);
+    const auto variants = strings(request, "variants");
+    const auto devices = strings(request, "devices");
+    const auto precisions = words<Precision>(request, "precisions", parsePrecision);
+    const auto lowerings = words<Lowering>(request, "lowerings", parseLowering);
+    const auto numbers = readNumbers(request, sweep);
+    for (const auto* part : {&variants, &devices}) {
+        if (!*part) {
+            return tl::make_unexpected(part->error());
+        }
+    }
+    if (!captures) {
+        return tl::make_unexpected(captures.error());
+    }
+    if (!precisions || !lowerings || !numbers) {
+        return tl::make_unexpected(!precisions ? precisions.error() : !lowerings ? lowerings.error() : numbers.error());
+    }
+    if (!kept) {
+        return tl::make_unexpected(kept.error());
+    }
+    const auto gauges = request.value("gauges", Json());
+    if (!gauges.is_null() && gauges != "deep") {
+        return usage("\"gauges\" is not null or \"deep\"");
+    }
+    sweep.deep = gauges == "deep";
+    sweep.captures = std::move(*captures);
+    sweep.variants = *variants;
+    sweep.precisions = *precisions;
+    sweep.lowerings = lowerings->empty() ? sweep.lowerings : *lowerings;
+    sweep.devices = devices->empty() ? sweep.devices : *devices;
+    return SweepOrder {std::move(sweep), std::move(*kept)};
+}
+
+nlohmann::ordered_json sweepToJson(const SweepOrder& order)
+{
+    const auto& sweep = order.request;
+    auto paths = Json::array();
+    auto identities = Json::array();
+    for (const auto& capture : sweep.captures) {
+        paths.push_back(capture.path);
+        identities.push_back(capture.identity);
+    }
+    Json json {{"do", "sweep"}, {"captures", std::move(paths)}, {"identities", std::move(identities)},
+        {"variants", sweep.variants}, {"precisions", namesOf(sweep.precisions)},
+        {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices}, {"epsilon", orNull(sweep.epsilon)},
+        {"steps", orNull(sweep.steps)}, {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}};
+    json.update(keptToJson(order.kept));
+    writeDefinitions(json);
+    return json;
+}
+
+Result<FilmRequest> filmFromJson(const Json& request)
+{
+    const auto capture = captureFromJson(request);
+    const auto cell = readCell(request, {});
+    const auto given = request.value("batch", Json());
+    const auto batch = wholeNumber(given.is_null() ? Json(0) : given, "batch");
+    if (!capture || !cell || !batch) {
+        return tl::make_unexpected(!capture ? capture.error() : !cell ? cell.error() : batch.error());
+    }
+    auto against = againstFromJson(request.value("against", Json()), *cell);
+    if (!against) {
+        return tl::make_unexpected(against.error());
+    }
+    FilmRequest film {*capture, *cell, *batch, std::move(*against)};
+    if (const auto plant = request.value("plant", Json()); !plant.is_null()) {
+        const auto fault = plantFromJson(plant);
+        if (!fault) {
+            return tl::make_unexpected(fault.error());
+        }
+        film.plant = *fault;
+    }
+    return film;
+}
+
+Result<FrameRequest> frameFromJson(const Json& request)
+{
+    auto film = filmFromJson(request);
+    const auto op = wholeNumber(request.value("op", Json()), "op");
+    if (!film || !op) {
+        return tl::make_unexpected(!film ? film.error() : op.error());
+    }
+    FrameRequest frame {std::move(*film), static_cast<std::size_t>(*op), {}};
+    if (const auto region = request.value("region", Json()); !region.is_null()) {
+        const auto read = regionFromJson(region);
+        if (!read) {
+            return tl::make_unexpected(read.error());
+        }
+        frame.region = *read;
+    }
+    return frame;
+}
+
+Result<DeepOrder> deepFromJson(const Json& request)
+{
+    return keptFromJson(request).and_then([&](const KeptIn& kept) {
+        return filmFromJson(request).map([&](FilmRequest film) {
+            return DeepOrder {{std::move(film.capture), std::move(film.cell), film.batch}, kept};
+        });
+    });
+}
+
+nlohmann::ordered_json deepToJson(const DeepOrder& order)
+{
+    auto json = captureToJson("deep", order.request.capture);
+    json.update(cellToJson(order.request.cell));
+    json["batch"] = order.request.batch;
+    json.update(keptToJson(order.kept));
+    writeDefinitions(json);
+    return json;
+}
+
+nlohmann::ordered_json filmToJson(const FilmRequest& film)
+{
+    auto json = captureToJson("film", film.capture);
+    json.update(cellToJson(film.cell));
+    json["batch"] = film.batch;
+    json["against"] = againstToJson(film.against);
+    json["plant"] = film.plant ? plantToJson(*film.plant) : Json(nullptr);
+    writeDefinitions(json);
+    return json;
+}
+
+nlohmann::ordered_json frameToJson(const FrameRequest& frame)
+{
+    auto json = filmToJson(frame.film);
+    json["do"] = "frame";
+    json["op"] = frame.op;
+    json["region"] = nullptr;
+    if (frame.region) {
+        const auto& [row, col, rows, cols] = *frame.region;
+        json["region"] = {row, col, rows, cols};
+    }
+    return json;
+}
+
+} // namespace nanscope

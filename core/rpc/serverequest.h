@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// The lines of the replay service (serve.h) and the values they stand for, for both ends of the pipe.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/replay/analysis/deep.h"
+#include "core/replay/engine/frame.h"
+
+namespace nanscope {
+
+enum class RequestLine { text, tooLong, end };
+
+/// Takes the next line, of which no more than maxRequestBytes are kept.
+RequestLine readRequestLine(std::istream& in, std::string& line);
+
+/// A line of either direction; not an object where it is none. Nothing that is meant lies deep; what does is dropped
+/// before it takes memory.
+nlohmann::ordered_json parseServiceLine(const std::string& line);
+
+/// Variants that a request's "definitions" hold, made known (variant.h) before it is read. What is written below
+/// brings those of its writer.
+Result<void> addDefinitions(const nlohmann::ordered_json& request);
+
+/// The session that a request's results are kept in.
+struct KeptIn
+{
+    std::string session; ///< path; empty: they are not kept
+    std::string run; ///< hashText() of the root() it must have; empty: any, and a missing one is made
+    bool operator==(const KeptIn&) const = default;
+};
+
+struct SweepOrder
+{
+    SweepRequest request;
+    KeptIn kept;
+};
+
+struct DeepOrder
+{
+    DeepRequest request;
+    KeptIn kept;
+};
+
+/// The sweep of a request, or what is wrong with it; and the request of a sweep, without its id.
+Result<SweepOrder> sweepFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json sweepToJson(const SweepOrder& sweep);
+
+/// The same for films and frames.
+Result<FilmRequest> filmFromJson(const nlohmann::ordered_json& request);
+Result<FrameRequest> frameFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json filmToJson(const FilmRequest& film);
+nlohmann::ordered_json frameToJson(const FrameRequest& frame);
+
+/// And for deep gauges.
+Result<DeepOrder> deepFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json deepToJson(const DeepOrder& deep);
+
+} // namespace nanscope

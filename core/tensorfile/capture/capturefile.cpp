@@ -1,0 +1,392 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tensorfile/capture/capturefile.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <future>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "core/tensorfile/capture/sharding.h"
+#include "core/tensorfile/formats/openers.h"
+#include "core/tensorfile/scan/scanstream.h"
+#include "core/tensorfile/tensorsource.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> inputNames {"input", "X", "x"};
+constexpr std::array<std::string_view, 3> outputNames {"output", "Y", "y"};
+constexpr std::array<std::string_view, 1> updateName {"update"};
+// Of an optimizer's state; the update is what was computed from these.
+constexpr std::array<std::string_view, 3> momentNames {"momentum", "momentum_buffer", "grad"};
+
+template <class T>
+std::optional<T> parseNumber(std::string_view text)
+{
+    T value {};
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+    return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// Cuts the text up to `mark` off the front of `rest`; none, and nothing cut, where there is no mark.
+std::optional<std::string_view> cutAt(std::string_view& rest, std::string_view mark)
+{
+    const auto at = rest.find(mark);
+    if (at == rest.npos) {
+        return std::nullopt;
+    }
+    const auto head = rest.substr(0, at);
+    rest.remove_prefix(at + mark.size());
+    return head;
+}
+
+/// dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}
+void readName(std::string_view stem, Capture& capture)
+{
+    auto rest = stem;
+    const auto lead = cutAt(rest, "dion_nan_capture_rank");
+    const auto rank = cutAt(rest, "_shape");
+    const auto shape = cutAt(rest, "_pid");
+    const auto pid = cutAt(rest, "_");
+    if (!lead || !lead->empty() || !rank || !shape || !pid) {
+        return;
+    }
+    capture.rank = parseNumber<int>(*rank);
+    capture.pid = parseNumber<int>(*pid);
+    if (const auto time = parseNumber<std::int64_t>(rest)) {
+        capture.timestampMs = time;
+        capture.timestampFromName = true;
+    }
+}
+
+void readDict(const PickleValue& root, Capture& capture)
+{
+    if (const auto* rank = root.find("rank")) {
+        if (const auto* number = std::get_if<std::int64_t>(&rank->value);
+            number != nullptr && *number >= 0 && *number <= std::numeric_limits<int>::max()) {
+            capture.rank = static_cast<int>(*number);
+        }
+    }
+    if (const auto* epsilon = root.find("epsilon")) {
+        if (const auto* number = std::get_if<double>(&epsilon->value)) {
+            capture.epsilon = *number;
+        } else if (const auto* whole = std::get_if<std::int64_t>(&epsilon->value)) {
+            capture.epsilon = static_cast<double>(*whole);
+        }
+    }
+}
+
+std::vector<std::int64_t> numbersIn(const PickleValue* value)
+{
+    std::vector<std::int64_t> numbers;
+    const auto* items = value != nullptr ? std::get_if<PickleList>(&value->value) : nullptr;
+    for (const auto& item : items != nullptr ? *items : PickleList()) {
+        const auto* number = std::get_if<std::int64_t>(&item.value);
+        numbers.push_back(number != nullptr ? *number : -1);
+    }
+    return numbers;
+}
+
+/// By name and contents; a dict of somebody's own has no reason to hold the shape and the format of its tensor.
+bool isWrapped(const PickleValue& root, const CaptureFile& file)
+{
+    const auto& capture = file.capture;
+    const auto* rank = root.find("rank");
+    const auto* type = root.find("dtype");
+    const auto* typeName = type != nullptr ? std::get_if<std::string>(&type->value) : nullptr;
+    const auto expected = "torch." + std::string(torchName(capture.input.dtype));
+    return capture.timestampFromName && file.output && rank != nullptr && root.find("epsilon") != nullptr
+        && typeName != nullptr && *typeName == expected && numbersIn(root.find("shape")) == capture.input.shape;
+}
+
+/// Takes what the dump does not say itself.
+void takeSidecar(const simdjson::dom::object& object, CaptureFile& file)
+{
+    auto& capture = file.capture;
+    std::string_view variant;
+    if (object["variant"].get(variant) == simdjson::SUCCESS) {
+        capture.variant = std::string(variant);
+    }
+    std::string_view precision;
+    if (capture.variant && object["precision"].get(precision) == simdjson::SUCCESS) {
+        *capture.variant += ":" + std::string(precision);
+    }
+    bool nothingElse = false;
+    if (object["nothing_else"].get(nothingElse) == simdjson::SUCCESS) {
+        capture.nothingElse = nothingElse;
+    }
+    std::int64_t step = 0;
+    if (object["step"].get(step) == simdjson::SUCCESS) {
+        capture.step = step;
+    }
+    double epsilon = 0;
+    if (object["epsilon"].get(epsilon) != simdjson::SUCCESS) {
+        return;
+    }
+    if (capture.epsilon && *capture.epsilon != epsilon) {
+        file.sidecarNotes.push_back(
+            fmt::format("it says epsilon {:g}, and the dump {:g}, which counts", epsilon, *capture.epsilon));
+    }
+    capture.epsilon = capture.epsilon.value_or(epsilon);
+}
+
+/// A sidecar only adds what it can; a bad one is said and left out.
+void readSidecar(const std::filesystem::path& path, CaptureFile& capture)
+{
+    constexpr std::uint64_t largest = std::uint64_t {1} << 20;
+    const auto file = FileReader::open(std::filesystem::path(path).replace_extension(".json"));
+    if (!file) {
+        return;
+    }
+    if (file->size() > largest) {
+        capture.sidecarNotes.emplace_back("it is larger than 1 MiB and was not read");
+        return;
+    }
+    simdjson::padded_string text(file->size());
+    simdjson::dom::parser parser;
+    simdjson::dom::object object;
+    if (!file->readAt(0, std::as_writable_bytes(std::span(text.data(), text.size())))
+        || parser.parse(text).get(object) != simdjson::SUCCESS) {
+        capture.sidecarNotes.emplace_back("it is no JSON object, and nothing was taken from it");
+        return;
+    }
+    takeSidecar(object, capture);
+}
+
+template <std::size_t count>
+const Tensor* firstTensor(const PickleValue& root, const std::array<std::string_view, count>& names)
+{
+    for (const auto name : names) {
+        const auto* value = root.find(name);
+        if (value != nullptr && value->tensor() != nullptr) {
+            return value->tensor();
+        }
+    }
+    return nullptr;
+}
+
+/// An update alone is what goes into the iteration; beside the momentum or the gradient it is what came of them.
+const Tensor* inputOf(const PickleValue& root)
+{
+    if (root.tensor() != nullptr) {
+        return root.tensor();
+    }
+    if (const auto* input = firstTensor(root, inputNames)) {
+        return input;
+    }
+    const auto* update = firstTensor(root, updateName);
+    const auto* moment = firstTensor(root, momentNames);
+    const bool ofMoment = moment != nullptr && (update == nullptr || update->shape() == moment->shape());
+    return ofMoment ? moment : update;
+}
+
+const Tensor* outputOf(const PickleValue& root, const Tensor& input)
+{
+    if (const auto* output = firstTensor(root, outputNames)) {
+        return output;
+    }
+    const auto* update = firstTensor(root, updateName);
+    return update != nullptr && update != &input && update->shape() == input.shape() ? update : nullptr;
+}
+
+/// Newton-Schulz of a part is not a part of Newton-Schulz of the whole: nothing that was computed from it alone may
+/// be held against the dump.
+std::string partOf(const CaptureFile& file)
+{
+    for (const auto* tensor : {&file.input, file.output ? &*file.output : nullptr}) {
+        auto part = tensor != nullptr && tensor->sharding() != nullptr ? partText(*tensor->sharding()) : std::string();
+        if (!part.empty()) {
+            return part;
+        }
+    }
+    return {};
+}
+
+CaptureTensor factsOf(const Tensor& tensor)
+{
+    return {tensor.shape(), tensor.dtype(), {}};
+}
+
+Result<CaptureFile> noInput(const TensorFile& file)
+{
+    const auto hint =
+        file.opaque.empty() ? std::string() : "; it also names " + file.opaque.front() + ", which is never run";
+    return failure(ErrorKind::unsupported,
+        "The file holds neither a tensor nor a dict with a tensor named input (or X, x, update, momentum, grad), so it "
+        "is no "
+        "capture"
+            + hint);
+}
+
+/// Of a DTensor a rank may hold nothing; a whole call has something to orthogonalise.
+Result<void> requireElements(const CaptureFile& file)
+{
+    const auto empty = [](const Tensor& tensor) { return tensor.elements() == 0 && tensor.sharding() == nullptr; };
+    const auto* tensor = empty(file.input) ? &file.input : file.output && empty(*file.output) ? &*file.output : nullptr;
+    return tensor == nullptr ? Result<void>()
+                             : failure(ErrorKind::format,
+                                 "The " + std::string(tensor == &file.input ? "input" : "output") + " has no elements ("
+                                     + shapeText(tensor->shape()) + "), so there is nothing to judge");
+}
+
+Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile& file)
+{
+    const auto* input = inputOf(file.root);
+    if (input == nullptr) {
+        return noInput(file);
+    }
+    CaptureFile result;
+    result.input = *input;
+    result.capture.input = factsOf(*input);
+    if (const auto* output = outputOf(file.root, *input)) {
+        result.output = *output;
+        result.capture.output = factsOf(*output);
+    }
+    auto& capture = result.capture;
+    capture.part = partOf(result);
+    capture.file = path.filename().string();
+    capture.path = path.string();
+    capture.identity = file.identity;
+    constexpr std::int64_t nsPerMs = 1'000'000;
+    capture.timestampMs = input->source()->stamp().modifiedNs / nsPerMs;
+    readName(path.stem().string(), capture);
+    readDict(file.root, capture);
+    readSidecar(path, result);
+    result.wrapped = isWrapped(file.root, result);
+    if (auto whole = requireElements(result); !whole) {
+        return tl::make_unexpected(whole.error());
+    }
+    return result;
+}
+
+Result<std::vector<Scan>> scanChecked(const Tensor& tensor, const std::shared_ptr<const FileReader>& file)
+{
+    auto scanned = scanVerifying(tensor, file);
+    if (!scanned) {
+        return tl::make_unexpected(scanned.error());
+    }
+    const auto matches = scanned->checksumMatches ? Result<bool>(*scanned->checksumMatches) : tensor.checksumMatches();
+    if (!matches) {
+        return tl::make_unexpected(matches.error());
+    }
+    if (!*matches) {
+        return failure(ErrorKind::corrupt,
+            "The checksum of a tensor does not match, so its values cannot be trusted; copy the file again from where "
+            "it "
+            "was written");
+    }
+    return std::move(scanned->batches);
+}
+
+using PendingScan = std::future<Result<std::vector<Scan>>>;
+
+/// A second thread pays where scanning takes longer than starting one.
+PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const FileReader>& opened)
+{
+    constexpr std::int64_t elementsPerThread = std::int64_t {1} << 22;
+    if (!file.output) {
+        return {};
+    }
+    const auto scan = [tensor = *file.output, opened] { return scanChecked(tensor, opened); };
+    if (std::min(file.input.elements(), file.output->elements()) >= elementsPerThread) {
+        try {
+            return std::async(std::launch::async, scan);
+        } catch (const std::system_error&) {
+            // No thread to be had: the scan waits until its result is asked for.
+        }
+    }
+    return std::async(std::launch::deferred, scan);
+}
+
+Result<void> scanOpened(CaptureFile& file, const std::shared_ptr<const FileReader>& opened)
+{
+    const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
+    auto outputScan = startOutputScan(file, opened);
+    auto input = scanChecked(file.input, opened).map_error(named);
+    auto output = file.output ? outputScan.get().map_error(named) : Result<std::vector<Scan>> {};
+    if (!input || !output) {
+        return tl::make_unexpected(input ? output.error() : input.error());
+    }
+    file.capture.input.batches = std::move(*input);
+    if (file.capture.output) {
+        file.capture.output->batches = std::move(*output);
+    }
+    return {};
+}
+
+/// Opens the file once: the identity is that of what `opened` holds, whatever lies under the path by now.
+Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const FileReader>& opened)
+{
+    if (wanted.empty()) {
+        return failure(ErrorKind::refused,
+            "The session names a file outside its own folder and the folder it was imported from, which is not "
+            "opened; import the folder that holds the capture");
+    }
+    const std::filesystem::path path(wanted.path);
+    auto file = openTensorFile(path, opened)
+                    .and_then([&](const TensorFile& tensors) { return collect(path, tensors); })
+                    .map_error([&](Error error) { return withPath(std::move(error), path); });
+    if (file && !wanted.identity.empty() && file->capture.identity != wanted.identity) {
+        return failure(ErrorKind::refused,
+            "The file holds another capture than the one that was imported under this name; import its folder again",
+            wanted.path);
+    }
+    return file;
+}
+
+} // namespace
+
+Result<CaptureFile> openCapture(const CaptureRef& wanted)
+{
+    std::shared_ptr<const FileReader> opened;
+    return openWanted(wanted, opened);
+}
+
+Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit)
+{
+    std::shared_ptr<const FileReader> opened;
+    auto file = openWanted(wanted, opened);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    if (opened->size() > limit) {
+        return std::nullopt;
+    }
+    std::vector<std::byte> bytes(opened->size());
+    return scanOpened(*file, opened).and_then([&] { return opened->readAt(0, bytes); }).map([&] {
+        return std::optional(std::move(bytes));
+    });
+}
+
+Result<void> scanCapture(CaptureFile& file)
+{
+    if (file.input.source() == nullptr) {
+        return failure(ErrorKind::usage, "The capture was not opened from a file", file.capture.path);
+    }
+    auto reopened = file.input.source()->reopen();
+    if (!reopened) {
+        return tl::make_unexpected(reopened.error());
+    }
+    return scanOpened(file, std::make_shared<const FileReader>(std::move(*reopened)));
+}
+
+Result<CaptureFile> readCapture(const std::filesystem::path& path, const std::function<bool(const Capture&)>& known)
+{
+    std::shared_ptr<const FileReader> opened;
+    auto file = openWanted(path, opened);
+    if (!file || (known && known(file->capture))) {
+        return file;
+    }
+    return scanOpened(*file, opened).map([&] { return std::move(*file); });
+}
+
+} // namespace nanscope

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/capture.h"
+#include "core/model/captureref.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope {
+
+/// A capture with its tensors within reach. Formats: the dion wrapper's dict (input, output, rank, shape, dtype,
+/// epsilon), any dict with a tensor `input` (also X, x, update, grad) and perhaps `output` (also Y, y), or a bare
+/// tensor.
+struct CaptureFile
+{
+    Capture capture;
+    Tensor input;
+    std::optional<Tensor> output;
+
+    /// As dion's wrapper writes it: the input was cloned before the call, and what was called takes nothing besides it
+    /// and epsilon.
+    bool wrapped = false;
+
+    /// Sentences about a file beside it that cannot be read, or that the dump contradicts and outweighs.
+    std::vector<std::string> sidecarNotes {};
+};
+
+/// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the
+/// wrapper's (dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}.pt), rank also from the dict; a JSON file of
+/// the same name beside it (x.pt -> x.json) may give "variant", "step" and, where the dump has none,
+/// "epsilon". Refused where the file is not the capture that `wanted` names, or where its tensors hold no elements and
+/// are no part of a DTensor.
+Result<CaptureFile> openCapture(const CaptureRef& wanted);
+
+/// Fills the scans of `file.capture` from the contents and verifies checksums in the same pass; nothing is filled
+/// in where one does not match. Large captures are scanned by two threads.
+Result<void> scanCapture(CaptureFile& file);
+
+/// Every byte of the file of a capture, with the checksums of its tensors verified on the same descriptor; none where
+/// there are more than `limit`.
+Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit);
+
+/// Both with one opening of the file; only the headers are read where `known` recognises the capture by them.
+Result<CaptureFile> readCapture(
+    const std::filesystem::path& path, const std::function<bool(const Capture&)>& known = {});
+
+} // namespace nanscope

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/scan.h"
+#include "core/tensorfile/tensorfile.h"
+
+namespace nanscope {
+
+/// Scans every matrix of a tensor of any floating or integer type, strides honoured, at memory speed where rows
+/// are contiguous.
+Result<std::vector<Scan>> scanTensor(const Tensor& tensor);
+
+/// One matrix held row-major in memory. `transposed`: the memory holds the transpose of the capture's own
+/// orientation; `firstNonFinite` is then an index into the cols x rows original. Subnormal means |x| below
+/// `smallestNormal`, which for emulated formats is not the container's own.
+Scan scanMatrix(
+    std::span<const float> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
+Scan scanMatrix(
+    std::span<const double> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
+
+/// The same matrix as at most maxTiles x maxTiles tiles, in the capture's own orientation.
+TileMap tileMatrix(
+    std::span<const float> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
+TileMap tileMatrix(
+    std::span<const double> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
+
+/// Tile map of one matrix of a tensor in a file.
+Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch);
+
+/// Smallest normal magnitude of a format: 2^-1022, 2^-126, 2^-126, 2^-126, 2^-14 for fp64 fp32 tf32 bf16 fp16.
+double smallestNormal(Precision precision);
+
+} // namespace nanscope
