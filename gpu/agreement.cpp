@@ -13,18 +13,19 @@ namespace nanscope {
 
 namespace {
 
-std::vector<ReplayHash> firstHashes(const std::vector<DeviceHashes>& devices)
+std::vector<replay::ReplayHash> firstHashes(const std::vector<replay::DeviceHashes>& devices)
 {
-    std::vector<ReplayHash> hashes;
+    std::vector<replay::ReplayHash> hashes;
     for (const auto& device : devices) {
         hashes.push_back(device.hashes.front());
     }
     return hashes;
 }
 
-bool allEqual(const std::vector<ReplayHash>& hashes)
+bool allEqual(const std::vector<replay::ReplayHash>& hashes)
 {
-    return std::all_of(hashes.begin(), hashes.end(), [&](const ReplayHash& hash) { return hash == hashes.front(); });
+    return std::all_of(
+        hashes.begin(), hashes.end(), [&](const replay::ReplayHash& hash) { return hash == hashes.front(); });
 }
 
 void addReduction(GpuAgreement& result)
@@ -43,7 +44,7 @@ void addReduction(GpuAgreement& result)
 
 } // namespace
 
-Result<GpuAgreement> agreeOnGpus(const AgreementRequest& request, const CancelToken& cancel)
+Result<GpuAgreement> agreeOnGpus(const replay::AgreementRequest& request, const CancelToken& cancel)
 {
     const auto state = queryCuda();
     if (!state.problem.empty() || state.devices.empty()) {
@@ -53,7 +54,7 @@ Result<GpuAgreement> agreeOnGpus(const AgreementRequest& request, const CancelTo
     for (std::size_t i = 0; i < state.devices.size(); ++i) {
         names.push_back(fmt::format("cuda:{}", i));
     }
-    auto agreement = replayEverywhere(request, names, makeTorchDevice, cancel);
+    auto agreement = replay::replayEverywhere(request, names, makeTorchDevice, cancel);
     if (!agreement) {
         return tl::make_unexpected(agreement.error());
     }

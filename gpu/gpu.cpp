@@ -62,7 +62,7 @@ Environment cpuEnvironment()
     Environment result;
     result.engine = engineName();
     result.device = "cpu";
-    result.hardware = cpuDescription();
+    result.hardware = platform::cpuDescription();
     result.threads = torchThreads();
     result.flags = fmt::format("isa={}", at::get_cpu_capability());
     return result;
@@ -101,7 +101,7 @@ std::optional<int> cudaIndex(std::string_view name)
     return index;
 }
 
-Result<std::unique_ptr<Device>> makeCudaDevice(int index)
+Result<std::unique_ptr<replay::Device>> makeCudaDevice(int index)
 {
     const auto state = queryCuda();
     if (!state.problem.empty()) {
@@ -124,7 +124,7 @@ Result<std::unique_ptr<Device>> makeCudaDevice(int index)
 
 } // namespace
 
-Result<std::unique_ptr<Device>> makeTorchDevice(const std::string& name)
+Result<std::unique_ptr<replay::Device>> makeTorchDevice(const std::string& name)
 {
     if (name == "cpu") {
         return std::make_unique<TorchDevice>(at::Device(at::kCPU), cpuEnvironment(), 0);
@@ -144,7 +144,7 @@ TorchInfo torchInfo()
     info.cudaDriver = state.driver;
     info.scanKernel = NANSCOPE_SCAN_NAME;
     info.threads = torchThreads();
-    info.devices.push_back({"cpu", cpuDescription(), at::get_cpu_capability(), 0});
+    info.devices.push_back({"cpu", platform::cpuDescription(), at::get_cpu_capability(), 0});
     for (std::size_t i = 0; i < state.devices.size(); ++i) {
         const auto& device = state.devices[i];
         info.devices.push_back({fmt::format("cuda:{}", i), device.name,
@@ -156,10 +156,10 @@ TorchInfo torchInfo()
     return info;
 }
 
-ServiceInfo torchServiceInfo()
+rpc::ServiceInfo torchServiceInfo()
 {
     const auto info = torchInfo();
-    ServiceInfo result;
+    rpc::ServiceInfo result;
     result.engine = engineName();
     for (const auto& device : info.devices) {
         result.devices.emplace_back(device.name, device.hardware);

@@ -19,7 +19,7 @@ namespace nanscope {
 
 /// Knows "cpu", "cuda" and "cuda:N"; for a GPU that is not there the error says why. CUDA is started here, not
 /// before. Formats the hardware lacks are emulated on the CPU and refused by prepare() on a GPU.
-Result<std::unique_ptr<Device>> makeTorchDevice(const std::string& name);
+Result<std::unique_ptr<replay::Device>> makeTorchDevice(const std::string& name);
 
 struct TorchDeviceInfo
 {
@@ -42,6 +42,6 @@ struct TorchInfo
 };
 
 TorchInfo torchInfo();
-ServiceInfo torchServiceInfo();
+rpc::ServiceInfo torchServiceInfo();
 
 } // namespace nanscope

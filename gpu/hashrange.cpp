@@ -56,7 +56,7 @@ at::Device gpuAt(std::size_t index)
 }
 
 /// Its hash, then room for the smallest and for the largest.
-at::Tensor wordsOn(std::size_t gpu, const ReplayHash& hash)
+at::Tensor wordsOn(std::size_t gpu, const replay::ReplayHash& hash)
 {
     auto host = at::empty({3, 2}, at::kLong);
     host.zero_();
@@ -80,12 +80,13 @@ HashRange rangeIn(const at::Tensor& words)
     const auto host = words.cpu();
     const auto* data = host.const_data_ptr<std::int64_t>();
     const auto hashAt = [data](int row) {
-        return ReplayHash {{static_cast<std::uint64_t>(data[2 * row]), static_cast<std::uint64_t>(data[2 * row + 1])}};
+        return replay::ReplayHash {
+            {static_cast<std::uint64_t>(data[2 * row]), static_cast<std::uint64_t>(data[2 * row + 1])}};
     };
     return {hashAt(1), hashAt(2)};
 }
 
-Result<HashRange> reduced(std::span<const ReplayHash> hashes)
+Result<HashRange> reduced(std::span<const replay::ReplayHash> hashes)
 {
     const Communicators communicators(static_cast<int>(hashes.size()));
     std::vector<at::Tensor> words;
@@ -119,7 +120,7 @@ std::string ncclVersion()
     return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-Result<HashRange> reduceHashes(std::span<const ReplayHash> hashes)
+Result<HashRange> reduceHashes(std::span<const replay::ReplayHash> hashes)
 {
     if (hashes.empty()) {
         return failure(ErrorKind::unsupported, "there is no GPU to reduce over");

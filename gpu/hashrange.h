@@ -13,8 +13,8 @@ namespace nanscope {
 /// The smallest and the largest of each word over all GPUs: equal where all hashes are.
 struct HashRange
 {
-    ReplayHash least;
-    ReplayHash most;
+    replay::ReplayHash least;
+    replay::ReplayHash most;
     bool equal() const { return least == most; }
 };
 
@@ -23,6 +23,6 @@ std::string ncclVersion();
 
 /// Reduces one hash per GPU, cuda:0 first, over NCCL to all of them. Fails where NCCL does, and where the GPUs are left
 /// with different answers.
-Result<HashRange> reduceHashes(std::span<const ReplayHash> hashes);
+Result<HashRange> reduceHashes(std::span<const replay::ReplayHash> hashes);
 
 } // namespace nanscope

@@ -38,11 +38,11 @@ constexpr std::int64_t cpuBatchBytes = std::int64_t {64} << 20;
 // costs more than the product.
 constexpr double singleThreadFlops = 1e8;
 
-double largestProduct(const Program& program)
+double largestProduct(const replay::Program& program)
 {
     double largest = 0;
     for (const auto& in : program.code) {
-        if (in.code == Code::gemm) {
+        if (in.code == replay::Code::gemm) {
             const auto& a = program.buffers[static_cast<std::size_t>(in.a)];
             const auto& out = program.buffers[static_cast<std::size_t>(in.out)];
             const auto inner = static_cast<double>(in.transposeA ? a.rows : a.cols);
@@ -105,7 +105,7 @@ bool TorchDevice::native(Precision precision) const
     return false;
 }
 
-std::int64_t TorchDevice::workspaceBytes(const Program& program) const
+std::int64_t TorchDevice::workspaceBytes(const replay::Program& program) const
 {
     std::int64_t bytes = 0;
     std::int64_t largest = 0;
@@ -120,7 +120,7 @@ std::int64_t TorchDevice::workspaceBytes(const Program& program) const
     return bytes + copies * largest;
 }
 
-std::int64_t TorchDevice::batchLimit(const Program& program) const
+std::int64_t TorchDevice::batchLimit(const replay::Program& program) const
 {
     auto budget = cpuBatchBytes;
     if (onGpu()) {
@@ -130,7 +130,7 @@ std::int64_t TorchDevice::batchLimit(const Program& program) const
     return std::max<std::int64_t>(1, budget / std::max<std::int64_t>(1, workspaceBytes(program)));
 }
 
-Result<void> TorchDevice::prepare(const Program& program, std::int64_t batch)
+Result<void> TorchDevice::prepare(const replay::Program& program, std::int64_t batch)
 {
     if (onGpu() && !native(program.precision)) {
         return failure(ErrorKind::unsupported,
@@ -144,7 +144,7 @@ Result<void> TorchDevice::prepare(const Program& program, std::int64_t batch)
     });
 }
 
-void TorchDevice::chooseThreads(const Program& program, std::int64_t batch)
+void TorchDevice::chooseThreads(const replay::Program& program, std::int64_t batch)
 {
     const bool single = !onGpu() && largestProduct(program) * static_cast<double>(batch) < singleThreadFlops;
     m_environment.threads = single ? 1 : m_threads;
@@ -153,7 +153,7 @@ void TorchDevice::chooseThreads(const Program& program, std::int64_t batch)
     }
 }
 
-void TorchDevice::allocate(const Program& program, std::int64_t batch)
+void TorchDevice::allocate(const replay::Program& program, std::int64_t batch)
 {
     m_batch = batch;
     m_plans = program.buffers;
@@ -165,7 +165,7 @@ void TorchDevice::allocate(const Program& program, std::int64_t batch)
         largest = std::max(largest, plan.rows * plan.cols);
     }
     for (std::size_t id = 0; id < m_plans.size(); ++id) {
-        setLayout(static_cast<BufferId>(id), false);
+        setLayout(static_cast<replay::BufferId>(id), false);
     }
     m_scalars.assign(static_cast<std::size_t>(program.scalarCount), at::Tensor());
     m_vectors.assign(program.vectorLengths.size(), at::Tensor());
@@ -181,7 +181,7 @@ void TorchDevice::allocate(const Program& program, std::int64_t batch)
     }
 }
 
-void TorchDevice::setLayout(BufferId id, bool columnMajor)
+void TorchDevice::setLayout(replay::BufferId id, bool columnMajor)
 {
     auto& target = held(id);
     const auto rows = plan(id).rows;
@@ -190,7 +190,7 @@ void TorchDevice::setLayout(BufferId id, bool columnMajor)
     target.view = columnMajor ? target.flat.view({m_batch, cols, rows}).mT() : target.flat.view({m_batch, rows, cols});
 }
 
-Result<void> TorchDevice::run(const Instruction& instruction)
+Result<void> TorchDevice::run(const replay::Instruction& instruction)
 {
     return guarded(m_device, [&]() -> Result<void> {
         execute(instruction);
@@ -202,46 +202,46 @@ Result<void> TorchDevice::run(const Instruction& instruction)
     });
 }
 
-void TorchDevice::execute(const Instruction& in)
+void TorchDevice::execute(const replay::Instruction& in)
 {
     if (in.out >= 0 && in.out != in.a && in.out != in.b) {
-        setLayout(in.out, in.code != Code::gemm && held(in.a).columnMajor);
+        setLayout(in.out, in.code != replay::Code::gemm && held(in.a).columnMajor);
     }
     switch (in.code) {
-    case Code::cast:
+    case replay::Code::cast:
         if (in.a != in.out) {
             buffer(in.out).copy_(buffer(in.a));
         }
         return;
-    case Code::norm:
+    case replay::Code::norm:
         return norm(in);
-    case Code::denominator:
+    case replay::Code::denominator:
         return denominator(in);
-    case Code::divide:
+    case replay::Code::divide:
         at::div_out(buffer(in.out), buffer(in.a), scalar(in));
         return;
-    case Code::scale:
+    case replay::Code::scale:
         at::mul_out(buffer(in.out), buffer(in.a), wrapped(in.alpha));
         return;
-    case Code::add:
+    case replay::Code::add:
         return add(in);
-    case Code::gemm:
+    case replay::Code::gemm:
         return gemm(in);
-    case Code::addDiagonal:
+    case replay::Code::addDiagonal:
         return addDiagonal(in);
-    case Code::rowNorms:
-    case Code::rowAbsSums:
+    case replay::Code::rowNorms:
+    case replay::Code::rowAbsSums:
         return reduceRows(in);
-    case Code::reciprocal:
-    case Code::rsqrt:
+    case replay::Code::reciprocal:
+    case replay::Code::rsqrt:
         return invert(in);
-    case Code::scaleRows:
-    case Code::scaleColumns:
+    case replay::Code::scaleRows:
+    case replay::Code::scaleColumns:
         return scaleLines(in);
     }
 }
 
-void TorchDevice::norm(const Instruction& in)
+void TorchDevice::norm(const replay::Instruction& in)
 {
     const auto& x = buffer(in.a);
     const auto type = storageType(in.round, onGpu());
@@ -252,7 +252,7 @@ void TorchDevice::norm(const Instruction& in)
 }
 
 // Computed in fp32 whatever the scalar is held in, so that it is rounded once.
-void TorchDevice::denominator(const Instruction& in)
+void TorchDevice::denominator(const replay::Instruction& in)
 {
     const auto type = storageType(in.round, onGpu());
     const auto wide = type == at::kDouble ? at::kDouble : at::kFloat;
@@ -266,7 +266,7 @@ void TorchDevice::denominator(const Instruction& in)
     scalar(in) = result.to(type);
 }
 
-void TorchDevice::add(const Instruction& in)
+void TorchDevice::add(const replay::Instruction& in)
 {
     auto& out = buffer(in.out);
     const auto& a = buffer(in.a);
@@ -281,7 +281,7 @@ void TorchDevice::add(const Instruction& in)
     }
 }
 
-at::Tensor TorchDevice::operand(BufferId id, bool transpose, Precision format, at::Tensor& rounded)
+at::Tensor TorchDevice::operand(replay::BufferId id, bool transpose, Precision format, at::Tensor& rounded)
 {
     at::Tensor values = buffer(id);
     if (format == Precision::tf32 && !onGpu()) {
@@ -294,7 +294,7 @@ at::Tensor TorchDevice::operand(BufferId id, bool transpose, Precision format, a
     return transpose ? values.mT() : values;
 }
 
-void TorchDevice::gemm(const Instruction& in)
+void TorchDevice::gemm(const replay::Instruction& in)
 {
     const Tf32Products tf32(in.round == Precision::tf32 && onGpu());
     const auto a = operand(in.a, in.transposeA, in.round, m_roundedA);
@@ -314,7 +314,7 @@ void TorchDevice::gemm(const Instruction& in)
     }
 }
 
-void TorchDevice::addDiagonal(const Instruction& in)
+void TorchDevice::addDiagonal(const replay::Instruction& in)
 {
     auto& out = buffer(in.out);
     if (in.a != in.out) {
@@ -324,21 +324,21 @@ void TorchDevice::addDiagonal(const Instruction& in)
 }
 
 // Vectors are rounded where Instruction::round says so and live in fp32 or fp64 whatever their format.
-void TorchDevice::reduceRows(const Instruction& in)
+void TorchDevice::reduceRows(const replay::Instruction& in)
 {
     const auto& x = buffer(in.a);
     const auto wide = x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    const double order = in.code == Code::rowNorms ? 2 : 1;
+    const double order = in.code == replay::Code::rowNorms ? 2 : 1;
     const std::int64_t along = in.transposeA ? -2 : -1;
     const auto sums = at::linalg_vector_norm(x, order, at::IntArrayRef(&along, 1), true, wide);
     vector(in) = in.transposeA ? sums.mT().contiguous() : sums;
     roundInPlace(vector(in), in.round, m_roundScratch);
 }
 
-void TorchDevice::invert(const Instruction& in)
+void TorchDevice::invert(const replay::Instruction& in)
 {
     const auto clamped = vector(in).clamp_min(in.beta);
-    if (in.code == Code::rsqrt) {
+    if (in.code == replay::Code::rsqrt) {
         vector(in) = at::rsqrt(clamped);
     } else if (in.scalar >= 0) {
         vector(in) = at::div(at::mul(scalar(in).to(clamped.scalar_type()), in.alpha), clamped);
@@ -351,14 +351,14 @@ void TorchDevice::invert(const Instruction& in)
     }
 }
 
-void TorchDevice::scaleLines(const Instruction& in)
+void TorchDevice::scaleLines(const replay::Instruction& in)
 {
-    const auto factors = in.code == Code::scaleRows ? vector(in) : vector(in).mT();
+    const auto factors = in.code == replay::Code::scaleRows ? vector(in) : vector(in).mT();
     buffer(in.out).copy_(at::mul(buffer(in.a), factors));
 }
 
 // Where a buffer is held in its own format, torch has rounded already.
-void TorchDevice::finish(const Instruction& in)
+void TorchDevice::finish(const replay::Instruction& in)
 {
     if (in.out >= 0 && buffer(in.out).scalar_type() == at::kFloat) {
         roundInPlace(held(in.out).flat, in.round, m_roundScratch);

@@ -13,23 +13,23 @@ namespace nanscope {
 /// Executes programs with one ATen call per instruction. On the CPU every format but fp64 lives in fp32 tensors whose
 /// values are numbers of the format; on a GPU each buffer has its own. A batch of one uses torch's 2-D calls (mm,
 /// addmm), a larger one the batched ones (bmm, baddbmm), as eager code does with such tensors.
-class TorchDevice : public Device
+class TorchDevice : public replay::Device
 {
 public:
     TorchDevice(at::Device device, Environment environment, int computeCapability);
 
     Environment environment() const override { return m_environment; }
     bool native(Precision precision) const override;
-    std::int64_t batchLimit(const Program& program) const override;
-    Result<void> prepare(const Program& program, std::int64_t batch) override;
+    std::int64_t batchLimit(const replay::Program& program) const override;
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override;
     Result<void> upload(std::span<const double> input) override;
-    Result<void> run(const Instruction& instruction) override;
-    Result<void> overwrite(
-        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) override;
-    Result<void> rescan(const Instruction& instruction) override;
+    Result<void> run(const replay::Instruction& instruction) override;
+    Result<void> overwrite(replay::BufferId buffer, std::int64_t element, const replay::Region& region,
+        std::span<const double> values) override;
+    Result<void> rescan(const replay::Instruction& instruction) override;
     Result<std::vector<Scan>> scans() override;
-    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override;
-    Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override;
+    Result<void> download(replay::BufferId buffer, std::int64_t element, std::span<double> out) override;
+    Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override;
 
 private:
     bool onGpu() const { return m_device.is_cuda(); }
@@ -43,37 +43,37 @@ private:
         bool columnMajor = false;
     };
 
-    Buffer& held(BufferId id) { return m_buffers[static_cast<std::size_t>(id)]; }
-    at::Tensor& buffer(BufferId id) { return held(id).view; }
-    void setLayout(BufferId id, bool columnMajor);
-    BufferPlan memoryPlan(BufferId id) const;
-    const BufferPlan& plan(BufferId id) const { return m_plans[static_cast<std::size_t>(id)]; }
-    at::Tensor& scalar(const Instruction& in) { return m_scalars[static_cast<std::size_t>(in.scalar)]; }
-    at::Tensor& vector(const Instruction& in) { return m_vectors[static_cast<std::size_t>(in.vector)]; }
-    std::int64_t workspaceBytes(const Program& program) const;
+    Buffer& held(replay::BufferId id) { return m_buffers[static_cast<std::size_t>(id)]; }
+    at::Tensor& buffer(replay::BufferId id) { return held(id).view; }
+    void setLayout(replay::BufferId id, bool columnMajor);
+    replay::BufferPlan memoryPlan(replay::BufferId id) const;
+    const replay::BufferPlan& plan(replay::BufferId id) const { return m_plans[static_cast<std::size_t>(id)]; }
+    at::Tensor& scalar(const replay::Instruction& in) { return m_scalars[static_cast<std::size_t>(in.scalar)]; }
+    at::Tensor& vector(const replay::Instruction& in) { return m_vectors[static_cast<std::size_t>(in.vector)]; }
+    std::int64_t workspaceBytes(const replay::Program& program) const;
 
-    void chooseThreads(const Program& program, std::int64_t batch);
-    void allocate(const Program& program, std::int64_t batch);
-    void execute(const Instruction& in);
-    void norm(const Instruction& in);
-    void denominator(const Instruction& in);
-    void add(const Instruction& in);
-    void gemm(const Instruction& in);
-    void addDiagonal(const Instruction& in);
-    void reduceRows(const Instruction& in);
-    void invert(const Instruction& in);
-    void scaleLines(const Instruction& in);
-    at::Tensor operand(BufferId id, bool transpose, Precision format, at::Tensor& rounded);
-    void finish(const Instruction& in);
-    void scanResult(const Instruction& in);
-    void scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout, std::int64_t slot);
+    void chooseThreads(const replay::Program& program, std::int64_t batch);
+    void allocate(const replay::Program& program, std::int64_t batch);
+    void execute(const replay::Instruction& in);
+    void norm(const replay::Instruction& in);
+    void denominator(const replay::Instruction& in);
+    void add(const replay::Instruction& in);
+    void gemm(const replay::Instruction& in);
+    void addDiagonal(const replay::Instruction& in);
+    void reduceRows(const replay::Instruction& in);
+    void invert(const replay::Instruction& in);
+    void scaleLines(const replay::Instruction& in);
+    at::Tensor operand(replay::BufferId id, bool transpose, Precision format, at::Tensor& rounded);
+    void finish(const replay::Instruction& in);
+    void scanResult(const replay::Instruction& in);
+    void scanOnGpu(const at::Tensor& matrices, const replay::BufferPlan& layout, std::int64_t slot);
 
     at::Device m_device;
     Environment m_environment; ///< its thread count is that of the program last prepared
     int m_threads; ///< as many as torch would take
     int m_capability; ///< 10 * major + minor, 0 on the CPU
     std::int64_t m_batch = 0;
-    std::vector<BufferPlan> m_plans;
+    std::vector<replay::BufferPlan> m_plans;
     std::vector<Buffer> m_buffers;
     std::vector<at::Tensor> m_scalars; ///< batch x 1 x 1 each
     std::vector<at::Tensor> m_vectors; ///< batch x rows x 1 each

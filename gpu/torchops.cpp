@@ -108,7 +108,7 @@ void roundToTf32(const at::Tensor& values, at::Tensor& out)
     float* data = out.mutable_data_ptr<float>();
     constexpr std::int64_t grain = 1 << 16;
     at::parallel_for(0, out.numel(), grain, [data](std::int64_t begin, std::int64_t end) {
-        roundTo(Precision::tf32, std::span(data + begin, static_cast<std::size_t>(end - begin)));
+        replay::roundTo(Precision::tf32, std::span(data + begin, static_cast<std::size_t>(end - begin)));
     });
 }
 

@@ -21,15 +21,16 @@ namespace nanscope {
 
 namespace {
 
-void storeScans(const at::Tensor& matrices, const BufferPlan& layout, Scan* into)
+void storeScans(const at::Tensor& matrices, const replay::BufferPlan& layout, Scan* into)
 {
-    const auto smallest = smallestNormal(layout.format);
+    const auto smallest = tensorfile::smallestNormal(layout.format);
     const auto elements = static_cast<std::size_t>(matrices.size(1) * matrices.size(2));
     const auto scanAll = [&](const auto* data) {
         at::parallel_for(0, matrices.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const std::span matrix(data + static_cast<std::size_t>(i) * elements, elements);
-                into[i] = scanMatrix(matrix, matrices.size(1), matrices.size(2), layout.transposed, smallest);
+                into[i] =
+                    tensorfile::scanMatrix(matrix, matrices.size(1), matrices.size(2), layout.transposed, smallest);
             }
         });
     };
@@ -59,7 +60,7 @@ scan::Format scanFormat(at::ScalarType type)
 } // namespace
 
 // What lies in memory, seen as row-major matrices.
-BufferPlan TorchDevice::memoryPlan(BufferId id) const
+replay::BufferPlan TorchDevice::memoryPlan(replay::BufferId id) const
 {
     auto result = plan(id);
     if (m_buffers[static_cast<std::size_t>(id)].columnMajor) {
@@ -88,10 +89,10 @@ Result<void> TorchDevice::upload(std::span<const double> input)
     });
 }
 
-void TorchDevice::scanResult(const Instruction& in)
+void TorchDevice::scanResult(const replay::Instruction& in)
 {
     const bool ofScalar = in.out < 0;
-    const auto layout = ofScalar ? BufferPlan {1, 1, false, in.round} : memoryPlan(in.out);
+    const auto layout = ofScalar ? replay::BufferPlan {1, 1, false, in.round} : memoryPlan(in.out);
     const auto matrices = ofScalar ? scalar(in) : held(in.out).flat.view({m_batch, layout.rows, layout.cols});
     if (onGpu()) {
         scanOnGpu(matrices, layout, in.scanSlot);
@@ -100,7 +101,7 @@ void TorchDevice::scanResult(const Instruction& in)
     }
 }
 
-void TorchDevice::scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout, std::int64_t slot)
+void TorchDevice::scanOnGpu(const at::Tensor& matrices, const replay::BufferPlan& layout, std::int64_t slot)
 {
     m_slotElements[static_cast<std::size_t>(slot)] = layout.rows * layout.cols;
     auto into = m_slots.select(0, slot);
@@ -119,7 +120,7 @@ void TorchDevice::scanOnGpu(const at::Tensor& matrices, const BufferPlan& layout
 #endif
 }
 
-Result<void> TorchDevice::rescan(const Instruction& instruction)
+Result<void> TorchDevice::rescan(const replay::Instruction& instruction)
 {
     return guarded(m_device, [&]() -> Result<void> {
         if (instruction.scanSlot >= 0) {
@@ -130,7 +131,7 @@ Result<void> TorchDevice::rescan(const Instruction& instruction)
 }
 
 Result<void> TorchDevice::overwrite(
-    BufferId id, std::int64_t element, const Region& region, std::span<const double> values)
+    replay::BufferId id, std::int64_t element, const replay::Region& region, std::span<const double> values)
 {
     return guarded(m_device, [&]() -> Result<void> {
         auto whole = buffer(id).select(0, element);
@@ -139,7 +140,7 @@ Result<void> TorchDevice::overwrite(
         }
         std::vector<double> rounded(values.begin(), values.end());
         for (auto& value : rounded) {
-            value = roundTo(plan(id).format, value);
+            value = replay::roundTo(plan(id).format, value);
         }
         const auto from =
             at::from_blob(rounded.data(), {region.rows, region.cols}, at::TensorOptions().dtype(at::kDouble));
@@ -168,7 +169,7 @@ Result<std::vector<Scan>> TorchDevice::scans()
     });
 }
 
-Result<void> TorchDevice::download(BufferId id, std::int64_t element, std::span<double> out)
+Result<void> TorchDevice::download(replay::BufferId id, std::int64_t element, std::span<double> out)
 {
     return guarded(m_device, [&]() -> Result<void> {
         const auto matrix = buffer(id).select(0, element);
@@ -182,20 +183,20 @@ Result<void> TorchDevice::download(BufferId id, std::int64_t element, std::span<
     });
 }
 
-Result<TileMap> TorchDevice::tileMap(BufferId id, std::int64_t element)
+Result<TileMap> TorchDevice::tileMap(replay::BufferId id, std::int64_t element)
 {
     return guarded(m_device, [&]() -> Result<TileMap> {
         const auto layout = memoryPlan(id);
         const auto matrix = held(id).flat.view({m_batch, -1}).select(0, element);
         const auto count = static_cast<std::size_t>(matrix.numel());
-        const auto smallest = smallestNormal(layout.format);
+        const auto smallest = tensorfile::smallestNormal(layout.format);
         if (matrix.scalar_type() == at::kDouble) {
             const auto host = matrix.cpu();
-            return tileMatrix(
+            return tensorfile::tileMatrix(
                 std::span(host.const_data_ptr<double>(), count), layout.rows, layout.cols, layout.transposed, smallest);
         }
         const auto host = matrix.to(at::kCPU, at::kFloat);
-        return tileMatrix(
+        return tensorfile::tileMatrix(
             std::span(host.const_data_ptr<float>(), count), layout.rows, layout.cols, layout.transposed, smallest);
     });
 }

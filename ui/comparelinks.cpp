@@ -21,11 +21,11 @@ namespace nanscope {
 namespace {
 
 /// The newest stored cell that has this name, or none.
-const Cell* storedCell(const Workspace& workspace, const CellRequest& request)
+const Cell* storedCell(const Workspace& workspace, const replay::CellRequest& request)
 {
     const Cell* found = nullptr;
     for (const Cell* cell : workspace.cells()) {
-        const CellRequest own = requestOf(*cell);
+        const replay::CellRequest own = requestOf(*cell);
         const bool same = own.variant == request.variant && own.precision == request.precision
             && own.lowering == request.lowering && own.device == request.device
             && (!request.epsilon || own.epsilon == request.epsilon);
@@ -112,10 +112,10 @@ void CompareLinks::shareScales()
 }
 
 /// What it should have been: the same in fp64, or, of that, the same as it is run.
-CellRequest CompareLinks::defaultCell(const Film& first) const
+replay::CellRequest CompareLinks::defaultCell(const Film& first) const
 {
-    CellRequest cell = first.request.cell;
-    const auto variant = findVariant(cell.variant);
+    replay::CellRequest cell = first.request.cell;
+    const auto variant = replay::findVariant(cell.variant);
     const bool exact = cell.precision == Precision::fp64;
     cell.precision = exact && variant ? (*variant)->precision : Precision::fp64;
     return cell;
@@ -133,7 +133,7 @@ void CompareLinks::showSecond()
         m_cell && capture && std::exchange(m_capture, capture->path) != capture->path) {
         m_cell->epsilon.reset();
     }
-    const CellRequest cell = m_cell ? *m_cell : defaultCell(*first);
+    const replay::CellRequest cell = m_cell ? *m_cell : defaultCell(*first);
     const int batch = first ? first->batch : 0;
     const Cell* stored = storedCell(m_workspace, cell);
     if (stored && !m_workspace.loaded().session.empty()) {
@@ -143,7 +143,7 @@ void CompareLinks::showSecond()
     }
 }
 
-void CompareLinks::setCell(const CellRequest& cell)
+void CompareLinks::setCell(const replay::CellRequest& cell)
 {
     m_cell = cell;
     if (const Capture* capture = m_workspace.capture()) {

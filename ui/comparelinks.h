@@ -31,7 +31,7 @@ public:
     void swap();
     /// Asks for the second cell.
     void chooseCell();
-    void setCell(const CellRequest& cell);
+    void setCell(const replay::CellRequest& cell);
 
 private:
     void connectFirst();
@@ -42,13 +42,13 @@ private:
     void onSecondFrame(int frame);
     void follow(FilmPane& leader, FilmPane& follower);
     void shareScales();
-    CellRequest defaultCell(const Film& first) const;
+    replay::CellRequest defaultCell(const Film& first) const;
 
     Panes m_panes;
     Workspace& m_workspace;
     bool m_comparing = false;
     bool m_following = false; ///< a frame is being set by the other film
-    std::optional<CellRequest> m_cell; ///< what the user chose
+    std::optional<replay::CellRequest> m_cell; ///< what the user chose
     std::string m_capture; ///< path of the one it was chosen for
     std::shared_ptr<const Film> m_film; ///< the second
 };

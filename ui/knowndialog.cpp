@@ -24,12 +24,12 @@ namespace {
 
 enum Column { kindColumn, fileColumn, holdsColumn, columnCount };
 
-QString holdsText(const UserFile& file)
+QString holdsText(const workflow::UserFile& file)
 {
     return file.problem ? KnownDialog::tr("Not in force: %1").arg(qstr(file.problem->what)) : qstr(file.holds);
 }
 
-QString fileText(const UserFile& file)
+QString fileText(const workflow::UserFile& file)
 {
     const QString name = QFileInfo(qstr(file.path)).fileName();
     return file.always ? KnownDialog::tr("%1, for every run").arg(name) : name;
@@ -59,16 +59,16 @@ QTreeWidget* makeTree(QWidget* parent)
 
 } // namespace
 
-QString kindWord(UserFileKind kind)
+QString kindWord(workflow::UserFileKind kind)
 {
     switch (kind) {
-    case UserFileKind::variants:
+    case workflow::UserFileKind::variants:
         return KnownDialog::tr("Own variants");
-    case UserFileKind::parameters:
+    case workflow::UserFileKind::parameters:
         return KnownDialog::tr("Parameter names");
-    case UserFileKind::environment:
+    case workflow::UserFileKind::environment:
         return KnownDialog::tr("Environment");
-    case UserFileKind::advisories:
+    case workflow::UserFileKind::advisories:
         break;
     }
     return KnownDialog::tr("Advisories");
@@ -109,7 +109,7 @@ KnownDialog::KnownDialog(const QList<QAction*>& adders, QWidget* parent)
     fill();
 }
 
-void KnownDialog::setFiles(const std::vector<UserFile>& files, const QStringList& kept)
+void KnownDialog::setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept)
 {
     m_files = files;
     m_kept = kept;
@@ -133,11 +133,11 @@ void KnownDialog::fill()
 {
     const int row = m_tree->indexOfTopLevelItem(m_tree->currentItem());
     m_tree->clear();
-    for (const UserFile& file : m_files) {
+    for (const workflow::UserFile& file : m_files) {
         addRow({kindWord(file.kind), fileText(file), holdsText(file)}, qstr(file.path), !file.problem);
     }
     if (!m_kept.isEmpty()) {
-        addRow({kindWord(UserFileKind::variants), tr("Kept with the run"), keptText(m_kept)},
+        addRow({kindWord(workflow::UserFileKind::variants), tr("Kept with the run"), keptText(m_kept)},
             tr("The session keeps them beside the cells that were swept with them"), true);
     }
     for (const int column : {kindColumn, fileColumn}) {
@@ -185,7 +185,7 @@ QString KnownDialog::message() const
     return m_message->text();
 }
 
-const UserFile* KnownDialog::current() const
+const workflow::UserFile* KnownDialog::current() const
 {
     const int row = m_tree->indexOfTopLevelItem(m_tree->currentItem());
     return row >= 0 && row < static_cast<int>(m_files.size()) ? &m_files[static_cast<std::size_t>(row)] : nullptr;
@@ -193,13 +193,13 @@ const UserFile* KnownDialog::current() const
 
 void KnownDialog::updateButtons()
 {
-    const UserFile* file = current();
+    const workflow::UserFile* file = current();
     m_remove->setEnabled(file && !file->always);
 }
 
 void KnownDialog::remove()
 {
-    if (const UserFile* file = current(); file && !file->always) {
+    if (const workflow::UserFile* file = current(); file && !file->always) {
         Q_EMIT removeRequested(file->kind, exactText(file->path));
     }
 }

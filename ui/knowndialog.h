@@ -16,7 +16,7 @@ class QTreeWidget;
 namespace nanscope {
 
 /// "Parameter names".
-QString kindWord(UserFileKind kind);
+QString kindWord(workflow::UserFileKind kind);
 
 /// The files in which the user says what they know of the run: what each holds or why it is not in force, to add to
 /// and to take back.
@@ -29,7 +29,7 @@ public:
     explicit KnownDialog(const QList<QAction*>& adders, QWidget* parent = nullptr);
 
     /// `kept`: names of the variants that came with the run's session, which nobody can take back.
-    void setFiles(const std::vector<UserFile>& files, const QStringList& kept = {});
+    void setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept = {});
     /// While the run is judged with them.
     void setJudging(bool judging);
     void showProblem(const QString& sentence);
@@ -39,7 +39,7 @@ public:
     QString message() const;
 
 Q_SIGNALS:
-    void removeRequested(nanscope::UserFileKind kind, const QString& path);
+    void removeRequested(nanscope::workflow::UserFileKind kind, const QString& path);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -51,9 +51,9 @@ private:
     void showMessage();
     void remove();
     void updateButtons();
-    const UserFile* current() const;
+    const workflow::UserFile* current() const;
 
-    std::vector<UserFile> m_files;
+    std::vector<workflow::UserFile> m_files;
     QStringList m_kept;
     QTreeWidget* m_tree;
     QLabel* m_message;

@@ -32,7 +32,7 @@ struct WindowOptions
     std::optional<QByteArray> layout; ///< of the panes, instead of the remembered one
     bool resetLayout = false; ///< forget how the window and its panes lay
     QString filter; ///< of the captures
-    UserFiles known; ///< told of the run that is opened first
+    workflow::UserFiles known; ///< told of the run that is opened first
     std::deque<ServiceProgram> programs = servicePrograms();
     PlaceCheck::Checker isThere = PlaceCheck::onDisk; ///< of a folder that was open before
 };
@@ -93,8 +93,8 @@ private:
     void connectReport();
     void connectWhatIf();
     void connectKnown();
-    void chooseKnown(UserFileKind kind);
-    UserFilesOf userFilesOf(const UserFiles& first) const;
+    void chooseKnown(workflow::UserFileKind kind);
+    UserFilesOf userFilesOf(const workflow::UserFiles& first) const;
     void onUserFilesChanged();
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void checkPlaces();
@@ -111,7 +111,7 @@ private:
     StatusLine m_status;
     PlaceCheck m_places;
     std::optional<QByteArray> m_firstLayout;
-    UserFiles m_firstKnown;
+    workflow::UserFiles m_firstKnown;
     QPointer<KnownDialog> m_known;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;

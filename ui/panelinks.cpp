@@ -32,7 +32,7 @@ namespace {
 QStringList variantNames()
 {
     QStringList names;
-    for (const Variant* variant : knownVariants()) {
+    for (const replay::Variant* variant : replay::knownVariants()) {
         names << qstr(variant->name);
     }
     return names;

@@ -30,12 +30,12 @@ QString valueWord(const Point& point)
     return point.state == PointState::reported ? RunComparisonWindow::tr("no value") : exactNumber(point.value);
 }
 
-QString placeOfPoint(const Trace& trace, const Point& point)
+QString placeOfPoint(const diagnose::Trace& trace, const Point& point)
 {
-    return qstr(placeOf(trace, point));
+    return qstr(diagnose::placeOf(trace, point));
 }
 
-QString seriesName(const SeriesComparison& series)
+QString seriesName(const diagnose::SeriesComparison& series)
 {
     const QString title = seriesTitle(series.name);
     return series.rank ? RunComparisonWindow::tr("%1 of rank %2").arg(title).arg(*series.rank) : title;
@@ -43,27 +43,27 @@ QString seriesName(const SeriesComparison& series)
 
 QString headlineOf(const ComparedRuns& runs)
 {
-    const SeriesComparison* first = runs.comparison.first();
+    const diagnose::SeriesComparison* first = runs.comparison.first();
     if (first) {
         return RunComparisonWindow::tr("%1 differs from step %2 on: %3 in %4, %5 in %6")
             .arg(seriesName(*first))
             .arg(first->first->first.step)
             .arg(valueWord(first->first->first), qstr(runs.nameA), valueWord(first->first->second), qstr(runs.nameB));
     }
-    const bool any =
-        std::ranges::any_of(runs.comparison.series, [](const SeriesComparison& series) { return series.common > 0; });
+    const bool any = std::ranges::any_of(
+        runs.comparison.series, [](const diagnose::SeriesComparison& series) { return series.common > 0; });
     return any ? RunComparisonWindow::tr("No value differs at the steps that both logs have")
                : RunComparisonWindow::tr("The runs have no step of any series in common; shift one of them");
 }
 
-TextTable seriesTable(const RunComparison& comparison)
+TextTable seriesTable(const diagnose::RunComparison& comparison)
 {
     using W = RunComparisonWindow;
     TextTable table;
     table.columns = {W::tr("Series"), W::tr("Common steps"), W::tr("Differ"), W::tr("First step"), W::tr("This run"),
         W::tr("Other run"), W::tr("Largest |a−b| / max"), W::tr("at step"), W::tr("Compared to"), W::tr("Line"),
         W::tr("Other line")};
-    for (const SeriesComparison& one : comparison.series) {
+    for (const diagnose::SeriesComparison& one : comparison.series) {
         QStringList row {seriesName(one), QString::number(one.common), QString::number(one.differing)};
         row << (one.first ? QString::number(one.first->first.step) : QString())
             << (one.first ? valueWord(one.first->first) : QString())
@@ -83,12 +83,12 @@ QString settingWord(const std::optional<Setting>& setting)
     return setting ? qstr(setting->value) : QStringLiteral("–");
 }
 
-TextTable settingsTable(const RunComparison& comparison)
+TextTable settingsTable(const diagnose::RunComparison& comparison)
 {
     TextTable table;
     table.columns = {
         RunComparisonWindow::tr("Setting"), RunComparisonWindow::tr("This run"), RunComparisonWindow::tr("Other run")};
-    for (const SettingComparison& one : comparison.settings) {
+    for (const diagnose::SettingComparison& one : comparison.settings) {
         table.rows.push_back({qstr(one.name), settingWord(one.a), settingWord(one.b)});
     }
     return table;
@@ -195,7 +195,7 @@ void RunComparisonWindow::setRuns(std::shared_ptr<const ComparedRuns> runs)
             : headlineOf(*m_runs));
     m_timeline->nameRanks({qstr(m_runs->nameA), qstr(m_runs->nameB)});
     m_timeline->setRun(&m_runs->both, nullptr);
-    if (const SeriesComparison* first = m_runs->comparison.first()) {
+    if (const diagnose::SeriesComparison* first = m_runs->comparison.first()) {
         m_timeline->view()->setCursor(static_cast<double>(first->first->first.step));
     }
     fillTables();
@@ -206,7 +206,8 @@ void RunComparisonWindow::fillTables()
     fillTableView(*m_series, seriesTable(m_runs->comparison));
     fillTableView(*m_settings, settingsTable(m_runs->comparison));
     m_settings->setVisible(!m_runs->comparison.settings.empty());
-    m_settingsSentence->setText(qstr(nanscope::settingsSentence(m_runs->comparison, m_runs->nameA, m_runs->nameB)));
+    m_settingsSentence->setText(
+        qstr(nanscope::diagnose::settingsSentence(m_runs->comparison, m_runs->nameA, m_runs->nameB)));
 }
 
 QString RunComparisonWindow::settingsSentence() const

@@ -50,7 +50,7 @@ struct Options
     bool resetLayout = false;
     QString filter;
     std::optional<double> timeLimit; ///< seconds
-    UserFiles known;
+    workflow::UserFiles known;
     QString error;
 };
 
@@ -78,26 +78,26 @@ void describeKnown(QCommandLineParser& parser)
 }
 
 /// With whole paths, because what is remembered of a run outlives the folder the program was started in.
-UserFiles readKnownOptions(const QCommandLineParser& parser)
+workflow::UserFiles readKnownOptions(const QCommandLineParser& parser)
 {
-    const std::pair<const char*, UserFileKind> options[] = {{"variant-file", UserFileKind::variants},
-        {"params", UserFileKind::parameters}, {"env", UserFileKind::environment},
-        {"advisories", UserFileKind::advisories}};
-    UserFiles files;
+    const std::pair<const char*, workflow::UserFileKind> options[] = {
+        {"variant-file", workflow::UserFileKind::variants}, {"params", workflow::UserFileKind::parameters},
+        {"env", workflow::UserFileKind::environment}, {"advisories", workflow::UserFileKind::advisories}};
+    workflow::UserFiles files;
     for (const auto& [option, kind] : options) {
         for (const QString& path : parser.values(QLatin1String(option))) {
-            files = withFile(std::move(files), kind, QFileInfo(path).absoluteFilePath().toStdString());
+            files = workflow::withFile(std::move(files), kind, QFileInfo(path).absoluteFilePath().toStdString());
         }
     }
     return files;
 }
 
 /// A file that was named and cannot be used; one of the configuration folder must not keep the window closed.
-QString knownProblem(const UserFiles& files)
+QString knownProblem(const workflow::UserFiles& files)
 {
-    const UserFacts known = files.empty() ? UserFacts() : readUserFiles(files);
+    const workflow::UserFacts known = files.empty() ? workflow::UserFacts() : workflow::readUserFiles(files);
     const auto bad =
-        std::ranges::find_if(known.files, [](const UserFile& file) { return file.problem && !file.always; });
+        std::ranges::find_if(known.files, [](const workflow::UserFile& file) { return file.problem && !file.always; });
     return bad == known.files.end() ? QString() : qstr(sentence(*bad->problem));
 }
 
@@ -229,7 +229,7 @@ QString noSuchLayout(const QString& name, const QStringList& known)
     std::vector<std::string> names;
     std::ranges::transform(known, std::back_inserter(names), &QString::toStdString);
     QStringList near;
-    for (const std::string_view close : nearest(name.toStdString(), {names.begin(), names.end()}, 3)) {
+    for (const std::string_view close : replay::nearest(name.toStdString(), {names.begin(), names.end()}, 3)) {
         near << qstr(close);
     }
     return Words::tr("there is no layout of this name, the nearest are %1; the panes lie by default: %2")
@@ -278,7 +278,7 @@ int show(const QApplication& app, const Options& options)
 
 int runWindow(int argc, char** argv)
 {
-    failAtFileSizeLimit();
+    platform::failAtFileSizeLimit();
     if (asksForText(argc, argv)) {
         return printText(argc, argv);
     }

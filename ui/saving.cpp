@@ -49,7 +49,7 @@ Result<void> saveBytes(const QByteArray& bytes, const QString& path)
         return failure(ErrorKind::io,
             Words::tr("The folder of the file is not there; choose another one").toStdString(), path.toStdString());
     }
-    return writeFileAtomically(path.toStdString(), std::as_bytes(std::span(bytes.data(), bytes.size())));
+    return platform::writeFileAtomically(path.toStdString(), std::as_bytes(std::span(bytes.data(), bytes.size())));
 }
 
 /// A name that keeps the ending of the kind before would be written in that.

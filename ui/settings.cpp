@@ -186,9 +186,9 @@ void WindowSettings::removeLayout(const QString& name)
     }
 }
 
-UserFiles WindowSettings::known(const QString& session) const
+workflow::UserFiles WindowSettings::known(const QString& session) const
 {
-    UserFiles files;
+    workflow::UserFiles files;
     if (m_enabled) {
         QSettings settings;
         settings.beginGroup(knownGroup(session));
@@ -200,7 +200,7 @@ UserFiles WindowSettings::known(const QString& session) const
     return files;
 }
 
-void WindowSettings::setKnown(const QString& session, const UserFiles& files)
+void WindowSettings::setKnown(const QString& session, const workflow::UserFiles& files)
 {
     if (!m_enabled || known(session) == files) {
         return;

@@ -52,8 +52,8 @@ public:
     void removeLayout(const QString& name);
 
     /// Files in which the user said what they know of the run of this session. None where the list is empty.
-    UserFiles known(const QString& session) const;
-    void setKnown(const QString& session, const UserFiles& files);
+    workflow::UserFiles known(const QString& session) const;
+    void setKnown(const QString& session, const workflow::UserFiles& files);
 
     /// Where the last plot was saved.
     QString saveFolder() const;

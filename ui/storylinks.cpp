@@ -65,7 +65,7 @@ void StoryLinks::fill()
 }
 
 /// The capture where one shows it, the step in the timeline, and in any case where it stands.
-void StoryLinks::showFact(const AnswerFact& fact)
+void StoryLinks::showFact(const diagnose::AnswerFact& fact)
 {
     QStringList words;
     if (!fact.source.empty()) {

@@ -8,10 +8,13 @@
 
 #include "ui/panearea.h"
 
+namespace nanscope::diagnose {
+struct AnswerFact;
+} // namespace nanscope::diagnose
+
 namespace nanscope {
 
 class Workspace;
-struct AnswerFact;
 
 /// The run's story in its panes: findings, where to go back to, and what other settings would have done.
 class StoryLinks : public QObject
@@ -28,7 +31,7 @@ private:
     void connectStory();
     void connectWhatIf();
     void fill();
-    void showFact(const AnswerFact& fact);
+    void showFact(const diagnose::AnswerFact& fact);
 
     Panes m_panes;
     Workspace& m_workspace;

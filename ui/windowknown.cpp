@@ -20,31 +20,31 @@ namespace {
 
 struct Asked
 {
-    UserFileKind kind;
+    workflow::UserFileKind kind;
     QString title;
     QString filter;
 };
 
-Asked asked(UserFileKind kind)
+Asked asked(workflow::UserFileKind kind)
 {
     const QString json = MainWindow::tr("JSON (*.json);;All files (*)");
     switch (kind) {
-    case UserFileKind::variants:
+    case workflow::UserFileKind::variants:
         return {kind, MainWindow::tr("Add variants of your own"), json};
-    case UserFileKind::parameters:
+    case workflow::UserFileKind::parameters:
         return {kind, MainWindow::tr("Add names and shapes of the model's parameters"),
             MainWindow::tr("Lists of parameters (*.safetensors *.json *.txt *.pt);;All files (*)")};
-    case UserFileKind::environment:
+    case workflow::UserFileKind::environment:
         return {kind, MainWindow::tr("Add what `nanscope env --json` wrote in the training environment"), json};
-    case UserFileKind::advisories:
+    case workflow::UserFileKind::advisories:
         break;
     }
     return {kind, MainWindow::tr("Add published problems of packages"), json};
 }
 
-bool severalOf(UserFileKind kind)
+bool severalOf(workflow::UserFileKind kind)
 {
-    return kind == UserFileKind::variants || kind == UserFileKind::advisories;
+    return kind == workflow::UserFileKind::variants || kind == workflow::UserFileKind::advisories;
 }
 
 /// A run without a session is known by its folder.
@@ -53,9 +53,9 @@ QString keyOf(const LoadedRun& run)
     return exactText((run.session.empty() ? run.opened : run.session).string());
 }
 
-QString addedText(const std::vector<UserFile>& files)
+QString addedText(const std::vector<workflow::UserFile>& files)
 {
-    const auto all = std::ranges::count(files, false, &UserFile::always);
+    const auto all = std::ranges::count(files, false, &workflow::UserFile::always);
     const auto inForce = std::ranges::count_if(files, [](const auto& file) { return !file.always && !file.problem; });
     if (all == 0) {
         return {};
@@ -66,10 +66,10 @@ QString addedText(const std::vector<UserFile>& files)
     return all == 1 ? MainWindow::tr("1 file added") : MainWindow::tr("%1 files added").arg(all);
 }
 
-QString addedDetails(const std::vector<UserFile>& files)
+QString addedDetails(const std::vector<workflow::UserFile>& files)
 {
     QStringList lines;
-    for (const UserFile& file : files) {
+    for (const workflow::UserFile& file : files) {
         lines << QStringLiteral("%1: %2").arg(kindWord(file.kind), qstr(file.path));
     }
     return lines.join(QLatin1Char('\n'));
@@ -78,7 +78,7 @@ QString addedDetails(const std::vector<UserFile>& files)
 QStringList keptNames()
 {
     QStringList names;
-    for (const std::string& name : keptVariantNames()) {
+    for (const std::string& name : workflow::keptVariantNames()) {
         names << qstr(name);
     }
     return names;
@@ -88,9 +88,11 @@ QStringList keptNames()
 
 void MainWindow::connectKnown()
 {
-    const std::pair<QAction*, UserFileKind> adders[] = {{m_actions.addVariants, UserFileKind::variants},
-        {m_actions.addParameters, UserFileKind::parameters}, {m_actions.addEnvironment, UserFileKind::environment},
-        {m_actions.addAdvisories, UserFileKind::advisories}};
+    const std::pair<QAction*, workflow::UserFileKind> adders[] = {
+        {m_actions.addVariants, workflow::UserFileKind::variants},
+        {m_actions.addParameters, workflow::UserFileKind::parameters},
+        {m_actions.addEnvironment, workflow::UserFileKind::environment},
+        {m_actions.addAdvisories, workflow::UserFileKind::advisories}};
     for (const auto& [action, kind] : adders) {
         connect(action, &QAction::triggered, this, [this, which = kind] { chooseKnown(which); });
     }
@@ -105,7 +107,7 @@ void MainWindow::connectKnown()
     });
 }
 
-void MainWindow::chooseKnown(UserFileKind kind)
+void MainWindow::chooseKnown(workflow::UserFileKind kind)
 {
     QWidget* asking = m_known ? static_cast<QWidget*>(m_known) : this;
     const Asked question = asked(kind);
@@ -134,10 +136,10 @@ KnownDialog* MainWindow::showKnown()
     return m_known;
 }
 
-UserFilesOf MainWindow::userFilesOf(const UserFiles& first) const
+UserFilesOf MainWindow::userFilesOf(const workflow::UserFiles& first) const
 {
     return [settings = m_settings, first](const std::filesystem::path& session) {
-        return joined(settings.known(exactText(session.string())), first);
+        return workflow::joined(settings.known(exactText(session.string())), first);
     };
 }
 

@@ -38,7 +38,7 @@ QStringList localPaths(const QMimeData& data)
 
 QString sampleFolder()
 {
-    const QDir program(exactText(programFolder().string()));
+    const QDir program(exactText(platform::programFolder().string()));
     // Installed: bin beside share. Built: build/<preset>/bin below the source tree.
     for (const char* relative : {"../share/nanscope/sample", "../../../resources/sample"}) {
         QString path = QDir::cleanPath(program.filePath(QLatin1String(relative)));

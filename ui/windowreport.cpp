@@ -28,11 +28,11 @@ void MainWindow::connectReport()
     connect(panes().report, &ReportPane::saveRequested, this, &MainWindow::chooseReport);
     connect(panes().report, &ReportPane::bundleRequested, this, &MainWindow::chooseBundle);
     connect(panes().report, &ReportPane::cancelRequested, reporter, &Reporter::cancel);
-    const BundleOptions options = restoreReportOptions(m_settings.report());
+    const report::BundleOptions options = restoreReportOptions(m_settings.report());
     panes().report->setOptions(options);
     reporter->setOptions(options);
     connect(panes().report, &ReportPane::optionsChanged, this,
-        [this](const BundleOptions& changed) { m_settings.setReport(saveReportOptions(changed)); });
+        [this](const report::BundleOptions& changed) { m_settings.setReport(saveReportOptions(changed)); });
 }
 
 void MainWindow::exportTo(const QString& path)

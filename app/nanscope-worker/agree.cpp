@@ -37,7 +37,7 @@ int fail(const Error& error)
     return status;
 }
 
-Json deviceJson(const DeviceHashes& device)
+Json deviceJson(const replay::DeviceHashes& device)
 {
     auto hashes = Json::array();
     for (const auto& hash : device.hashes) {
@@ -63,10 +63,10 @@ Json answerJson(const GpuAgreement& answer)
         {"notes", answer.notes}};
 }
 
-Result<AgreementRequest> parse(int argc, char** argv)
+Result<replay::AgreementRequest> parse(int argc, char** argv)
 {
     CLI::App app;
-    AgreementRequest request;
+    replay::AgreementRequest request;
     std::string precision;
     app.add_option("capture", request.capture.path)->required();
     app.add_option("--variant", request.variant)->required();

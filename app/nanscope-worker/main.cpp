@@ -44,13 +44,13 @@ nlohmann::ordered_json environmentJson()
 
 int main(int argc, char** argv)
 {
-    nanscope::failAtFileSizeLimit();
+    nanscope::platform::failAtFileSizeLimit();
     if (argc > 1 && std::string_view(argv[1]) == "agree") {
         return nanscope::runAgree(argc - 1, argv + 1);
     }
     const std::string_view command = argc == 2 ? argv[1] : "";
     if (command == "serve") {
-        return nanscope::serveStandardStreams(nanscope::torchServiceInfo(), nanscope::makeTorchDevice);
+        return nanscope::rpc::serveStandardStreams(nanscope::torchServiceInfo(), nanscope::makeTorchDevice);
     }
     if (command == "env") {
         fmt::print("{}\n", nanscope::jsonText(environmentJson(), 2));

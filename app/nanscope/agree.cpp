@@ -54,7 +54,7 @@ std::vector<std::string> Agree::arguments() const
 /// The one line that the worker answers with; it is ended where the user does not want to wait any longer.
 Result<std::string> answerOf(const std::vector<std::string>& arguments, const CancelToken& cancel)
 {
-    using Clock = ChildProcess::Clock;
+    using Clock = platform::ChildProcess::Clock;
     const auto path = workerPath();
     std::error_code ignored;
     if (!std::filesystem::exists(path, ignored)) {
@@ -63,7 +63,7 @@ Result<std::string> answerOf(const std::vector<std::string>& arguments, const Ca
             "NANSCOPE_WORKER",
             path.string());
     }
-    auto worker = ChildProcess::start({path, arguments, {{"OMP_WAIT_POLICY", "passive"}}});
+    auto worker = platform::ChildProcess::start({path, arguments, {{"OMP_WAIT_POLICY", "passive"}}});
     if (!worker) {
         return tl::make_unexpected(worker.error());
     }
@@ -73,12 +73,13 @@ Result<std::string> answerOf(const std::vector<std::string>& arguments, const Ca
         if (!got) {
             return tl::make_unexpected(got.error());
         }
-        if (*got == ChildProcess::Got::line) {
+        if (*got == platform::ChildProcess::Got::line) {
             return line;
         }
-        if (*got == ChildProcess::Got::end) {
+        if (*got == platform::ChildProcess::Got::end) {
             return failure(ErrorKind::internal,
-                fmt::format("the worker {} without an answer", worker->end(Clock::now() + ChildProcess::patience)),
+                fmt::format(
+                    "the worker {} without an answer", worker->end(Clock::now() + platform::ChildProcess::patience)),
                 path.string());
         }
     }
@@ -110,7 +111,7 @@ std::string text(const Json& answer)
 
 Result<int> Agree::run(Terminal& terminal)
 {
-    if (const auto variant = findVariant(m_variant); !variant) {
+    if (const auto variant = replay::findVariant(m_variant); !variant) {
         return tl::make_unexpected(variant.error());
     }
     if (const auto precision = precisionsOf(listOf(m_precision)); !precision) {

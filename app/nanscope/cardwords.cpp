@@ -19,21 +19,21 @@ void addCardOptions(Options& options, CardWords& words)
         .oneEach();
 }
 
-Result<DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words)
+Result<diagnose::DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words)
 {
-    DiagnoseOptions options;
+    diagnose::DiagnoseOptions options;
     options.ran = ran;
     options.spikeRule = words.spikeRule;
     for (const auto& word : words.silence) {
         for (auto& id : listOf(word)) {
-            if (auto known = oneOf("card", id, cards::cardIds()); !known) {
+            if (auto known = oneOf("card", id, diagnose::cards::cardIds()); !known) {
                 return tl::make_unexpected(known.error());
             }
             options.silence.push_back(std::move(id));
         }
     }
     if (!words.spikeRule.empty()) {
-        if (auto known = oneOf("spike rule", words.spikeRule, cards::spikeRuleNames()); !known) {
+        if (auto known = oneOf("spike rule", words.spikeRule, diagnose::cards::spikeRuleNames()); !known) {
             return tl::make_unexpected(known.error());
         }
     }

@@ -20,6 +20,6 @@ struct CardWords
 void addCardOptions(Options& options, CardWords& words);
 
 /// Checked, so that a wrong name is refused before anything is read.
-Result<DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words);
+Result<diagnose::DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words);
 
 } // namespace nanscope

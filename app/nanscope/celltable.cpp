@@ -48,7 +48,7 @@ std::string functionName(const std::string& whole)
     return slash == std::string::npos ? whole : "python:" + whole.substr(slash + 1);
 }
 
-std::vector<std::string> rowOf(const FunctionCell& function)
+std::vector<std::string> rowOf(const instruments::FunctionCell& function)
 {
     constexpr std::size_t mostReason = 160;
     auto row = rowOf(function.cell);
@@ -64,7 +64,8 @@ std::vector<std::string> rowOf(const FunctionCell& function)
 
 } // namespace
 
-std::string cellTable(std::span<const Cell> cells, bool nameCaptures, std::span<const FunctionCell> functions)
+std::string cellTable(
+    std::span<const Cell> cells, bool nameCaptures, std::span<const instruments::FunctionCell> functions)
 {
     constexpr auto right = Table::Align::right;
     std::vector<Table::Column> columns {{"variant"}, {"precision"}, {"arithmetic"}, {"lowering"}, {"device"},

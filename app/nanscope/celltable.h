@@ -12,6 +12,7 @@ namespace nanscope {
 
 /// One line per cell: variant, precision, outcome and the first non-finite value; then one per call of a
 /// function.
-std::string cellTable(std::span<const Cell> cells, bool nameCaptures, std::span<const FunctionCell> functions = {});
+std::string cellTable(
+    std::span<const Cell> cells, bool nameCaptures, std::span<const instruments::FunctionCell> functions = {});
 
 } // namespace nanscope

@@ -16,7 +16,7 @@ namespace nanscope {
 
 namespace {
 
-std::string missingText(const ColumnSurvey& survey)
+std::string missingText(const ingest::ColumnSurvey& survey)
 {
     const auto& wanted = survey.missing.front();
     if (survey.seen.empty()) {
@@ -24,8 +24,8 @@ std::string missingText(const ColumnSurvey& survey)
             "there is no column '{}', and no other: no table, JSON or key=value lines were found", wanted);
     }
     const std::vector<std::string_view> seen(survey.seen.begin(), survey.seen.end());
-    return fmt::format(
-        "there is no column '{}' in these logs; the nearest are {}", wanted, fmt::join(nearest(wanted, seen, 3), ", "));
+    return fmt::format("there is no column '{}' in these logs; the nearest are {}", wanted,
+        fmt::join(replay::nearest(wanted, seen, 3), ", "));
 }
 
 } // namespace
@@ -38,27 +38,28 @@ void addColumnOption(Options& options, ColumnWords& words)
         .oneEach();
 }
 
-Result<std::optional<ColumnMap>> parseColumns(const ColumnWords& words)
+Result<std::optional<ingest::ColumnMap>> parseColumns(const ColumnWords& words)
 {
     if (words.empty()) {
         return std::nullopt;
     }
     for (const auto& word : words) {
         const auto sign = word.find('=');
-        const auto given = parseColumnMap({word});
+        const auto given = ingest::parseColumnMap({word});
         if (!given && sign != std::string::npos && sign > 0 && sign + 1 < word.size()) {
-            if (const auto known = oneOf("name for a column", word.substr(0, sign), mappableNames()); !known) {
+            if (const auto known = oneOf("name for a column", word.substr(0, sign), ingest::mappableNames()); !known) {
                 return tl::make_unexpected(known.error());
             }
         }
     }
-    return parseColumnMap(words).map([](ColumnMap columns) { return std::optional(std::move(columns)); });
+    return ingest::parseColumnMap(words).map(
+        [](ingest::ColumnMap columns) { return std::optional(std::move(columns)); });
 }
 
 Result<void> requireColumns(
-    const std::vector<std::filesystem::path>& paths, const ColumnMap& columns, Terminal& terminal)
+    const std::vector<std::filesystem::path>& paths, const ingest::ColumnMap& columns, Terminal& terminal)
 {
-    const auto survey = surveyColumns(paths, columns, terminal.job());
+    const auto survey = ingest::surveyColumns(paths, columns, terminal.job());
     if (!survey) {
         return tl::make_unexpected(survey.error());
     }
@@ -68,7 +69,7 @@ Result<void> requireColumns(
     return {};
 }
 
-Result<std::optional<ColumnMap>> columnsFor(
+Result<std::optional<ingest::ColumnMap>> columnsFor(
     const std::vector<std::filesystem::path>& paths, const ColumnWords& words, Terminal& terminal)
 {
     auto columns = parseColumns(words);
@@ -76,7 +77,7 @@ Result<std::optional<ColumnMap>> columnsFor(
         return columns;
     }
     for (const auto& path : paths) {
-        if (isSessionFile(path)) {
+        if (session::isSessionFile(path)) {
             return failure(ErrorKind::usage,
                 "a session was read already; give --map to `nanscope import` with the folder and this session",
                 path.string());
@@ -88,7 +89,7 @@ Result<std::optional<ColumnMap>> columnsFor(
     return columns;
 }
 
-std::string columnsText(const ColumnMap& columns)
+std::string columnsText(const ingest::ColumnMap& columns)
 {
     std::vector<std::string> parts;
     for (const auto& entry : columns.entries) {
@@ -109,7 +110,7 @@ std::string lossHint(const RunData& run, const std::string& path)
         }
     }
     std::erase_if(names, [](const auto& name) {
-        const auto& known = mappableNames();
+        const auto& known = ingest::mappableNames();
         return std::find(known.begin(), known.end(), name) != known.end();
     });
     if (names.empty()) {
@@ -117,10 +118,10 @@ std::string lossHint(const RunData& run, const std::string& path)
     }
     constexpr std::size_t most = 8;
     const auto more = names.size() > most ? fmt::format(" and {} more", names.size() - most) : std::string();
-    const auto example = shellQuoted("loss=" + names.front());
+    const auto example = platform::shellQuoted("loss=" + names.front());
     names.resize(std::min(names.size(), most));
     return fmt::format("No series is known as the loss. If one of {}{} is, say so: nanscope import {} --map {}",
-        fmt::join(names, ", "), more, shellQuoted(path), example);
+        fmt::join(names, ", "), more, platform::shellQuoted(path), example);
 }
 
 } // namespace nanscope

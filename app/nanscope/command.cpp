@@ -31,7 +31,7 @@ void Command::addVariantFileOption()
 Result<void> Command::readVariantFiles() const
 {
     for (const auto& file : m_variantFiles) {
-        if (const auto added = addVariantFile(file); !added) {
+        if (const auto added = replay::addVariantFile(file); !added) {
             return tl::make_unexpected(added.error());
         }
     }

@@ -12,7 +12,7 @@ namespace nanscope {
 namespace {
 
 /// " [train.log:41]", or " [line 41]" where the title names the only log there is.
-std::string at(const DetectorReplay& replay, const std::string& source)
+std::string at(const diagnose::DetectorReplay& replay, const std::string& source)
 {
     const auto colon = source.rfind(':');
     const bool onlyLog = replay.sources.size() == 1 && source.substr(0, colon) == replay.sources.front();
@@ -21,10 +21,10 @@ std::string at(const DetectorReplay& replay, const std::string& source)
                           : fmt::format(" [{}]", source);
 }
 
-std::string replayText(const DetectorReplay& replay)
+std::string replayText(const diagnose::DetectorReplay& replay)
 {
-    auto text = detectorTitle(replay) + "\n";
-    for (const auto& one : detectorFacts(replay)) {
+    auto text = diagnose::detectorTitle(replay) + "\n";
+    for (const auto& one : diagnose::detectorFacts(replay)) {
         text += fact(one.label, one.text + at(replay, one.source) + one.tail);
     }
     return text;
@@ -32,16 +32,16 @@ std::string replayText(const DetectorReplay& replay)
 
 } // namespace
 
-std::string detectorText(std::span<const DetectorReplay> replays, const DetectorQuestion& question)
+std::string detectorText(std::span<const diagnose::DetectorReplay> replays, const diagnose::DetectorQuestion& question)
 {
     constexpr std::size_t most = 10;
-    if (const auto silence = detectorSilence(replays); !silence.empty()) {
+    if (const auto silence = diagnose::detectorSilence(replays); !silence.empty()) {
         return asSentence(silence) + "\n";
     }
-    auto text = fmt::format("With {}:\n", detectorSettings(question));
+    auto text = fmt::format("With {}:\n", diagnose::detectorSettings(question));
     std::size_t told = 0;
     for (const auto& replay : replays) {
-        if (detectorSpeaks(replay) && ++told <= most) {
+        if (diagnose::detectorSpeaks(replay) && ++told <= most) {
             text += "\n" + replayText(replay);
         }
     }

@@ -57,7 +57,7 @@ private:
     bool m_nothingElse = false;
     CardWords m_cards;
     ObservedWords m_observed;
-    UserFiles m_files;
+    workflow::UserFiles m_files;
     std::optional<double> m_timeLimit;
     std::string m_failOn;
     std::string m_session;
@@ -136,7 +136,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     options->nothingElse = m_nothingElse;
     options->timeLimit = m_timeLimit;
     auto files = m_files;
-    const auto facts = requireUserFiles(files);
+    const auto facts = workflow::requireUserFiles(files);
     if (!facts) {
         return tl::make_unexpected(facts.error());
     }
@@ -145,8 +145,8 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source =
-        openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), Points::judging);
+    auto source = openSource(
+        m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), workflow::Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }
@@ -164,13 +164,13 @@ Result<int> Diagnose::run(Terminal& terminal)
         return tl::make_unexpected(diagnosis.error());
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.
-    diagnosis = weighed(std::move(*diagnosis), *observed, source->run, files, false);
+    diagnosis = workflow::weighed(std::move(*diagnosis), *observed, source->run, files, false);
     if (terminal.json()) {
         auto answer = diagnosisAnswer(*diagnosis);
-        if (const auto newest = newestJudgingPoints(source->run)) {
+        if (const auto newest = workflow::newestJudgingPoints(source->run)) {
             answer.add("newest_points", *newest);
         }
-        answer.add("rejected", rejectedJson(source->run.rejected));
+        answer.add("rejected", report::rejectedJson(source->run.rejected));
         terminal.printAnswer(answer);
     } else {
         terminal.print(diagnosisText(*diagnosis));

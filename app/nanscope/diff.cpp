@@ -46,7 +46,7 @@ private:
 
 using Json = nlohmann::ordered_json;
 
-Json ulpsJson(const std::optional<UlpCounts>& ulps)
+Json ulpsJson(const std::optional<tensorfile::UlpCounts>& ulps)
 {
     if (!ulps) {
         return nullptr;
@@ -56,7 +56,7 @@ Json ulpsJson(const std::optional<UlpCounts>& ulps)
 }
 
 /// What a matrix and a whole tensor have in common.
-Json countsJson(const MatrixDifference& diff, const Shape& shape)
+Json countsJson(const tensorfile::MatrixDifference& diff, const Shape& shape)
 {
     const auto& first = diff.first;
     return {{"count", diff.count}, {"differing", diff.differing}, {"class_changes", diff.classChanges},
@@ -66,7 +66,7 @@ Json countsJson(const MatrixDifference& diff, const Shape& shape)
         {"ulps", ulpsJson(diff.ulps)}};
 }
 
-Json tensorJson(const TensorDifference& diff, const Shape& shape)
+Json tensorJson(const tensorfile::TensorDifference& diff, const Shape& shape)
 {
     Json json {{"tensor", diff.name}, {"problem", diff.problem.empty() ? Json(nullptr) : Json(diff.problem)}};
     json.update(countsJson(diff.total(), shape));
@@ -86,18 +86,18 @@ std::string distanceText(std::uint64_t ulps)
     return countText(static_cast<std::int64_t>(std::min(ulps, largest)));
 }
 
-std::vector<std::string> row(const std::string& name, const MatrixDifference& diff, const Shape& shape)
+std::vector<std::string> row(const std::string& name, const tensorfile::MatrixDifference& diff, const Shape& shape)
 {
     const auto& first = diff.first;
-    const auto ulps = [&](std::int64_t UlpCounts::*bin) { return diff.ulps ? countText(*diff.ulps.*bin) : "-"; };
-    return {name, countText(diff.count), countText(diff.differing), countText(diff.classChanges), ulps(&UlpCounts::one),
-        ulps(&UlpCounts::few), ulps(&UlpCounts::many), diff.ulps ? distanceText(diff.ulps->largest) : "-",
-        first ? indexText(indexIn(shape, first->index)) : "-", first ? numberText(first->a) : "-",
-        first ? numberText(first->b) : "-", first ? numberText(diff.largest) : "-"};
+    const auto ulps = [&](std::int64_t tensorfile::UlpCounts::* bin) { return diff.ulps ? countText(*diff.ulps.*bin) : "-"; };
+    return {name, countText(diff.count), countText(diff.differing), countText(diff.classChanges),
+        ulps(&tensorfile::UlpCounts::one), ulps(&tensorfile::UlpCounts::few), ulps(&tensorfile::UlpCounts::many),
+        diff.ulps ? distanceText(diff.ulps->largest) : "-", first ? indexText(indexIn(shape, first->index)) : "-",
+        first ? numberText(first->a) : "-", first ? numberText(first->b) : "-", first ? numberText(diff.largest) : "-"};
 }
 
 /// A stack has a row of its own for each matrix that differs, the first few of them.
-void addBatches(Table& table, const TensorDifference& diff, const Shape& shape)
+void addBatches(Table& table, const tensorfile::TensorDifference& diff, const Shape& shape)
 {
     constexpr int most = 16;
     int shown = 0;
@@ -117,7 +117,7 @@ void addBatches(Table& table, const TensorDifference& diff, const Shape& shape)
     }
 }
 
-std::string text(const std::vector<TensorDifference>& diffs, const std::vector<Shape>& shapes)
+std::string text(const std::vector<tensorfile::TensorDifference>& diffs, const std::vector<Shape>& shapes)
 {
     constexpr auto right = Table::Align::right;
     Table table({{"tensor"}, {"elements", right}, {"bits differ", right}, {"class differs", right}, {"1 ulp", right},
@@ -135,19 +135,19 @@ std::string text(const std::vector<TensorDifference>& diffs, const std::vector<S
 }
 
 /// In the order of compareCaptures().
-std::vector<Shape> shapesOf(const CaptureFile& a)
+std::vector<Shape> shapesOf(const tensorfile::CaptureFile& a)
 {
     return {a.input.shape(), a.output ? a.output->shape() : Shape {}};
 }
 
 Result<int> diffCaptures(const std::string& pathA, const std::string& pathB, Terminal& terminal)
 {
-    const auto a = openCapture(pathA);
-    const auto b = openCapture(pathB);
+    const auto a = tensorfile::openCapture(pathA);
+    const auto b = tensorfile::openCapture(pathB);
     if (!a || !b) {
         return tl::make_unexpected(a ? b.error() : a.error());
     }
-    const auto diffs = compareCaptures(*a, *b);
+    const auto diffs = tensorfile::compareCaptures(*a, *b);
     const auto shapes = shapesOf(*a);
     if (!diffs) {
         return tl::make_unexpected(diffs.error());
@@ -179,7 +179,7 @@ Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::in
     if (!b) {
         return tl::make_unexpected(b.error());
     }
-    const auto comparison = compareRuns(a->run, b->run, shift);
+    const auto comparison = diagnose::compareRuns(a->run, b->run, shift);
     if (terminal.json()) {
         terminal.printJson(runDiffJson(comparison));
     } else {
@@ -191,7 +191,7 @@ Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::in
 bool isCapture(const std::string& path)
 {
     std::error_code ignored;
-    return std::filesystem::is_regular_file(path, ignored) && looksLikeTensorFile(path);
+    return std::filesystem::is_regular_file(path, ignored) && tensorfile::looksLikeTensorFile(path);
 }
 
 Result<int> Diff::run(Terminal& terminal)

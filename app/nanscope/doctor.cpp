@@ -44,19 +44,19 @@ std::string workerText()
 
 std::string sessionsText()
 {
-    const auto folder = userDataFolder() / "sessions";
+    const auto folder = platform::userDataFolder() / "sessions";
     std::error_code error;
     std::int64_t count = 0;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
         count += entry.path().extension() == ".nanscope" ? 1 : 0;
     }
-    const auto kind = isNetworkFileSystem(userDataFolder()) ? ", on a network file system" : "";
+    const auto kind = platform::isNetworkFileSystem(platform::userDataFolder()) ? ", on a network file system" : "";
     return fmt::format("{} ({}{})", folder.string(), counted(count, "session"), kind);
 }
 
 std::string deviceText()
 {
-    const auto device = makeCoreDevice("cpu");
+    const auto device = replay::makeCoreDevice("cpu");
     if (!device) {
         return sentence(device.error());
     }
@@ -69,8 +69,8 @@ Result<int> Doctor::run(Terminal& terminal)
     FactList facts;
     facts.group("nanscope");
     facts.add("version", NANSCOPE_VERSION);
-    facts.add("program", programFolder().string());
-    facts.add("session schema", std::to_string(sessionSchemaVersion));
+    facts.add("program", platform::programFolder().string());
+    facts.add("session schema", std::to_string(session::sessionSchemaVersion));
     facts.group("replay");
     facts.add("worker", workerText());
     facts.add("cpu device", deviceText());

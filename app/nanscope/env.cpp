@@ -81,7 +81,7 @@ void addSystem(FactList& facts)
     facts.group("system");
     facts.add("os", valueOf(readText("/etc/os-release", 16384), "PRETTY_NAME"));
     facts.add("kernel", firstLine(readText("/proc/sys/kernel/osrelease", 256)));
-    facts.add("cpu", cpuDescription());
+    facts.add("cpu", platform::cpuDescription());
     facts.add("threads", std::to_string(std::thread::hardware_concurrency()));
     facts.add("memory", valueOf(readText("/proc/meminfo", 4096), "MemTotal"));
 }

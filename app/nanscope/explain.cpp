@@ -36,26 +36,26 @@ private:
     std::string m_session;
 };
 
-CaptureVerdict firstLook(const CaptureFile& file)
+CaptureVerdict firstLook(const tensorfile::CaptureFile& file)
 {
     RunData alone;
     alone.captures = {file.capture};
-    auto verdicts = triage(alone);
+    auto verdicts = diagnose::triage(alone);
     auto verdict = verdicts.empty() ? CaptureVerdict {} : std::move(verdicts.front());
-    const auto shown = static_cast<std::size_t>(shownBatch(file.capture));
-    if (auto patterns = damagePatterns(file); patterns && shown < patterns->size()) {
+    const auto shown = static_cast<std::size_t>(report::shownBatch(file.capture));
+    if (auto patterns = diagnose::damagePatterns(file); patterns && shown < patterns->size()) {
         verdict.facts.damage = std::move((*patterns)[shown]);
     }
-    fillEndsLike(verdict, file);
+    diagnose::fillEndsLike(verdict, file);
     return verdict;
 }
 
-std::optional<TileMap> outputMap(const CaptureFile& file)
+std::optional<TileMap> outputMap(const tensorfile::CaptureFile& file)
 {
     if (!file.output) {
         return std::nullopt;
     }
-    auto map = tileTensor(*file.output, shownBatch(file.capture));
+    auto map = tensorfile::tileTensor(*file.output, report::shownBatch(file.capture));
     return map ? std::optional(std::move(*map)) : std::nullopt;
 }
 
@@ -64,17 +64,17 @@ Result<int> Explain::run(Terminal& terminal)
     if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    auto file = openCapture(m_path);
+    auto file = tensorfile::openCapture(m_path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    if (auto scanned = scanCapture(*file); !scanned) {
+    if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
         return tl::make_unexpected(scanned.error());
     }
     const auto verdict = firstLook(*file);
     const auto map = outputMap(*file);
-    const auto text =
-        explainText(file->capture, verdict, map ? &*map : nullptr, variantFileWords(variantFiles(), false));
+    const auto text = report::explainText(
+        file->capture, verdict, map ? &*map : nullptr, report::variantFileWords(variantFiles(), false));
     if (terminal.json()) {
         terminal.printJson({{"schema", "nanscope.explain/1"}, {"capture", toJson(file->capture)}, {"text", text}});
     } else {

@@ -75,7 +75,7 @@ void FactList::redactAll()
 {
     for (auto& group : m_groups) {
         for (auto& [name, value] : group.facts) {
-            value = group.versions.contains(name) && isPlainNumber(value) ? value : redact(value);
+            value = group.versions.contains(name) && isPlainNumber(value) ? value : report::redact(value);
         }
     }
 }

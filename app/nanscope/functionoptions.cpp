@@ -44,28 +44,30 @@ void FunctionOptions::add(Options& options)
     options.addFlag("--show", show, "Print the program that calls the function, and run nothing");
 }
 
-Result<ImplChoice> FunctionOptions::choice(const std::string& device, const std::string& variant) const
+Result<instruments::ImplChoice> FunctionOptions::choice(const std::string& device, const std::string& variant) const
 {
-    auto target = implTarget(impl);
+    auto target = instruments::implTarget(impl);
     if (!target) {
         return tl::make_unexpected(target.error());
     }
     if (!(timeout > 0)) {
         return failure(ErrorKind::usage, "--timeout takes a positive number of seconds");
     }
-    return ImplChoice {*target, programPath(python), device, timeout, variant};
+    return instruments::ImplChoice {*target, programPath(python), device, timeout, variant};
 }
 
-void sayWhatRuns(const ImplChoice& choice, Terminal& terminal)
+void sayWhatRuns(const instruments::ImplChoice& choice, Terminal& terminal)
 {
     if (!terminal.json()) {
-        terminal.say(LogLevel::warning, "Runs " + harnessCommand(choice) + " (--show prints that program)");
+        terminal.say(
+            LogLevel::warning, "Runs " + instruments::harnessCommand(choice) + " (--show prints that program)");
     }
 }
 
-void printProgram(const ImplChoice& choice, Terminal& terminal)
+void printProgram(const instruments::ImplChoice& choice, Terminal& terminal)
 {
-    terminal.print(fmt::format("# {}\n{}", printable(harnessCommand(choice)), harnessSource()));
+    terminal.print(
+        fmt::format("# {}\n{}", printable(instruments::harnessCommand(choice)), instruments::harnessSource()));
 }
 
 } // namespace nanscope

@@ -48,12 +48,12 @@ private:
         std::string path;
         std::filesystem::path session;
         RunData run;
-        ColumnMap columns;
+        ingest::ColumnMap columns;
     };
     Result<void> requireOneFolder() const;
-    Result<std::optional<ColumnMap>> columns(Terminal& terminal) const;
+    Result<std::optional<ingest::ColumnMap>> columns(Terminal& terminal) const;
     Result<Imported> importOne(const std::string& path, Terminal& terminal,
-        const std::optional<ColumnMap>& columns = std::nullopt, const RunData& before = {}) const;
+        const std::optional<ingest::ColumnMap>& columns = std::nullopt, const RunData& before = {}) const;
     Result<int> watch(Terminal& terminal, RunData before) const;
     void printColumns(const Imported& done, Terminal& terminal) const;
 
@@ -85,10 +85,10 @@ RunData newlySaid(const RunData& run, const RunData& before)
 }
 
 /// Columns that are not there yet may come while a folder is watched.
-Result<std::optional<ColumnMap>> Import::columns(Terminal& terminal) const
+Result<std::optional<ingest::ColumnMap>> Import::columns(Terminal& terminal) const
 {
     if (m_noColumns) {
-        return m_columns.empty() ? Result<std::optional<ColumnMap>>(ColumnMap {})
+        return m_columns.empty() ? Result<std::optional<ingest::ColumnMap>>(ingest::ColumnMap {})
                                  : failure(ErrorKind::usage, "--map and --no-map contradict each other");
     }
     auto given = parseColumns(m_columns);
@@ -105,23 +105,23 @@ Result<std::optional<ColumnMap>> Import::columns(Terminal& terminal) const
     return given;
 }
 
-Result<Import::Imported> Import::importOne(
-    const std::string& path, Terminal& terminal, const std::optional<ColumnMap>& columns, const RunData& before) const
+Result<Import::Imported> Import::importOne(const std::string& path, Terminal& terminal,
+    const std::optional<ingest::ColumnMap>& columns, const RunData& before) const
 {
     std::error_code missing;
     if (!std::filesystem::exists(path, missing)) {
         return failure(ErrorKind::io, "there is no such file or folder", path);
     }
-    const auto place = m_session.empty() ? Session::defaultPath(path) : std::filesystem::path(m_session);
-    auto session = Session::open(place, OpenMode::create);
+    const auto place = m_session.empty() ? session::Session::defaultPath(path) : std::filesystem::path(m_session);
+    auto session = session::Session::open(place, session::OpenMode::create);
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    auto run = importRun(path, *session, terminal.job(), columns);
+    auto run = ingest::importRun(path, *session, terminal.job(), columns);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
-    auto kept = columnsOf(*session);
+    auto kept = ingest::columnsOf(*session);
     if (!kept) {
         return tl::make_unexpected(kept.error());
     }
@@ -190,7 +190,7 @@ bool say(Terminal& terminal, const RunData& before, const RunData& now)
 
 Result<int> Import::watch(Terminal& terminal, RunData before) const
 {
-    auto changed = FolderWatch::open(m_paths.front());
+    auto changed = platform::FolderWatch::open(m_paths.front());
     if (!changed) {
         return tl::make_unexpected(changed.error());
     }
@@ -210,7 +210,7 @@ Result<int> Import::watch(Terminal& terminal, RunData before) const
     return exitDone;
 }
 
-nlohmann::ordered_json columnsJson(const ColumnMap& columns)
+nlohmann::ordered_json columnsJson(const ingest::ColumnMap& columns)
 {
     auto json = nlohmann::ordered_json::object();
     for (const auto& entry : columns.entries) {
@@ -271,8 +271,8 @@ Result<int> Import::run(Terminal& terminal)
         const auto& run = done->run;
         imports.push_back({{"path", path}, {"session", done->session.string()}, {"captures", run.captures.size()},
             {"series", run.series.size()}, {"events", run.events.size()}, {"columns", columnsJson(done->columns)},
-            {"rejected", rejectedJson(run.rejected)}, {"notes", rejectedJson(run.notes)},
-            {"replaced", replacedJson(run.replaced)}});
+            {"rejected", report::rejectedJson(run.rejected)}, {"notes", report::rejectedJson(run.notes)},
+            {"replaced", report::replacedJson(run.replaced)}});
         if (!terminal.json()) {
             terminal.print(fmt::format("{}, {} and {} in {}\n", counted(sizeOf(run.captures), "capture"),
                 counted(sizeOf(run.series), "series"), counted(sizeOf(run.events), "event"),

@@ -101,11 +101,11 @@ Result<int> Inspect::run(Terminal& terminal)
 
 Result<int> Inspect::inspectOne(Terminal& terminal) const
 {
-    auto file = openCapture(m_paths.front());
+    auto file = tensorfile::openCapture(m_paths.front());
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    if (auto scanned = scanCapture(*file); !scanned) {
+    if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
         return tl::make_unexpected(scanned.error());
     }
     if (terminal.json()) {

@@ -112,7 +112,7 @@ std::string runsText(const RunData& run)
 int answerCells(const Source& source, const std::vector<Cell>& cells, Terminal& terminal)
 {
     if (terminal.json()) {
-        terminal.printJson(sweepJson(cells));
+        terminal.printJson(report::sweepJson(cells));
     } else {
         terminal.print(cells.empty() ? "no cells; `nanscope sweep` makes them\n" : cellTable(cells, true));
     }
@@ -151,7 +151,8 @@ Result<int> List::run(Terminal& terminal)
     using Text = std::string (*)(const RunData&);
     using Answer = JsonAnswer (*)(const RunData&);
     constexpr Text texts[] = {capturesText, seriesText, eventsText, runsText};
-    constexpr Answer answers[] = {capturesAnswer, seriesAnswer, eventsAnswer, runsAnswer};
+    constexpr Answer answers[] = {
+        report::capturesAnswer, report::seriesAnswer, report::eventsAnswer, report::runsAnswer};
     if (terminal.json()) {
         terminal.printAnswer(answers[*kind](source->run));
     } else {

@@ -41,7 +41,7 @@ extern "C" void onInterrupt(int signal)
     if (!interruptToken().cancelled()) {
         first = now;
         interruptToken().cancel();
-        endProgramAfter(longestGoodbye, exitCancelled);
+        platform::endProgramAfter(longestGoodbye, exitCancelled);
     } else if (now - first.load() > std::chrono::milliseconds(500)) {
         std::signal(signal, SIG_DFL);
         std::raise(signal);
@@ -152,7 +152,7 @@ int main(int argc, char** argv)
     nanscope::interruptToken(); // made before a handler needs it
     std::signal(SIGINT, nanscope::onInterrupt);
     std::signal(SIGTERM, nanscope::onInterrupt);
-    nanscope::failAtFileSizeLimit();
+    nanscope::platform::failAtFileSizeLimit();
     const auto work = [&] { return nanscope::Result<int>(nanscope::run({argv + 1, argv + argc})); };
     const auto status = nanscope::guarded(work);
     return status ? *status : nanscope::fail(status.error());

@@ -27,11 +27,11 @@ public:
 private:
     Result<void> check();
     Result<int> show(Terminal& terminal) const;
-    Result<int> measured(MeasuredSubject& subject, Terminal& terminal);
-    Result<void> write(const MeasureAnswer& answer) const;
+    Result<int> measured(instruments::MeasuredSubject& subject, Terminal& terminal);
+    Result<void> write(const instruments::MeasureAnswer& answer) const;
 
     std::string m_name;
-    MeasureRequest m_request;
+    instruments::MeasureRequest m_request;
     SubjectOptions m_subject;
     std::string m_roundTo;
     std::string m_out;
@@ -58,7 +58,7 @@ Measure::Measure(CLI::App& root)
 
 Result<void> Measure::check()
 {
-    const auto instrument = findInstrument(m_name);
+    const auto instrument = instruments::findInstrument(m_name);
     if (!instrument) {
         return tl::make_unexpected(instrument.error());
     }
@@ -74,12 +74,12 @@ Result<void> Measure::check()
     }
     if (!m_roundTo.empty()) {
         m_request.roundTo = parseDType(m_roundTo);
-        if (!m_request.roundTo || !isPackable(*m_request.roundTo)) {
+        if (!m_request.roundTo || !instruments::isPackable(*m_request.roundTo)) {
             return failure(
                 ErrorKind::usage, fmt::format("--round-to takes fp64, fp32, fp16 or bf16, not '{}'", m_roundTo));
         }
     }
-    if ((m_request.instrument == Instrument::minimise) == m_out.empty() && !m_subject.function.show) {
+    if ((m_request.instrument == instruments::Instrument::minimise) == m_out.empty() && !m_subject.function.show) {
         return failure(ErrorKind::usage,
             m_out.empty() ? "minimise writes a capture: name it with -o FILE"
                           : "-o is an option of `nanscope measure minimise`");
@@ -97,20 +97,20 @@ Result<int> Measure::show(Terminal& terminal) const
     return exitDone;
 }
 
-Result<void> Measure::write(const MeasureAnswer& answer) const
+Result<void> Measure::write(const instruments::MeasureAnswer& answer) const
 {
-    const auto* smallest = std::get_if<MinimiseAnswer>(&answer);
-    return smallest == nullptr ? Result<void>() : writeMinimised(*smallest, m_out, m_request.capture.path);
+    const auto* smallest = std::get_if<instruments::MinimiseAnswer>(&answer);
+    return smallest == nullptr ? Result<void>() : instruments::writeMinimised(*smallest, m_out, m_request.capture.path);
 }
 
-Result<int> Measure::measured(MeasuredSubject& subject, Terminal& terminal)
+Result<int> Measure::measured(instruments::MeasuredSubject& subject, Terminal& terminal)
 {
-    const auto under = specimenFor(m_request, subject);
+    const auto under = instruments::specimenFor(m_request, subject);
     if (!under) {
         return tl::make_unexpected(under.error());
     }
-    Asker asker(subject.subject(), *under, terminal.job());
-    const auto answer = measure(m_request, asker, subject);
+    instruments::Asker asker(subject.subject(), *under, terminal.job());
+    const auto answer = instruments::measure(m_request, asker, subject);
     const auto written = answer ? write(*answer) : tl::make_unexpected(answer.error());
     if (!written) {
         for (const auto& complaint : asker.log().complaints) {
@@ -119,12 +119,12 @@ Result<int> Measure::measured(MeasuredSubject& subject, Terminal& terminal)
         return tl::make_unexpected(written.error());
     }
     if (terminal.json()) {
-        auto json = measureJson(m_request.instrument, asker, *answer);
-        json["command"] = subject.own ? Json(harnessCommand(subject.impl)) : Json(nullptr);
+        auto json = instruments::measureJson(m_request.instrument, asker, *answer);
+        json["command"] = subject.own ? Json(instruments::harnessCommand(subject.impl)) : Json(nullptr);
         json["written"] = m_out.empty() ? Json(nullptr) : Json(m_out);
         terminal.printJson(json);
     } else {
-        terminal.print(measureText(m_request.instrument, asker, *answer));
+        terminal.print(instruments::measureText(m_request.instrument, asker, *answer));
         if (!m_out.empty()) {
             terminal.print(fmt::format("written: {}\n", printable(m_out)));
         }

@@ -18,7 +18,7 @@ Result<std::string> chosenVariant(const SubjectOptions& options, const std::stri
     if (!options.variant.empty()) {
         return options.variant;
     }
-    auto file = readCapture(path);
+    auto file = tensorfile::readCapture(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -35,9 +35,9 @@ Result<std::string> chosenVariant(const SubjectOptions& options, const std::stri
     return plausible->front();
 }
 
-Result<CellChoice> cellChoice(const SubjectOptions& options, std::string variant)
+Result<instruments::CellChoice> cellChoice(const SubjectOptions& options, std::string variant)
 {
-    CellChoice choice;
+    instruments::CellChoice choice;
     choice.variant = std::move(variant);
     choice.device = options.function.empty() ? options.device : "cpu";
     choice.steps = options.steps;
@@ -58,13 +58,13 @@ Result<CellChoice> cellChoice(const SubjectOptions& options, std::string variant
     return choice;
 }
 
-Result<MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& terminal)
+Result<instruments::MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& terminal)
 {
     const auto impl = implChoice(options);
     if (!impl) {
         return tl::make_unexpected(impl.error());
     }
-    std::optional<CellChoice> expected;
+    std::optional<instruments::CellChoice> expected;
     if (!options.variant.empty()) {
         auto cell = cellChoice(options, options.variant);
         if (!cell) {
@@ -73,7 +73,7 @@ Result<MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& te
         expected = std::move(*cell);
     }
     sayWhatRuns(*impl, terminal);
-    return measuredFunction(*impl, expected, terminal.cancelToken());
+    return instruments::measuredFunction(*impl, expected, terminal.cancelToken());
 }
 
 } // namespace
@@ -88,12 +88,13 @@ void SubjectOptions::add(Options& options)
     function.add(options);
 }
 
-Result<ImplChoice> implChoice(const SubjectOptions& options)
+Result<instruments::ImplChoice> implChoice(const SubjectOptions& options)
 {
     return options.function.choice(options.device, options.variant);
 }
 
-Result<MeasuredSubject> openSubject(const SubjectOptions& options, const std::string& capture, Terminal& terminal)
+Result<instruments::MeasuredSubject> openSubject(
+    const SubjectOptions& options, const std::string& capture, Terminal& terminal)
 {
     if (!options.function.empty()) {
         return openFunction(options, terminal);
@@ -103,7 +104,7 @@ Result<MeasuredSubject> openSubject(const SubjectOptions& options, const std::st
         return tl::make_unexpected(variant.error());
     }
     const auto cell = cellChoice(options, *variant);
-    return cell ? measuredCell(*cell, makeCoreDevice) : tl::make_unexpected(cell.error());
+    return cell ? instruments::measuredCell(*cell, replay::makeCoreDevice) : tl::make_unexpected(cell.error());
 }
 
 } // namespace nanscope

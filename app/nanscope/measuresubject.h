@@ -23,9 +23,10 @@ struct SubjectOptions
 };
 
 /// What will be run for --impl.
-Result<ImplChoice> implChoice(const SubjectOptions& options);
+Result<instruments::ImplChoice> implChoice(const SubjectOptions& options);
 
 /// Without --variant a cell is that of the sidecar, or the one variant that the captured output fits.
-Result<MeasuredSubject> openSubject(const SubjectOptions& options, const std::string& capture, Terminal& terminal);
+Result<instruments::MeasuredSubject> openSubject(
+    const SubjectOptions& options, const std::string& capture, Terminal& terminal);
 
 } // namespace nanscope

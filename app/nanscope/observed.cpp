@@ -50,7 +50,7 @@ Result<TriedExperiment> triedOf(const std::string& word)
     const auto colon = word.find(':', equals == std::string::npos ? word.size() : equals);
     TriedExperiment tried;
     tried.id = word.substr(0, equals);
-    if (auto known = oneOf("experiment", tried.id, experimentIds()); !known) {
+    if (auto known = oneOf("experiment", tried.id, diagnose::experimentIds()); !known) {
         return tl::make_unexpected(known.error());
     }
     const auto outcome = equals == std::string::npos ? std::string() : word.substr(equals + 1, colon - equals - 1);
@@ -173,16 +173,16 @@ Result<Observations> parseObserved(const ObservedWords& words)
         }
         put(observed.called, *called);
     }
-    if (auto can = check(observed); !can) {
+    if (auto can = diagnose::check(observed); !can) {
         return tl::make_unexpected(can.error());
     }
     return observed;
 }
 
-Access accessFor(const ObservedWords& words, const std::vector<std::string>& variantFiles)
+workflow::Access accessFor(const ObservedWords& words, const std::vector<std::string>& variantFiles)
 {
     const bool said = !words.failed.empty() || !words.tried.empty() || !words.called.empty();
-    return said || !variantFiles.empty() ? Access::store : Access::read;
+    return said || !variantFiles.empty() ? workflow::Access::store : workflow::Access::read;
 }
 
 Result<Observations> observedOf(Source& source, const Observations& words)
@@ -192,7 +192,7 @@ Result<Observations> observedOf(Source& source, const Observations& words)
         return named;
     }
     const auto& said = *named;
-    auto stored = storedObservations(*source.session);
+    auto stored = workflow::storedObservations(*source.session);
     if (!stored) {
         return stored;
     }
@@ -206,7 +206,7 @@ Result<Observations> observedOf(Source& source, const Observations& words)
         put(observed.called, called);
     }
     if (news && source.writable) {
-        if (auto kept = storeObservations(*source.session, observed); !kept) {
+        if (auto kept = workflow::storeObservations(*source.session, observed); !kept) {
             return tl::make_unexpected(kept.error());
         }
     }

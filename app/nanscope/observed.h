@@ -26,7 +26,7 @@ void addObservedOptions(Options& options, ObservedWords& words);
 Result<Observations> parseObserved(const ObservedWords& words);
 
 /// To the session that a command is given: what was said, and variants of the user's own, are kept in it.
-Access accessFor(const ObservedWords& words, const std::vector<std::string>& variantFiles);
+workflow::Access accessFor(const ObservedWords& words, const std::vector<std::string>& variantFiles);
 
 /// What the session remembers with `said` over it. Remembered for the next time where the session can be written.
 Result<Observations> observedOf(Source& source, const Observations& said);

@@ -35,11 +35,12 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Result<ReportInput> gather(Source& source, const UserFacts& facts, Terminal& terminal) const;
-    Result<ReportOptions> reportOptions() const;
-    Result<WrittenBundle> bundle(const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
-    Result<std::vector<WrittenFile>> write(
-        const ReportInput& input, const ReportOptions& options, Terminal& terminal) const;
+    Result<report::ReportInput> gather(Source& source, const workflow::UserFacts& facts, Terminal& terminal) const;
+    Result<report::ReportOptions> reportOptions() const;
+    Result<report::WrittenBundle> bundle(
+        const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const;
+    Result<std::vector<report::WrittenFile>> write(
+        const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const;
     std::string commandLine() const;
 
     std::string m_path;
@@ -48,7 +49,7 @@ private:
     bool m_nothingElse = false;
     CardWords m_cards;
     ObservedWords m_observed;
-    UserFiles m_files;
+    workflow::UserFiles m_files;
     std::vector<std::string> m_only;
     std::vector<std::string> m_without;
     std::vector<std::string> m_replace;
@@ -108,47 +109,47 @@ Report::Report(CLI::App& root)
 Result<void> checkOutputs(const std::vector<std::string>& paths)
 {
     for (const auto& path : paths) {
-        if (path != "-" && !reportFormatOf(path)) {
+        if (path != "-" && !report::reportFormatOf(path)) {
             return failure(ErrorKind::usage, "a report is written as .md, .html or .json; name the file so", path);
         }
     }
     return {};
 }
 
-Result<std::set<ReportSection>> sectionsOf(const std::vector<std::string>& words)
+Result<std::set<report::ReportSection>> sectionsOf(const std::vector<std::string>& words)
 {
     std::vector<std::string_view> known;
-    for (const auto section : allReportSections()) {
-        known.push_back(name(section));
+    for (const auto section : report::allReportSections()) {
+        known.push_back(report::name(section));
     }
-    std::set<ReportSection> sections;
+    std::set<report::ReportSection> sections;
     for (const auto& word : words) {
         for (const auto& part : listOf(word)) {
             const auto place = oneOf("section", part, known);
             if (!place) {
                 return tl::make_unexpected(place.error());
             }
-            sections.insert(static_cast<ReportSection>(*place));
+            sections.insert(static_cast<report::ReportSection>(*place));
         }
     }
     return sections;
 }
 
-Redaction redactionOf(const std::string& word)
+report::Redaction redactionOf(const std::string& word)
 {
     const auto equals = word.find('=');
-    return equals == std::string::npos ? Redaction {word, "<redacted>"}
-                                       : Redaction {word.substr(0, equals), word.substr(equals + 1)};
+    return equals == std::string::npos ? report::Redaction {word, "<redacted>"}
+                                       : report::Redaction {word.substr(0, equals), word.substr(equals + 1)};
 }
 
-Result<ReportOptions> Report::reportOptions() const
+Result<report::ReportOptions> Report::reportOptions() const
 {
     const auto only = sectionsOf(m_only);
     const auto without = sectionsOf(m_without);
     if (!only || !without) {
         return tl::make_unexpected(only ? without.error() : only.error());
     }
-    ReportOptions options;
+    report::ReportOptions options;
     options.redact = !m_open;
     options.figures = !m_noImages;
     if (!only->empty()) {
@@ -171,7 +172,7 @@ std::string nameOf(const std::string& path)
 
 std::string Report::commandLine() const
 {
-    const auto place = [this](const std::string& path) { return shellQuoted(m_open ? path : nameOf(path)); };
+    const auto place = [this](const std::string& path) { return platform::shellQuoted(m_open ? path : nameOf(path)); };
     auto text = "nanscope report " + place(m_path);
     const auto add = [&text](const char* option, const std::vector<std::string>& values) {
         for (const auto& value : values) {
@@ -210,7 +211,7 @@ std::string Report::commandLine() const
         + (m_whole ? " --no-minimise" : "") + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
-Result<ReportInput> Report::gather(Source& source, const UserFacts& facts, Terminal& terminal) const
+Result<report::ReportInput> Report::gather(Source& source, const workflow::UserFacts& facts, Terminal& terminal) const
 {
     const auto said = parseObserved(m_observed);
     const auto observed = said ? observedOf(source, *said) : said;
@@ -231,30 +232,31 @@ Result<ReportInput> Report::gather(Source& source, const UserFacts& facts, Termi
     if (!diagnosis->stopped.empty()) {
         return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
     }
-    const Session* session = source.session ? &*source.session : nullptr;
-    return reportInput(
+    const session::Session* session = source.session ? &*source.session : nullptr;
+    return workflow::reportInput(
         {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine()}, session);
 }
 
-void warnOf(const WrittenBundle& bundle, Terminal& terminal)
+void warnOf(const report::WrittenBundle& bundle, Terminal& terminal)
 {
     if (!bundle.reproducer) {
         terminal.say(LogLevel::warning, "repro.py is left out: with it the bundle would be larger than an issue takes");
     }
-    if (bundle.capture == BundledCapture::tooLarge) {
+    if (bundle.capture == report::BundledCapture::tooLarge) {
         terminal.say(
             LogLevel::warning, "The capture is left out: with it the bundle would be larger than an issue takes");
-    } else if (bundle.capture == BundledCapture::notReadable) {
+    } else if (bundle.capture == report::BundledCapture::notReadable) {
         terminal.say(LogLevel::warning, "The capture is left out: it cannot be read");
     }
 }
 
 /// What the user called harmless: a text, or what stands for one in a warning.
-ReportOptions withKept(ReportOptions options, const std::vector<std::string>& words, const ReportInput& input)
+report::ReportOptions withKept(
+    report::ReportOptions options, const std::vector<std::string>& words, const report::ReportInput& input)
 {
-    const auto suspicions = words.empty() ? std::vector<Suspicion> {} : suspicionsOf(input, options);
+    const auto suspicions = words.empty() ? std::vector<report::Suspicion> {} : report::suspicionsOf(input, options);
     for (const auto& word : words) {
-        const auto means = [&word](const Suspicion& suspicion) { return masked(suspicion) == word; };
+        const auto means = [&word](const report::Suspicion& suspicion) { return report::masked(suspicion) == word; };
         const auto found = std::find_if(suspicions.begin(), suspicions.end(), means);
         // Where two look alike from outside, only the text itself says which is meant.
         const bool one = std::count_if(suspicions.begin(), suspicions.end(), means) == 1;
@@ -264,7 +266,7 @@ ReportOptions withKept(ReportOptions options, const std::vector<std::string>& wo
     return options;
 }
 
-void warnOf(const std::vector<Suspicion>& suspicions, Terminal& terminal)
+void warnOf(const std::vector<report::Suspicion>& suspicions, Terminal& terminal)
 {
     constexpr std::size_t most = 20;
     for (std::size_t i = 0; i < std::min(most, suspicions.size()); ++i) {
@@ -273,7 +275,7 @@ void warnOf(const std::vector<Suspicion>& suspicions, Terminal& terminal)
             fmt::format("What looks like a key is hidden: {}, {} characters, in {}, first {}. If it is none, say "
                         "--keep {}; to have "
                         "another word in its place, --redact TEXT=WORD",
-                masked(one), one.text.size(), counted(one.count, "place"), one.where, masked(one)));
+                report::masked(one), one.text.size(), counted(one.count, "place"), one.where, report::masked(one)));
     }
     if (suspicions.size() > most) {
         terminal.say(LogLevel::warning,
@@ -281,18 +283,18 @@ void warnOf(const std::vector<Suspicion>& suspicions, Terminal& terminal)
     }
 }
 
-nlohmann::ordered_json jsonOf(const std::vector<Suspicion>& suspicions)
+nlohmann::ordered_json jsonOf(const std::vector<report::Suspicion>& suspicions)
 {
     auto list = nlohmann::ordered_json::array();
     for (const auto& one : suspicions) {
-        list.push_back(
-            {{"masked", masked(one)}, {"characters", one.text.size()}, {"count", one.count}, {"where", one.where}});
+        list.push_back({{"masked", report::masked(one)}, {"characters", one.text.size()}, {"count", one.count},
+            {"where", one.where}});
     }
     return list;
 }
 
-void say(const std::vector<WrittenFile>& files, const Diagnosis& diagnosis, bool redacted,
-    const std::vector<Suspicion>& suspicions, Terminal& terminal)
+void say(const std::vector<report::WrittenFile>& files, const Diagnosis& diagnosis, bool redacted,
+    const std::vector<report::Suspicion>& suspicions, Terminal& terminal)
 {
     if (files.empty()) {
         return;
@@ -315,36 +317,38 @@ void say(const std::vector<WrittenFile>& files, const Diagnosis& diagnosis, bool
     terminal.print(text);
 }
 
-Result<WrittenBundle> Report::bundle(const ReportInput& input, const ReportOptions& options, Terminal& terminal) const
+Result<report::WrittenBundle> Report::bundle(
+    const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const
 {
-    ReproducerOptions wanted;
+    reproduce::ReproducerOptions wanted;
     wanted.synthetic = !m_withCapture;
     wanted.minimise = !m_whole;
     wanted.hidden = options.redactions;
-    auto reproducer = reproducerOrReason(input, wanted, terminal.job());
+    auto reproducer = reproduce::reproducerOrReason(input, wanted, terminal.job());
     if (!reproducer) {
         return tl::make_unexpected(reproducer.error());
     }
-    if (reproducer->files.empty() && mainCapture(input) != nullptr) {
+    if (reproducer->files.empty() && report::mainCapture(input) != nullptr) {
         terminal.say(LogLevel::warning, reproducer->readme);
     }
-    auto written = writeBundle(m_bundle, input, {options, m_withCapture, maxBundleBytes, std::move(*reproducer)});
+    auto written =
+        report::writeBundle(m_bundle, input, {options, m_withCapture, report::maxBundleBytes, std::move(*reproducer)});
     if (written) {
         warnOf(*written, terminal);
     }
     return written;
 }
 
-Result<std::vector<WrittenFile>> Report::write(
-    const ReportInput& input, const ReportOptions& options, Terminal& terminal) const
+Result<std::vector<report::WrittenFile>> Report::write(
+    const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const
 {
-    std::vector<WrittenFile> files;
+    std::vector<report::WrittenFile> files;
     for (const auto& output : m_outputs) {
         if (output == "-") {
-            terminal.print(markdownReport(input, options));
+            terminal.print(report::markdownReport(input, options));
             continue;
         }
-        const auto written = writeReport(output, input, options);
+        const auto written = report::writeReport(output, input, options);
         if (!written) {
             return tl::make_unexpected(written.error());
         }
@@ -370,7 +374,7 @@ Result<int> Report::run(Terminal& terminal)
     if (!outputs || !options) {
         return tl::make_unexpected(outputs ? options.error() : outputs.error());
     }
-    const auto facts = requireUserFiles(m_files);
+    const auto facts = workflow::requireUserFiles(m_files);
     if (!facts) {
         return tl::make_unexpected(facts.error());
     }
@@ -381,8 +385,8 @@ Result<int> Report::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source =
-        openSource(m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), Points::judging);
+    auto source = openSource(
+        m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), workflow::Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }
@@ -398,7 +402,7 @@ Result<int> Report::run(Terminal& terminal)
     if (!files) {
         return tl::make_unexpected(files.error());
     }
-    const auto suspicions = suspicionsOf(*input, settled);
+    const auto suspicions = report::suspicionsOf(*input, settled);
     warnOf(suspicions, terminal);
     say(*files, input->diagnosis, !m_open, suspicions, terminal);
     return input->run.rejected.empty() ? exitDone : exitRejected;

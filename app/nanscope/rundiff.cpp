@@ -37,17 +37,17 @@ std::string valueText(const Point& point)
     }
 }
 
-std::string placeText(const Trace& trace, const Point& point)
+std::string placeText(const diagnose::Trace& trace, const Point& point)
 {
-    return fmt::format("{} at {}", valueText(point), placeOf(trace, point));
+    return fmt::format("{} at {}", valueText(point), diagnose::placeOf(trace, point));
 }
 
-std::string nameOf(const SeriesComparison& series)
+std::string nameOf(const diagnose::SeriesComparison& series)
 {
     return series.rank ? fmt::format("{} of rank {}", series.name, *series.rank) : series.name;
 }
 
-std::string headline(const RunComparison& comparison)
+std::string headline(const diagnose::RunComparison& comparison)
 {
     const auto* first = comparison.first();
     if (first != nullptr) {
@@ -57,17 +57,17 @@ std::string headline(const RunComparison& comparison)
             + "\n";
     }
     const bool any = std::any_of(comparison.series.begin(), comparison.series.end(),
-        [](const SeriesComparison& series) { return series.common > 0; });
+        [](const diagnose::SeriesComparison& series) { return series.common > 0; });
     return any ? "No value differs at the steps that both logs have\n"
                : "The runs have no step of any series in common; --shift moves the second one\n";
 }
 
-std::string resolution(const SeriesComparison& series)
+std::string resolution(const diagnose::SeriesComparison& series)
 {
     return series.decimals ? fmt::format("{} decimals", *series.decimals) : "in full";
 }
 
-std::string seriesTable(const RunComparison& comparison)
+std::string seriesTable(const diagnose::RunComparison& comparison)
 {
     constexpr auto right = Table::Align::right;
     Table table({{"series"}, {"common steps", right}, {"differ", right}, {"first", right}, {"a"}, {"b"},
@@ -87,10 +87,10 @@ std::string settingText(const std::optional<Setting>& setting)
     return setting ? clipped(setting->value, 60) : "-";
 }
 
-std::string settingsTable(const RunComparison& comparison)
+std::string settingsTable(const diagnose::RunComparison& comparison)
 {
     constexpr std::size_t most = 60;
-    const auto sentence = printable(settingsSentence(comparison, "run a", "run b"));
+    const auto sentence = printable(diagnose::settingsSentence(comparison, "run a", "run b"));
     if (comparison.settings.empty()) {
         return "\n" + sentence + "\n";
     }
@@ -112,20 +112,20 @@ std::string onlyText(std::string_view side, const std::vector<std::string>& name
                          : printable(fmt::format("only {} has: {}", side, fmt::join(names, ", "))) + "\n";
 }
 
-Json pointJson(const Trace& trace, const Point& point)
+Json pointJson(const diagnose::Trace& trace, const Point& point)
 {
     const bool given = point.state != PointState::reported;
     return {{"step", point.step}, {"value", given ? jsonNumber(point.value) : Json(nullptr)}, {"file", trace.source},
         {"line", point.line}};
 }
 
-Json pairJson(const SeriesComparison& series, const std::optional<std::pair<Point, Point>>& pair)
+Json pairJson(const diagnose::SeriesComparison& series, const std::optional<std::pair<Point, Point>>& pair)
 {
     return pair ? Json {{"a", pointJson(series.a, pair->first)}, {"b", pointJson(series.b, pair->second)}}
                 : Json(nullptr);
 }
 
-Json seriesJson(const SeriesComparison& series)
+Json seriesJson(const diagnose::SeriesComparison& series)
 {
     return {{"name", series.name}, {"rank", series.rank ? Json(*series.rank) : Json(nullptr)},
         {"common", series.common}, {"differing", series.differing}, {"first", pairJson(series, series.first)},
@@ -141,7 +141,7 @@ Json settingJson(const std::optional<Setting>& setting)
 
 } // namespace
 
-std::string runDiffText(const RunComparison& comparison)
+std::string runDiffText(const diagnose::RunComparison& comparison)
 {
     auto text = headline(comparison);
     if (!comparison.series.empty()) {
@@ -150,7 +150,7 @@ std::string runDiffText(const RunComparison& comparison)
     return text + onlyText("a", comparison.onlyA) + onlyText("b", comparison.onlyB) + settingsTable(comparison);
 }
 
-Json runDiffJson(const RunComparison& comparison)
+Json runDiffJson(const diagnose::RunComparison& comparison)
 {
     auto series = Json::array();
     for (const auto& one : comparison.series) {

@@ -11,7 +11,7 @@
 namespace nanscope {
 
 /// Two runs side by side, as text for a terminal and as nanscope.rundiff/1.
-std::string runDiffText(const RunComparison& comparison);
-nlohmann::ordered_json runDiffJson(const RunComparison& comparison);
+std::string runDiffText(const diagnose::RunComparison& comparison);
+nlohmann::ordered_json runDiffJson(const diagnose::RunComparison& comparison);
 
 } // namespace nanscope

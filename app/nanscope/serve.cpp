@@ -20,14 +20,14 @@ public:
 
 Result<int> Serve::run(Terminal&)
 {
-    const auto device = makeCoreDevice("cpu");
+    const auto device = replay::makeCoreDevice("cpu");
     if (!device) {
         return tl::make_unexpected(device.error());
     }
     const auto environment = (*device)->environment();
-    ServiceInfo info {environment.engine, {{environment.device, environment.hardware}},
+    rpc::ServiceInfo info {environment.engine, {{environment.device, environment.hardware}},
         {"this is nanscope's own CPU device; GPUs and torch need nanscope-worker"}};
-    return serveStandardStreams(info, makeCoreDevice);
+    return rpc::serveStandardStreams(info, replay::makeCoreDevice);
 }
 
 } // namespace

@@ -17,28 +17,29 @@ namespace {
 /// What a shard says, and what that means.
 struct ShardFacts
 {
-    const Sharding* sharding = nullptr;
+    const tensorfile::Sharding* sharding = nullptr;
     std::optional<std::int64_t> captureRank;
-    ShardPlace place;
+    tensorfile::ShardPlace place;
     std::string held;
 };
 
-ShardFacts factsOf(const CaptureFile& file, const Tensor& tensor)
+ShardFacts factsOf(const tensorfile::CaptureFile& file, const tensorfile::Tensor& tensor)
 {
     ShardFacts facts;
     facts.sharding = tensor.sharding();
     facts.captureRank = file.capture.rank ? std::optional<std::int64_t>(*file.capture.rank) : std::nullopt;
     const auto& mesh = facts.sharding->mesh;
-    const auto ranks = meshRanks(mesh, facts.captureRank);
-    facts.place = shardPlace(mesh, ranks, facts.captureRank);
+    const auto ranks = tensorfile::meshRanks(mesh, facts.captureRank);
+    facts.place = tensorfile::shardPlace(mesh, ranks, facts.captureRank);
     if (!facts.sharding->problem.empty() || !facts.place.coordinate) {
         return facts;
     }
-    if (auto problem = ranks ? rankOrderProblem(*facts.sharding, *ranks) : std::string(); !problem.empty()) {
+    if (auto problem = ranks ? tensorfile::rankOrderProblem(*facts.sharding, *ranks) : std::string();
+        !problem.empty()) {
         facts.place.note = std::move(problem);
     } else {
-        const auto held = heldAt(*facts.sharding, *facts.place.coordinate);
-        facts.held = held ? heldText(*held, facts.sharding->shape) : std::string();
+        const auto held = shards::heldAt(*facts.sharding, *facts.place.coordinate);
+        facts.held = held ? shards::heldText(*held, facts.sharding->shape) : std::string();
     }
     return facts;
 }
@@ -50,8 +51,8 @@ std::string placeText(const ShardFacts& facts)
         return "place in the mesh not known (" + place.note + ")";
     }
     auto text = fmt::format("{} at {} of mesh {}", place.rank ? fmt::format("rank {}", *place.rank) : "unknown rank",
-        coordinateText(*place.coordinate), meshText(facts.sharding->mesh));
-    if (place.how == ShardPlace::How::fromRank) {
+        shards::coordinateText(*place.coordinate), shards::meshText(facts.sharding->mesh));
+    if (place.how == tensorfile::ShardPlace::How::fromRank) {
         text += ", by the rank in the dump";
     } else if (facts.captureRank && place.rank && *facts.captureRank != *place.rank) {
         text += fmt::format(" (rank {} in the dump)", *facts.captureRank);
@@ -66,32 +67,32 @@ std::string lineOf(const ShardFacts& facts)
         return fmt::format("a part of a DTensor {}, of which {}", shapeText(sharding.shape), sharding.problem);
     }
     return fmt::format("{}, {} of {}; {}", placeText(facts), facts.held.empty() ? "a part" : facts.held,
-        shapeText(sharding.shape), placementsText(sharding));
+        shapeText(sharding.shape), tensorfile::placementsText(sharding));
 }
 
-std::string_view kindName(Placement::Kind kind)
+std::string_view kindName(tensorfile::Placement::Kind kind)
 {
     switch (kind) {
-    case Placement::Kind::shard:
+    case tensorfile::Placement::Kind::shard:
         return "shard";
-    case Placement::Kind::stridedShard:
+    case tensorfile::Placement::Kind::stridedShard:
         return "strided_shard";
-    case Placement::Kind::partial:
+    case tensorfile::Placement::Kind::partial:
         return "partial";
-    case Placement::Kind::replicate:
+    case tensorfile::Placement::Kind::replicate:
         break;
     }
     return "replicate";
 }
 
-std::string_view howName(ShardPlace::How how)
+std::string_view howName(tensorfile::ShardPlace::How how)
 {
     switch (how) {
-    case ShardPlace::How::recorded:
+    case tensorfile::ShardPlace::How::recorded:
         return "mesh";
-    case ShardPlace::How::fromRank:
+    case tensorfile::ShardPlace::How::fromRank:
         return "rank";
-    case ShardPlace::How::unknown:
+    case tensorfile::ShardPlace::How::unknown:
         break;
     }
     return "unknown";
@@ -108,7 +109,7 @@ Json orNull(const std::string& text)
     return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json shardJson(const CaptureFile& file, const Tensor* tensor)
+Json shardJson(const tensorfile::CaptureFile& file, const tensorfile::Tensor* tensor)
 {
     if (tensor == nullptr) {
         return nullptr;
@@ -124,11 +125,11 @@ Json shardJson(const CaptureFile& file, const Tensor* tensor)
 
 } // namespace
 
-std::string shardText(const CaptureFile& file)
+std::string shardText(const tensorfile::CaptureFile& file)
 {
     std::string text;
-    const auto* input = shardOf(file, ShardSide::input);
-    const auto* output = shardOf(file, ShardSide::output);
+    const auto* input = shards::shardOf(file, shards::ShardSide::input);
+    const auto* output = shards::shardOf(file, shards::ShardSide::output);
     if (input != nullptr) {
         text = "shard: " + printable(lineOf(factsOf(file, *input))) + '\n';
     }
@@ -139,33 +140,34 @@ std::string shardText(const CaptureFile& file)
     return text.empty() ? text : text + '\n';
 }
 
-void addShardJson(Json& answer, const CaptureFile& file)
+void addShardJson(Json& answer, const tensorfile::CaptureFile& file)
 {
-    answer["shard"] = shardJson(file, shardOf(file, ShardSide::input));
-    answer["output_shard"] = shardJson(file, shardOf(file, ShardSide::output));
+    answer["shard"] = shardJson(file, shards::shardOf(file, shards::ShardSide::input));
+    answer["output_shard"] = shardJson(file, shards::shardOf(file, shards::ShardSide::output));
 }
 
-Json placementsJson(const Sharding& sharding)
+Json placementsJson(const tensorfile::Sharding& sharding)
 {
     auto list = Json::array();
     for (const auto& placement : sharding.placements) {
         list.push_back(
             {{"kind", kindName(placement.kind)}, {"dim", placement.shards() ? Json(placement.dim) : Json(nullptr)},
                 {"split_factor",
-                    placement.kind == Placement::Kind::stridedShard ? Json(placement.splitFactor) : Json(nullptr)},
-                {"reduction", orNull(placement.reduction)}, {"text", placementText(placement)}});
+                    placement.kind == tensorfile::Placement::Kind::stridedShard ? Json(placement.splitFactor)
+                                                                                : Json(nullptr)},
+                {"reduction", orNull(placement.reduction)}, {"text", tensorfile::placementText(placement)}});
     }
     return list;
 }
 
-Json meshJson(const Sharding& sharding, std::optional<std::int64_t> rank)
+Json meshJson(const tensorfile::Sharding& sharding, std::optional<std::int64_t> rank)
 {
     constexpr std::size_t mostListed = 4096;
     auto names = Json::array();
     for (const auto& dim : sharding.mesh.dims) {
         names.push_back(orNull(dim.name));
     }
-    const auto ranks = meshRanks(sharding.mesh, rank);
+    const auto ranks = tensorfile::meshRanks(sharding.mesh, rank);
     return {{"shape", sharding.mesh.shape()}, {"names", std::move(names)},
         {"ranks", ranks && ranks->size() <= mostListed ? Json(*ranks) : Json(nullptr)}};
 }

@@ -27,7 +27,7 @@ std::int64_t sizeOf(const Range& range)
     return static_cast<std::int64_t>(range.size());
 }
 
-void sayPointsLeftOut(const JudgedFrom& from, Terminal& terminal)
+void sayPointsLeftOut(const workflow::JudgedFrom& from, Terminal& terminal)
 {
     if (from.newestPoints) {
         terminal.say(LogLevel::warning,
@@ -40,7 +40,7 @@ void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal
 {
     RunData unread;
     unread.root = source.run.root;
-    unread.rejected = unreadCaptures(source.run, diagnosis);
+    unread.rejected = diagnose::unreadCaptures(source.run, diagnosis);
     terminal.rejected(unread);
     auto& all = source.run.rejected;
     all.insert(all.end(), unread.rejected.begin(), unread.rejected.end());
@@ -54,9 +54,9 @@ ExitStatus statusOf(const Source& source)
 }
 
 Result<Source> openSource(const fs::path& path, const std::string& session, Terminal& terminal,
-    const std::optional<ColumnMap>& columns, Access access, Points points)
+    const std::optional<ingest::ColumnMap>& columns, workflow::Access access, workflow::Points points)
 {
-    auto source = openRun(path, {session, access, points, columns}, terminal.job());
+    auto source = workflow::openRun(path, {session, access, points, columns}, terminal.job());
     if (!source) {
         return source;
     }
@@ -81,19 +81,19 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
     return source;
 }
 
-Result<Diagnosis> judge(Source& source, const UserFacts& facts, const UserFiles& files, const DiagnoseOptions& options,
-    const JobContext& job, Terminal& terminal)
+Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const workflow::UserFiles& files,
+    const diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal)
 {
-    const auto from = judgedFrom(source.run, files, source.session ? &*source.session : nullptr);
+    const auto from = workflow::judgedFrom(source.run, files, source.session ? &*source.session : nullptr);
     sayPointsLeftOut(from, terminal);
-    auto diagnosis = diagnoseWith(facts, source.run, options, job);
+    auto diagnosis = workflow::diagnoseWith(facts, source.run, options, job);
     if (!diagnosis) {
         return diagnosis;
     }
     rejectUnread(source, *diagnosis, terminal);
     // The next one finds the whole diagnosis, or none.
     if (source.session && source.writable && diagnosis->stopped.empty()) {
-        if (const auto stored = storeDiagnosis(*source.session, *diagnosis, from); !stored) {
+        if (const auto stored = workflow::storeDiagnosis(*source.session, *diagnosis, from); !stored) {
             terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
         }
     }
@@ -125,9 +125,9 @@ Result<void> takeVariantsFrom(const std::string& session, Terminal& terminal)
     if (session.empty()) {
         return {};
     }
-    const auto opened = Session::open(session, OpenMode::readOnly);
+    const auto opened = session::Session::open(session, session::OpenMode::readOnly);
     const auto notes =
-        opened ? takeVariants(*opened) : Result<std::vector<std::string>>(tl::make_unexpected(opened.error()));
+        opened ? replay::takeVariants(*opened) : Result<std::vector<std::string>>(tl::make_unexpected(opened.error()));
     if (!notes) {
         return tl::make_unexpected(notes.error());
     }
@@ -141,7 +141,7 @@ Result<void> takeVariantsOf(const std::vector<std::string>& places, Terminal& te
 {
     for (const auto& place : places) {
         // What keeps a session from being opened is said by whoever reads it.
-        if (!isSessionFile(place) || !Session::open(place, OpenMode::readOnly)) {
+        if (!session::isSessionFile(place) || !session::Session::open(place, session::OpenMode::readOnly)) {
             continue;
         }
         if (auto taken = takeVariantsFrom(place, terminal); !taken) {
@@ -157,8 +157,9 @@ Result<void> keepVariantsIn(Source& source, Terminal& terminal)
         return {};
     }
     std::vector<std::string> names;
-    std::ranges::transform(addedVariants(), std::back_inserter(names), [](const Variant* own) { return own->name; });
-    const auto notes = keepVariants(*source.session, names);
+    std::ranges::transform(
+        replay::addedVariants(), std::back_inserter(names), [](const replay::Variant* own) { return own->name; });
+    const auto notes = replay::keepVariants(*source.session, names);
     if (!notes) {
         return tl::make_unexpected(notes.error());
     }

@@ -14,7 +14,7 @@
 namespace nanscope {
 
 /// What a PATH on the command line stands for: a session, or a folder or file read afresh.
-using Source = OpenedRun;
+using Source = workflow::OpenedRun;
 
 ExitStatus statusOf(const Source& source);
 
@@ -22,12 +22,13 @@ ExitStatus statusOf(const Source& source);
 /// is a session is opened to write where the command was given something to keep in it, or names it as its session.
 /// `columns` are for logs that are read now. Says every rejection. Fails where nothing is left to look at.
 Result<Source> openSource(const std::filesystem::path& path, const std::string& session, Terminal& terminal,
-    const std::optional<ColumnMap>& columns = std::nullopt, Access access = Access::read, Points points = Points::all);
+    const std::optional<ingest::ColumnMap>& columns = std::nullopt, workflow::Access access = workflow::Access::read,
+    workflow::Points points = workflow::Points::all);
 
 /// Judges a run with what the user's files hold. Stores the diagnosis where results may be stored, lists the captures
 /// that it could not read with the other files that were rejected, and says both, and which points were left out.
-Result<Diagnosis> judge(Source& source, const UserFacts& facts, const UserFiles& files, const DiagnoseOptions& options,
-    const JobContext& job, Terminal& terminal);
+Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const workflow::UserFiles& files,
+    const diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal);
 
 /// The one capture that `wanted` means: its name, its path, or the end of its path. Refused where that is more than
 /// one.

@@ -28,11 +28,11 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Result<std::int64_t> batchOf(const CaptureFile& file) const;
-    Result<int> likeDump(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const;
-    Result<int> plant(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const;
-    Result<CellRequest> cell(const Variant& variant) const;
-    Result<PlantedFault> fault(const Variant& variant, const MatrixShape& shape) const;
+    Result<std::int64_t> batchOf(const tensorfile::CaptureFile& file) const;
+    Result<int> likeDump(const tensorfile::CaptureFile& file, std::int64_t batch, Terminal& terminal) const;
+    Result<int> plant(const tensorfile::CaptureFile& file, std::int64_t batch, Terminal& terminal) const;
+    Result<replay::CellRequest> cell(const replay::Variant& variant) const;
+    Result<replay::PlantedFault> fault(const replay::Variant& variant, const MatrixShape& shape) const;
 
     std::string m_path;
     std::string m_session;
@@ -82,9 +82,9 @@ Result<std::vector<std::int64_t>> numbersOf(const std::string& text)
 }
 
 /// Rows and columns of the result a fault goes into; plantingPoint() refuses what is not there.
-std::array<std::int64_t, 2> sizeOfOp(const Program& program, const PlantedFault& fault)
+std::array<std::int64_t, 2> sizeOfOp(const replay::Program& program, const replay::PlantedFault& fault)
 {
-    for (const auto& op : opsOf(program)) {
+    for (const auto& op : replay::opsOf(program)) {
         if (op.op == fault.op && op.iteration == fault.iteration) {
             return {op.rows, op.cols};
         }
@@ -92,21 +92,21 @@ std::array<std::int64_t, 2> sizeOfOp(const Program& program, const PlantedFault&
     return {1, 1};
 }
 
-Result<Region> tileOf(const std::string& text, const std::array<std::int64_t, 2>& size)
+Result<replay::Region> tileOf(const std::string& text, const std::array<std::int64_t, 2>& size)
 {
     return numbersOf(text).map([&](const std::vector<std::int64_t>& numbers) {
         constexpr std::int64_t usual = 64;
-        Region tile {numbers[0], numbers[1], 0, 0};
+        replay::Region tile {numbers[0], numbers[1], 0, 0};
         tile.rows = numbers.size() == 4 ? numbers[2] : std::clamp<std::int64_t>(size[0] - tile.row, 1, usual);
         tile.cols = numbers.size() == 4 ? numbers[3] : std::clamp<std::int64_t>(size[1] - tile.col, 1, usual);
         return tile;
     });
 }
 
-Result<std::int64_t> Spread::batchOf(const CaptureFile& file) const
+Result<std::int64_t> Spread::batchOf(const tensorfile::CaptureFile& file) const
 {
     const auto batches = file.input.matrices().batch;
-    const auto batch = m_batch.value_or(shownBatch(file.capture));
+    const auto batch = m_batch.value_or(report::shownBatch(file.capture));
     if (batch < 0 || batch >= batches) {
         return failure(
             ErrorKind::usage, fmt::format("there is no matrix {}, the capture holds {}", batch, batches), m_path);
@@ -114,9 +114,9 @@ Result<std::int64_t> Spread::batchOf(const CaptureFile& file) const
     return batch;
 }
 
-Result<CellRequest> Spread::cell(const Variant& variant) const
+Result<replay::CellRequest> Spread::cell(const replay::Variant& variant) const
 {
-    CellRequest request;
+    replay::CellRequest request;
     request.variant = variant.name;
     request.precision = variant.precision;
     request.lowering = variant.lowering;
@@ -138,9 +138,9 @@ std::vector<std::string_view> opNames()
     return names;
 }
 
-Result<PlantedFault> Spread::fault(const Variant& variant, const MatrixShape& shape) const
+Result<replay::PlantedFault> Spread::fault(const replay::Variant& variant, const MatrixShape& shape) const
 {
-    PlantedFault fault;
+    replay::PlantedFault fault;
     if (m_op.empty()) {
         return failure(ErrorKind::usage, "--op and --iteration say whose result goes bad");
     }
@@ -148,14 +148,14 @@ Result<PlantedFault> Spread::fault(const Variant& variant, const MatrixShape& sh
     if (!op) {
         return tl::make_unexpected(op.error());
     }
-    if (!parseValue(m_value, fault)) {
+    if (!replay::parseValue(m_value, fault)) {
         return failure(ErrorKind::usage,
             fmt::format("'{}' is no value to plant; use nan, inf, -inf, zero, stale or stale:NUMBER", m_value));
     }
     fault.op = static_cast<OpName>(*op);
     fault.iteration = m_iteration;
     fault.mirrored = m_mirrored;
-    const auto program = compileProgram(variant, shape, {});
+    const auto program = replay::compileProgram(variant, shape, {});
     if (!program) {
         return tl::make_unexpected(program.error());
     }
@@ -164,15 +164,15 @@ Result<PlantedFault> Spread::fault(const Variant& variant, const MatrixShape& sh
         return tl::make_unexpected(tile.error());
     }
     fault.region = *tile;
-    return plantingPoint(*program, fault).map([&](std::size_t) { return fault; });
+    return replay::plantingPoint(*program, fault).map([&](std::size_t) { return fault; });
 }
 
-Result<int> Spread::plant(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const
+Result<int> Spread::plant(const tensorfile::CaptureFile& file, std::int64_t batch, Terminal& terminal) const
 {
     if (m_variants.empty()) {
         return failure(ErrorKind::usage, "--variant says what is replayed");
     }
-    const auto variant = findVariant(m_variants);
+    const auto variant = replay::findVariant(m_variants);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
@@ -181,8 +181,8 @@ Result<int> Spread::plant(const CaptureFile& file, std::int64_t batch, Terminal&
     if (!request || !planted) {
         return tl::make_unexpected(!request ? request.error() : planted.error());
     }
-    FilmRequest wanted {m_path, *request, batch, {}, *planted};
-    const auto film = spreadFilm(wanted, makeCoreDevice, terminal.job());
+    replay::FilmRequest wanted {m_path, *request, batch, {}, *planted};
+    const auto film = diagnose::spreadFilm(wanted, replay::makeCoreDevice, terminal.job());
     if (!film) {
         return tl::make_unexpected(film.error());
     }
@@ -194,14 +194,15 @@ Result<int> Spread::plant(const CaptureFile& file, std::int64_t batch, Terminal&
     return exitDone;
 }
 
-Result<int> Spread::likeDump(const CaptureFile& file, std::int64_t batch, Terminal& terminal) const
+Result<int> Spread::likeDump(const tensorfile::CaptureFile& file, std::int64_t batch, Terminal& terminal) const
 {
     if (!file.output) {
         return failure(ErrorKind::unsupported, "the capture holds no output to end like", m_path);
     }
     const auto names = variantsOf(listOf(m_variants));
-    auto patterns = damagePatterns(file);
-    const auto ends = names ? endingLike(file, batch, *names) : Result<EndsLike>(tl::make_unexpected(names.error()));
+    auto patterns = diagnose::damagePatterns(file);
+    const auto ends = names ? diagnose::endingLike(file, batch, *names)
+                            : Result<diagnose::EndsLike>(tl::make_unexpected(names.error()));
     if (!patterns || !ends) {
         return tl::make_unexpected(!patterns ? patterns.error() : ends.error());
     }
@@ -212,7 +213,7 @@ Result<int> Spread::likeDump(const CaptureFile& file, std::int64_t batch, Termin
     if (terminal.json()) {
         terminal.printJson(likeDumpJson(file.capture, damage, *ends));
     } else {
-        terminal.print(likeDumpText(file.capture, damage, *ends, variantFileWords(variantFiles(), false)));
+        terminal.print(likeDumpText(file.capture, damage, *ends, report::variantFileWords(variantFiles(), false)));
     }
     return exitDone;
 }
@@ -222,11 +223,11 @@ Result<int> Spread::run(Terminal& terminal)
     if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    auto file = openCapture(m_path);
+    auto file = tensorfile::openCapture(m_path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    if (auto scanned = scanCapture(*file); !scanned) {
+    if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
         return tl::make_unexpected(scanned.error());
     }
     const auto batch = batchOf(*file);

@@ -26,25 +26,25 @@ using Json = nlohmann::ordered_json;
 constexpr int mapWidth = 64;
 constexpr int mapHeight = 6;
 
-std::string tileWords(const Region& tile)
+std::string tileWords(const replay::Region& tile)
 {
     return fmt::format(
         "rows {}-{} x columns {}-{}", tile.row, tile.row + tile.rows - 1, tile.col, tile.col + tile.cols - 1);
 }
 
-double shareOf(const SpreadFrame& frame)
+double shareOf(const diagnose::SpreadFrame& frame)
 {
     const auto& scan = frame.trace.batches.front();
     return scan.count == 0 ? 0 : static_cast<double>(scan.nonFinite()) / static_cast<double>(scan.count);
 }
 
-std::string shareText(const SpreadFrame& frame)
+std::string shareText(const diagnose::SpreadFrame& frame)
 {
     const auto share = shareOf(frame);
     return share == 0 ? "-" : fmt::format("{:.3g} %", 100 * share);
 }
 
-std::string sentenceOf(const SpreadFrame& frame)
+std::string sentenceOf(const diagnose::SpreadFrame& frame)
 {
     const bool damaged = frame.damage.count > 0;
     auto text = damaged ? fmt::format("{}: {}", name(frame.damage.shape), frame.damage.text) : std::string("finite");
@@ -55,26 +55,26 @@ std::string sentenceOf(const SpreadFrame& frame)
     return frame.planted ? text + "  (planted here)" : text;
 }
 
-std::string opLine(const SpreadFrame& frame)
+std::string opLine(const diagnose::SpreadFrame& frame)
 {
     return fmt::format("step {}  {:<10} {:>11}  {:>7}  {}\n", frame.trace.iteration, name(frame.trace.op),
         fmt::format("{}x{}", frame.trace.rows, frame.trace.cols), shareText(frame), sentenceOf(frame));
 }
 
-std::string mapOf(const SpreadFrame& frame)
+std::string mapOf(const diagnose::SpreadFrame& frame)
 {
     const bool shaped =
         frame.damage.count > 0 && frame.damage.shape != DamageShape::wholeElement && !frame.trace.tiles.empty();
     std::string text;
     if (shaped) {
-        for (const auto& line : tileText(frame.trace.tiles.front(), mapWidth, mapHeight)) {
+        for (const auto& line : report::tileText(frame.trace.tiles.front(), mapWidth, mapHeight)) {
             text += "        " + line + "\n";
         }
     }
     return text;
 }
 
-std::string endText(const SpreadFilm& film)
+std::string endText(const diagnose::SpreadFilm& film)
 {
     if (!film.endsLikeDump) {
         return "The capture holds no output to compare the end with.\n";
@@ -87,7 +87,7 @@ std::string endText(const SpreadFilm& film)
                               : "It does not end like the dump: other elements are not finite.\n";
 }
 
-std::string commandFor(const Capture& capture, const EndingPlace& ending)
+std::string commandFor(const Capture& capture, const diagnose::EndingPlace& ending)
 {
     const auto& [row, col, rows, cols] = ending.tile;
     return fmt::format("nanscope spread {} --variant {} --op {} --iteration {} --tile {},{},{},{}{}", capture.file,
@@ -101,7 +101,7 @@ Json patternJson(const DamagePattern& damage)
         {"rows", {damage.rowBegin, damage.rowEnd}}, {"cols", {damage.colBegin, damage.colEnd}}};
 }
 
-Json frameJson(const SpreadFrame& frame)
+Json frameJson(const diagnose::SpreadFrame& frame)
 {
     const auto& scan = frame.trace.batches.front();
     return {{"iteration", frame.trace.iteration}, {"op", name(frame.trace.op)}, {"rows", frame.trace.rows},
@@ -111,7 +111,7 @@ Json frameJson(const SpreadFrame& frame)
 }
 
 /// Only for words: the verdict is not judged here.
-CaptureVerdict wordsOf(const DamagePattern& damage, const EndsLike& ends)
+CaptureVerdict wordsOf(const DamagePattern& damage, const diagnose::EndsLike& ends)
 {
     CaptureVerdict verdict;
     verdict.facts.damage = damage;
@@ -124,15 +124,15 @@ CaptureVerdict wordsOf(const DamagePattern& damage, const EndsLike& ends)
 
 } // namespace
 
-std::string spreadText(const SpreadFilm& film, const PlantedFault& fault)
+std::string spreadText(const diagnose::SpreadFilm& film, const replay::PlantedFault& fault)
 {
     const auto& cell = film.cell;
     auto text = fmt::format("{}, matrix {}: {} in {}, {}\nPlanted: {} in {} of step {}, {}{}\n\n",
-        printable(cell.capture), film.batch, cell.variant, name(cell.precision), name(cell.lowering), valueText(fault),
-        name(fault.op), fault.iteration, tileWords(fault.region),
+        printable(cell.capture), film.batch, cell.variant, name(cell.precision), name(cell.lowering),
+        replay::valueText(fault), name(fault.op), fault.iteration, tileWords(fault.region),
         fault.mirrored ? "; symmetric products computed as one triangle and mirrored" : "");
-    const auto planted =
-        std::find_if(film.frames.begin(), film.frames.end(), [](const SpreadFrame& frame) { return frame.planted; });
+    const auto planted = std::find_if(
+        film.frames.begin(), film.frames.end(), [](const diagnose::SpreadFrame& frame) { return frame.planted; });
     std::string shown;
     for (auto frame = planted; frame != film.frames.end(); ++frame) {
         text += opLine(*frame) + (frame->damage.text == shown ? "" : mapOf(*frame));
@@ -141,7 +141,7 @@ std::string spreadText(const SpreadFilm& film, const PlantedFault& fault)
     return text + "\n" + endText(film);
 }
 
-Json spreadJson(const SpreadFilm& film, const PlantedFault& fault)
+Json spreadJson(const diagnose::SpreadFilm& film, const replay::PlantedFault& fault)
 {
     const auto& cell = film.cell;
     auto ops = Json::array();
@@ -151,12 +151,12 @@ Json spreadJson(const SpreadFilm& film, const PlantedFault& fault)
     return {{"schema", "nanscope.spread/1"}, {"capture", cell.capture}, {"variant", cell.variant},
         {"precision", name(cell.precision)}, {"lowering", name(cell.lowering)}, {"device", cell.device},
         {"arithmetic", cell.native ? "native" : "emulated"}, {"epsilon", jsonNumber(cell.epsilon)},
-        {"batch", film.batch}, {"plant", plantToJson(fault)}, {"ops", std::move(ops)},
+        {"batch", film.batch}, {"plant", rpc::plantToJson(fault)}, {"ops", std::move(ops)},
         {"ends_like_dump", film.endsLikeDump ? Json(*film.endsLikeDump) : Json(nullptr)}};
 }
 
 std::string likeDumpText(
-    const Capture& capture, const DamagePattern& damage, const EndsLike& ends, const std::string& words)
+    const Capture& capture, const DamagePattern& damage, const diagnose::EndsLike& ends, const std::string& words)
 {
     auto text = fmt::format("{}, matrix {}: {}\n{}.\n", printable(capture.file), damage.batch,
         damage.count > 0 ? fmt::format("{}: {}", name(damage.shape), damage.text) : "every value is finite",
@@ -178,7 +178,7 @@ std::string likeDumpText(
     return text;
 }
 
-Json likeDumpJson(const Capture& capture, const DamagePattern& damage, const EndsLike& ends)
+Json likeDumpJson(const Capture& capture, const DamagePattern& damage, const diagnose::EndsLike& ends)
 {
     auto places = Json::array();
     for (const auto& [place, tile] : ends.places) {

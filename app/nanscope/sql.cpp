@@ -28,7 +28,7 @@ private:
     std::string m_query;
 };
 
-std::string text(const Session::Table& result)
+std::string text(const session::Session::Table& result)
 {
     std::vector<Table::Column> columns;
     for (const auto& column : result.columns) {
@@ -45,7 +45,7 @@ std::string text(const Session::Table& result)
     return table.text();
 }
 
-nlohmann::ordered_json json(const Session::Table& result)
+nlohmann::ordered_json json(const session::Session::Table& result)
 {
     auto rows = nlohmann::ordered_json::array();
     for (const auto& row : result.rows) {
@@ -60,7 +60,7 @@ nlohmann::ordered_json json(const Session::Table& result)
 
 Result<int> Sql::run(Terminal& terminal)
 {
-    const auto session = Session::open(m_session, OpenMode::readOnly);
+    const auto session = session::Session::open(m_session, session::OpenMode::readOnly);
     if (!session) {
         return tl::make_unexpected(session.error());
     }

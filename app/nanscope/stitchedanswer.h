@@ -14,10 +14,10 @@ namespace nanscope {
 /// One logical tensor, and which side of which call it is.
 struct StitchedSide
 {
-    ShardSide side = ShardSide::input;
+    shards::ShardSide side = shards::ShardSide::input;
     std::string matchedBy;
     std::optional<std::int64_t> spreadMs; ///< between the first and the last dump, by the times in their names
-    Stitched tensor;
+    shards::Stitched tensor;
 };
 
 std::string stitchedText(const StitchedSide& side);

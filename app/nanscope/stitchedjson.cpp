@@ -25,7 +25,7 @@ Json indexJson(const Shape& shape, std::int64_t flat)
     return flat < 0 ? Json(nullptr) : Json(indexIn(shape, flat));
 }
 
-Json shardsJson(const Stitched& tensor)
+Json shardsJson(const shards::Stitched& tensor)
 {
     auto list = Json::array();
     for (const auto& shard : tensor.shards) {
@@ -36,7 +36,7 @@ Json shardsJson(const Stitched& tensor)
     return list;
 }
 
-Json missingJson(const Stitched& tensor)
+Json missingJson(const shards::Stitched& tensor)
 {
     auto list = Json::array();
     for (const auto& missing : tensor.missing) {
@@ -46,7 +46,7 @@ Json missingJson(const Stitched& tensor)
     return list;
 }
 
-Json driftJson(const Stitched& tensor)
+Json driftJson(const shards::Stitched& tensor)
 {
     auto list = Json::array();
     for (const auto& drift : tensor.drift) {
@@ -59,7 +59,7 @@ Json driftJson(const Stitched& tensor)
     return list;
 }
 
-Json reducedJson(const ReducedTotals& totals, DType type, const Shape& shape)
+Json reducedJson(const shards::ReducedTotals& totals, DType type, const Shape& shape)
 {
     auto json = toJson(totals.scan, shape);
     json["dtype"] = shortName(type);
@@ -68,7 +68,7 @@ Json reducedJson(const ReducedTotals& totals, DType type, const Shape& shape)
     return json;
 }
 
-Json partialJson(const Stitched& tensor)
+Json partialJson(const shards::Stitched& tensor)
 {
     if (!tensor.partial) {
         return nullptr;
@@ -83,7 +83,7 @@ Json partialJson(const Stitched& tensor)
     return json;
 }
 
-Json unusedJson(const Stitched& tensor)
+Json unusedJson(const shards::Stitched& tensor)
 {
     auto list = Json::array();
     for (const auto& unused : tensor.unused) {
@@ -99,7 +99,7 @@ Json stitchedJson(const StitchedSide& side)
     const auto& tensor = side.tensor;
     const bool computed = tensor.problem.empty() && !tensor.shards.empty();
     const auto rank = tensor.shards.empty() ? std::nullopt : tensor.shards.front().place.rank;
-    return {{"side", side.side == ShardSide::input ? "input" : "output"}, {"shape", tensor.sharding.shape},
+    return {{"side", side.side == shards::ShardSide::input ? "input" : "output"}, {"shape", tensor.sharding.shape},
         {"dtype", shortName(tensor.dtype)}, {"placements", placementsJson(tensor.sharding)},
         {"mesh", meshJson(tensor.sharding, rank)}, {"matched_by", side.matchedBy},
         {"dumped_within_ms", orNull(side.spreadMs)}, {"shards", shardsJson(tensor)},

@@ -24,10 +24,10 @@ std::string header(const StitchedSide& side)
     const auto& tensor = side.tensor;
     const auto spread = side.spreadMs ? fmt::format("; dumped within {} ms", countText(*side.spreadMs)) : "";
     return fmt::format("{} {} {} on mesh {}, {}\n{} of {} shards; matched by: {}{}\n\n",
-        side.side == ShardSide::input ? "input" : "output", shapeText(tensor.sharding.shape), shortName(tensor.dtype),
-        printable(meshText(tensor.sharding.mesh)), printable(placementsText(tensor.sharding)),
-        countText(std::ssize(tensor.shards)), countText(tensor.sharding.mesh.ranks()), printable(side.matchedBy),
-        spread);
+        side.side == shards::ShardSide::input ? "input" : "output", shapeText(tensor.sharding.shape),
+        shortName(tensor.dtype), printable(shards::meshText(tensor.sharding.mesh)),
+        printable(tensorfile::placementsText(tensor.sharding)), countText(std::ssize(tensor.shards)),
+        countText(tensor.sharding.mesh.ranks()), printable(side.matchedBy), spread);
 }
 
 void addScan(Table& table, const std::string& what, const Scan& scan, const Shape& shape)
@@ -38,7 +38,7 @@ void addScan(Table& table, const std::string& what, const Scan& scan, const Shap
         numberText(std::sqrt(scan.sumSquares)), first});
 }
 
-std::string scansText(const Stitched& tensor)
+std::string scansText(const shards::Stitched& tensor)
 {
     constexpr auto right = Table::Align::right;
     Table table({{""}, {"elements", right}, {"NaN", right}, {"Inf", right}, {"-Inf", right}, {"zero", right},
@@ -61,7 +61,7 @@ std::string yesOrNo(std::optional<bool> value)
     return value ? *value ? "yes" : "no" : "not known";
 }
 
-std::string nonFiniteText(const Stitched& tensor)
+std::string nonFiniteText(const shards::Stitched& tensor)
 {
     auto text = fmt::format("Non-finite in a shard: {}; in the logical tensor: {}\n", yesOrNo(tensor.partsNonFinite()),
         yesOrNo(tensor.logicalNonFinite()));
@@ -74,26 +74,26 @@ std::string nonFiniteText(const Stitched& tensor)
     return text;
 }
 
-std::string missingText(const Stitched& tensor)
+std::string missingText(const shards::Stitched& tensor)
 {
     std::string text;
     const auto named = std::min(tensor.missing.size(), mostLines);
     for (std::size_t i = 0; i < named; ++i) {
         const auto& missing = tensor.missing[i];
         text += fmt::format("Missing: {} at {}, {}{}\n",
-            missing.rank ? fmt::format("rank {}", *missing.rank) : "a rank", coordinateText(missing.coordinate),
+            missing.rank ? fmt::format("rank {}", *missing.rank) : "a rank", shards::coordinateText(missing.coordinate),
             missing.held, missing.replicated ? ", which another dump holds too" : "");
     }
     const auto left = tensor.missingRanks - static_cast<std::int64_t>(named);
     return left > 0 ? text + fmt::format("Missing: {} more\n", counted(left, "rank")) : text;
 }
 
-std::string nameOf(const Shard& shard)
+std::string nameOf(const shards::Shard& shard)
 {
     return shard.place.rank ? fmt::format("rank {}", *shard.place.rank) : printable(shard.file);
 }
 
-std::string driftLine(const Stitched& tensor, const Drift& drift)
+std::string driftLine(const shards::Stitched& tensor, const shards::Drift& drift)
 {
     auto text = fmt::format("Replicas differ: {} and {} in {}, first {}", nameOf(tensor.shards[drift.a]),
         nameOf(tensor.shards[drift.b]), counted(drift.differing, "element"),
@@ -107,7 +107,7 @@ std::string driftLine(const Stitched& tensor, const Drift& drift)
     return text + '\n';
 }
 
-std::string driftText(const Stitched& tensor)
+std::string driftText(const shards::Stitched& tensor)
 {
     std::string text;
     const auto named = std::min(tensor.drift.size(), mostLines);
@@ -118,7 +118,7 @@ std::string driftText(const Stitched& tensor)
     return left > 0 ? text + fmt::format("Replicas differ: {} more\n", counted(left, "pair")) : text;
 }
 
-std::string overflowText(const Stitched& tensor)
+std::string overflowText(const shards::Stitched& tensor)
 {
     const auto& partial = tensor.partial;
     const auto* wide = partial && partial->wide ? &*partial->wide : nullptr;

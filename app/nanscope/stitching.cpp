@@ -31,14 +31,14 @@ Result<std::vector<NamedFile>> filesUnder(const std::vector<std::string>& paths,
 {
     std::vector<NamedFile> files;
     for (const auto& path : paths) {
-        auto found = findFiles(path, terminal.job());
+        auto found = ingest::findFiles(path, terminal.job());
         if (!found) {
             return tl::make_unexpected(found.error());
         }
         std::error_code error;
         const bool given = !std::filesystem::is_directory(path, error);
         for (const auto& file : found->files) {
-            if (given || file.kind == FoundFile::Kind::tensor) {
+            if (given || file.kind == ingest::FoundFile::Kind::tensor) {
                 files.push_back({file.path, given});
             }
         }
@@ -46,21 +46,22 @@ Result<std::vector<NamedFile>> filesUnder(const std::vector<std::string>& paths,
     return files;
 }
 
-Result<CaptureFile> readShards(const NamedFile& file)
+Result<tensorfile::CaptureFile> readShards(const NamedFile& file)
 {
-    auto capture = openCapture(file.path);
-    const bool shards =
-        capture && (shardOf(*capture, ShardSide::input) != nullptr || shardOf(*capture, ShardSide::output) != nullptr);
+    auto capture = tensorfile::openCapture(file.path);
+    const bool shards = capture
+        && (shards::shardOf(*capture, shards::ShardSide::input) != nullptr
+            || shards::shardOf(*capture, shards::ShardSide::output) != nullptr);
     if (!shards) {
         return capture;
     }
-    return scanCapture(*capture).map([&] { return std::move(*capture); });
+    return tensorfile::scanCapture(*capture).map([&] { return std::move(*capture); });
 }
 
 /// What lies in the files, and whether some could not be used.
 struct ReadCaptures
 {
-    std::vector<CaptureFile> captures;
+    std::vector<tensorfile::CaptureFile> captures;
     bool rejected = false;
 };
 
@@ -69,7 +70,7 @@ Result<ReadCaptures> readAll(const std::vector<NamedFile>& files, Terminal& term
     constexpr std::size_t ahead = 64;
     const auto threads = std::max(1U, std::thread::hardware_concurrency());
     ReadCaptures read;
-    ReadAhead<Result<CaptureFile>> reader(
+    ingest::ReadAhead<Result<tensorfile::CaptureFile>> reader(
         files.size(), threads, ahead, [&](std::size_t i) { return readShards(files[i]); });
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (terminal.cancelToken().cancelled()) {
@@ -90,7 +91,7 @@ Result<ReadCaptures> readAll(const std::vector<NamedFile>& files, Terminal& term
     return read;
 }
 
-std::optional<std::int64_t> spreadOf(const std::vector<CaptureFile>& captures, const ShardSet& set)
+std::optional<std::int64_t> spreadOf(const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSet& set)
 {
     std::vector<std::int64_t> times;
     for (const auto index : set.captures) {
@@ -107,15 +108,15 @@ std::optional<std::int64_t> spreadOf(const std::vector<CaptureFile>& captures, c
 }
 
 Result<std::vector<StitchedSide>> stitchSet(
-    const std::vector<CaptureFile>& captures, const ShardSet& set, Terminal& terminal)
+    const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSet& set, Terminal& terminal)
 {
     std::vector<StitchedSide> sides;
-    for (const auto side : {ShardSide::input, ShardSide::output}) {
-        auto shards = shardsOf(captures, set, side);
+    for (const auto side : {shards::ShardSide::input, shards::ShardSide::output}) {
+        auto shards = shards::shardsOf(captures, set, side);
         if (shards.empty()) {
             continue;
         }
-        auto tensor = stitch(std::move(shards), terminal.job());
+        auto tensor = shards::stitch(std::move(shards), terminal.job());
         if (!tensor) {
             return tl::make_unexpected(tensor.error());
         }
@@ -125,7 +126,8 @@ Result<std::vector<StitchedSide>> stitchSet(
 }
 
 /// Shards of which nothing is claimed, each group with its reason.
-void sayUnmatched(const std::vector<CaptureFile>& captures, const ShardSets& matched, Terminal& terminal)
+void sayUnmatched(
+    const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSets& matched, Terminal& terminal)
 {
     for (const auto& group : matched.unmatched) {
         const auto& first = captures[group.captures.front()].capture;
@@ -138,7 +140,8 @@ void sayUnmatched(const std::vector<CaptureFile>& captures, const ShardSets& mat
     }
 }
 
-nlohmann::ordered_json unmatchedJson(const std::vector<CaptureFile>& captures, const ShardSets& matched)
+nlohmann::ordered_json unmatchedJson(
+    const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSets& matched)
 {
     auto list = nlohmann::ordered_json::array();
     for (const auto& group : matched.unmatched) {
@@ -168,9 +171,9 @@ void print(const std::vector<StitchedSide>& sides, nlohmann::ordered_json unmatc
 }
 
 /// A whole that is judged must hold what ran, not what stitching made of it.
-std::string notTheWhole(const Stitched& tensor)
+std::string notTheWhole(const shards::Stitched& tensor)
 {
-    const auto parts = [](const Drift& drift) { return drift.classChanges > 0; };
+    const auto parts = [](const shards::Drift& drift) { return drift.classChanges > 0; };
     if (std::any_of(tensor.drift.begin(), tensor.drift.end(), parts)) {
         return "replicas disagree on which elements are finite, and nothing says which were used";
     }
@@ -183,27 +186,28 @@ std::string notTheWhole(const Stitched& tensor)
 }
 
 /// A capture of the logical tensors, as if one rank had made it.
-Result<void> writeWhole(const std::vector<StitchedSide>& sides, const CaptureFile& first, const std::string& output)
+Result<void> writeWhole(
+    const std::vector<StitchedSide>& sides, const tensorfile::CaptureFile& first, const std::string& output)
 {
-    std::vector<std::pair<std::string, ValueToWrite>> entries;
+    std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries;
     for (const auto& side : sides) {
         if (const auto why = notTheWhole(side.tensor); !why.empty()) {
             return failure(ErrorKind::unsupported, "the whole was not written: " + why, output);
         }
-        auto bytes = logicalBytes(side.tensor);
+        auto bytes = shards::logicalBytes(side.tensor);
         if (!bytes) {
             return failure(bytes.error().kind, bytes.error().what, output);
         }
-        const std::string name = side.side == ShardSide::input ? "input" : "output";
+        const std::string name = side.side == shards::ShardSide::input ? "input" : "output";
         entries.emplace_back(
-            name, TensorToWrite {name, side.tensor.dtype, side.tensor.sharding.shape, std::move(*bytes)});
+            name, tensorfile::TensorToWrite {name, side.tensor.dtype, side.tensor.sharding.shape, std::move(*bytes)});
     }
     entries.emplace_back("shape", sides.front().tensor.sharding.shape);
     entries.emplace_back("dtype", "torch." + std::string(torchName(sides.front().tensor.dtype)));
     if (first.capture.epsilon) {
         entries.emplace_back("epsilon", *first.capture.epsilon);
     }
-    return writePt(output, entries);
+    return tensorfile::writePt(output, entries);
 }
 
 } // namespace
@@ -218,7 +222,7 @@ Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::str
     if (!read) {
         return tl::make_unexpected(read.error());
     }
-    const auto matched = matchShards(read->captures);
+    const auto matched = shards::matchShards(read->captures);
     sayUnmatched(read->captures, matched, terminal);
     if (matched.sets.empty()) {
         return failure(ErrorKind::unsupported,

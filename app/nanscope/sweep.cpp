@@ -31,7 +31,7 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Result<SweepRequest> request() const;
+    Result<replay::SweepRequest> request() const;
     Result<int> show(Terminal& terminal) const;
     Result<std::optional<SweptFunction>> openFunction(const Source& source, Terminal& terminal) const;
 
@@ -61,7 +61,7 @@ Sweep::Sweep(CLI::App& root)
     list("--lowering", m_lowerings, "eager, fused; default: each variant's own");
     list("--device", m_devices, "cpu, and those of nanscope-worker such as cuda:0");
     options().add("--epsilon", m_epsilon, "Instead of the captured one");
-    options().add("--steps", m_steps, "Iterations, 1 to 100").within(1, maxSteps);
+    options().add("--steps", m_steps, "Iterations, 1 to 100").within(1, replay::maxSteps);
     options().add("--gauges", m_gauges, "\"deep\": per step distance to fp64, smallest eigenvalue and more");
     m_function.add(options());
     addVariantFileOption();
@@ -73,9 +73,9 @@ std::vector<std::string> split(const std::vector<std::string>& given)
     return listOf(fmt::format("{}", fmt::join(given, ",")));
 }
 
-Result<SweepRequest> Sweep::request() const
+Result<replay::SweepRequest> Sweep::request() const
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     auto variants = variantsOf(split(m_variants));
     auto precisions = precisionsOf(split(m_precisions));
     auto lowerings = loweringsOf(split(m_lowerings));
@@ -161,9 +161,9 @@ std::string footer(const std::vector<Cell>& cells)
 
 nlohmann::ordered_json answerJson(const Sweeper& sweeper)
 {
-    auto json = sweepJson(sweeper.cells());
+    auto json = report::sweepJson(sweeper.cells());
     for (const auto& call : sweeper.functionRows()) {
-        json["cells"].push_back(toJson(call));
+        json["cells"].push_back(instruments::toJson(call));
     }
     return json;
 }
@@ -216,7 +216,7 @@ Result<int> Sweep::run(Terminal& terminal)
     if (!devices) {
         return tl::make_unexpected(devices.error());
     }
-    auto source = openSource(m_path, m_session, terminal, std::nullopt, Access::store);
+    auto source = openSource(m_path, m_session, terminal, std::nullopt, workflow::Access::store);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

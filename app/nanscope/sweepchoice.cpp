@@ -45,7 +45,7 @@ std::vector<std::string> recommended(const std::vector<std::string>& names)
 {
     std::vector<std::string> published;
     std::copy_if(names.begin(), names.end(), std::back_inserter(published), [](const std::string& name) {
-        const auto variant = findVariant(name);
+        const auto variant = replay::findVariant(name);
         return variant && (*variant)->published;
     });
     return published.empty() ? names : published;
@@ -101,15 +101,15 @@ Result<std::vector<std::string>> plausibleVariants(const Capture& capture, const
 {
     // The format that a sidecar names is one of those that are swept.
     const auto recorded = capture.variant.value_or(std::string());
-    if (const auto said = recorded.substr(0, recorded.find(':')); findVariant(said)) {
+    if (const auto said = recorded.substr(0, recorded.find(':')); replay::findVariant(said)) {
         return std::vector {said};
     }
-    const auto file = openCapture(capture);
+    const auto file = tensorfile::openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    auto device = makeEigenDevice();
-    const auto found = identify(*file, *device, cancel);
+    auto device = replay::makeEigenDevice();
+    const auto found = diagnose::identify(*file, *device, cancel);
     if (!found && found.error().kind == ErrorKind::cancelled) {
         return tl::make_unexpected(found.error());
     }

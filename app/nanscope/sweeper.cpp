@@ -13,8 +13,8 @@
 
 namespace nanscope {
 
-Sweeper::Sweeper(SweepRequest request, SweepDevices devices, std::optional<SweptFunction> function, Source& source,
-    Terminal& terminal)
+Sweeper::Sweeper(replay::SweepRequest request, SweepDevices devices, std::optional<SweptFunction> function,
+    Source& source, Terminal& terminal)
     : m_request(std::move(request))
     , m_devices(std::move(devices))
     , m_function(std::move(function))
@@ -42,9 +42,9 @@ Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
     return {};
 }
 
-std::vector<FunctionCell> Sweeper::functionRows() const
+std::vector<instruments::FunctionCell> Sweeper::functionRows() const
 {
-    return m_function ? m_function->rows() : std::vector<FunctionCell>();
+    return m_function ? m_function->rows() : std::vector<instruments::FunctionCell>();
 }
 
 Result<void> Sweeper::runCapture(const Capture& capture)
@@ -65,7 +65,7 @@ Result<void> Sweeper::runCapture(const Capture& capture)
 /// even one that says so.
 Result<void> Sweeper::requireUnchanged(const Capture& capture) const
 {
-    const auto file = openCapture(capture);
+    const auto file = tensorfile::openCapture(capture);
     return file || file.error().kind != ErrorKind::refused ? Result<void>() : tl::make_unexpected(file.error());
 }
 
@@ -83,7 +83,8 @@ Result<void> Sweeper::replayCapture(const Capture& capture)
     };
     if (!m_devices.own.empty()) {
         m_request.devices = m_devices.own;
-        if (auto done = sweep(m_request, makeCoreDevice, job(), [&](Cell cell) { onCell(std::move(cell), true); });
+        if (auto done = replay::sweep(
+                m_request, replay::makeCoreDevice, job(), [&](Cell cell) { onCell(std::move(cell), true); });
             !done) {
             return done;
         }
@@ -122,8 +123,8 @@ void Sweeper::sayMemory(const Capture& capture)
 {
     std::int64_t most = 0;
     for (const auto& name : m_request.variants) {
-        if (const auto variant = findVariant(name)) {
-            most = std::max(most, peakBytes(**variant, matrixShape(capture.input.shape)));
+        if (const auto variant = replay::findVariant(name)) {
+            most = std::max(most, replay::peakBytes(**variant, matrixShape(capture.input.shape)));
         }
     }
     m_terminal.say(LogLevel::info,

@@ -26,13 +26,13 @@ struct SweptCapture
 class Sweeper
 {
 public:
-    Sweeper(SweepRequest request, SweepDevices devices, std::optional<SweptFunction> function, Source& source,
+    Sweeper(replay::SweepRequest request, SweepDevices devices, std::optional<SweptFunction> function, Source& source,
         Terminal& terminal);
 
     Result<void> run(const std::vector<const Capture*>& captures);
 
     const std::vector<Cell>& cells() const { return m_cells; }
-    std::vector<FunctionCell> functionRows() const;
+    std::vector<instruments::FunctionCell> functionRows() const;
     const std::vector<SweptCapture>& swept() const { return m_swept; }
     /// False where cells that were asked for are not to be had; the reason was said.
     bool complete() const { return m_devices.complete && (!m_function || m_function->complete()); }
@@ -47,7 +47,7 @@ private:
     void store(Cell& cell);
     void take(Cell& cell);
 
-    SweepRequest m_request;
+    replay::SweepRequest m_request;
     SweepDevices m_devices;
     std::optional<SweptFunction> m_function;
     Source& m_source;

@@ -16,7 +16,7 @@ namespace nanscope {
 
 namespace {
 
-Result<std::unique_ptr<ImplSubject>> startOn(
+Result<std::unique_ptr<instruments::ImplSubject>> startOn(
     const std::string& device, const FunctionOptions& options, Terminal& terminal)
 {
     const auto choice = options.choice(device, {});
@@ -24,12 +24,12 @@ Result<std::unique_ptr<ImplSubject>> startOn(
         return tl::make_unexpected(choice.error());
     }
     sayWhatRuns(*choice, terminal);
-    return ImplSubject::make(*choice, terminal.cancelToken());
+    return instruments::ImplSubject::make(*choice, terminal.cancelToken());
 }
 
-FunctionNeighbours neighboursIn(const SweepRequest& request, const std::vector<Cell>& cells)
+instruments::FunctionNeighbours neighboursIn(const replay::SweepRequest& request, const std::vector<Cell>& cells)
 {
-    FunctionNeighbours beside {request.variants, {}, request.steps};
+    instruments::FunctionNeighbours beside {request.variants, {}, request.steps};
     for (const auto& cell : cells) {
         const bool exact = cell.precision == Precision::fp64 && cell.error.empty() && cell.outcome < Outcome::inf;
         if (exact && std::find(beside.exact.begin(), beside.exact.end(), cell.variant) == beside.exact.end()) {
@@ -49,7 +49,7 @@ struct Tally
     double seconds = 0;
 };
 
-Tally tallyOf(const std::vector<FunctionCell>& rows, const Environment& environment)
+Tally tallyOf(const std::vector<instruments::FunctionCell>& rows, const Environment& environment)
 {
     Tally tally;
     for (const auto& row : rows) {
@@ -64,7 +64,7 @@ Tally tallyOf(const std::vector<FunctionCell>& rows, const Environment& environm
     return tally;
 }
 
-std::string lineOf(const FunctionCell& row, const Tally& tally)
+std::string lineOf(const instruments::FunctionCell& row, const Tally& tally)
 {
     const auto& environment = row.cell.environment;
     auto text = fmt::format("{}: {} in {}, called as {} in {}, {}, {}", row.cell.variant, counted(tally.calls, "call"),
@@ -110,19 +110,20 @@ Result<SweptFunction> SweptFunction::open(
     return function;
 }
 
-Result<void> SweptFunction::run(const SweepRequest& request, const Capture& capture, const std::vector<Cell>& cells)
+Result<void> SweptFunction::run(
+    const replay::SweepRequest& request, const Capture& capture, const std::vector<Cell>& cells)
 {
     const auto beside = neighboursIn(request, cells);
     for (const auto& subject : m_subjects) {
         Progress progress {"sweep", "function", static_cast<std::int64_t>(m_rows.size()), 0, "calls", capture.file};
         m_terminal->progress(progress);
-        auto row = functionCell(*subject, capture, request.epsilon, beside, m_terminal->job());
+        auto row = instruments::functionCell(*subject, capture, request.epsilon, beside, m_terminal->job());
         if (!row) {
             return tl::make_unexpected(row.error());
         }
         ++progress.done;
         row->cell.capture = capture.file;
-        m_terminal->cellDone(progress, toJson(*row));
+        m_terminal->cellDone(progress, instruments::toJson(*row));
         m_rows.push_back(std::move(*row));
     }
     return {};
@@ -130,17 +131,18 @@ Result<void> SweptFunction::run(const SweepRequest& request, const Capture& capt
 
 bool SweptFunction::complete() const
 {
-    return m_complete
-        && std::all_of(m_rows.begin(), m_rows.end(), [](const FunctionCell& row) { return row.cell.error.empty(); });
+    return m_complete && std::all_of(m_rows.begin(), m_rows.end(), [](const instruments::FunctionCell& row) {
+        return row.cell.error.empty();
+    });
 }
 
-std::string functionFooter(const std::vector<FunctionCell>& rows)
+std::string functionFooter(const std::vector<instruments::FunctionCell>& rows)
 {
     std::string text;
     for (auto row = rows.begin(); row != rows.end(); ++row) {
         const auto& environment = row->cell.environment;
-        const bool first = std::none_of(
-            rows.begin(), row, [&](const FunctionCell& other) { return other.cell.environment == environment; });
+        const bool first = std::none_of(rows.begin(), row,
+            [&](const instruments::FunctionCell& other) { return other.cell.environment == environment; });
         if (first) {
             text += lineOf(*row, tallyOf(rows, environment));
         }

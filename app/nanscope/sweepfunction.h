@@ -22,9 +22,9 @@ public:
         const FunctionOptions& options, const std::vector<std::string>& devices, Terminal& terminal);
 
     /// One row for each device. `cells` are the replays of the capture. Fails only when cancelled.
-    Result<void> run(const SweepRequest& request, const Capture& capture, const std::vector<Cell>& cells);
+    Result<void> run(const replay::SweepRequest& request, const Capture& capture, const std::vector<Cell>& cells);
 
-    const std::vector<FunctionCell>& rows() const { return m_rows; }
+    const std::vector<instruments::FunctionCell>& rows() const { return m_rows; }
     /// False where it could not be loaded on a device, or gave no output.
     bool complete() const;
 
@@ -34,12 +34,12 @@ private:
     { }
 
     Terminal* m_terminal;
-    std::vector<std::unique_ptr<ImplSubject>> m_subjects;
-    std::vector<FunctionCell> m_rows;
+    std::vector<std::unique_ptr<instruments::ImplSubject>> m_subjects;
+    std::vector<instruments::FunctionCell> m_rows;
     bool m_complete = true;
 };
 
 /// What was called how often, and what it did beside giving an output; a line for each device.
-std::string functionFooter(const std::vector<FunctionCell>& rows);
+std::string functionFooter(const std::vector<instruments::FunctionCell>& rows);
 
 } // namespace nanscope

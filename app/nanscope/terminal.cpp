@@ -47,7 +47,7 @@ ExitStatus exitStatusOf(ErrorKind kind)
 Terminal::Terminal(TerminalOptions options, CancelToken cancel)
     : m_options(options)
     , m_cancel(std::move(cancel))
-    , m_watched(options.progressLine && options.level != LogLevel::error && errorsAreWatched())
+    , m_watched(options.progressLine && options.level != LogLevel::error && platform::errorsAreWatched())
 { }
 
 Terminal::~Terminal()

@@ -4,7 +4,7 @@
 
 namespace nanscope {
 
-void addUserFileOptions(Options& options, UserFiles& files)
+void addUserFileOptions(Options& options, workflow::UserFiles& files)
 {
     options.add("--env", files.environment,
         "What `nanscope env --json` wrote in the training environment, where it does not lie among the inputs");

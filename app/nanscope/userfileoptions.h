@@ -8,6 +8,6 @@
 namespace nanscope {
 
 /// --env, --advisories and --params.
-void addUserFileOptions(Options& options, UserFiles& files);
+void addUserFileOptions(Options& options, workflow::UserFiles& files);
 
 } // namespace nanscope

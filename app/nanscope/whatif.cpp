@@ -55,8 +55,8 @@ private:
     ColumnWords m_columns;
     std::string m_scope;
     std::string m_layout;
-    DetectorQuestion m_detector;
-    GuardQuestion m_guard;
+    diagnose::DetectorQuestion m_detector;
+    diagnose::GuardQuestion m_guard;
 };
 
 Result<void> WhatIf::readDetector()
@@ -65,7 +65,7 @@ Result<void> WhatIf::readDetector()
     if (!action) {
         return tl::make_unexpected(action.error());
     }
-    m_detector.options.action = static_cast<NanAction>(*action);
+    m_detector.options.action = static_cast<probe::NanAction>(*action);
     if (m_detector.options.maxConsecutive < 1) {
         return failure(ErrorKind::usage, "--max-consecutive takes 1 or more");
     }
@@ -79,7 +79,7 @@ Result<void> WhatIf::readGuard()
         if (!scope) {
             return tl::make_unexpected(scope.error());
         }
-        m_guard.scope = parseGuardScope(m_scope);
+        m_guard.scope = probe::parseGuardScope(m_scope);
     }
     if (!m_layout.empty()) {
         const auto layout =
@@ -87,7 +87,7 @@ Result<void> WhatIf::readGuard()
         if (!layout) {
             return tl::make_unexpected(layout.error());
         }
-        m_guard.layout = parseLayout(m_layout);
+        m_guard.layout = probe::parseLayout(m_layout);
     }
     if (m_guard.ranks && *m_guard.ranks < 1) {
         return failure(ErrorKind::usage, "--ranks takes 1 or more");
@@ -115,13 +115,14 @@ Result<void> WhatIf::readOptions()
 
 Result<int> WhatIf::detector(const Source& source, Terminal& terminal)
 {
-    const auto replays = replayDetector(source.run, m_detector);
+    const auto replays = diagnose::replayDetector(source.run, m_detector);
     if (replays.empty()) {
-        return failure(ErrorKind::format, nothingToReplay(source.run) + "; name a folder with logs, or a log", m_path);
+        return failure(
+            ErrorKind::format, diagnose::nothingToReplay(source.run) + "; name a folder with logs, or a log", m_path);
     }
     if (terminal.json()) {
-        auto answer = detectorJson(replays, m_detector);
-        answer["rejected"] = rejectedJson(source.run.rejected);
+        auto answer = diagnose::detectorJson(replays, m_detector);
+        answer["rejected"] = report::rejectedJson(source.run.rejected);
         terminal.printJson(answer);
     } else {
         terminal.print(detectorText(replays, m_detector));
@@ -132,12 +133,12 @@ Result<int> WhatIf::detector(const Source& source, Terminal& terminal)
 Result<int> WhatIf::guard(const Source& source, Terminal& terminal)
 {
     if (source.run.captures.empty()) {
-        return failure(ErrorKind::format, noCaptureToGuard(), m_path);
+        return failure(ErrorKind::format, diagnose::noCaptureToGuard(), m_path);
     }
-    const auto whatIf = guardWhatIf(source.run, m_guard);
+    const auto whatIf = diagnose::guardWhatIf(source.run, m_guard);
     if (terminal.json()) {
-        auto answer = guardJson(whatIf);
-        answer["rejected"] = rejectedJson(source.run.rejected);
+        auto answer = diagnose::guardJson(whatIf);
+        answer["rejected"] = report::rejectedJson(source.run.rejected);
         terminal.printJson(answer);
     } else {
         terminal.print(guardText(whatIf));
@@ -154,7 +155,7 @@ Result<int> WhatIf::run(Terminal& terminal)
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
-    auto source = openSource(m_path, m_session, terminal, *columns, Access::read, Points::judging);
+    auto source = openSource(m_path, m_session, terminal, *columns, workflow::Access::read, workflow::Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }

@@ -11,7 +11,7 @@
 namespace nanscope {
 
 /// What `nanscope whatif` answers on a terminal: the sentences of core/diagnose/detectorwords.h and guardwords.h.
-std::string detectorText(std::span<const DetectorReplay> replays, const DetectorQuestion& question);
-std::string guardText(const GuardWhatIf& whatIf);
+std::string detectorText(std::span<const diagnose::DetectorReplay> replays, const diagnose::DetectorQuestion& question);
+std::string guardText(const diagnose::GuardWhatIf& whatIf);
 
 } // namespace nanscope

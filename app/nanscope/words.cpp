@@ -61,7 +61,8 @@ Result<std::size_t> oneOf(std::string_view what, std::string_view word, const st
         return static_cast<std::size_t>(found - known.begin());
     }
     return failure(ErrorKind::usage,
-        fmt::format("there is no {} '{}'; the nearest are {}", what, word, fmt::join(nearest(word, known, 3), ", ")));
+        fmt::format(
+            "there is no {} '{}'; the nearest are {}", what, word, fmt::join(replay::nearest(word, known, 3), ", ")));
 }
 
 Result<std::vector<Precision>> precisionsOf(const std::vector<std::string>& names)
@@ -83,7 +84,7 @@ Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& name
         if (name == "all") {
             return allVariants();
         }
-        if (const auto known = findVariant(name); !known) {
+        if (const auto known = replay::findVariant(name); !known) {
             return tl::make_unexpected(known.error());
         }
     }
@@ -93,7 +94,7 @@ Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& name
 std::vector<std::string> allVariants()
 {
     std::vector<std::string> names;
-    for (const auto* variant : knownVariants()) {
+    for (const auto* variant : replay::knownVariants()) {
         names.push_back(variant->name);
     }
     return names;

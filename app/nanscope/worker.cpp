@@ -21,7 +21,7 @@ std::string quotedList(const std::vector<std::string>& names)
     return fmt::format("'{}'", fmt::join(names, "', '"));
 }
 
-std::vector<std::string> namesOf(const ServiceInfo& info)
+std::vector<std::string> namesOf(const rpc::ServiceInfo& info)
 {
     std::vector<std::string> names;
     for (const auto& [name, hardware] : info.devices) {
@@ -30,12 +30,12 @@ std::vector<std::string> namesOf(const ServiceInfo& info)
     return names;
 }
 
-std::string notesText(const ServiceInfo& info)
+std::string notesText(const rpc::ServiceInfo& info)
 {
     return info.notes.empty() ? std::string() : fmt::format(" ({})", fmt::join(info.notes, "; "));
 }
 
-Result<ServiceClient> startWorker(const std::vector<std::string>& wanted, Terminal& terminal)
+Result<rpc::ServiceClient> startWorker(const std::vector<std::string>& wanted, Terminal& terminal)
 {
     const auto path = workerPath();
     std::error_code error;
@@ -47,7 +47,8 @@ Result<ServiceClient> startWorker(const std::vector<std::string>& wanted, Termin
             path.string());
     }
     // Threads of OpenMP that spin while they wait made a sweep 25 times slower on a machine that had other work too.
-    auto worker = ServiceClient::start({path, {"serve"}, {{"OMP_WAIT_POLICY", "passive"}}}, terminal.cancelToken());
+    auto worker =
+        rpc::ServiceClient::start({path, {"serve"}, {{"OMP_WAIT_POLICY", "passive"}}}, terminal.cancelToken());
     if (worker) {
         terminal.say(LogLevel::info,
             fmt::format("Worker: {} with {}{}", worker->info().engine, quotedList(namesOf(worker->info())),
@@ -89,7 +90,7 @@ fs::path workerPath()
     if (const char* named = std::getenv("NANSCOPE_WORKER"); named != nullptr && *named != '\0') {
         return named;
     }
-    return programFolder() / "nanscope-worker";
+    return platform::programFolder() / "nanscope-worker";
 }
 
 Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal)
@@ -97,7 +98,7 @@ Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal
     SweepDevices devices;
     std::vector<std::string> others;
     for (const auto& name : names) {
-        (makeCoreDevice(name) ? devices.own : others).push_back(name);
+        (replay::makeCoreDevice(name) ? devices.own : others).push_back(name);
     }
     if (others.empty()) {
         return devices;

@@ -20,7 +20,7 @@ struct SweepDevices
 {
     std::vector<std::string> own; ///< core's
     std::vector<std::string> ofWorker;
-    std::optional<ServiceClient> worker; ///< there where ofWorker names any
+    std::optional<rpc::ServiceClient> worker; ///< there where ofWorker names any
     bool complete = true; ///< false: some that were asked for are not to be had
 
     bool any() const { return !own.empty() || worker.has_value(); }

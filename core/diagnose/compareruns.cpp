@@ -12,7 +12,7 @@
 
 #include "core/diagnose/recovery/stepbase.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -258,4 +258,4 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
     return out;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

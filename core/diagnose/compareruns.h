@@ -14,7 +14,7 @@
 #include "core/diagnose/recovery/trace.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct SeriesComparison
 {
@@ -62,4 +62,4 @@ std::string settingsSentence(const RunComparison& comparison, std::string_view n
 /// Decimal places a log prints its values with, at most 9; none where it writes them in full or with an exponent.
 std::optional<int> decimalsOf(const Trace& trace);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

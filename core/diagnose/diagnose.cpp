@@ -24,7 +24,7 @@
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -66,7 +66,7 @@ void reportProgress(const JobContext& job, std::size_t done, std::size_t total, 
 
 Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
 {
-    const auto file = openCapture(capture);
+    const auto file = tensorfile::openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -88,7 +88,7 @@ struct Bench
     const std::vector<Member>& given;
     bool nothingElse;
     const CaptureIndex& captures;
-    Device& device;
+    replay::Device& device;
     Controls& controls;
     const RunWords words;
     const JobContext& job;
@@ -213,7 +213,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         return tl::make_unexpected(cards.error());
     }
     auto diagnosis = triageRun(run);
-    const auto device = makeEigenDevice();
+    const auto device = replay::makeEigenDevice();
     const CaptureIndex captures(run);
     const auto limit =
         options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;
@@ -257,4 +257,4 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     return diagnosis;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

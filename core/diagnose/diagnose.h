@@ -16,7 +16,7 @@
 #include "core/model/model.h"
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct DiagnoseOptions
 {
@@ -54,9 +54,10 @@ Diagnosis triageRun(const RunData& run);
 std::vector<CaptureVerdict> triage(const RunData& run);
 
 /// What the damage of a captured output looks like. `batch` elements in which nothing is wrong give "none".
-Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture);
+Result<std::vector<DamagePattern>> damagePatterns(const tensorfile::CaptureFile& capture);
 
 /// Compares the finite part of the captured output with the fp64 and the faithful replay of every variant.
-Result<Identification> identify(const CaptureFile& capture, Device& device, const CancelToken& cancel = {});
+Result<Identification> identify(
+    const tensorfile::CaptureFile& capture, replay::Device& device, const CancelToken& cancel = {});
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -31,7 +31,7 @@
 #include "core/replay/engine/replay.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -52,7 +52,7 @@ struct Evidence
     std::vector<Member> members {};
     bool noise = false; ///< roundings of what is said to have run end as far apart as the output is off
     OddBox odd {}; ///< of a finite output, around the tiles that no replay gives
-    std::map<const Variant*, MemberResult> own {}; ///< replayed in their own format while they were compared
+    std::map<const replay::Variant*, MemberResult> own {}; ///< replayed in their own format while they were compared
     OwnOutput nearest {}; ///< what one of them gave
 };
 
@@ -119,7 +119,7 @@ public:
 
     Result<void> judge(CaptureVerdict& verdict, const Capture& stored)
     {
-        auto file = openCapture(stored);
+        auto file = tensorfile::openCapture(stored);
         if (!file) {
             return tl::make_unexpected(file.error());
         }
@@ -131,7 +131,7 @@ public:
         m_arrived(verdict);
         m_besides = verdict.facts.besides;
         addSidecarNotes(*file, stored);
-        if (auto affordable = checkJudgingCost(file->input.matrices(), physicalMemory() / 2); !affordable) {
+        if (auto affordable = checkJudgingCost(file->input.matrices(), platform::physicalMemory() / 2); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
             fillEndsLike(verdict, *file);
             verdict.summary = "could not be judged: " + sentence(affordable.error());
@@ -176,7 +176,7 @@ private:
     struct Matrix
     {
         const Capture& stored;
-        const CaptureFile& file;
+        const tensorfile::CaptureFile& file;
         const Element& element;
         std::int64_t judged; ///< matrices of the call that are looked at
     };
@@ -240,7 +240,7 @@ private:
     Result<void> identifyWhatRan(Evidence& e, const Matrix& matrix)
     {
         auto& facts = e.facts;
-        const auto watch = [&](const Variant& variant, Precision precision) {
+        const auto watch = [&](const replay::Variant& variant, Precision precision) {
             report(variant, precision, matrix.stored);
         };
         auto fit = identifyElement(matrix.element, matrix.stored.epsilon, m_device, m_job.cancel, watch);
@@ -309,7 +309,8 @@ private:
             return tl::make_unexpected(first.error());
         }
         const auto envelope = envelopeOf(e.members.front());
-        const auto moved = std::ranges::find_if(envelope, [](const Rounding& one) { return one.inputUlps != 0; });
+        const auto moved =
+            std::ranges::find_if(envelope, [](const replay::Rounding& one) { return one.inputUlps != 0; });
         return replayed(e, e.members.front(), *moved, stored).map([&](const std::vector<double>& other) {
             return distance(other, **first);
         });
@@ -377,7 +378,7 @@ private:
         const double squares = element.outputScan.sumSquares;
         const bool counted = earlier.output && earlier.output->scanned() && batch < earlier.output->batches.size()
             && std::abs(earlier.output->batches[batch].sumSquares - squares) <= 3 * roundings * squares;
-        const auto file = counted ? openCapture(earlier) : failure(ErrorKind::format, {});
+        const auto file = counted ? tensorfile::openCapture(earlier) : failure(ErrorKind::format, {});
         const auto other = file ? loadElement(*file, element.batch) : tl::make_unexpected(file.error());
         if (!other || other->output.size() != element.output.size()
             || std::abs(cosine(other->input, element.input)) >= sameDirection) {
@@ -437,15 +438,15 @@ private:
     }
 
     Result<std::vector<double>> replayed(
-        const Evidence& e, const Member& member, const Rounding& rounding, const Capture& stored)
+        const Evidence& e, const Member& member, const replay::Rounding& rounding, const Capture& stored)
     {
-        ReplayOptions options;
+        replay::ReplayOptions options;
         options.precision = member.precision;
         options.rounding = rounding;
         options.epsilon = stored.epsilon;
         options.keepOutput = true;
-        return replay(*member.variant, e.element.shape, e.element.input, m_device, options, m_job.cancel)
-            .map([](Replay done) { return std::move(done.outputs[0]); });
+        return replay::replay(*member.variant, e.element.shape, e.element.input, m_device, options, m_job.cancel)
+            .map([](replay::Replay done) { return std::move(done.outputs[0]); });
     }
 
     /// Where values that should not be there come from.
@@ -547,7 +548,7 @@ private:
             [this, &stored](const Member& member) { report(*member.variant, member.precision, stored); }};
     }
 
-    void report(const Variant& variant, Precision precision, const Capture& stored) const
+    void report(const replay::Variant& variant, Precision precision, const Capture& stored) const
     {
         Progress progress;
         progress.job = "diagnose";
@@ -633,7 +634,7 @@ private:
         return {};
     }
 
-    void addSidecarNotes(const CaptureFile& file, const Capture& stored)
+    void addSidecarNotes(const tensorfile::CaptureFile& file, const Capture& stored)
     {
         for (const auto& note : file.sidecarNotes) {
             m_besides.push_back({note, "sidecar"});
@@ -671,7 +672,7 @@ private:
     const CaptureIndex& m_captures;
     const std::vector<Member>& m_given;
     bool m_nothingElse;
-    Device& m_device;
+    replay::Device& m_device;
     Controls& m_controls;
     const JobContext& m_job;
     const std::function<void(const CaptureVerdict&)>& m_arrived;
@@ -686,4 +687,4 @@ Result<void> judgeCapture(CaptureVerdict& verdict, const Capture& stored, const 
     return Judge(context).judge(verdict, stored);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -12,7 +12,7 @@
 #include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What stays the same over the captures of a run.
 struct JudgeContext
@@ -22,7 +22,7 @@ struct JudgeContext
     const CaptureIndex& captures;
     const std::vector<Member>& given; ///< what the user says ran
     bool nothingElse = false; ///< the user's word
-    Device& device;
+    replay::Device& device;
     Controls& controls;
     const JobContext& job;
     const std::function<void(const CaptureVerdict&)>& arrived; ///< as DiagnoseOptions::arrived
@@ -33,4 +33,4 @@ struct JudgeContext
 /// from. A batch is settled by its first damaged matrix, unless another one proves more.
 Result<void> judgeCapture(CaptureVerdict& verdict, const Capture& stored, const JudgeContext& context);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

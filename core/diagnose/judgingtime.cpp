@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 JudgingTime::JudgingTime(const JobContext& job, std::optional<std::chrono::duration<double>> limit)
     : m_outer(job.cancel)
@@ -40,4 +40,4 @@ std::optional<std::string> JudgingTime::stopped() const
     return expired() ? std::optional(fmt::format("the time limit of {:g} s", m_limit->count())) : std::nullopt;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

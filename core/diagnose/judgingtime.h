@@ -9,7 +9,7 @@
 
 #include "core/base/job.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// How long captures are judged: until the job is cancelled, or the time is up. What follows the judging is not part of
 /// it.
@@ -37,4 +37,4 @@ private:
     std::jthread m_watch; ///< last: it uses the others
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -13,7 +13,7 @@
 #include "core/diagnose/verdict/rules.h"
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -33,7 +33,7 @@ std::optional<double> fitOf(const Identification& id, const std::string& variant
 // The bare name stands for every format, so it is a tick's name only where there is but one.
 std::string tickName(const CaptureVerdict& judged, const std::string& variant, const std::string& precision)
 {
-    const auto known = findVariant(variant);
+    const auto known = replay::findVariant(variant);
     const bool own = known && name((*known)->precision) == precision;
     const bool alone = std::all_of(judged.facts.members.begin(), judged.facts.members.end(),
         [&](const MemberResult& m) { return m.variant != variant || m.precision == precision; });
@@ -52,7 +52,7 @@ std::vector<Tick> ticksWithoutMembers(const CaptureVerdict& judged)
     auto names = judged.facts.identified.names;
     std::ranges::copy(judged.facts.fit.unlessRan, std::back_inserter(names));
     for (const auto& variant : names) {
-        if (const auto known = findVariant(variant)) {
+        if (const auto known = replay::findVariant(variant)) {
             ticks.push_back(makeTick(judged, variant, std::string(name((*known)->precision))));
         }
     }
@@ -268,4 +268,4 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged)
     return divided ? answersTo(c, ticksOf(judged)) : std::vector<Answer>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -9,7 +9,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// A member of the plausible set that may be ticked or not.
 struct Tick
@@ -54,4 +54,4 @@ struct Answer
 /// The answers to the question of an undecided verdict; empty where it cannot be answered with ticks.
 std::vector<Answer> answersOf(const CaptureVerdict& judged);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace fs = std::filesystem;
 
@@ -181,4 +181,4 @@ std::optional<Checkpoint> checkpointAt(const fs::path& path, const std::string& 
     return isFolder ? folderCheckpoint(path, relative) : fileCheckpoint(path, relative);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

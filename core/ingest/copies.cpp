@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -87,4 +87,4 @@ bool Copies::count(const Event& event, std::int64_t rows, std::vector<Event>& ev
     return true;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -10,7 +10,7 @@
 
 #include "core/model/run.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Counts lines that say what an event before them says already: a check on a GPU fails in every thread at once, and a
 /// library may complain ten thousand times.
@@ -32,4 +32,4 @@ private:
 /// Without the digits of "[33,0,0]" and the like. "[Rank 3]" and "[0]" keep theirs, they tell who it was.
 std::string withoutTuples(std::string_view text);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -11,7 +11,7 @@
 #include "core/platform/platform.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -21,8 +21,8 @@ constexpr std::size_t mostAlike = 64; ///< that differ between their ends only
 
 bool sameBytes(const std::filesystem::path& a, const std::filesystem::path& b, const CancelToken& cancel)
 {
-    const auto first = FileReader::open(a);
-    const auto second = FileReader::open(b);
+    const auto first = platform::FileReader::open(a);
+    const auto second = platform::FileReader::open(b);
     if (!first || !second || first->size() != second->size()) {
         return false;
     }
@@ -47,11 +47,11 @@ std::string keyOf(const FoundFile& file)
 {
     const auto place = placeOf(file.relative);
     auto key = fmt::format("{} {} {} ", file.size, place.rank.value_or(-1), place.attempt);
-    const auto reader = FileReader::open(file.path);
+    const auto reader = platform::FileReader::open(file.path);
     for (const auto at : {std::uint64_t {0}, file.size - std::min(file.size, endBytes)}) {
         std::string end(static_cast<std::size_t>(std::min(file.size, endBytes)), '\0');
         if (reader && reader->readAt(at, std::as_writable_bytes(std::span(end)))) {
-            key += hashText(end);
+            key += session::hashText(end);
         }
     }
     return key;
@@ -77,4 +77,4 @@ std::optional<std::string> SeenLogs::repeats(const FoundFile& file, const Cancel
     return std::nullopt;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

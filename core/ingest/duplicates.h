@@ -11,7 +11,7 @@
 
 #include "core/ingest/ingest.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 class SeenLogs
 {
@@ -25,4 +25,4 @@ private:
     std::unordered_map<std::string, std::vector<FoundFile>> m_alike; ///< by size, place and both ends
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

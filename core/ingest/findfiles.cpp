@@ -19,7 +19,7 @@
 #include "core/platform/systemerror.h"
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace fs = std::filesystem;
 
@@ -130,7 +130,7 @@ private:
             }
         }
         if (error) {
-            const auto reason = "the folder cannot be read, " + systemReason(error.value());
+            const auto reason = "the folder cannot be read, " + platform::systemReason(error.value());
             const bool everyOther =
                 error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system;
             if (folder.relative.empty() || everyOther) {
@@ -221,7 +221,8 @@ private:
     void rejectSpecial(const Folder& place)
     {
         std::error_code error;
-        if (fs::exists(place.path, error) && (looksLikeTensorFile(place.path) || isNamedLikeALog(place.relative))) {
+        if (fs::exists(place.path, error)
+            && (tensorfile::looksLikeTensorFile(place.path) || isNamedLikeALog(place.relative))) {
             reject(place.relative, noContents);
         }
     }
@@ -235,7 +236,7 @@ private:
 
     void add(const fs::path& path, const std::string& relative)
     {
-        const bool tensor = looksLikeTensorFile(path);
+        const bool tensor = tensorfile::looksLikeTensorFile(path);
         if (!tensor && clearlySomethingElse(path) && !hasConfigName(relative)) {
             return;
         }
@@ -285,7 +286,7 @@ FoundFiles singleFile(const fs::path& path)
     FoundFiles found;
     found.name = readable(path.filename().string(), 1000);
     found.root = path.parent_path().string();
-    const auto kind = looksLikeTensorFile(path) ? FoundFile::Kind::tensor : FoundFile::Kind::log;
+    const auto kind = tensorfile::looksLikeTensorFile(path) ? FoundFile::Kind::tensor : FoundFile::Kind::log;
     found.files.push_back({path, notReplaced(found.name), kind, fs::file_size(path, error)});
     // Its console is not read twice where it lies beside: then it belongs to the file.
     const auto console = isWandbName(found.name) ? wandbConsoleBeside(path) : fs::path();
@@ -341,4 +342,4 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
     return found;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

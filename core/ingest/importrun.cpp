@@ -27,7 +27,7 @@
 #include "core/session/session.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace fs = std::filesystem;
 
@@ -71,12 +71,12 @@ Rejection rejectionOf(const FoundFile& file, const Error& error)
     return {file.relative, error.what};
 }
 
-bool holdsTensor(const PickleValue& value)
+bool holdsTensor(const tensorfile::PickleValue& value)
 {
-    if (const auto* list = std::get_if<PickleList>(&value.value)) {
+    if (const auto* list = std::get_if<tensorfile::PickleList>(&value.value)) {
         return std::any_of(list->begin(), list->end(), holdsTensor);
     }
-    if (const auto* dict = std::get_if<PickleDict>(&value.value)) {
+    if (const auto* dict = std::get_if<tensorfile::PickleDict>(&value.value)) {
         return std::any_of(dict->begin(), dict->end(), [](const auto& entry) { return holdsTensor(entry.second); });
     }
     return value.tensor() != nullptr;
@@ -86,14 +86,14 @@ bool holdsTensor(const PickleValue& value)
 /// nothing but objects we refuse to rebuild is.
 bool isOtherTensorFile(const FoundFile& file)
 {
-    const auto opened = openTensorFile(file.path);
+    const auto opened = tensorfile::openTensorFile(file.path);
     return opened && (opened->opaque.empty() || holdsTensor(opened->root));
 }
 
 /// What a thread found in one file.
 struct ReadFile
 {
-    Result<CaptureFile> capture;
+    Result<tensorfile::CaptureFile> capture;
     bool known = false;
     bool reject = false;
 };
@@ -144,7 +144,7 @@ private:
             known = m_destination.known.contains(headers.identity);
             return known;
         };
-        auto capture = guarded([&] { return readCapture(file.path, isKnown); }, file.path.string());
+        auto capture = guarded([&] { return tensorfile::readCapture(file.path, isKnown); }, file.path.string());
         const auto isOther = [&] {
             return capture.error().kind == ErrorKind::unsupported && m_found.files.size() > 1
                 && isOtherTensorFile(file);
@@ -318,7 +318,7 @@ Result<Said> importFiles(FoundFiles& found, const Destination& destination, cons
 }
 
 /// What the logs are read with from now on. What was judged of them as they were read before no longer holds.
-Result<ColumnMap> keepColumns(Session& session, const std::optional<ColumnMap>& given)
+Result<ColumnMap> keepColumns(session::Session& session, const std::optional<ColumnMap>& given)
 {
     auto kept = columnsOf(session);
     if (!kept || !given || textOf(*given) == textOf(*kept)) {
@@ -350,7 +350,7 @@ public:
         if (isNew || place->second == path) {
             return std::nullopt;
         }
-        if (!openCapture({place->second.string(), capture.identity})) {
+        if (!tensorfile::openCapture({place->second.string(), capture.identity})) {
             place->second = path;
             return std::nullopt;
         }
@@ -388,19 +388,20 @@ bool isOneFolder(const fs::path& a, const fs::path& b)
 }
 
 /// Whether anything that was imported from `root` lies in `folder` at the same place.
-bool holdsSomeOf(const RunData& run, const std::vector<StoredLog>& logs, const fs::path& root, const fs::path& folder)
+bool holdsSomeOf(
+    const RunData& run, const std::vector<session::StoredLog>& logs, const fs::path& root, const fs::path& folder)
 {
-    const bool log = std::any_of(logs.begin(), logs.end(), [&](const StoredLog& one) {
+    const bool log = std::any_of(logs.begin(), logs.end(), [&](const session::StoredLog& one) {
         return one.replaced.empty() && stillHolds({folder / one.source, one.source}, one.mark);
     });
     return log || std::any_of(run.captures.begin(), run.captures.end(), [&](const Capture& capture) {
         const auto relative = fs::path(capture.path).lexically_relative(root);
-        return openCapture({(folder / relative).string(), capture.identity}).has_value();
+        return tensorfile::openCapture({(folder / relative).string(), capture.identity}).has_value();
     });
 }
 
 /// A session belongs to one folder. One that was moved is known by what it holds and the old place no longer does.
-Result<void> requireOwnFolder(const Session& session, const fs::path& folder)
+Result<void> requireOwnFolder(const session::Session& session, const fs::path& folder)
 {
     const auto root = session.root();
     if (!root || root->empty() || isOneFolder(*root, folder)) {
@@ -520,13 +521,13 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
     return run;
 }
 
-Result<ColumnMap> columnsOf(const Session& session)
+Result<ColumnMap> columnsOf(const session::Session& session)
 {
     return session.columns().and_then([](const std::string& text) { return columnMapFromText(text); });
 }
 
-Result<RunData> importRun(
-    const std::filesystem::path& path, Session& session, const JobContext& job, const std::optional<ColumnMap>& columns)
+Result<RunData> importRun(const std::filesystem::path& path, session::Session& session, const JobContext& job,
+    const std::optional<ColumnMap>& columns)
 {
     auto found = findFiles(path, job);
     if (!found) {
@@ -589,4 +590,4 @@ Result<RunData> importRun(
     return settleReplaced(session, *now, job.cancel).map([&] { return std::move(*now); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -15,7 +15,11 @@
 #include "core/ingest/formats/columnmap.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::session {
+class Session;
+} // namespace nanscope::session
+
+namespace nanscope::ingest {
 
 struct FoundFile
 {
@@ -57,15 +61,13 @@ Result<LogContents> readLog(const std::filesystem::path& path, const std::string
 /// Reads everything under `path` into one RunData, scans included, without a session.
 Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job = {}, const ColumnMap& columns = {});
 
-class Session;
-
 /// The same into a session, resuming and adding only what is new. Returns the session's summary. `columns` take the
 /// place of those the session keeps, and what was read with others is read again; none: those of the session hold.
-Result<RunData> importRun(const std::filesystem::path& path, Session& session, const JobContext& job = {},
+Result<RunData> importRun(const std::filesystem::path& path, session::Session& session, const JobContext& job = {},
     const std::optional<ColumnMap>& columns = std::nullopt);
 
 /// What a session's logs were read with.
-Result<ColumnMap> columnsOf(const Session& session);
+Result<ColumnMap> columnsOf(const session::Session& session);
 
 struct ColumnSurvey
 {
@@ -77,4 +79,4 @@ struct ColumnSurvey
 Result<ColumnSurvey> surveyColumns(
     const std::vector<std::filesystem::path>& paths, const ColumnMap& columns, const JobContext& job = {});
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -10,7 +10,7 @@
 #include "core/ingest/text/aliases.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -460,4 +460,4 @@ void LogBuilder::take(LogContents& contents)
     m_points = 0;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -16,7 +16,7 @@
 #include "core/ingest/formats/columnmap.h"
 #include "core/ingest/ingest.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Of a log with rows that are left out because their step can be none.
 Event oddStepEvent(std::int64_t line);
@@ -153,4 +153,4 @@ private:
     bool m_expects = true;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -18,7 +18,7 @@
 #include "core/ingest/text/textsource.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace fs = std::filesystem;
 
@@ -27,7 +27,7 @@ namespace {
 constexpr std::int64_t headBytes = 4096;
 constexpr std::int64_t tailBytes = 256;
 
-std::string bytesOf(const FileReader& reader, std::int64_t from, std::int64_t to)
+std::string bytesOf(const platform::FileReader& reader, std::int64_t from, std::int64_t to)
 {
     std::string bytes(static_cast<std::size_t>(to - from), '\0');
     const auto read = reader.readAt(static_cast<std::uint64_t>(from), std::as_writable_bytes(std::span(bytes)));
@@ -75,17 +75,17 @@ public:
     {
         if (std::error_code error; fs::is_directory(file.path, error)) {
             m_folder = mlflowState(file.path).identity;
-        } else if (auto reader = FileReader::open(file.path)) {
+        } else if (auto reader = platform::FileReader::open(file.path)) {
             m_reader = std::move(*reader);
             m_size = static_cast<std::int64_t>(m_reader->size());
             m_head = bytesOf(*m_reader, 0, std::min(m_size, headBytes));
-            m_headHash = hashText(m_head);
+            m_headHash = session::hashText(m_head);
             m_file = fmt::format("{}:{}", m_reader->stamp().device, m_reader->stamp().inode);
         }
     }
 
     /// What was taken of this log.
-    bool holds(const LogMark& mark) const
+    bool holds(const session::LogMark& mark) const
     {
         const auto own = partsOf(mark.identity);
         if (!m_folder.empty()) {
@@ -95,28 +95,28 @@ public:
             return false;
         }
         const bool plain = mark.offset <= m_size && headHash(mark) == own.contents
-            && hashText(bytesOf(*m_reader, tailOf(mark.offset), mark.offset)) == mark.lastLineHash;
+            && session::hashText(bytesOf(*m_reader, tailOf(mark.offset), mark.offset)) == mark.lastLineHash;
         return plain || holdsPacked(mark, own.contents);
     }
 
-    bool isFile(const LogMark& mark) const { return !m_file.empty() && partsOf(mark.identity).file == m_file; }
+    bool isFile(const session::LogMark& mark) const { return !m_file.empty() && partsOf(mark.identity).file == m_file; }
 
 private:
-    std::string headHash(const LogMark& mark) const
+    std::string headHash(const session::LogMark& mark) const
     {
         const auto size = static_cast<std::size_t>(std::min(mark.offset, headBytes));
-        return size == m_head.size() ? m_headHash : hashText(std::string_view(m_head).substr(0, size));
+        return size == m_head.size() ? m_headHash : session::hashText(std::string_view(m_head).substr(0, size));
     }
 
     /// Rotated logs are often packed.
-    bool holdsPacked(const LogMark& mark, std::string_view contents) const
+    bool holdsPacked(const session::LogMark& mark, std::string_view contents) const
     {
         auto text = openText(m_path);
         if (!text || (*text)->seekable()) {
             return false;
         }
         std::string taken(static_cast<std::size_t>(std::min(mark.offset, headBytes)), '\0');
-        if ((*text)->read(taken) < taken.size() || hashText(taken) != contents) {
+        if ((*text)->read(taken) < taken.size() || session::hashText(taken) != contents) {
             return false;
         }
         for (auto at = static_cast<std::int64_t>(taken.size()); at < mark.offset;) {
@@ -129,11 +129,11 @@ private:
             taken += more;
         }
         const auto tail = taken.size() - std::min<std::size_t>(taken.size(), tailBytes);
-        return hashText(std::string_view(taken).substr(tail)) == mark.lastLineHash;
+        return session::hashText(std::string_view(taken).substr(tail)) == mark.lastLineHash;
     }
 
     fs::path m_path;
-    std::optional<FileReader> m_reader;
+    std::optional<platform::FileReader> m_reader;
     std::int64_t m_size = 0;
     std::string m_head;
     std::string m_headHash;
@@ -146,13 +146,13 @@ std::string folderOf(const std::string& relative)
     return relative.substr(0, relative.rfind('/') + 1);
 }
 
-const std::string& nameOf(const StoredLog& log)
+const std::string& nameOf(const session::StoredLog& log)
 {
     return log.replaced.empty() ? log.source : log.replaced;
 }
 
 /// A place that names no rank contradicts none.
-bool mayBe(const FoundFile& file, const StoredLog& log)
+bool mayBe(const FoundFile& file, const session::StoredLog& log)
 {
     const auto place = placeOf(file.relative);
     return !place.rank || place == placeOf(nameOf(log));
@@ -160,14 +160,15 @@ bool mayBe(const FoundFile& file, const StoredLog& log)
 
 /// The one that the most was taken of, more than `atLeast`; of several the one that had the inode, else one of the same
 /// folder.
-std::vector<StoredLog>::iterator bestFor(const FoundFile& file, std::vector<StoredLog>& homeless, std::int64_t atLeast)
+std::vector<session::StoredLog>::iterator bestFor(
+    const FoundFile& file, std::vector<session::StoredLog>& homeless, std::int64_t atLeast)
 {
     auto best = homeless.end();
     if (homeless.empty() || file.size == 0) {
         return best;
     }
     Beginning beginning(file);
-    const auto rank = [&](const StoredLog& log) {
+    const auto rank = [&](const session::StoredLog& log) {
         return std::tuple(log.mark.offset, beginning.isFile(log.mark), folderOf(file.relative) == folderOf(nameOf(log)),
             log.replaced.empty());
     };
@@ -182,14 +183,14 @@ std::vector<StoredLog>::iterator bestFor(const FoundFile& file, std::vector<Stor
 
 /// Takes those whose files hold what was taken of them out of `logs`, whether they are imported now or not; how much
 /// that was.
-std::map<std::string, std::int64_t> takeHeld(const FoundFiles& found, std::vector<StoredLog>& logs)
+std::map<std::string, std::int64_t> takeHeld(const FoundFiles& found, std::vector<session::StoredLog>& logs)
 {
     std::map<std::string, const FoundFile*> files;
     for (const auto& file : found.files) {
         files.emplace(file.relative, &file);
     }
     std::map<std::string, std::int64_t> held;
-    std::erase_if(logs, [&](const StoredLog& log) {
+    std::erase_if(logs, [&](const session::StoredLog& log) {
         if (!log.replaced.empty()) {
             return false;
         }
@@ -264,7 +265,7 @@ bool mayHold(const LogRecords& now, const LogRecords& before)
 
 using Told = std::tuple<std::int64_t, PointState, std::uint64_t>;
 
-Result<std::vector<Told>> toldBy(const Session& session, const std::vector<const Series*>& list)
+Result<std::vector<Told>> toldBy(const session::Session& session, const std::vector<const Series*>& list)
 {
     std::vector<Told> told;
     for (const auto* series : list) {
@@ -283,7 +284,7 @@ Result<std::vector<Told>> toldBy(const Session& session, const std::vector<const
 
 /// False, too, where it is cancelled.
 Result<bool> holdsPoints(
-    const Session& session, const LogRecords& now, const LogRecords& before, const CancelToken& cancel)
+    const session::Session& session, const LogRecords& now, const LogRecords& before, const CancelToken& cancel)
 {
     const auto values = byName(now);
     for (const auto& [name, list] : byName(before)) {
@@ -320,7 +321,8 @@ LogRecords recordsOf(const RunData& run, const std::string& source)
 
 /// Whether the log that took this one's place has every record of it. The points are compared once, when it can hold as
 /// many: those of a long log were read at every import else, and what is appended later changes none of them.
-Result<bool> isToldAgain(const Session& session, ReplacedLog& log, const RunData& now, const CancelToken& cancel)
+Result<bool> isToldAgain(
+    const session::Session& session, ReplacedLog& log, const RunData& now, const CancelToken& cancel)
 {
     const auto successor = recordsOf(now, log.path);
     if (log.compared || !mayHold(successor, log.records) || !holdsWords(successor, log.records)) {
@@ -349,17 +351,17 @@ Rejection begunAnew(const ReplacedLog& log)
 
 std::string readWith(const ColumnMap& columns)
 {
-    return columns.empty() ? std::string() : ':' + hashText(textOf(columns));
+    return columns.empty() ? std::string() : ':' + session::hashText(textOf(columns));
 }
 
-LogMark markAt(const FileReader& reader, std::int64_t offset, const ColumnMap& columns)
+session::LogMark markAt(const platform::FileReader& reader, std::int64_t offset, const ColumnMap& columns)
 {
     const auto hash = [&](std::int64_t from, std::int64_t to) {
         const auto bytes = bytesOf(reader, from, to);
-        return bytes.empty() && to > from ? std::string() : hashText(bytes);
+        return bytes.empty() && to > from ? std::string() : session::hashText(bytes);
     };
     const auto& stamp = reader.stamp();
-    LogMark mark;
+    session::LogMark mark;
     mark.offset = offset;
     mark.identity =
         fmt::format("{}:{}:{}{}", stamp.device, stamp.inode, hash(0, std::min(offset, headBytes)), readWith(columns));
@@ -367,24 +369,24 @@ LogMark markAt(const FileReader& reader, std::int64_t offset, const ColumnMap& c
     return mark;
 }
 
-bool sameContents(const LogMark& a, const LogMark& b)
+bool sameContents(const session::LogMark& a, const session::LogMark& b)
 {
     return a.offset == b.offset && partsOf(a.identity).contents == partsOf(b.identity).contents
         && a.lastLineHash == b.lastLineHash;
 }
 
-bool sameColumns(const LogMark& mark, const ColumnMap& columns)
+bool sameColumns(const session::LogMark& mark, const ColumnMap& columns)
 {
     const auto with = readWith(columns);
     return partsOf(mark.identity).columns == std::string_view(with).substr(with.empty() ? 0 : 1);
 }
 
-bool stillHolds(const FoundFile& file, const LogMark& mark)
+bool stillHolds(const FoundFile& file, const session::LogMark& mark)
 {
     return Beginning(file).holds(mark);
 }
 
-Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session, const CancelToken& cancel)
+Result<FollowedLogs> followRenamed(const FoundFiles& found, session::Session& session, const CancelToken& cancel)
 {
     auto logs = session.logs();
     if (!logs) {
@@ -394,7 +396,7 @@ Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session, co
     FollowedLogs followed;
     std::transform(held.begin(), held.end(), std::inserter(followed.held, followed.held.end()),
         [](const auto& log) { return log.first; });
-    std::vector<Session::LogMove> moves;
+    std::vector<session::Session::LogMove> moves;
     for (const auto& file : found.files) {
         if (cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "cancelled while looking for renamed logs", found.root);
@@ -413,7 +415,7 @@ Result<FollowedLogs> followRenamed(const FoundFiles& found, Session& session, co
     return moved.map([&] { return std::move(followed); });
 }
 
-Result<void> settleReplaced(Session& session, RunData& now, const CancelToken& cancel)
+Result<void> settleReplaced(session::Session& session, RunData& now, const CancelToken& cancel)
 {
     std::vector<ReplacedLog> kept;
     for (auto& log : now.replaced) {
@@ -442,4 +444,4 @@ Result<void> settleReplaced(Session& session, RunData& now, const CancelToken& c
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

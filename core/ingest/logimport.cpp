@@ -14,7 +14,7 @@
 #include "core/platform/platform.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -28,7 +28,7 @@ constexpr std::chrono::seconds restingTime {5};
 class LogImport
 {
 public:
-    LogImport(const FoundFile& file, Session& session, LogQueue& queue, const ColumnMap& columns)
+    LogImport(const FoundFile& file, session::Session& session, LogQueue& queue, const ColumnMap& columns)
         : m_file(file)
         , m_session(session)
         , m_queue(queue)
@@ -87,9 +87,9 @@ private:
     }
 
     /// Where to go on: behind what is stored, or at the start if that is no longer what the file holds.
-    Result<LogMark> startingMark()
+    Result<session::LogMark> startingMark()
     {
-        auto reader = FileReader::open(m_file.path);
+        auto reader = platform::FileReader::open(m_file.path);
         if (!reader) {
             return tl::make_unexpected(reader.error());
         }
@@ -116,14 +116,14 @@ private:
         return freshMark();
     }
 
-    static LogMark freshMark()
+    static session::LogMark freshMark()
     {
-        LogMark fresh;
+        session::LogMark fresh;
         fresh.from = 0;
         return fresh;
     }
 
-    Result<void> store(LogContents contents, LogMark& mark)
+    Result<void> store(LogContents contents, session::LogMark& mark)
     {
         // Small files that are no log are not worth a row, however many lie around.
         constexpr std::int64_t worthRemembering = 1 << 20;
@@ -134,7 +134,7 @@ private:
             mark.offset = contents.bytes;
             return {};
         }
-        auto reader = FileReader::open(m_file.path);
+        auto reader = platform::FileReader::open(m_file.path);
         if (!reader) {
             return tl::make_unexpected(reader.error());
         }
@@ -154,12 +154,12 @@ private:
     }
 
     const FoundFile& m_file;
-    Session& m_session;
+    session::Session& m_session;
     LogQueue& m_queue;
     const ColumnMap& m_columns;
     /// What the file held before it was begun anew. That stays what the log tells until there is something else: a file
     /// that was emptied says nothing yet.
-    std::optional<LogMark> m_replaced;
+    std::optional<session::LogMark> m_replaced;
     bool m_gaveSeries = false; ///< now or at an earlier import
     bool m_putOff = false;
     std::uint64_t m_size = 0;
@@ -168,7 +168,8 @@ private:
 };
 
 /// What was read of the same state with other columns goes, what else was read stays.
-Result<void> makeRoom(const FoundFile& folder, Session& session, const LogMark& stored, const ColumnMap& columns)
+Result<void> makeRoom(
+    const FoundFile& folder, session::Session& session, const session::LogMark& stored, const ColumnMap& columns)
 {
     return stillHolds(folder, stored) && !sameColumns(stored, columns)
         ? session.dropLog(folder.relative)
@@ -176,7 +177,7 @@ Result<void> makeRoom(const FoundFile& folder, Session& session, const LogMark& 
 }
 
 /// A folder that stands for a log is read anew whenever one of its files changed.
-Result<LogRead> importFolder(const FoundFile& folder, Session& session, const ColumnMap& columns,
+Result<LogRead> importFolder(const FoundFile& folder, session::Session& session, const ColumnMap& columns,
     const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
 {
     const auto state = mlflowState(folder.path);
@@ -196,7 +197,7 @@ Result<LogRead> importFolder(const FoundFile& folder, Session& session, const Co
         (*log)->leaveTail();
     }
     auto done = *stored ? makeRoom(folder, session, **stored, columns) : Result<void>();
-    LogMark mark;
+    session::LogMark mark;
     mark.from = 0;
     bool gaveSeries = false;
     while (done && !(*log)->finished() && !cancel.cancelled()) {
@@ -214,7 +215,7 @@ Result<LogRead> importFolder(const FoundFile& folder, Session& session, const Co
 
 } // namespace
 
-Result<void> LogQueue::add(LogAddition addition)
+Result<void> LogQueue::add(session::LogAddition addition)
 {
     constexpr std::size_t mostLogs = 128;
     constexpr std::size_t mostRecords = 20'000;
@@ -238,8 +239,9 @@ Result<void> LogQueue::flush()
     });
 }
 
-Result<LogRead> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
-    const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
+Result<LogRead> importLog(const FoundFile& file, session::Session& session, LogQueue& queue,
+    const std::vector<Series>& stored, const ColumnMap& columns, const std::function<void(std::int64_t)>& advance,
+    const CancelToken& cancel)
 {
     if (std::error_code error; std::filesystem::is_directory(file.path, error)) {
         return importFolder(file, session, columns, advance, cancel);
@@ -248,4 +250,4 @@ Result<LogRead> importLog(const FoundFile& file, Session& session, LogQueue& que
     return import.run(stored, advance, cancel).map([&] { return import.read(); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

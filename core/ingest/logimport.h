@@ -10,24 +10,24 @@
 #include "core/ingest/ingest.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Small logs wait for each other to be stored: a transaction costs more than what many a log holds.
 class LogQueue
 {
 public:
-    explicit LogQueue(Session& session)
+    explicit LogQueue(session::Session& session)
         : m_session(session)
     { }
 
-    Result<void> add(LogAddition addition);
+    Result<void> add(session::LogAddition addition);
     Result<void> flush();
     /// Of those that were stored, the logs that another program went on with meanwhile.
     std::vector<std::string> takeRefused() { return std::exchange(m_refused, {}); }
 
 private:
-    Session& m_session;
-    std::vector<LogAddition> m_waiting;
+    session::Session& m_session;
+    std::vector<session::LogAddition> m_waiting;
     std::vector<std::string> m_refused;
     std::size_t m_size = 0; ///< points and what else they hold
 };
@@ -42,7 +42,8 @@ enum class LogRead {
 /// Stores what a log holds beyond what the session already took of it, piece by piece, through the queue. A log that
 /// was begun anew since is read from its start, and what it gave before is kept as a replaced one; one that is read
 /// with other columns than before is forgotten and read again. `advance` hears the place in the file.
-Result<LogRead> importLog(const FoundFile& file, Session& session, LogQueue& queue, const std::vector<Series>& stored,
-    const ColumnMap& columns, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel);
+Result<LogRead> importLog(const FoundFile& file, session::Session& session, LogQueue& queue,
+    const std::vector<Series>& stored, const ColumnMap& columns, const std::function<void(std::int64_t)>& advance,
+    const CancelToken& cancel);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -10,7 +10,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -315,4 +315,4 @@ std::optional<TableGuess> guessFile(const std::filesystem::path& path)
     return head && !looksBinary(*head) && !looksLikeUtf16(*head) ? guessTable(linesOf(*head)) : std::nullopt;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -18,7 +18,7 @@
 #include "core/ingest/text/launchlabels.h"
 #include "core/ingest/text/linereader.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Reads a log of lines, of whatever formats stand in it.
 class LogScanner : public LogSource
@@ -68,4 +68,4 @@ private:
 /// What the first lines of a file look like, whether a format knows them or not.
 std::optional<TableGuess> guessFile(const std::filesystem::path& path);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -13,7 +13,7 @@
 #include "core/ingest/stores/mlflow.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 LogPlace placeOf(const std::string& relative)
 {
@@ -48,7 +48,7 @@ Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path
     return {};
 }
 
-Result<std::string> readHead(const FileReader& file, const std::filesystem::path& path)
+Result<std::string> readHead(const platform::FileReader& file, const std::filesystem::path& path)
 {
     std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 64)), '\0');
     if (auto read = file.readAt(0, std::as_writable_bytes(std::span(head))); !read) {
@@ -95,4 +95,4 @@ Result<LogContents> readLog(const std::filesystem::path& path, const std::string
     return contents;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

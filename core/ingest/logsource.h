@@ -12,9 +12,11 @@
 
 #include "core/ingest/ingest.h"
 
-namespace nanscope {
-
+namespace nanscope::platform {
 class FileReader;
+} // namespace nanscope::platform
+
+namespace nanscope::ingest {
 
 /// A log that is read in pieces of bounded size, so that an import stores while it reads.
 class LogSource
@@ -57,7 +59,7 @@ bool isNamedLikeALog(const std::string& relative);
 Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path);
 
 /// The first 64 bytes of a binary log, or all it has; fails for a Git LFS pointer.
-Result<std::string> readHead(const FileReader& file, const std::filesystem::path& path);
+Result<std::string> readHead(const platform::FileReader& file, const std::filesystem::path& path);
 
 /// "events.out.tfevents.<time>.<host>...": a file name as TensorBoard's writers make it.
 bool isEventFileName(const std::string& name);
@@ -74,4 +76,4 @@ std::filesystem::path wandbConsoleBeside(const std::filesystem::path& path);
 Result<std::unique_ptr<LogSource>> openWandb(
     const std::filesystem::path& path, const std::string& relative, std::int64_t offset, const ColumnMap& columns);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -8,7 +8,7 @@
 
 #include "core/base/job.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Reports one phase of an import at most every 50 ms, so that a million small files cost no million reports.
 class ProgressMeter
@@ -40,4 +40,4 @@ private:
     std::chrono::steady_clock::time_point m_last {};
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

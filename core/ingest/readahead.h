@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Computes work(0), work(1), ... work(count - 1) on a few threads and hands the results out in this order. At most
 /// `window` results wait, so memory does not grow with `count`. Destroying it waits for the calls under way.
@@ -98,4 +98,4 @@ private:
     std::vector<std::thread> m_threads;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/json/records.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -154,4 +154,4 @@ Json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer&
         {"seconds", jsonNumber(log.seconds)}, {"complaints", log.complaints}, {"answer", std::move(own)}};
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

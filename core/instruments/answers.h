@@ -6,7 +6,7 @@
 
 #include "core/instruments/measure.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 nlohmann::ordered_json toJson(const ScaleAnswer& answer);
 nlohmann::ordered_json toJson(const EpsilonAnswer& answer);
@@ -19,4 +19,4 @@ nlohmann::ordered_json toJson(const MinimiseAnswer& answer);
 /// The whole answer of `nanscope measure`, with its schema.
 nlohmann::ordered_json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer& answer);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -11,7 +11,7 @@
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -22,7 +22,8 @@ std::vector<Scan> scansOf(std::span<const double> values, const MatrixShape& sha
     std::vector<Scan> scans;
     for (std::int64_t i = 0; i < shape.batch; ++i) {
         const auto matrix = matrixOf(values, shape, static_cast<std::size_t>(i));
-        scans.push_back(scanMatrix(matrix, shape.rows, shape.cols, false, smallestNormalOf(dtype)));
+        scans.push_back(
+            tensorfile::scanMatrix(matrix, shape.rows, shape.cols, false, tensorfile::smallestNormalOf(dtype)));
     }
     return scans;
 }
@@ -36,12 +37,12 @@ std::size_t firstSound(const std::vector<Scan>& scans)
 
 } // namespace
 
-Result<void> allowSize(const Tensor& input, std::int64_t count)
+Result<void> allowSize(const tensorfile::Tensor& input, std::int64_t count)
 {
     // As bits, as doubles, the output twice, and the workspace of one replay, which is about four matrices.
     constexpr double copies = 10 * sizeof(double);
     const auto bytes = static_cast<double>(count) * static_cast<double>(input.matrices().elements()) * copies;
-    if (bytes > static_cast<double>(physicalMemory())) {
+    if (bytes > static_cast<double>(platform::physicalMemory())) {
         return failure(ErrorKind::refused,
             fmt::format("{} matrices of {}x{} take about {:.0f} GiB here, more than this machine has; choose one with "
                         "--batch",
@@ -57,7 +58,7 @@ Specimen specimenOf(Matrices input, std::optional<double> epsilon)
     specimen.values = valuesOf(input);
     const auto shape = input.matrices();
     specimen.scans = scansOf(specimen.values, shape, input.dtype);
-    specimen.directions = signalDirections(shape, specimen.values);
+    specimen.directions = replay::signalDirections(shape, specimen.values);
     specimen.watched = firstSound(specimen.scans);
     specimen.input = std::move(input);
     return specimen;
@@ -66,12 +67,12 @@ Specimen specimenOf(Matrices input, std::optional<double> epsilon)
 Result<Specimen> openSpecimen(
     const CaptureRef& capture, std::optional<std::int64_t> batch, std::optional<double> epsilon)
 {
-    const auto file = openCapture(capture);
+    const auto file = tensorfile::openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
     const auto shape = file->input.matrices();
-    if (!isReal(file->input.dtype()) || shape.elements() == 0 || shape.batch == 0) {
+    if (!tensorfile::isReal(file->input.dtype()) || shape.elements() == 0 || shape.batch == 0) {
         return failure(ErrorKind::format, "the input of the capture holds no matrix of real numbers", capture.path);
     }
     if (batch && (*batch < 0 || *batch >= shape.batch)) {
@@ -127,17 +128,17 @@ void Asker::judge(Judged& judged, const Matrices& input) const
     const auto given = scansOf(valuesOf(input), shape, input.dtype);
     judged.values = valuesOf(*judged.reply.output);
     judged.scans = scansOf(judged.values, shape, judged.reply.output->dtype);
-    const std::vector<SingularDirection> none;
+    const std::vector<replay::SingularDirection> none;
     for (std::size_t i = 0; i < given.size(); ++i) {
         const auto& along = !m_facts.turnsDirections && i < m_directions.size() ? m_directions[i] : none;
         const auto values = matrixOf(std::span<const double>(judged.values), shape, i);
         judged.outcomes.push_back(
-            judgeOutcome(given[i], judged.scans[i], values, shape.cols, along, m_facts.outputRange));
+            replay::judgeOutcome(given[i], judged.scans[i], values, shape.cols, along, m_facts.outputRange));
     }
     judged.worst = *std::ranges::max_element(judged.outcomes);
 }
 
-void Asker::note(const Replay& replay)
+void Asker::note(const replay::Replay& replay)
 {
     ++m_log.calls;
     m_log.seconds += replay.seconds;
@@ -184,4 +185,4 @@ Result<Burst> Asker::burst(const BurstOptions& options)
     return burst;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -9,7 +9,7 @@
 #include "core/model/scan.h"
 #include "core/replay/engine/spectrum.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// The capture under an instrument.
 struct Specimen
@@ -23,7 +23,7 @@ struct Specimen
     bool forceEpsilon = false; ///< it was not captured, somebody asked for it
     std::vector<double> values; ///< of `input`
     std::vector<Scan> scans; ///< of each matrix of `input`
-    std::vector<std::vector<SingularDirection>> directions; ///< that carry signal, of each matrix
+    std::vector<std::vector<replay::SingularDirection>> directions; ///< that carry signal, of each matrix
 };
 
 /// All matrices of a capture, or one. Without a choice the first that is finite and not zero is watched. The epsilon is
@@ -68,11 +68,14 @@ public:
     Result<Burst> burst(const BurstOptions& options);
 
     /// Directions of inputs that are not the specimen's; nothing is degenerate along none.
-    void setDirections(std::vector<std::vector<SingularDirection>> directions) { m_directions = std::move(directions); }
+    void setDirections(std::vector<std::vector<replay::SingularDirection>> directions)
+    {
+        m_directions = std::move(directions);
+    }
     /// What a good output is, where more is known than the subject says of itself.
     void setExpected(const std::array<double, 2>& outputRange, bool turnsDirections);
     /// A replay beside the calls that somebody asked a cell for.
-    void note(const Replay& replay);
+    void note(const replay::Replay& replay);
     void setPhase(const std::string& job, std::int64_t total, const std::string& unit);
 
     const SubjectFacts& facts() const { return m_facts; }
@@ -90,7 +93,7 @@ private:
     SubjectFacts m_facts;
     MeasureLog m_log;
     Progress m_progress;
-    std::vector<std::vector<SingularDirection>> m_directions;
+    std::vector<std::vector<replay::SingularDirection>> m_directions;
 };
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::instruments {
 
-CellSubject::CellSubject(CellChoice choice, const Variant& variant, std::unique_ptr<Device> device)
+CellSubject::CellSubject(CellChoice choice, const replay::Variant& variant, std::unique_ptr<replay::Device> device)
     : m_choice(std::move(choice))
     , m_variant(variant)
     , m_precision(m_choice.precision.value_or(variant.precision))
@@ -17,15 +17,15 @@ CellSubject::CellSubject(CellChoice choice, const Variant& variant, std::unique_
     , m_device(std::move(device))
 { }
 
-Result<std::unique_ptr<CellSubject>> CellSubject::make(const CellChoice& choice, const DeviceFactory& devices)
+Result<std::unique_ptr<CellSubject>> CellSubject::make(const CellChoice& choice, const replay::DeviceFactory& devices)
 {
-    const auto variant = findVariant(choice.variant);
+    const auto variant = replay::findVariant(choice.variant);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
     // The range of outputs is searched step by step, before any program is compiled.
-    if (choice.steps && (*choice.steps < 1 || *choice.steps > maxSteps)) {
-        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *choice.steps, maxSteps));
+    if (choice.steps && (*choice.steps < 1 || *choice.steps > replay::maxSteps)) {
+        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *choice.steps, replay::maxSteps));
     }
     auto device = devices(choice.device);
     if (!device) {
@@ -41,22 +41,22 @@ SubjectFacts CellSubject::facts() const
     facts.precision = name(m_precision);
     facts.lowering = name(m_lowering);
     facts.format = m_precision;
-    facts.outputRange = outputRange(stepsOf(m_variant, m_choice.steps, std::nullopt));
+    facts.outputRange = replay::outputRange(replay::stepsOf(m_variant, m_choice.steps, std::nullopt));
     facts.turnsDirections = turnsDirections(m_variant);
     facts.environment = m_device->environment();
     return facts;
 }
 
-Result<Replay> CellSubject::replayed(const Question& question, const Detour& detour, const CancelToken& cancel)
+Result<replay::Replay> CellSubject::replayed(const Question& question, const Detour& detour, const CancelToken& cancel)
 {
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = detour.precision.value_or(m_precision);
-    options.rounding = detour.rounding.value_or(Rounding {m_lowering});
+    options.rounding = detour.rounding.value_or(replay::Rounding {m_lowering});
     options.epsilon = question.epsilon;
     options.forceEpsilon = question.forceEpsilon && question.epsilon;
     options.steps = detour.steps ? detour.steps : m_choice.steps;
     options.keepOutput = true;
-    return replay(m_variant, question.input.matrices(), valuesOf(question.input), *m_device, options, cancel);
+    return replay::replay(m_variant, question.input.matrices(), valuesOf(question.input), *m_device, options, cancel);
 }
 
 Result<Reply> CellSubject::call(const Question& question, const CancelToken& cancel)
@@ -92,16 +92,16 @@ Result<Burst> CellSubject::burst(const Question& question, const BurstOptions& o
     return burst;
 }
 
-bool turnsDirections(const Variant& variant)
+bool turnsDirections(const replay::Variant& variant)
 {
-    return variant.equalizeRows || variant.rescaleOutput || variant.normalization == Normalization::aol;
+    return variant.equalizeRows || variant.rescaleOutput || variant.normalization == replay::Normalization::aol;
 }
 
 std::array<double, 2> anyOutputRange()
 {
     std::array<double, 2> range {1, 1};
-    for (const auto& variant : variants()) {
-        const auto own = outputRange(variant.steps);
+    for (const auto& variant : replay::variants()) {
+        const auto own = replay::outputRange(variant.steps);
         if (variant.published && own[0] > 0) {
             range = {std::min(range[0], own[0]), std::max(range[1], own[1])};
         }
@@ -109,4 +109,4 @@ std::array<double, 2> anyOutputRange()
     return range;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

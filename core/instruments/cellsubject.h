@@ -6,7 +6,7 @@
 
 #include "core/instruments/subject.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// What of a variant an instrument replays.
 struct CellChoice
@@ -22,39 +22,39 @@ struct CellChoice
 class CellSubject : public Subject
 {
 public:
-    static Result<std::unique_ptr<CellSubject>> make(const CellChoice& choice, const DeviceFactory& devices);
+    static Result<std::unique_ptr<CellSubject>> make(const CellChoice& choice, const replay::DeviceFactory& devices);
 
     SubjectFacts facts() const override;
     Result<Reply> call(const Question& question, const CancelToken& cancel) override;
     Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override;
 
-    const Variant& variant() const { return m_variant; }
+    const replay::Variant& variant() const { return m_variant; }
     /// The first so many steps, or all; another rounding of the same arithmetic, or its own; another format, or its
     /// own.
     struct Detour
     {
         std::optional<int> steps;
-        std::optional<Rounding> rounding;
+        std::optional<replay::Rounding> rounding;
         std::optional<Precision> precision;
     };
-    Result<Replay> replayed(const Question& question, const Detour& detour, const CancelToken& cancel);
+    Result<replay::Replay> replayed(const Question& question, const Detour& detour, const CancelToken& cancel);
     Lowering lowering() const { return m_lowering; }
     std::optional<int> steps() const { return m_choice.steps; }
 
 private:
-    CellSubject(CellChoice choice, const Variant& variant, std::unique_ptr<Device> device);
+    CellSubject(CellChoice choice, const replay::Variant& variant, std::unique_ptr<replay::Device> device);
 
     CellChoice m_choice;
-    const Variant& m_variant;
+    const replay::Variant& m_variant;
     Precision m_precision;
     Lowering m_lowering;
-    std::unique_ptr<Device> m_device;
+    std::unique_ptr<replay::Device> m_device;
 };
 
 /// As SubjectFacts has it.
-bool turnsDirections(const Variant& variant);
+bool turnsDirections(const replay::Variant& variant);
 
 /// Smallest and largest output of what is published.
 std::array<double, 2> anyOutputRange();
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -9,7 +9,7 @@
 #include "core/replay/engine/outcome.h"
 #include "core/replay/program/formats.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -19,7 +19,7 @@ std::vector<Precision> zeroIn(double epsilon)
 {
     std::vector<Precision> formats;
     for (const auto format : {Precision::fp64, Precision::fp32, Precision::bf16, Precision::fp16}) {
-        if (roundTo(format, epsilon) == 0) {
+        if (replay::roundTo(format, epsilon) == 0) {
             formats.push_back(format);
         }
     }
@@ -44,7 +44,7 @@ std::optional<double> changeOf(const Judged& one, const Judged& own, const Matri
     for (std::size_t i = 0; i < own.outcomes.size(); ++i) {
         const auto a = matrixOf(std::span<const double>(one.values), shape, i);
         const auto b = matrixOf(std::span<const double>(own.values), shape, i);
-        const double distance = relativeDistance(a, b);
+        const double distance = replay::relativeDistance(a, b);
         if (!std::isfinite(distance)) {
             return std::nullopt;
         }
@@ -57,19 +57,20 @@ std::optional<double> changeOf(const Judged& one, const Judged& own, const Matri
 
 Result<EpsilonRequest> epsilonOf(const CellSubject& cell, const Specimen& specimen)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.precision = *cell.facts().format;
     options.rounding.lowering = cell.lowering();
     options.epsilon = specimen.epsilon;
     options.forceEpsilon = specimen.forceEpsilon;
     options.steps = cell.steps();
-    const auto program = compileProgram(cell.variant(), specimen.input.matrices(), options);
+    const auto program = replay::compileProgram(cell.variant(), specimen.input.matrices(), options);
     if (!program) {
         return tl::make_unexpected(program.error());
     }
     EpsilonRequest request {program->epsilon, cell.variant().ignoresCallerEpsilon, std::nullopt};
     for (const auto& instruction : program->code) {
-        const bool takesEpsilon = instruction.code == Code::denominator || instruction.code == Code::rsqrt;
+        const bool takesEpsilon =
+            instruction.code == replay::Code::denominator || instruction.code == replay::Code::rsqrt;
         if (takesEpsilon && !request.format) {
             request.format = instruction.round;
         }
@@ -103,4 +104,4 @@ Result<EpsilonAnswer> varyEpsilon(Asker& asker, const EpsilonRequest& request)
     return answer;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -4,7 +4,7 @@
 
 #include "core/instruments/asker.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// The same input with other epsilons.
 struct EpsilonLine
@@ -39,4 +39,4 @@ Result<EpsilonAnswer> varyEpsilon(Asker& asker, const EpsilonRequest& request);
 class CellSubject;
 Result<EpsilonRequest> epsilonOf(const CellSubject& cell, const Specimen& specimen);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

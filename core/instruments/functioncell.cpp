@@ -14,7 +14,7 @@
 #include "core/json/records.h"
 #include "core/replay/engine/outcome.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -41,11 +41,11 @@ void expectAnyOf(const FunctionNeighbours& beside, Asker& asker)
     std::optional<std::array<double, 2>> range;
     bool turns = false;
     for (const auto& name : beside.variants) {
-        const auto variant = findVariant(name);
+        const auto variant = replay::findVariant(name);
         if (!variant) {
             continue;
         }
-        const auto own = outputRange(stepsOf(**variant, beside.steps, std::nullopt));
+        const auto own = replay::outputRange(replay::stepsOf(**variant, beside.steps, std::nullopt));
         range = range ? std::array {std::min((*range)[0], own[0]), std::max((*range)[1], own[1])} : own;
         turns = turns || turnsDirections(**variant);
     }
@@ -94,7 +94,7 @@ double farthest(const Judged& judged, const MatrixShape& shape, const std::vecto
     double worst = 0;
     for (std::size_t i = 0; i < exact.size(); ++i) {
         const auto values = matrixOf(std::span<const double>(judged.values), shape, i);
-        worst = std::max(worst, relativeDistance(values, exact[i]));
+        worst = std::max(worst, replay::relativeDistance(values, exact[i]));
     }
     return worst;
 }
@@ -103,13 +103,13 @@ double farthest(const Judged& judged, const MatrixShape& shape, const std::vecto
 Result<void> measureDistances(FunctionCell& made, const Judged& judged, const Specimen& specimen,
     const FunctionNeighbours& beside, const CancelToken& cancel)
 {
-    const auto device = makeEigenDevice();
+    const auto device = replay::makeEigenDevice();
     for (const auto& name : beside.exact) {
-        const auto variant = findVariant(name);
+        const auto variant = replay::findVariant(name);
         if (!variant) {
             continue;
         }
-        ReplayOptions options;
+        replay::ReplayOptions options;
         options.precision = Precision::fp64;
         options.rounding.lowering = (*variant)->lowering;
         options.epsilon = specimen.epsilon;
@@ -117,7 +117,7 @@ Result<void> measureDistances(FunctionCell& made, const Judged& judged, const Sp
         options.steps = beside.steps;
         options.keepOutput = true;
         const auto shape = specimen.input.matrices();
-        const auto exact = replay(**variant, shape, specimen.values, *device, options, cancel);
+        const auto exact = replay::replay(**variant, shape, specimen.values, *device, options, cancel);
         if (!exact && exact.error().kind == ErrorKind::cancelled) {
             return tl::make_unexpected(exact.error());
         }
@@ -211,4 +211,4 @@ Result<FunctionCell> functionCell(ImplSubject& subject, const CaptureRef& captur
     return made;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -13,7 +13,7 @@
 #include "core/instruments/implsubject.h"
 #include "core/model/cell.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// The replays of a capture that a function stands beside.
 struct FunctionNeighbours
@@ -48,4 +48,4 @@ Result<FunctionCell> functionCell(ImplSubject& subject, const CaptureRef& captur
 /// The keys of a replayed cell, where a function has none "own" or null, and what is of functions alone in "function".
 nlohmann::ordered_json toJson(const FunctionCell& cell);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -12,12 +12,12 @@
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = ChildProcess::Clock;
+using Clock = platform::ChildProcess::Clock;
 
 constexpr auto look = 50ms; ///< a cancel is seen at least this often
 constexpr std::size_t mostText = 400;
@@ -89,7 +89,7 @@ bool flagIn(const nlohmann::ordered_json& json, const char* key)
 Result<std::unique_ptr<ImplSubject::Child>> ImplSubject::Child::start(
     const ImplChoice& choice, const CancelToken& cancel)
 {
-    auto folder = PrivateFolder::make();
+    auto folder = platform::PrivateFolder::make();
     if (!folder) {
         return tl::make_unexpected(folder.error());
     }
@@ -98,7 +98,7 @@ Result<std::unique_ptr<ImplSubject::Child>> ImplSubject::Child::start(
     if (auto written = writeFile(script, std::as_bytes(std::span(harnessSource()))); !written) {
         return tl::make_unexpected(written.error());
     }
-    auto process = ChildProcess::start({choice.python, {"-u", script, choice.target, choice.device}, {}});
+    auto process = platform::ChildProcess::start({choice.python, {"-u", script, choice.target, choice.device}, {}});
     if (!process) {
         return tl::make_unexpected(process.error());
     }
@@ -133,11 +133,11 @@ Result<ImplSubject::Child::Answer> ImplSubject::Child::read(double seconds, cons
             m_process.reset();
             return failure(ErrorKind::cancelled, "the measurement was cancelled");
         }
-        if (!got || (*got == ChildProcess::Got::end)) {
+        if (!got || (*got == platform::ChildProcess::Got::end)) {
             const auto how = m_process->end(Clock::now() + 1s);
             return gone("the function's process " + named(how));
         }
-        if (*got == ChildProcess::Got::line) {
+        if (*got == platform::ChildProcess::Got::line) {
             auto json = Json::parse(line, nullptr, false);
             return json.is_object() ? Answer {std::move(json), {}}
                                     : gone("the function's process sent what is no answer");
@@ -194,7 +194,7 @@ int ImplSubject::Child::returned() const
 
 Result<Matrices> ImplSubject::Child::take(DType dtype, const Shape& shape) const
 {
-    const auto file = FileReader::open(path("output"));
+    const auto file = platform::FileReader::open(path("output"));
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -207,4 +207,4 @@ Result<Matrices> ImplSubject::Child::take(DType dtype, const Shape& shape) const
     return file->readAt(0, result.bytes).map([&] { return std::move(result); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -10,7 +10,7 @@
 #include "core/platform/childprocess.h"
 #include "core/platform/privatefolder.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// The process that runs the harness (resources/python/nanscope_impl.py), and the folder it shares with this one.
 class ImplSubject::Child
@@ -41,15 +41,15 @@ public:
     Result<Matrices> take(DType dtype, const Shape& shape) const;
 
 private:
-    explicit Child(PrivateFolder folder)
+    explicit Child(platform::PrivateFolder folder)
         : m_folder(std::move(folder))
     { }
     std::string path(const char* name) const { return (m_folder.path() / name).string(); }
     Answer gone(const std::string& how);
     Result<Answer> read(double seconds, const char* late, const CancelToken& cancel);
 
-    PrivateFolder m_folder;
-    std::optional<ChildProcess> m_process;
+    platform::PrivateFolder m_folder;
+    std::optional<platform::ChildProcess> m_process;
     Json m_greeting;
     std::string m_handed; ///< hash of the input that lies in the folder
 };
@@ -59,4 +59,4 @@ std::string textIn(const nlohmann::ordered_json& json, const char* key);
 double numberIn(const nlohmann::ordered_json& json, const char* key);
 bool flagIn(const nlohmann::ordered_json& json, const char* key);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

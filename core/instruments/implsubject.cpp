@@ -12,7 +12,7 @@
 #include "core/instruments/implchild.h"
 #include "core/platform/shellword.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -27,9 +27,9 @@ constexpr int mostDeathsInARow = 3;
 /// The range of what the function claims to be; where nobody said, of anything that is published.
 void readRange(SubjectFacts& facts, const std::string& claimed)
 {
-    const auto variant = claimed.empty() ? Result<const Variant*>(nullptr) : findVariant(claimed);
+    const auto variant = claimed.empty() ? Result<const replay::Variant*>(nullptr) : replay::findVariant(claimed);
     facts.rangeAssumed = !variant || *variant == nullptr;
-    facts.outputRange = facts.rangeAssumed ? anyOutputRange() : outputRange((*variant)->steps);
+    facts.outputRange = facts.rangeAssumed ? anyOutputRange() : replay::outputRange((*variant)->steps);
     facts.turnsDirections = !facts.rangeAssumed && turnsDirections(**variant);
 }
 
@@ -118,8 +118,8 @@ Result<std::string> implTarget(std::string_view impl)
 
 std::string harnessCommand(const ImplChoice& choice)
 {
-    return fmt::format("{} -u nanscope_impl.py {} {}", shellQuoted(choice.python.string()), shellQuoted(choice.target),
-        shellQuoted(choice.device));
+    return fmt::format("{} -u nanscope_impl.py {} {}", platform::shellQuoted(choice.python.string()),
+        platform::shellQuoted(choice.target), platform::shellQuoted(choice.device));
 }
 
 ImplSubject::ImplSubject(ImplChoice choice)
@@ -273,4 +273,4 @@ Result<Burst> ImplSubject::burst(const Question& question, const BurstOptions& o
     return burst;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -8,7 +8,7 @@
 
 #include "core/instruments/subject.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// Somebody's own function and the Python it runs in.
 struct ImplChoice
@@ -59,4 +59,4 @@ private:
     double m_slowest = 0; ///< seconds of the slowest call so far
 };
 
-} // namespace nanscope
+} // namespace nanscope::instruments

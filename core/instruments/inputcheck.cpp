@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/model/words.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -60,4 +60,4 @@ Result<InputAnswer> checkInput(Asker& asker)
     return answer;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

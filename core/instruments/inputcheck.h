@@ -4,7 +4,7 @@
 
 #include "core/instruments/asker.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// Whether a function writes into what it is handed, and whether what it returns lies in it.
 struct InputAnswer
@@ -20,4 +20,4 @@ struct InputAnswer
 /// Only a function can do this: a replay cell is refused.
 Result<InputAnswer> checkInput(Asker& asker);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

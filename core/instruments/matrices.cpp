@@ -12,7 +12,7 @@
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -26,13 +26,13 @@ void append(std::vector<std::byte>& bytes, T value)
 
 std::uint16_t bfloatBits(double value)
 {
-    const auto rounded = static_cast<float>(roundTo(Precision::bf16, value));
+    const auto rounded = static_cast<float>(replay::roundTo(Precision::bf16, value));
     return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16U);
 }
 
 std::uint16_t halfBits(double value)
 {
-    const double rounded = std::abs(roundTo(Precision::fp16, value));
+    const double rounded = std::abs(replay::roundTo(Precision::fp16, value));
     const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
     std::uint16_t magnitude = 0x7e00;
     if (std::isinf(rounded)) {
@@ -76,7 +76,7 @@ bool isDense(const Shape& shape, const Shape& strides)
         [&](const auto& dimension) { return dimension.first == std::exchange(expected, expected * dimension.second); });
 }
 
-Shape shapeOf(const Tensor& tensor, std::int64_t count)
+Shape shapeOf(const tensorfile::Tensor& tensor, std::int64_t count)
 {
     auto shape = tensor.shape();
     if (shape.size() > 2 && count != tensor.matrices().batch) {
@@ -92,7 +92,7 @@ Shape shapeOf(const Tensor& tensor, std::int64_t count)
 std::vector<double> valuesOf(const Matrices& matrices)
 {
     std::vector<double> values(matrices.bytes.size() / sizeOf(matrices.dtype));
-    convert(matrices.dtype, matrices.bytes.data(), values.size(), values.data());
+    tensorfile::convert(matrices.dtype, matrices.bytes.data(), values.size(), values.data());
     return values;
 }
 
@@ -113,7 +113,7 @@ bool isPackable(DType dtype)
 
 std::string hashOf(const Matrices& matrices)
 {
-    ContentHash hash;
+    tensorfile::ContentHash hash;
     hash.add(torchName(matrices.dtype));
     for (const auto extent : matrices.shape) {
         hash.add(static_cast<std::uint64_t>(extent));
@@ -122,7 +122,7 @@ std::string hashOf(const Matrices& matrices)
     return hash.hex();
 }
 
-Result<Matrices> readMatrices(const Tensor& tensor, std::int64_t first, std::int64_t count)
+Result<Matrices> readMatrices(const tensorfile::Tensor& tensor, std::int64_t first, std::int64_t count)
 {
     Matrices result {tensor.dtype(), shapeOf(tensor, count), {}, {}};
     for (auto batch = first; batch < first + count; ++batch) {
@@ -141,4 +141,4 @@ Result<Matrices> readMatrices(const Tensor& tensor, std::int64_t first, std::int
     return result;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -10,7 +10,7 @@
 
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// A batch of matrices as bits, in the type somebody is handed them.
 struct Matrices
@@ -45,6 +45,6 @@ std::span<T> matrixOf(std::span<T> values, const MatrixShape& shape, std::size_t
 
 /// Matrices `first` to `first + count` of a tensor; strides are kept where they are those of a view that torch could
 /// allocate anew. Types that packed() does not know become fp32.
-Result<Matrices> readMatrices(const Tensor& tensor, std::int64_t first, std::int64_t count);
+Result<Matrices> readMatrices(const tensorfile::Tensor& tensor, std::int64_t first, std::int64_t count);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

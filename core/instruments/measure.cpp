@@ -10,7 +10,7 @@
 
 #include "core/replay/variants/nearest.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -60,16 +60,16 @@ std::string_view name(Instrument instrument)
 Result<Instrument> findInstrument(std::string_view name)
 {
     for (const auto instrument : everyInstrument) {
-        if (nanscope::name(instrument) == name) {
+        if (nanscope::instruments::name(instrument) == name) {
             return instrument;
         }
     }
     return failure(ErrorKind::usage,
         fmt::format("there is no instrument '{}'; the nearest are {}", name,
-            fmt::join(nearest(name, {instrumentNames.begin(), instrumentNames.end()}, 3), ", ")));
+            fmt::join(replay::nearest(name, {instrumentNames.begin(), instrumentNames.end()}, 3), ", ")));
 }
 
-Result<MeasuredSubject> measuredCell(const CellChoice& choice, const DeviceFactory& devices)
+Result<MeasuredSubject> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices)
 {
     auto cell = CellSubject::make(choice, devices);
     if (!cell) {
@@ -86,7 +86,7 @@ Result<MeasuredSubject> measuredFunction(
     MeasuredSubject subject;
     subject.impl = impl;
     if (expected) {
-        auto cell = CellSubject::make(*expected, makeCoreDevice);
+        auto cell = CellSubject::make(*expected, replay::makeCoreDevice);
         if (!cell) {
             return tl::make_unexpected(cell.error());
         }
@@ -133,4 +133,4 @@ Result<MeasureAnswer> measure(const MeasureRequest& request, Asker& asker, Measu
     return measureSmallest(request, asker);
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

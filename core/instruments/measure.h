@@ -22,7 +22,7 @@
 #include "core/instruments/spectrumcheck.h"
 #include "core/instruments/storm.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 enum class Instrument { scale, epsilon, repeat, storm, input, spectrum, minimise };
 
@@ -45,7 +45,7 @@ struct MeasuredSubject
 };
 
 /// A replay of this cell.
-Result<MeasuredSubject> measuredCell(const CellChoice& choice, const DeviceFactory& devices);
+Result<MeasuredSubject> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices);
 
 /// A function; where `impl` says which variant it claims to be, `expected` is that cell.
 Result<MeasuredSubject> measuredFunction(
@@ -71,4 +71,4 @@ Result<Specimen> specimenFor(const MeasureRequest& request, const MeasuredSubjec
 
 Result<MeasureAnswer> measure(const MeasureRequest& request, Asker& asker, MeasuredSubject& subject);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -12,7 +12,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -226,4 +226,4 @@ std::string measureText(Instrument instrument, const Asker& asker, const Measure
         + footText(asker.log());
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

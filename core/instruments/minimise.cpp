@@ -14,7 +14,7 @@
 #include "core/instruments/reduction.h"
 #include "core/replay/engine/outcome.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace fs = std::filesystem;
 
@@ -67,7 +67,7 @@ private:
 
 Result<bool> Shrink::shows(const Matrices& candidate)
 {
-    m_asker.setDirections(signalDirections(candidate.matrices(), valuesOf(candidate)));
+    m_asker.setDirections(replay::signalDirections(candidate.matrices(), valuesOf(candidate)));
     for (int i = 0; i < m_answer.tries && !spent(); ++i) {
         ++m_calls;
         auto judged = m_asker.ask(candidate, m_asker.specimen().epsilon);
@@ -346,15 +346,15 @@ Result<void> writeMinimised(const MinimiseAnswer& answer, const std::string& pat
         return failure(ErrorKind::usage, "this is the original capture, which is never written over", path);
     }
     const auto tensor = [](const char* name, const Matrices& matrices) {
-        return TensorToWrite {name, matrices.dtype, matrices.shape, matrices.bytes};
+        return tensorfile::TensorToWrite {name, matrices.dtype, matrices.shape, matrices.bytes};
     };
-    std::vector<std::pair<std::string, ValueToWrite>> entries {{"input", tensor("input", answer.input)},
+    std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries {{"input", tensor("input", answer.input)},
         {"output", tensor("output", answer.output)}, {"rank", std::int64_t {0}}, {"shape", answer.input.shape},
         {"dtype", fmt::format("torch.{}", torchName(answer.input.dtype))}};
     if (answer.epsilon) {
         entries.emplace_back("epsilon", *answer.epsilon);
     }
-    return writePt(path, entries);
+    return tensorfile::writePt(path, entries);
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

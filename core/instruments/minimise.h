@@ -4,7 +4,7 @@
 
 #include "core/instruments/asker.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// What of a shape decides which kernel a function takes (gram-newton-schulz and quack: more than 256 rows and columns,
 /// not square, both multiples of 8). A reproducer of another class would prove nothing.
@@ -63,4 +63,4 @@ Result<MinimiseAnswer> minimise(Asker& asker, const MinimiseRequest& request);
 /// Writes what is left as a capture. Never over `original`, under whatever name or link.
 Result<void> writeMinimised(const MinimiseAnswer& answer, const std::string& path, const std::string& original);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -74,4 +74,4 @@ std::int64_t nonZeroIn(const Matrices& matrices)
     return std::ranges::count_if(values, [](double value) { return value != 0; });
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -4,7 +4,7 @@
 
 #include "core/instruments/matrices.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// A rectangle of some matrices of a batch.
 struct Cut
@@ -27,4 +27,4 @@ Matrices withZeros(const Matrices& from, std::int64_t row, std::int64_t rows, st
 
 std::int64_t nonZeroIn(const Matrices& matrices);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 std::optional<double> RepeatCount::bound() const
 {
@@ -94,4 +94,4 @@ Result<RepeatAnswer> repeatBitwise(Asker& asker, int calls)
     return answer;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -4,7 +4,7 @@
 
 #include "core/instruments/asker.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// How often the same input gave other bits.
 struct RepeatCount
@@ -35,4 +35,4 @@ Result<RepeatAnswer> repeatBitwise(Asker& asker, int calls);
 /// "not reproduced in this setting: ...", or how many differ.
 std::string repeatSentence(const RepeatCount& count);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

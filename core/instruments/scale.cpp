@@ -10,7 +10,7 @@
 
 #include "core/instruments/scaleplace.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -268,4 +268,4 @@ Result<ScaleAnswer> bisectScale(Asker& asker, const ScaleRequest& request)
     return Search(asker, request).run();
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

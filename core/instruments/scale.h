@@ -4,7 +4,7 @@
 
 #include "core/instruments/asker.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// Newton-Schulz does not depend on the scale of its input, until its number format does. Between which scales does the
 /// watched matrix end as it does at its own?
@@ -52,4 +52,4 @@ struct ScaleAnswer
 /// Fails for a matrix that is zero or not finite.
 Result<ScaleAnswer> bisectScale(Asker& asker, const ScaleRequest& request);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -60,4 +60,4 @@ std::string_view closedFormOf(const ScaleEdge& edge, std::optional<double> epsil
     return words;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -8,7 +8,7 @@
 
 #include "core/instruments/scale.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// Where a number format ends, as one value of the scaled matrix meets it.
 struct FormatPlace
@@ -27,4 +27,4 @@ constexpr double closedFormWidth = 1e-3;
 /// is what was added to the norm, where that is known.
 std::string_view closedFormOf(const ScaleEdge& edge, std::optional<double> epsilon);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

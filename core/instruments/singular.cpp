@@ -8,7 +8,7 @@
 
 #include "core/replay/engine/spectrum.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -41,7 +41,7 @@ Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std
         }
         return triplets;
     }
-    for (const auto& direction : leadingDirections(matrix, rows, cols, leadingShare, mostLeading)) {
+    for (const auto& direction : replay::leadingDirections(matrix, rows, cols, leadingShare, mostLeading)) {
         const Eigen::Map<const Eigen::VectorXd> left(direction.left.data(), rows);
         const Eigen::VectorXd right = (map / scale).transpose() * left;
         add(triplets, direction.sigma, left, right.normalized());
@@ -63,4 +63,4 @@ std::vector<double> along(const Triplets& triplets, std::span<const double> matr
     return values;
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

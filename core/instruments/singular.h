@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// Singular triplets of a matrix, descending.
 struct Triplets
@@ -26,4 +26,4 @@ Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std
 /// u^T X v for each of them.
 std::vector<double> along(const Triplets& triplets, std::span<const double> matrix);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -10,7 +10,7 @@
 #include "core/instruments/singular.h"
 #include "core/replay/program/roundings.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -24,9 +24,9 @@ constexpr double leastAllowed = 1e-9; ///< of the decomposition itself
 constexpr OpName polynomialOps[] {OpName::input, OpName::cast, OpName::norm, OpName::normalize, OpName::gram,
     OpName::polynomial, OpName::update, OpName::output, OpName::z, OpName::q, OpName::r, OpName::restart};
 
-bool isPolynomial(const Program& program)
+bool isPolynomial(const replay::Program& program)
 {
-    return std::ranges::all_of(opsOf(program),
+    return std::ranges::all_of(replay::opsOf(program),
         [](const OpTrace& op) { return std::ranges::find(polynomialOps, op.op) != std::end(polynomialOps); });
 }
 
@@ -49,7 +49,7 @@ private:
     using Values = std::vector<double>;
 
     Question question() const { return {m_alone, m_asker.specimen().epsilon, m_asker.specimen().forceEpsilon}; }
-    Result<Replay> replayed(const CellSubject::Detour& detour)
+    Result<replay::Replay> replayed(const CellSubject::Detour& detour)
     {
         auto done = m_reference->replayed(question(), detour, m_asker.job().cancel);
         if (done) {
@@ -73,7 +73,7 @@ private:
     std::span<const double> m_matrix;
     Matrices m_alone; ///< the watched matrix, as doubles
     Triplets m_triplets;
-    Program m_program; ///< of the reference
+    replay::Program m_program; ///< of the reference
     SpectrumAnswer m_answer;
 };
 
@@ -110,11 +110,11 @@ Result<Check::Values> Check::expectedAfter(int steps)
     const auto& variant = m_reference->variant();
     const double norm = m_answer.frobenius * variant.normFactor;
     const double denominator =
-        variant.epsilonRule == EpsilonRule::add ? norm + m_program.epsilon : std::max(norm, m_program.epsilon);
-    const std::span<const Coefficients> schedule(m_program.steps);
+        variant.epsilonRule == replay::EpsilonRule::add ? norm + m_program.epsilon : std::max(norm, m_program.epsilon);
+    const std::span<const replay::Coefficients> schedule(m_program.steps);
     Values values;
     for (const double sigma : m_triplets.sigma) {
-        values.push_back(applySchedule(schedule.first(static_cast<std::size_t>(steps)), sigma / denominator));
+        values.push_back(replay::applySchedule(schedule.first(static_cast<std::size_t>(steps)), sigma / denominator));
     }
     return values;
 }
@@ -123,7 +123,7 @@ Result<Check::Values> Check::expectedAfter(int steps)
 /// neighbours.
 Result<Check::Values> Check::allowedAfter(int steps, const Values& expected)
 {
-    auto members = envelopeOf(m_reference->lowering());
+    auto members = replay::envelopeOf(m_reference->lowering());
     if (steps < static_cast<int>(m_program.steps.size())) {
         members.resize(std::min(members.size(), membersOfStep));
     }
@@ -192,7 +192,7 @@ Result<void> Check::addIterates()
 {
     const int steps = static_cast<int>(m_program.steps.size());
     m_asker.setPhase("spectrum", steps, "steps");
-    for (int step = m_reference->variant().beyond == Beyond::exact ? steps : 1; step <= steps; ++step) {
+    for (int step = m_reference->variant().beyond == replay::Beyond::exact ? steps : 1; step <= steps; ++step) {
         const auto iterate = replayed({detourOf(step), std::nullopt, std::nullopt});
         if (!iterate) {
             return tl::make_unexpected(iterate.error());
@@ -269,4 +269,4 @@ Result<SpectrumAnswer> checkSpectrum(Asker& asker, CellSubject* reference)
     return Check(asker, reference).run();
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

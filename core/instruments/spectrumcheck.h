@@ -5,7 +5,7 @@
 #include "core/instruments/asker.h"
 #include "core/instruments/cellsubject.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// A singular triplet sigma, u, v of the input, and what became of it: X = U p(Sigma) V^T, so that u^T X v = p(sigma).
 struct SpectrumLine
@@ -45,4 +45,4 @@ constexpr std::int64_t mostForExact = 1024;
 /// `reference` is the cell itself, or a cell of the variant that a function claims to be; null: not said.
 Result<SpectrumAnswer> checkSpectrum(Asker& asker, CellSubject* reference);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 namespace {
 
@@ -247,4 +247,4 @@ Result<StormAnswer> storm(Asker& asker, const ImplChoice& choice, const StormReq
     return Storm(asker, choice, request).run();
 }
 
-} // namespace nanscope
+} // namespace nanscope::instruments

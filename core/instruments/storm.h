@@ -8,7 +8,7 @@
 #include "core/instruments/implsubject.h"
 #include "core/instruments/repeat.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// One way of making it hard for a function.
 struct StormLeg
@@ -35,4 +35,4 @@ struct StormRequest
 /// Only a function can be in a storm: a replay cell would test Nanscope.
 Result<StormAnswer> storm(Asker& asker, const ImplChoice& choice, const StormRequest& request);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

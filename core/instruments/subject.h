@@ -12,7 +12,7 @@
 #include "core/instruments/matrices.h"
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::instruments {
 
 /// Who answers: a replay cell, or somebody's own function.
 struct SubjectFacts
@@ -98,6 +98,6 @@ public:
 };
 
 /// How large a batch a replay cell or a function is given: what does not fit into memory is refused with its size.
-Result<void> allowSize(const Tensor& input, std::int64_t count);
+Result<void> allowSize(const tensorfile::Tensor& input, std::int64_t count);
 
-} // namespace nanscope
+} // namespace nanscope::instruments

@@ -12,7 +12,7 @@
 
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace {
 
@@ -133,4 +133,4 @@ Result<void> writeFileAtomically(const std::filesystem::path& path, std::span<co
     return file->commit();
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -14,7 +14,7 @@
 
 #include "core/platform/spawn.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace {
 
@@ -273,4 +273,4 @@ std::string ChildProcess::errors() const
     return m_state->errors;
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -12,7 +12,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 struct ChildProgram
 {
@@ -59,4 +59,4 @@ private:
     std::unique_ptr<State> m_state;
 };
 
-} // namespace nanscope
+} // namespace nanscope::platform

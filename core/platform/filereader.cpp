@@ -12,7 +12,7 @@
 
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace {
 
@@ -134,4 +134,4 @@ Result<void> FileReader::readAt(std::uint64_t offset, std::span<std::byte> out) 
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

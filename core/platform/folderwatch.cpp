@@ -17,7 +17,7 @@
 
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace fs = std::filesystem;
 
@@ -223,4 +223,4 @@ bool FolderWatch::wait(const std::function<bool()>& stop, std::optional<millisec
     return false;
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 /// Tells when something at or below a path was written, made, moved or removed. The system reports changes on local
 /// file systems, so that waiting costs nothing; where it cannot (network file systems, no watches left), the times of
@@ -42,4 +42,4 @@ private:
     std::unique_ptr<State> m_state;
 };
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -10,7 +10,7 @@
 
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace {
 
@@ -62,4 +62,4 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
     return std::make_shared<const PosixMappedFile>(address, size, file->stamp());
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -15,7 +15,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 /// What tells one state of a file from another: equal stamps mean that nobody replaced, cut or rewrote it.
 struct FileStamp
@@ -146,4 +146,4 @@ std::filesystem::path programFolder();
 /// "AMD EPYC 9654 (avx512)" or the like; never a host name.
 std::string cpuDescription();
 
-} // namespace nanscope
+} // namespace nanscope::platform

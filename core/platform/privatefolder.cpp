@@ -11,7 +11,7 @@
 
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace fs = std::filesystem;
 
@@ -65,4 +65,4 @@ PrivateFolder::~PrivateFolder()
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

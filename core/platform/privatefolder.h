@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 /// A new folder for temporary files that nobody else may enter; it goes away with its object.
 class PrivateFolder
@@ -41,4 +41,4 @@ Result<void> makePrivateFolders(const std::filesystem::path& path);
 /// Makes an empty file that its owner alone may read and write, unless there is a file already, which keeps its mode.
 Result<void> makePrivateFile(const std::filesystem::path& path);
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -20,7 +20,7 @@
 #include "core/platform/spawn.h"
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace {
 
@@ -230,4 +230,4 @@ void removeAbandonedBlocks()
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -11,7 +11,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 /// The filler's end. Its name is random and nobody else's to open; it goes away with this object unless a reader has
 /// taken it before.
@@ -70,4 +70,4 @@ void removeSharedBlock(const std::string& name);
 /// Removes this user's blocks whose processes are gone. Only where the system lists such memory, as Linux does.
 void removeAbandonedBlocks();
 
-} // namespace nanscope
+} // namespace nanscope::platform

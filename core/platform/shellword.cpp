@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/platform/shellword.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 std::string shellQuoted(const std::string& word)
 {
@@ -17,4 +17,4 @@ std::string shellQuoted(const std::string& word)
     return quoted + "'";
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

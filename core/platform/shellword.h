@@ -4,9 +4,9 @@
 
 #include <string>
 
-namespace nanscope {
+namespace nanscope::platform {
 
 /// As a shell takes it for one word, for lines to copy.
 std::string shellQuoted(const std::string& word);
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -13,7 +13,7 @@
 
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace {
 
@@ -128,4 +128,4 @@ Result<Spawned> spawn(const ChildProgram& program)
     return child;
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -9,7 +9,7 @@
 
 #include "core/platform/childprocess.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 class Descriptor
 {
@@ -52,4 +52,4 @@ struct Spawned
 
 Result<Spawned> spawn(const ChildProgram& program);
 
-} // namespace nanscope
+} // namespace nanscope::platform

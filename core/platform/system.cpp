@@ -18,7 +18,7 @@
 
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 namespace {
 
@@ -181,4 +181,4 @@ std::int64_t physicalMemory()
     return bytes;
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace nanscope {
+namespace nanscope::platform {
 
 std::string systemReason(int code)
 {
@@ -46,4 +46,4 @@ void failAtFileSizeLimit()
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::platform {
 
 /// What errno value `code` stands for, with what can be done about it.
 std::string systemReason(int code);
@@ -18,4 +18,4 @@ tl::unexpected<Error> systemFailure(const char* doing, int code, const std::file
 /// From now on a write beyond the limit on the size of files fails with EFBIG rather than ends the program by a signal.
 void failAtFileSizeLimit();
 
-} // namespace nanscope
+} // namespace nanscope::platform

@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
-namespace nanscope {
+namespace nanscope::platform {
 
 /// $XDG_CONFIG_HOME/nanscope, else ~/.config/nanscope.
 std::filesystem::path userConfigFolder();
 
-} // namespace nanscope
+} // namespace nanscope::platform

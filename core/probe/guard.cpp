@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace nanscope {
+namespace nanscope::probe {
 
 namespace {
 
@@ -157,4 +157,4 @@ std::optional<StateChange> changedBy(Decision decision)
     return std::nullopt;
 }
 
-} // namespace nanscope
+} // namespace nanscope::probe

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::probe {
 
 /// With whom a guard behind the Newton-Schulz step shares its flag before it leaves an update out.
 enum class GuardScope {
@@ -72,4 +72,4 @@ struct StateChange
 /// None where it is not known whether the rank skips.
 std::optional<StateChange> changedBy(Decision decision);
 
-} // namespace nanscope
+} // namespace nanscope::probe

@@ -7,7 +7,7 @@
 
 #include "core/probe/nanmessage.h"
 
-namespace nanscope {
+namespace nanscope::probe {
 
 namespace {
 
@@ -65,4 +65,4 @@ NanCheck NanDetector::checkGradients(const std::function<std::optional<GradientS
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::probe

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::probe {
 
 enum class NanAction { warn, skip, raise };
 
@@ -93,4 +93,4 @@ inline bool anyRankFlagged(float sumOfFlags)
     return !(sumOfFlags <= 0.0F);
 }
 
-} // namespace nanscope
+} // namespace nanscope::probe

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-namespace nanscope {
+namespace nanscope::probe {
 
 namespace {
 
@@ -62,4 +62,4 @@ std::optional<NanMessage> parseNanMessage(std::string_view line)
     return message;
 }
 
-} // namespace nanscope
+} // namespace nanscope::probe

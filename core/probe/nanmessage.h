@@ -9,7 +9,7 @@
 
 #include "core/probe/nandetector.h"
 
-namespace nanscope {
+namespace nanscope::probe {
 
 /// What a line of the detector says. `step` is counted before the trainer's increment: a trainer that prints its
 /// metrics after it would have printed the step behind.
@@ -32,4 +32,4 @@ std::string gradientText(std::string_view parameter, std::int64_t step);
 /// digits behind the point.
 std::optional<NanMessage> parseNanMessage(std::string_view line);
 
-} // namespace nanscope
+} // namespace nanscope::probe

@@ -9,7 +9,7 @@
 #include "core/report/redact/redaction.h"
 #include "core/report/reportfiles.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -196,7 +196,7 @@ void writeRedacted(const JsonAnswer& report, Redactor& redactor, const JsonAnswe
 
 } // namespace
 
-std::string report::jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
+std::string jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
     auto redactor = redactorFor(input, options);
     std::string text;
@@ -211,4 +211,4 @@ std::vector<Suspicion> suspicionsOf(const ReportInput& input, const ReportOption
     return redactor.suspicions();
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -14,7 +14,7 @@
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/zip/zipwriter.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace fs = std::filesystem;
 
@@ -64,7 +64,7 @@ void addCapture(BundleParts& parts, const ReportInput& input, const BundleOption
     if (!options.capture || capture == nullptr) {
         return;
     }
-    auto bytes = captureBytes(*capture, room);
+    auto bytes = tensorfile::captureBytes(*capture, room);
     parts.state = !bytes ? BundledCapture::notReadable : !*bytes ? BundledCapture::tooLarge : BundledCapture::included;
     if (parts.state == BundledCapture::included) {
         parts.captureName = bundledName(*capture, input, options.report);
@@ -115,15 +115,15 @@ std::string readme(const BundleParts& parts, const BundleOptions& options)
     return text;
 }
 
-std::vector<DeflatedBytes> deflatedAll(const std::vector<ReportFile>& texts)
+std::vector<tensorfile::DeflatedBytes> deflatedAll(const std::vector<ReportFile>& texts)
 {
-    std::vector<DeflatedBytes> all;
+    std::vector<tensorfile::DeflatedBytes> all;
     std::transform(texts.begin(), texts.end(), std::back_inserter(all),
-        [](const ReportFile& file) { return deflated(std::as_bytes(std::span(file.bytes))); });
+        [](const ReportFile& file) { return tensorfile::deflated(std::as_bytes(std::span(file.bytes))); });
     return all;
 }
 
-std::size_t zippedSize(const std::vector<DeflatedBytes>& files)
+std::size_t zippedSize(const std::vector<tensorfile::DeflatedBytes>& files)
 {
     std::size_t size = 0;
     for (const auto& file : files) {
@@ -132,7 +132,8 @@ std::size_t zippedSize(const std::vector<DeflatedBytes>& files)
     return size;
 }
 
-std::vector<DeflatedBytes> addTexts(BundleParts& parts, const ReportInput& input, const ReportOptions& options)
+std::vector<tensorfile::DeflatedBytes> addTexts(
+    BundleParts& parts, const ReportInput& input, const ReportOptions& options)
 {
     parts.texts = textsOf(input, options, parts.reproducer);
     parts.reportTexts = parts.texts.size();
@@ -142,7 +143,7 @@ std::vector<DeflatedBytes> addTexts(BundleParts& parts, const ReportInput& input
 }
 
 /// The files of a reproducer are whole only together: where they do not fit, the report is one without.
-std::vector<DeflatedBytes> addFittingTexts(
+std::vector<tensorfile::DeflatedBytes> addFittingTexts(
     BundleParts& parts, const ReportInput& input, const BundleOptions& options, std::size_t room)
 {
     parts.reproducer = options.reproducer;
@@ -155,13 +156,14 @@ std::vector<DeflatedBytes> addFittingTexts(
     return addTexts(parts, input, options.report);
 }
 
-Result<void> writeZip(const fs::path& path, const BundleParts& parts, const std::vector<DeflatedBytes>& files)
+Result<void> writeZip(
+    const fs::path& path, const BundleParts& parts, const std::vector<tensorfile::DeflatedBytes>& files)
 {
-    auto file = AtomicFile::create(path);
+    auto file = platform::AtomicFile::create(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    ZipWriter zip(std::move(*file));
+    tensorfile::ZipWriter zip(std::move(*file));
     Result<void> done;
     for (std::size_t i = 0; done && i < files.size(); ++i) {
         done = zip.add(parts.texts[i].name, files[i]);
@@ -176,7 +178,7 @@ Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleP
 {
     std::error_code ignored;
     const bool wasThere = fs::exists(path, ignored);
-    if (auto made = makePrivateFolders(path); !made) {
+    if (auto made = platform::makePrivateFolders(path); !made) {
         return tl::make_unexpected(made.error());
     }
     std::vector<WrittenFile> written;
@@ -186,7 +188,7 @@ Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleP
             fresh.push_back(path / name);
         }
         written.push_back({path / name, bytes.size()});
-        return writeFileAtomically(path / name, bytes);
+        return platform::writeFileAtomically(path / name, bytes);
     };
     Result<void> done;
     for (std::size_t i = 0; done && i < parts.texts.size(); ++i) {
@@ -224,7 +226,7 @@ Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input
         return written ? Result<WrittenBundle>({std::move(*written), parts.state, parts.reproducerFits})
                        : fail(written.error());
     }
-    files.insert(files.begin(), deflated(std::as_bytes(std::span(parts.texts.front().bytes))));
+    files.insert(files.begin(), tensorfile::deflated(std::as_bytes(std::span(parts.texts.front().bytes))));
     if (auto done = writeZip(path, parts, files); !done) {
         return fail(done.error());
     }
@@ -232,4 +234,4 @@ Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input
     return WrittenBundle {{{path, fs::file_size(path, ignored)}}, parts.state, parts.reproducerFits};
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

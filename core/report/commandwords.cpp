@@ -6,13 +6,14 @@
 
 #include "core/platform/shellword.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 std::string variantFileWords(std::span<const std::string> files, bool nameOnly)
 {
     std::string words;
     for (const auto& file : files) {
-        words += " --variant-file " + shellQuoted(nameOnly ? std::filesystem::path(file).filename().string() : file);
+        words += " --variant-file "
+            + platform::shellQuoted(nameOnly ? std::filesystem::path(file).filename().string() : file);
     }
     return words;
 }
@@ -21,9 +22,9 @@ std::string ranWords(std::span<const std::string> ran)
 {
     std::string words;
     for (const auto& one : ran) {
-        words += " --ran " + shellQuoted(one);
+        words += " --ran " + platform::shellQuoted(one);
     }
     return words;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

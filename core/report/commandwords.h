@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-namespace nanscope {
+namespace nanscope::report {
 
 /// " --variant-file mine.json" for each file: without it a command does not know the variants of the user's own. With
 /// `nameOnly` the folders stay private.
@@ -16,4 +16,4 @@ std::string variantFileWords(std::span<const std::string> files, bool nameOnly);
 /// " --ran mine:fp16" for each.
 std::string ranWords(std::span<const std::string> ran);
 
-} // namespace nanscope
+} // namespace nanscope::report

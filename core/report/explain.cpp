@@ -13,7 +13,7 @@
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -209,4 +209,4 @@ std::string explainText(
         + statement("next", nextText(capture, verdict, words));
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

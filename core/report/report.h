@@ -18,8 +18,10 @@
 #include "core/model/model.h"
 
 namespace nanscope {
-
 class JsonAnswer;
+} // namespace nanscope
+
+namespace nanscope::report {
 
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);
@@ -133,4 +135,4 @@ std::string redact(const std::string& text);
 std::vector<Redaction> redactionsIn(const std::string& text);
 std::vector<Redaction> reportRedactions(const ReportInput& input, const ReportOptions& options = {});
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -9,7 +9,7 @@
 #include "core/platform/platform.h"
 #include "core/report/document/document.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -65,7 +65,7 @@ Result<std::vector<WrittenFile>> writeReport(
     std::vector<WrittenFile> written;
     for (const auto& file : reportFiles(input, options, *format, path.filename().string())) {
         const auto target = path.parent_path() / file.name;
-        if (auto done = writeFileAtomically(target, std::as_bytes(std::span(file.bytes))); !done) {
+        if (auto done = platform::writeFileAtomically(target, std::as_bytes(std::span(file.bytes))); !done) {
             // A report that cannot be written is no rejected input: the caller's disk or path is at fault.
             return failure(ErrorKind::internal, done.error().what, target.string());
         }
@@ -74,4 +74,4 @@ Result<std::vector<WrittenFile>> writeReport(
     return written;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

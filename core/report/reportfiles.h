@@ -11,7 +11,7 @@
 
 #include "core/report/report.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 enum class ReportFormat { markdown, html, json };
 
@@ -75,4 +75,4 @@ struct WrittenBundle
 Result<WrittenBundle> writeBundle(
     const std::filesystem::path& path, const ReportInput& input, const BundleOptions& options);
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::vector<std::string> tileText(const TileMap& map, int width, int height)
     return lines;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

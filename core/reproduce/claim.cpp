@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
@@ -14,9 +14,9 @@ constexpr double flopsPerByte = 8;
 constexpr double workPerFlop = 3;
 
 /// Whoever sets elements to zero one by one looks at the whole matrix for each that is zero already.
-double workOfLooking(const Matrices& matrices)
+double workOfLooking(const instruments::Matrices& matrices)
 {
-    const auto values = valuesOf(matrices);
+    const auto values = instruments::valuesOf(matrices);
     const auto zeros = std::count(values.begin(), values.end(), 0.0);
     return flopsPerByte * 2 * static_cast<double>(zeros) * static_cast<double>(matrices.bytes.size());
 }
@@ -31,16 +31,16 @@ bool endsAs(const ExpectedNumbers& row, const PlainReplay& replayed)
     return replayed.outcome == row.outcome && replayed.firstNonFinite == row.firstNonFinite;
 }
 
-Reply replyOf(const Shape& shape, const std::vector<double>& output)
+instruments::Reply replyOf(const Shape& shape, const std::vector<double>& output)
 {
-    Reply reply;
-    reply.output = packed(DType::float64, shape, output);
+    instruments::Reply reply;
+    reply.output = instruments::packed(DType::float64, shape, output);
     return reply;
 }
 
-Reply otherwise()
+instruments::Reply otherwise()
 {
-    Reply reply;
+    instruments::Reply reply;
     reply.complaint = "a variant ends in another way";
     return reply;
 }
@@ -55,13 +55,13 @@ tl::unexpected<Error> noMoreWork()
 Claim::Claim(const std::vector<ExpectedNumbers>& rows, const ExpectedNumbers& leading, double work)
     : m_rows(rows)
     , m_leading(leading)
-    , m_device(makeEigenDevice())
+    , m_device(replay::makeEigenDevice())
     , m_work(work)
 { }
 
-SubjectFacts Claim::facts() const
+instruments::SubjectFacts Claim::facts() const
 {
-    SubjectFacts facts;
+    instruments::SubjectFacts facts;
     // Somebody's function is called with what is left, so that it has to take the same kernel.
     facts.own = true;
     facts.name = m_leading.variant->name;
@@ -70,17 +70,18 @@ SubjectFacts Claim::facts() const
     return facts;
 }
 
-Result<PlainReplay> Claim::replayed(const ExpectedNumbers& row, const Question& question, const CancelToken& cancel)
+Result<PlainReplay> Claim::replayed(
+    const ExpectedNumbers& row, const instruments::Question& question, const CancelToken& cancel)
 {
-    auto done = plainReplay({row.variant, row.precision}, question.input.matrices(), valuesOf(question.input),
-        question.epsilon, *m_device, cancel);
+    auto done = plainReplay({row.variant, row.precision}, question.input.matrices(),
+        instruments::valuesOf(question.input), question.epsilon, *m_device, cancel);
     if (done) {
         m_work -= workPerFlop * done->program.gemmFlops();
     }
     return done;
 }
 
-Result<bool> Claim::othersHold(const Question& question, const CancelToken& cancel)
+Result<bool> Claim::othersHold(const instruments::Question& question, const CancelToken& cancel)
 {
     for (const auto& row : m_rows) {
         if (&row == &m_leading) {
@@ -97,7 +98,7 @@ Result<bool> Claim::othersHold(const Question& question, const CancelToken& canc
     return true;
 }
 
-Result<Reply> Claim::keep(const Question& question, std::vector<double> output)
+Result<instruments::Reply> Claim::keep(const instruments::Question& question, std::vector<double> output)
 {
     const bool zeroed = !m_output.empty() && question.input.shape == m_least.shape;
     m_least = question.input;
@@ -109,7 +110,7 @@ Result<Reply> Claim::keep(const Question& question, std::vector<double> output)
     return replyOf(m_least.shape, m_output);
 }
 
-Result<Reply> Claim::call(const Question& question, const CancelToken& cancel)
+Result<instruments::Reply> Claim::call(const instruments::Question& question, const CancelToken& cancel)
 {
     if (!m_output.empty() && question.input.shape == m_least.shape && question.input.bytes == m_least.bytes) {
         return replyOf(m_least.shape, m_output);
@@ -125,7 +126,8 @@ Result<Reply> Claim::call(const Question& question, const CancelToken& cancel)
         return keep(question, std::move(leading->output));
     }
     ++m_calls;
-    if (!endsAs(m_leading, *leading) || isAll(shownBy(leading->output, valuesOf(question.input))) != isAll(shown())) {
+    if (!endsAs(m_leading, *leading)
+        || isAll(shownBy(leading->output, instruments::valuesOf(question.input))) != isAll(shown())) {
         return otherwise();
     }
     const auto others = othersHold(question, cancel);
@@ -135,14 +137,15 @@ Result<Reply> Claim::call(const Question& question, const CancelToken& cancel)
     return *others ? keep(question, std::move(leading->output)) : otherwise();
 }
 
-Result<Burst> Claim::burst(const Question& /*question*/, const BurstOptions& /*options*/, const JobContext& /*job*/)
+Result<instruments::Burst> Claim::burst(
+    const instruments::Question& /*question*/, const instruments::BurstOptions& /*options*/, const JobContext& /*job*/)
 {
     return failure(ErrorKind::unsupported, "what a report claims is asked call by call");
 }
 
 Shown Claim::shown() const
 {
-    return shownBy(m_output, valuesOf(m_least));
+    return shownBy(m_output, instruments::valuesOf(m_least));
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -8,13 +8,13 @@
 #include "core/diagnose/identify/element.h"
 #include "core/replay/engine/outcome.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
 void addRun(std::vector<SuspectedRun>& runs, const std::string& variant, std::optional<Precision> precision)
 {
-    const auto found = findVariant(variant);
+    const auto found = replay::findVariant(variant);
     if (!found) {
         return;
     }
@@ -40,7 +40,7 @@ std::vector<double> joined(const std::vector<std::vector<double>>& outputs)
     return all;
 }
 
-std::optional<std::pair<OpName, int>> firstBadOp(const Replay& replayed)
+std::optional<std::pair<OpName, int>> firstBadOp(const replay::Replay& replayed)
 {
     for (const auto& op : replayed.ops) {
         const bool finite = std::all_of(op.batches.begin(), op.batches.end(), [](const Scan& s) { return s.finite(); });
@@ -71,7 +71,8 @@ bool endsLikeDump(const std::vector<double>& output, const ReducedCapture& captu
     if (dumped == "finite" || dumped == "zero") {
         return dumped == "zero" && found.outcome == "zero";
     }
-    return capture.twin ? allBad(dump) && allBad(output) && found.outcome == dumped : sameDamage(output, dump);
+    return capture.twin ? allBad(dump) && allBad(output) && found.outcome == dumped
+                        : diagnose::sameDamage(output, dump);
 }
 
 } // namespace
@@ -98,14 +99,14 @@ Shown shownBy(std::span<const double> output, std::span<const double> input)
 }
 
 Result<PlainReplay> plainReplay(const SuspectedRun& run, const MatrixShape& shape, std::span<const double> input,
-    std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = run.precision;
     options.rounding.lowering = run.variant->lowering;
     options.epsilon = epsilon;
     options.keepOutput = true;
-    return replay(*run.variant, shape, input, device, options, cancel).map([&](Replay result) {
+    return replay::replay(*run.variant, shape, input, device, options, cancel).map([&](replay::Replay result) {
         PlainReplay plain {std::move(result.program), joined(result.outputs), {}, firstBadOp(result)};
         plain.outcome = outcomeOf(plain.output, input);
         return plain;
@@ -125,7 +126,7 @@ std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict)
         addRun(runs, names[i], std::nullopt);
     }
     if (runs.empty()) {
-        for (const auto& variant : variants()) {
+        for (const auto& variant : replay::variants()) {
             if (variant.published) {
                 runs.push_back({&variant, variant.precision});
             }
@@ -138,7 +139,7 @@ Result<std::vector<ExpectedNumbers>> expectedNumbers(
     const std::vector<SuspectedRun>& runs, const ReducedCapture& capture, const CancelToken& cancel)
 {
     std::vector<ExpectedNumbers> rows;
-    const auto device = makeEigenDevice();
+    const auto device = replay::makeEigenDevice();
     for (const auto& run : runs) {
         std::vector<double> exact;
         std::vector<ExpectedNumbers> pair;
@@ -162,7 +163,7 @@ Result<std::vector<ExpectedNumbers>> expectedNumbers(
             row.program = std::move(done->program);
             if (precision == Precision::fp64) {
                 exact = std::move(done->output);
-            } else if (const double far = relativeDistance(done->output, exact); std::isfinite(far)) {
+            } else if (const double far = replay::relativeDistance(done->output, exact); std::isfinite(far)) {
                 row.relF = far;
             }
         }
@@ -188,4 +189,4 @@ const ExpectedNumbers* firstLikeDump(const std::vector<ExpectedNumbers>& rows)
     return found == rows.end() ? nullptr : &*found;
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

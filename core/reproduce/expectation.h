@@ -11,12 +11,12 @@
 #include "core/replay/engine/replay.h"
 #include "core/reproduce/reducedcapture.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// One variant that may have run, in the format it may have run in.
 struct SuspectedRun
 {
-    const Variant* variant = nullptr;
+    const replay::Variant* variant = nullptr;
     Precision precision = Precision::fp32;
     bool operator==(const SuspectedRun&) const = default;
 };
@@ -30,10 +30,10 @@ bool numbersMayShow(const CaptureVerdict& verdict);
 /// What one of them does with the reduced capture.
 struct ExpectedNumbers
 {
-    const Variant* variant = nullptr;
+    const replay::Variant* variant = nullptr;
     Precision precision = Precision::fp32;
     Precision own = Precision::fp32; ///< the format it may have run in; other rows are for comparison
-    Program program;
+    replay::Program program;
     std::string outcome; ///< "finite", "zero", "inf" or "nan", of the output alone
     std::optional<double> relF; ///< ||Y - Y64||_F / ||Y64||_F; none for fp64, and where it is not a number
     std::optional<std::pair<OpName, int>> firstNonFinite; ///< and its step
@@ -50,17 +50,17 @@ const ExpectedNumbers* firstLikeDump(const std::vector<ExpectedNumbers>& rows);
 /// One replay as repro.py does it.
 struct PlainReplay
 {
-    Program program;
+    replay::Program program;
     std::vector<double> output;
     std::string outcome;
     std::optional<std::pair<OpName, int>> firstNonFinite;
 };
 Result<PlainReplay> plainReplay(const SuspectedRun& run, const MatrixShape& shape, std::span<const double> input,
-    std::optional<double> epsilon, Device& device, const CancelToken& cancel);
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel);
 
 Shown shownBy(std::span<const double> output, std::span<const double> input);
 
 /// "finite", "zero" where the input is not, "inf" or "nan".
 std::string outcomeOf(std::span<const double> output, std::span<const double> input);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

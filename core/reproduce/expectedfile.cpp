@@ -7,7 +7,7 @@
 #include "core/base/json.h"
 #include "core/report/report.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
@@ -81,12 +81,12 @@ std::string expectedText(const Material& from)
     const Json whole =
         from.packsWhole() ? tensorsJson(from.whole, wholeName, from.wholeHash, from.options.seed) : Json(nullptr);
     const Json json {{"schema", "nanscope.reproducer/1"}, {"nanscope", NANSCOPE_VERSION},
-        {"verdict", name(from.verdict.blame)}, {"role", name(from.verdict.role)}, {"healthy", isHealthy(from.verdict)},
-        {"capture", captureJson(from)}, {"whole", whole}, {"dump", dumpJson(from.whole)},
-        {"shown", shownJson(from.capture().shown)}, {"numbers", std::move(rows)},
+        {"verdict", name(from.verdict.blame)}, {"role", name(from.verdict.role)},
+        {"healthy", report::isHealthy(from.verdict)}, {"capture", captureJson(from)}, {"whole", whole},
+        {"dump", dumpJson(from.whole)}, {"shown", shownJson(from.capture().shown)}, {"numbers", std::move(rows)},
         {"tolerance", {{"relative", relativeRoom}, {"absolute", absoluteRoom}}},
         {"expected_status", from.expectedStatus()}};
     return jsonText(json, 2) + "\n";
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -6,9 +6,9 @@
 
 #include "core/reproduce/material.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// expected.json: what repro.py holds its results against.
 std::string expectedText(const Material& from);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -12,7 +12,7 @@
 #include "core/reproduce/reproduce.h"
 #include "core/reproduce/smaller.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 constexpr std::string_view captureName = "capture_min.pt";
 constexpr std::string_view wholeName = "capture_whole.pt";
@@ -36,7 +36,7 @@ struct Material
     /// Of a healthy capture there is no damage: like the dump is then what ends finite.
     bool likeDump(const ExpectedNumbers& row) const
     {
-        return isHealthy(verdict) ? row.outcome == "finite" : row.likeDump;
+        return report::isHealthy(verdict) ? row.outcome == "finite" : row.likeDump;
     }
     int expectedStatus() const
     {
@@ -47,4 +47,4 @@ struct Material
     }
 };
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -9,7 +9,7 @@
 
 #include "core/base/utf8.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
@@ -17,7 +17,7 @@ namespace {
 class Writer
 {
 public:
-    explicit Writer(const Program& program)
+    explicit Writer(const replay::Program& program)
         : m_program(program)
     { }
 
@@ -31,22 +31,28 @@ public:
     }
 
 private:
-    const BufferPlan& plan(BufferId id) const { return m_program.buffers[static_cast<std::size_t>(id)]; }
+    const replay::BufferPlan& plan(replay::BufferId id) const
+    {
+        return m_program.buffers[static_cast<std::size_t>(id)];
+    }
 
     /// x for what has the size of the input, g for what has that of its Gram matrix.
-    std::string matrix(BufferId id) const
+    std::string matrix(replay::BufferId id) const
     {
         const auto& one = plan(id);
         const auto& input = plan(0);
         return fmt::format("{}{}", one.rows == input.rows && one.cols == input.cols ? "x" : "g", id);
     }
 
-    static std::string scalar(const Instruction& in) { return fmt::format("s{}", in.scalar); }
-    static std::string vector(const Instruction& in) { return fmt::format("v{}", in.vector); }
+    static std::string scalar(const replay::Instruction& in) { return fmt::format("s{}", in.scalar); }
+    static std::string vector(const replay::Instruction& in) { return fmt::format("v{}", in.vector); }
 
-    std::string turned(BufferId id, const std::string& text) const { return plan(id).transposed ? text + ".mT" : text; }
+    std::string turned(replay::BufferId id, const std::string& text) const
+    {
+        return plan(id).transposed ? text + ".mT" : text;
+    }
 
-    std::string target(const Instruction& in) const
+    std::string target(const replay::Instruction& in) const
     {
         if (in.out >= 0) {
             return matrix(in.out);
@@ -55,12 +61,12 @@ private:
     }
 
     /// The very first instruction reads the capture, which lies as it was dumped.
-    std::string source(const Instruction& in) const
+    std::string source(const replay::Instruction& in) const
     {
         return in.label == OpName::input ? turned(in.a, "x") : matrix(in.a);
     }
 
-    std::string stepComment(const Instruction& in)
+    std::string stepComment(const replay::Instruction& in)
     {
         // Only the last instruction of an op carries its label, so a step begins behind that of the one before.
         const auto step = static_cast<std::size_t>(iterationOf(in));
@@ -72,7 +78,7 @@ private:
         return fmt::format("    # Step {}: a, b, c = {}, {}, {}\n", step, a, b, c);
     }
 
-    int iterationOf(const Instruction& in) const
+    int iterationOf(const replay::Instruction& in) const
     {
         const auto* at = &in;
         while (!at->label && at != &m_program.code.back()) {
@@ -81,13 +87,13 @@ private:
         return at->iteration;
     }
 
-    std::string labelled(const Instruction& in) const
+    std::string labelled(const replay::Instruction& in) const
     {
         const auto value = expression(in);
         return in.label ? fmt::format("op.say(\"{}\", {}, {})", name(*in.label), in.iteration, value) : value;
     }
 
-    std::string product(const Instruction& in) const
+    std::string product(const replay::Instruction& in) const
     {
         const auto a = matrix(in.a) + (in.transposeA ? ".mT" : "");
         const auto b = matrix(in.b) + (in.transposeB ? ".mT" : "");
@@ -96,49 +102,49 @@ private:
                             name(in.round));
     }
 
-    std::string expression(const Instruction& in) const
+    std::string expression(const replay::Instruction& in) const
     {
         const auto form = name(in.round);
         switch (in.code) {
-        case Code::cast:
+        case replay::Code::cast:
             return fmt::format("op.cast({}, \"{}\")", source(in), form);
-        case Code::norm:
+        case replay::Code::norm:
             return fmt::format("op.norm({}, \"{}\")", matrix(in.a), form);
-        case Code::denominator:
+        case replay::Code::denominator:
             return fmt::format(
                 "op.{}({}, {}, {}, \"{}\")", in.clamp ? "at_least" : "plus", scalar(in), in.alpha, in.beta, form);
-        case Code::divide:
+        case replay::Code::divide:
             return fmt::format("op.divide({}, {}, \"{}\")", matrix(in.a), scalar(in), form);
-        case Code::scale:
+        case replay::Code::scale:
             return fmt::format("op.scale({}, {}, \"{}\")", in.alpha, matrix(in.a), form);
-        case Code::add:
+        case replay::Code::add:
             return fmt::format("op.add({}, {}, {}, {}, \"{}\")", in.alpha, matrix(in.a), in.beta, matrix(in.b), form);
-        case Code::gemm:
+        case replay::Code::gemm:
             return product(in);
-        case Code::addDiagonal:
+        case replay::Code::addDiagonal:
             return fmt::format("op.add_diagonal({}, {}, \"{}\")", matrix(in.a), in.alpha, form);
-        case Code::rowNorms:
-        case Code::rowAbsSums:
-            return fmt::format("op.{}({}{}, \"{}\")", in.code == Code::rowNorms ? "row_norms" : "row_abs_sums",
+        case replay::Code::rowNorms:
+        case replay::Code::rowAbsSums:
+            return fmt::format("op.{}({}{}, \"{}\")", in.code == replay::Code::rowNorms ? "row_norms" : "row_abs_sums",
                 matrix(in.a), in.transposeA ? ".mT" : "", form);
-        case Code::reciprocal:
+        case replay::Code::reciprocal:
             return fmt::format("op.reciprocal({}, {}, {}, {}, \"{}\")", in.alpha,
                 in.scalar >= 0 ? scalar(in) : std::string("1"), vector(in), in.beta, form);
-        case Code::rsqrt:
+        case replay::Code::rsqrt:
             return fmt::format("op.rsqrt({}, {}, \"{}\")", vector(in), in.beta, form);
-        case Code::scaleRows:
-        case Code::scaleColumns:
-            return fmt::format("op.scale_{}({}, {}, \"{}\")", in.code == Code::scaleRows ? "rows" : "columns",
+        case replay::Code::scaleRows:
+        case replay::Code::scaleColumns:
+            return fmt::format("op.scale_{}({}, {}, \"{}\")", in.code == replay::Code::scaleRows ? "rows" : "columns",
                 matrix(in.a), vector(in), form);
         }
         return "None";
     }
 
-    const Program& m_program;
+    const replay::Program& m_program;
     std::size_t m_step = 0;
 };
 
-std::string restartText(const Variant& variant)
+std::string restartText(const replay::Variant& variant)
 {
     if (variant.restarts.empty()) {
         return {};
@@ -149,9 +155,9 @@ std::string restartText(const Variant& variant)
     return fmt::format(", restart before step {}", fmt::join(steps, ", "));
 }
 
-std::string heading(const Variant& variant, const Program& program)
+std::string heading(const replay::Variant& variant, const replay::Program& program)
 {
-    const bool castFirst = variant.castOrder == CastOrder::castFirst;
+    const bool castFirst = variant.castOrder == replay::CastOrder::castFirst;
     const bool fused = program.rounding.lowering == Lowering::fused;
     return fmt::format("# {}: {}\n# {}, {} steps{}, epsilon {}, {}.\n", printable(variant.title),
         printable(variant.source), castFirst ? "Casts, then takes the norm" : "Divides by the norm, then casts",
@@ -170,10 +176,10 @@ std::string pythonName(std::string_view variant, Precision precision)
     return fmt::format("{}{}_{}", !text.empty() && text[0] <= '9' ? "v" : "", text, name(precision));
 }
 
-std::string pythonFunction(const Variant& variant, const Program& program)
+std::string pythonFunction(const replay::Variant& variant, const replay::Program& program)
 {
     return fmt::format("{}def {}(op, x):\n{}", heading(variant, program), pythonName(variant.name, program.precision),
         Writer(program).lines());
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

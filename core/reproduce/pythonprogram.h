@@ -7,12 +7,12 @@
 
 #include "core/replay/program/program.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// A name that Python takes for a function: "gns_gram_fp16".
 std::string pythonName(std::string_view variant, Precision precision);
 
 /// The program as one function of repro.py, a line for each instruction, with the variant's own words above it.
-std::string pythonFunction(const Variant& variant, const Program& program);
+std::string pythonFunction(const replay::Variant& variant, const replay::Program& program);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -9,7 +9,7 @@
 
 #include "core/base/text.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
@@ -113,7 +113,7 @@ std::string whyNumbersDoNotShow(const Material& from)
 
 std::string whyThatStatus(const Material& from)
 {
-    if (isHealthy(from.verdict)) {
+    if (report::isHealthy(from.verdict)) {
         return healthySentence(from);
     }
     if (from.expectedStatus() == 0) {
@@ -148,7 +148,7 @@ std::string captureSentence(const Material& from)
 
 std::string readmeLines(const Material& from)
 {
-    const bool healthy = isHealthy(from.verdict);
+    const bool healthy = report::isHealthy(from.verdict);
     const auto program =
         fmt::format("Runs the call again: python repro.py needs torch and no GPU. It ends with 0 where "
                     "{}, 1 where {}, 2 where it cannot run. Expected is {}. {}",
@@ -169,4 +169,4 @@ std::string readmeLines(const Material& from)
     return lines;
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -6,7 +6,7 @@
 
 #include "core/reproduce/material.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// Why repro.py is expected to end as it is: one or two sentences.
 std::string whyThatStatus(const Material& from);
@@ -17,4 +17,4 @@ std::string captureSentence(const Material& from);
 /// What README.txt says of the files: each name on a line of its own, with what it is below it.
 std::string readmeLines(const Material& from);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

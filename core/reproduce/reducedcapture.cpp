@@ -14,7 +14,7 @@
 #include "core/platform/platform.h"
 #include "core/replay/program/formats.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace fs = std::filesystem;
 
@@ -43,7 +43,8 @@ Shape shapeOfPart(const Shape& whole, const MatrixShape& part)
     return whole.size() <= 2 ? whole : Shape {part.batch, part.rows, part.cols};
 }
 
-Result<void> readElement(const Tensor& tensor, std::int64_t element, TensorToWrite& to, std::vector<double>& values)
+Result<void> readElement(
+    const tensorfile::Tensor& tensor, std::int64_t element, tensorfile::TensorToWrite& to, std::vector<double>& values)
 {
     const auto bits = tensor.readBits(element);
     if (!bits) {
@@ -116,7 +117,7 @@ struct TemporaryFile
 
 Result<std::vector<std::byte>> contentsOf(const fs::path& path)
 {
-    auto file = FileReader::open(path);
+    auto file = platform::FileReader::open(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -126,7 +127,7 @@ Result<std::vector<std::byte>> contentsOf(const fs::path& path)
 
 } // namespace
 
-Result<ReducedCapture> reduceCapture(const CaptureFile& file, const Capture& scanned, std::size_t limit)
+Result<ReducedCapture> reduceCapture(const tensorfile::CaptureFile& file, const Capture& scanned, std::size_t limit)
 {
     ReducedCapture result;
     const auto whole = file.input.matrices();
@@ -146,7 +147,7 @@ Result<ReducedCapture> reduceCapture(const CaptureFile& file, const Capture& sca
     result.epsilon = file.capture.epsilon;
     result.input = {"input", file.input.dtype(), shapeOfPart(file.input.shape(), result.shape), {}};
     if (withOutput) {
-        result.output = TensorToWrite {"output", file.output->dtype(), result.input.shape, {}};
+        result.output = tensorfile::TensorToWrite {"output", file.output->dtype(), result.input.shape, {}};
     }
     for (const auto element : result.elements) {
         auto read = readElement(file.input, element, result.input, result.inputValues);
@@ -175,7 +176,7 @@ Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t se
             return tl::make_unexpected(twin.error());
         }
         std::transform(twin->begin(), twin->end(), std::back_inserter(values),
-            [&](double value) { return roundTo(*precision, value); });
+            [&](double value) { return replay::roundTo(*precision, value); });
     }
     capture.input.bytes = encoded(*precision, sizeOf(capture.input.dtype), values);
     capture.inputValues = std::move(values);
@@ -186,7 +187,7 @@ Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t se
 
 Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture)
 {
-    std::vector<std::pair<std::string, ValueToWrite>> entries {{"input", capture.input}};
+    std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries {{"input", capture.input}};
     if (capture.output) {
         entries.emplace_back("output", *capture.output);
     }
@@ -196,7 +197,7 @@ Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture)
         entries.emplace_back("epsilon", *capture.epsilon);
     }
     const TemporaryFile file;
-    return writePt(file.path, entries).and_then([&file] { return contentsOf(file.path); });
+    return tensorfile::writePt(file.path, entries).and_then([&file] { return contentsOf(file.path); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

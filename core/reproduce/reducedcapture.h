@@ -10,7 +10,7 @@
 #include "core/reproduce/twin.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// How a result ended, for holding others against it.
 struct Shown
@@ -27,9 +27,10 @@ struct ReducedCapture
     std::int64_t captured = 1; ///< matrices that the capture holds
     MatrixShape shape; ///< the batch is elements.size()
     std::optional<double> epsilon;
-    TensorToWrite input;
+    tensorfile::TensorToWrite input;
     std::vector<double> inputValues;
-    std::optional<TensorToWrite> output; ///< none in a twin, in a smaller one, and where the capture has none
+    std::optional<tensorfile::TensorToWrite>
+        output; ///< none in a twin, in a smaller one, and where the capture has none
     std::vector<double> outputValues;
     std::optional<TwinDirections> twin; ///< none: as captured
     std::optional<Shown> shown; ///< of a smaller one: what stands for the dump
@@ -37,7 +38,7 @@ struct ReducedCapture
 
 /// Input and output of the damaged matrices, the first ones where they would take more than `limit` bytes; of the first
 /// matrix where none is. `scanned` is the same capture with its scans.
-Result<ReducedCapture> reduceCapture(const CaptureFile& file, const Capture& scanned, std::size_t limit);
+Result<ReducedCapture> reduceCapture(const tensorfile::CaptureFile& file, const Capture& scanned, std::size_t limit);
 
 /// Takes matrices with the same singular values and other directions for the input and leaves out the output, which
 /// keeps its numbers as what the dump looked like.
@@ -46,4 +47,4 @@ Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t se
 /// A .pt like those of the dion wrapper.
 Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -16,7 +16,7 @@
 #include "core/reproduce/reprotext.h"
 #include "core/reproduce/sha256.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
@@ -63,15 +63,15 @@ std::string reproText(const Material& from)
     return text.replace(text.find(programsMark), programsMark.size(), programs);
 }
 
-bool holdsAny(const std::string& text, const std::vector<Redaction>& hidden)
+bool holdsAny(const std::string& text, const std::vector<report::Redaction>& hidden)
 {
-    return std::any_of(hidden.begin(), hidden.end(), [&text](const Redaction& redaction) {
+    return std::any_of(hidden.begin(), hidden.end(), [&text](const report::Redaction& redaction) {
         const bool kept = redaction.text == redaction.replacement;
         return !kept && !redaction.text.empty() && text.find(redaction.text) != std::string::npos;
     });
 }
 
-Result<ReportFile> packed(const ReducedCapture& capture, std::string_view name, std::string& hash)
+Result<report::ReportFile> packed(const ReducedCapture& capture, std::string_view name, std::string& hash)
 {
     const auto bytes = captureBytes(capture);
     if (!bytes) {
@@ -79,14 +79,16 @@ Result<ReportFile> packed(const ReducedCapture& capture, std::string_view name, 
     }
     hash = sha256(*bytes);
     const auto* begin = reinterpret_cast<const char*>(bytes->data());
-    return ReportFile {std::string(name), std::string(begin, bytes->size())};
+    return report::ReportFile {std::string(name), std::string(begin, bytes->size())};
 }
 
-Result<Reproducer> written(Material material)
+Result<report::Reproducer> written(Material material)
 {
-    std::vector<ReportFile> tensors;
+    std::vector<report::ReportFile> tensors;
     const auto pack = [&tensors](const ReducedCapture& capture, std::string_view name, std::string& hash) {
-        return packed(capture, name, hash).map([&tensors](ReportFile file) { tensors.push_back(std::move(file)); });
+        return packed(capture, name, hash).map([&tensors](report::ReportFile file) {
+            tensors.push_back(std::move(file));
+        });
     };
     auto done = pack(material.capture(), captureName, material.captureHash);
     if (done && material.packsWhole()) {
@@ -95,7 +97,8 @@ Result<Reproducer> written(Material material)
     if (!done) {
         return tl::make_unexpected(done.error());
     }
-    Reproducer result {{{"repro.py", printableLines(reproText(material))}, {"expected.json", expectedText(material)}},
+    report::Reproducer result {
+        {{"repro.py", printableLines(reproText(material))}, {"expected.json", expectedText(material)}},
         readmeLines(material), material.expectedStatus(), whyThatStatus(material), captureSentence(material)};
     for (const auto& file : result.files) {
         if (holdsAny(file.bytes, material.options.hidden)) {
@@ -137,7 +140,7 @@ Result<Material> withSmaller(Material material, const JobContext& job)
         material.whyWhole = "it was not to be made smaller (--no-minimise)";
         return material;
     }
-    if (isHealthy(material.verdict)) {
+    if (report::isHealthy(material.verdict)) {
         material.whyWhole = "it is healthy, so that there is no damage that less of it could show";
         return material;
     }
@@ -166,17 +169,18 @@ Result<Material> withSmaller(Material material, const JobContext& job)
 
 } // namespace
 
-Result<Reproducer> makeReproducer(const ReportInput& input, const ReproducerOptions& options, const JobContext& job)
+Result<report::Reproducer> makeReproducer(
+    const report::ReportInput& input, const ReproducerOptions& options, const JobContext& job)
 {
-    const auto* capture = mainCapture(input);
-    const auto* verdict = mainVerdict(input);
+    const auto* capture = report::mainCapture(input);
+    const auto* verdict = report::mainVerdict(input);
     if (capture == nullptr || verdict == nullptr) {
         return failure(ErrorKind::usage, "there is no capture to run again");
     }
     if (!capture->part.empty()) {
         return failure(ErrorKind::unsupported, "the capture holds a part of its matrices only");
     }
-    const auto file = openCapture(*capture);
+    const auto file = tensorfile::openCapture(*capture);
     const auto reduced = file ? reduceCapture(*file, *capture, options.limit) : tl::make_unexpected(file.error());
     if (!reduced) {
         return tl::make_unexpected(reduced.error());
@@ -186,14 +190,15 @@ Result<Reproducer> makeReproducer(const ReportInput& input, const ReproducerOpti
         .and_then(written);
 }
 
-Result<Reproducer> reproducerOrReason(const ReportInput& input, const ReproducerOptions& options, const JobContext& job)
+Result<report::Reproducer> reproducerOrReason(
+    const report::ReportInput& input, const ReproducerOptions& options, const JobContext& job)
 {
     auto made = makeReproducer(input, options, job);
     if (made || made.error().kind == ErrorKind::cancelled) {
         return made;
     }
     // Without the path, which may tell a name.
-    return Reproducer {{}, fmt::format("There is no repro.py: {}.", made.error().what)};
+    return report::Reproducer {{}, fmt::format("There is no repro.py: {}.", made.error().what)};
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

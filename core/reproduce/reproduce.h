@@ -14,7 +14,7 @@
 #include "core/base/job.h"
 #include "core/report/reportfiles.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 struct ReproducerOptions
 {
@@ -23,16 +23,16 @@ struct ReproducerOptions
     bool minimise = true; ///< to the least that ends the same way, where a replay ends like the dump
     std::uint64_t seed = 0; ///< of the random directions
     std::size_t limit = 16'000'000; ///< bytes the tensors may take: what is beyond leaves matrices out
-    std::vector<Redaction> hidden {}; ///< texts of the user's choice that may stand in no file
+    std::vector<report::Redaction> hidden {}; ///< texts of the user's choice that may stand in no file
 };
 
 /// repro.py, expected.json and capture_min.pt of the capture the report is about, with a line on each for the README.
 /// Fails with the reason where there is no such capture, or none that can be replayed or shared.
-Result<Reproducer> makeReproducer(
-    const ReportInput& input, const ReproducerOptions& options, const JobContext& job = {});
+Result<report::Reproducer> makeReproducer(
+    const report::ReportInput& input, const ReproducerOptions& options, const JobContext& job = {});
 
 /// The same, or none with the reason as what README.txt says; fails only where cancelled.
-Result<Reproducer> reproducerOrReason(
-    const ReportInput& input, const ReproducerOptions& options, const JobContext& job = {});
+Result<report::Reproducer> reproducerOrReason(
+    const report::ReportInput& input, const ReproducerOptions& options, const JobContext& job = {});
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// core/reproduce/repro.py as it was when Nanscope was built.
 std::string_view reproTemplate();
@@ -12,4 +12,4 @@ std::string_view reproTemplate();
 /// The line of it that the programs take the place of.
 constexpr std::string_view programsMark = "# @PROGRAMS@\n";
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 std::string sha256(std::span<const std::byte> bytes)
 {
@@ -20,4 +20,4 @@ std::string sha256(std::span<const std::byte> bytes)
     return text;
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

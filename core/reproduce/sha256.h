@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// As sha256sum prints it.
 std::string sha256(std::span<const std::byte> bytes);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

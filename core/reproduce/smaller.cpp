@@ -8,7 +8,7 @@
 #include "core/instruments/reduction.h"
 #include "core/reproduce/claim.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
@@ -23,7 +23,7 @@ JobContext asOwnPhase(const JobContext& job)
     return {report, job.cancel};
 }
 
-Matrices matricesOf(const ReducedCapture& capture)
+instruments::Matrices matricesOf(const ReducedCapture& capture)
 {
     return {capture.input.dtype, capture.input.shape, {}, capture.input.bytes};
 }
@@ -38,7 +38,7 @@ Result<std::vector<std::size_t>> needed(Claim& claim, const ReducedCapture& whol
     }
     for (std::int64_t i = 0; i < whole.shape.batch; ++i) {
         places.push_back(static_cast<std::size_t>(i));
-        const auto one = cutOut(all, {{i}, 0, whole.shape.rows, 0, whole.shape.cols});
+        const auto one = instruments::cutOut(all, {{i}, 0, whole.shape.rows, 0, whole.shape.cols});
         const auto reply = claim.call({one, whole.epsilon}, cancel);
         if (!reply) {
             return tl::make_unexpected(reply.error());
@@ -61,7 +61,7 @@ ReducedCapture leastOf(const ReducedCapture& whole, const Claim& claim, const st
     part.shape = least.matrices();
     part.epsilon = whole.epsilon;
     part.input = {whole.input.name, least.dtype, least.shape, least.bytes};
-    part.inputValues = valuesOf(least);
+    part.inputValues = instruments::valuesOf(least);
     part.twin = whole.twin;
     part.shown = claim.shown();
     return part;
@@ -82,20 +82,21 @@ Result<Smaller> smallerCapture(
     if (!places) {
         return tl::make_unexpected(places.error());
     }
-    const auto specimen = specimenOf(claim.least(), whole.epsilon);
-    Asker asker(claim, specimen, asOwnPhase(job));
-    const auto answer = minimise(asker, {mostCalls, 1});
+    const auto specimen = instruments::specimenOf(claim.least(), whole.epsilon);
+    instruments::Asker asker(claim, specimen, asOwnPhase(job));
+    const auto answer = instruments::minimise(asker, {mostCalls, 1});
     if (!answer && !claim.spent()) {
         return tl::make_unexpected(answer.error());
     }
-    const auto left = nonZeroIn(claim.least());
-    if (left == nonZeroIn(matricesOf(whole)) && claim.least().shape == whole.input.shape) {
+    const auto left = instruments::nonZeroIn(claim.least());
+    if (left == instruments::nonZeroIn(matricesOf(whole)) && claim.least().shape == whole.input.shape) {
         return failure(
             ErrorKind::refused, fmt::format("no less of it was found to end the same way, in {} calls", claim.calls()));
     }
     return Smaller {leastOf(whole, claim, *places), whole.input.shape, left, claim.calls(),
-        !answer || answer->exhausted, describe(dispatchClass(whole.shape.rows, whole.shape.cols, false)),
+        !answer || answer->exhausted,
+        instruments::describe(instruments::dispatchClass(whole.shape.rows, whole.shape.cols, false)),
         fmt::format("{} in {}", leading->variant->name, name(leading->precision)), numbers.size() - 1};
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

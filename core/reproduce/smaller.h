@@ -9,7 +9,7 @@
 #include "core/base/job.h"
 #include "core/reproduce/expectation.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// A capture that was made smaller, and how.
 struct Smaller
@@ -29,4 +29,4 @@ struct Smaller
 Result<Smaller> smallerCapture(
     const ReducedCapture& whole, const std::vector<ExpectedNumbers>& numbers, const JobContext& job);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

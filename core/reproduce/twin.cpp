@@ -10,7 +10,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 namespace {
 
@@ -82,4 +82,4 @@ Result<std::vector<double>> syntheticTwin(
     return result;
 }
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::reproduce {
 
 /// Where the singular directions of a twin point.
 enum class TwinDirections {
@@ -24,4 +24,4 @@ enum class TwinDirections {
 Result<std::vector<double>> syntheticTwin(std::span<const double> matrix, std::int64_t rows, std::int64_t cols,
     std::uint64_t seed, TwinDirections directions = TwinDirections::random);
 
-} // namespace nanscope
+} // namespace nanscope::reproduce

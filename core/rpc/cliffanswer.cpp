@@ -11,7 +11,7 @@
 #include "core/rpc/frameparts.h"
 #include "core/rpc/serverequest.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -53,7 +53,7 @@ bool readNumbers(const Json& json, std::vector<double>& out)
     return true;
 }
 
-bool readReplay(const Json& json, std::size_t steps, CliffReplay& replay)
+bool readReplay(const Json& json, std::size_t steps, replay::CliffReplay& replay)
 {
     auto cell = cellFromJson(member(json, "cell"));
     const auto& rounding = member(json, "rounding");
@@ -67,7 +67,7 @@ bool readReplay(const Json& json, std::size_t steps, CliffReplay& replay)
 
 } // namespace
 
-Result<CliffRequest> cliffFromJson(const Json& request)
+Result<replay::CliffRequest> cliffFromJson(const Json& request)
 {
     const auto film = filmFromJson(request);
     const auto scale = factor(request, "scale");
@@ -75,7 +75,7 @@ Result<CliffRequest> cliffFromJson(const Json& request)
     if (!film || !scale || !safety) {
         return tl::make_unexpected(!film ? film.error() : !scale ? scale.error() : safety.error());
     }
-    CliffRequest cliff {film->capture, film->cell, film->batch, scale->value_or(1), *safety, 1};
+    replay::CliffRequest cliff {film->capture, film->cell, film->batch, scale->value_or(1), *safety, 1};
     const auto& roundings = member(request, "roundings");
     if (roundings.is_number_integer()) {
         cliff.roundings = static_cast<int>(std::clamp<std::int64_t>(roundings.get<std::int64_t>(), -1, 1000));
@@ -85,7 +85,7 @@ Result<CliffRequest> cliffFromJson(const Json& request)
     return cliff;
 }
 
-Json cliffToJson(const CliffRequest& cliff)
+Json cliffToJson(const replay::CliffRequest& cliff)
 {
     auto json = filmToJson({cliff.capture, cliff.cell, cliff.batch, {}});
     json.erase("against");
@@ -96,7 +96,7 @@ Json cliffToJson(const CliffRequest& cliff)
     return json;
 }
 
-Json packCliff(const ReplayedCliff& cliff)
+Json packCliff(const replay::ReplayedCliff& cliff)
 {
     auto replays = Json::array();
     for (const auto& each : cliff.replays) {
@@ -107,10 +107,10 @@ Json packCliff(const ReplayedCliff& cliff)
             {"limits", numbers(cliff.limits)}, {"replays", std::move(replays)}}}};
 }
 
-Result<ReplayedCliff> unpackCliff(const Json& answer)
+Result<replay::ReplayedCliff> unpackCliff(const Json& answer)
 {
     const auto& json = member(answer, "cliff");
-    ReplayedCliff cliff;
+    replay::ReplayedCliff cliff;
     const auto scale = readNumber(member(json, "scale"));
     const auto safety = readNumber(member(json, "safety"));
     const auto& replays = member(json, "replays");
@@ -129,4 +129,4 @@ Result<ReplayedCliff> unpackCliff(const Json& answer)
     return cliff;
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

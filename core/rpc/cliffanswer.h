@@ -8,14 +8,14 @@
 
 #include "core/replay/analysis/cliff.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// The request of a line, or what is wrong with it; and the line of a request, without its id.
-Result<CliffRequest> cliffFromJson(const nlohmann::ordered_json& request);
-nlohmann::ordered_json cliffToJson(const CliffRequest& cliff);
+Result<replay::CliffRequest> cliffFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json cliffToJson(const replay::CliffRequest& cliff);
 
 /// An answer without its id, and the way back. Nothing that contradicts itself is believed.
-nlohmann::ordered_json packCliff(const ReplayedCliff& cliff);
-Result<ReplayedCliff> unpackCliff(const nlohmann::ordered_json& answer);
+nlohmann::ordered_json packCliff(const replay::ReplayedCliff& cliff);
+Result<replay::ReplayedCliff> unpackCliff(const nlohmann::ordered_json& answer);
 
-} // namespace nanscope
+} // namespace nanscope::rpc

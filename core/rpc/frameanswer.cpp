@@ -9,7 +9,7 @@
 #include "core/json/records.h"
 #include "core/rpc/frameparts.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -44,7 +44,7 @@ Json headerJson(const Cell& cell, std::int64_t batch, std::int64_t batches)
     return {{"cell", std::move(facts)}, {"batch", batch}, {"batches", batches}};
 }
 
-Json blockJson(const SharedBlock& block)
+Json blockJson(const platform::SharedBlock& block)
 {
     return {{"version", blockVersion}, {"name", block.name()}, {"bytes", block.size()}};
 }
@@ -54,7 +54,7 @@ std::size_t tileBytes(const std::vector<TileMap>& tiles)
     return tiles.empty() ? 0 : BlockFiller::sizeOf(tiles.front());
 }
 
-PackedAnswer finish(const char* kind, Json header, SharedBlock block)
+PackedAnswer finish(const char* kind, Json header, platform::SharedBlock block)
 {
     header["block"] = blockJson(block);
     block.close();
@@ -65,7 +65,7 @@ PackedAnswer finish(const char* kind, Json header, SharedBlock block)
 
 /// Everything of an answer but the pictures.
 template <class Picture>
-Result<SharedView> unpackHeader(const Json& json, Picture& picture)
+Result<platform::SharedView> unpackHeader(const Json& json, Picture& picture)
 {
     auto cell = cellFromJson(member(json, "cell"));
     const auto& block = member(json, "block");
@@ -79,7 +79,7 @@ Result<SharedView> unpackHeader(const Json& json, Picture& picture)
         return failure(ErrorKind::unsupported, "the replay process is of another version than this program");
     }
     picture.cell = std::move(*cell);
-    auto view = SharedView::take(block["name"].get<std::string>(), static_cast<std::size_t>(bytes));
+    auto view = platform::SharedView::take(block["name"].get<std::string>(), static_cast<std::size_t>(bytes));
     if (view && !BlockReader(view->bytes()).valid()) {
         return damagedAnswer();
     }
@@ -104,7 +104,7 @@ bool unpackOp(const Json& json, const BlockReader& block, OpTrace& op, std::opti
         && (tiles.is_null() || block.read(tiles, op.rows, op.cols, op.tiles.emplace_back()));
 }
 
-bool unpackRegion(const Json& json, const OpTrace& trace, Region& region)
+bool unpackRegion(const Json& json, const OpTrace& trace, replay::Region& region)
 {
     const auto inside = [](std::int64_t first, std::int64_t count, std::int64_t size) {
         return count >= 1 && first <= size && count <= size - first;
@@ -112,11 +112,11 @@ bool unpackRegion(const Json& json, const OpTrace& trace, Region& region)
     return readInteger(member(json, "row"), region.row) && readInteger(member(json, "col"), region.col)
         && readInteger(member(json, "rows"), region.rows) && readInteger(member(json, "cols"), region.cols)
         && inside(region.row, region.rows, trace.rows) && inside(region.col, region.cols, trace.cols)
-        && region.rows <= maxFrameElements && region.cols <= maxFrameElements
-        && region.rows * region.cols <= maxFrameElements;
+        && region.rows <= replay::maxFrameElements && region.cols <= replay::maxFrameElements
+        && region.rows * region.cols <= replay::maxFrameElements;
 }
 
-bool unpackValues(const Json& json, const BlockReader& block, ReplayedFrame& frame)
+bool unpackValues(const Json& json, const BlockReader& block, replay::ReplayedFrame& frame)
 {
     if (json.is_null()) {
         return true;
@@ -132,13 +132,13 @@ bool unpackValues(const Json& json, const BlockReader& block, ReplayedFrame& fra
 
 } // namespace
 
-Result<PackedAnswer> packFilm(const ReplayedFilm& film)
+Result<PackedAnswer> packFilm(const replay::ReplayedFilm& film)
 {
     std::size_t size = 0;
     for (const auto& op : film.ops) {
         size += tileBytes(op.tiles);
     }
-    auto block = SharedBlock::create(BlockFiller::headerBytes + size);
+    auto block = platform::SharedBlock::create(BlockFiller::headerBytes + size);
     if (!block) {
         return tl::make_unexpected(block.error());
     }
@@ -153,10 +153,10 @@ Result<PackedAnswer> packFilm(const ReplayedFilm& film)
     return finish("film", std::move(header), std::move(*block));
 }
 
-Result<PackedAnswer> packFrame(const ReplayedFrame& frame)
+Result<PackedAnswer> packFrame(const replay::ReplayedFrame& frame)
 {
     const auto values = std::as_bytes(std::span(frame.floats)).size() + std::as_bytes(std::span(frame.doubles)).size();
-    auto block = SharedBlock::create(BlockFiller::headerBytes + values + tileBytes(frame.trace.tiles));
+    auto block = platform::SharedBlock::create(BlockFiller::headerBytes + values + tileBytes(frame.trace.tiles));
     if (!block) {
         return tl::make_unexpected(block.error());
     }
@@ -175,10 +175,10 @@ Result<PackedAnswer> packFrame(const ReplayedFrame& frame)
     return finish("frame", std::move(header), std::move(*block));
 }
 
-Result<ReplayedFilm> unpackFilm(const Json& answer)
+Result<replay::ReplayedFilm> unpackFilm(const Json& answer)
 {
     const auto& json = member(answer, "film");
-    ReplayedFilm film;
+    replay::ReplayedFilm film;
     const auto view = unpackHeader(json, film);
     if (!view) {
         return tl::make_unexpected(view.error());
@@ -201,10 +201,10 @@ Result<ReplayedFilm> unpackFilm(const Json& answer)
     return film;
 }
 
-Result<ReplayedFrame> unpackFrame(const Json& answer)
+Result<replay::ReplayedFrame> unpackFrame(const Json& answer)
 {
     const auto& json = member(answer, "frame");
-    ReplayedFrame frame;
+    replay::ReplayedFrame frame;
     const auto view = unpackHeader(json, frame);
     if (!view) {
         return tl::make_unexpected(view.error());
@@ -224,9 +224,9 @@ void discardAnswer(const Json& answer)
     for (const char* kind : {"film", "frame"}) {
         const auto& name = member(member(member(answer, kind), "block"), "name");
         if (name.is_string()) {
-            removeSharedBlock(name.get<std::string>());
+            platform::removeSharedBlock(name.get<std::string>());
         }
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -12,23 +12,23 @@
 #include "core/platform/sharedmemory.h"
 #include "core/replay/engine/frame.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// An answer without its id, and the block it names.
 struct PackedAnswer
 {
     nlohmann::ordered_json json;
-    SharedBlock block;
+    platform::SharedBlock block;
 };
 
-Result<PackedAnswer> packFilm(const ReplayedFilm& film);
-Result<PackedAnswer> packFrame(const ReplayedFrame& frame);
+Result<PackedAnswer> packFilm(const replay::ReplayedFilm& film);
+Result<PackedAnswer> packFrame(const replay::ReplayedFrame& frame);
 
 /// The way back; takes the block, which thereby is gone. Nothing that contradicts itself is believed.
-Result<ReplayedFilm> unpackFilm(const nlohmann::ordered_json& answer);
-Result<ReplayedFrame> unpackFrame(const nlohmann::ordered_json& answer);
+Result<replay::ReplayedFilm> unpackFilm(const nlohmann::ordered_json& answer);
+Result<replay::ReplayedFrame> unpackFrame(const nlohmann::ordered_json& answer);
 
 /// For an answer that is not wanted any more.
 void discardAnswer(const nlohmann::ordered_json& answer);
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -8,7 +8,7 @@
 
 #include "core/base/json.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -159,4 +159,4 @@ bool BlockReader::read(const Json& json, std::int64_t rows, std::int64_t cols, T
     return true;
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -13,7 +13,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 constexpr int blockVersion = 1;
 
@@ -99,4 +99,4 @@ private:
     std::span<const std::byte> m_block;
 };
 
-} // namespace nanscope
+} // namespace nanscope::rpc

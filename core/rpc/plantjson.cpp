@@ -6,7 +6,7 @@
 
 #include "core/rpc/frameparts.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -17,7 +17,7 @@ tl::unexpected<Error> usage(const char* what)
     return failure(ErrorKind::usage, what);
 }
 
-bool readTile(const Json& json, Region& tile)
+bool readTile(const Json& json, replay::Region& tile)
 {
     if (!json.is_array() || json.size() != 4) {
         return false;
@@ -28,16 +28,16 @@ bool readTile(const Json& json, Region& tile)
 
 } // namespace
 
-Json plantToJson(const PlantedFault& fault)
+Json plantToJson(const replay::PlantedFault& fault)
 {
     const auto& [row, col, rows, cols] = fault.region;
     return {{"op", name(fault.op)}, {"iteration", fault.iteration}, {"tile", {row, col, rows, cols}},
-        {"value", valueText(fault)}, {"mirrored", fault.mirrored}};
+        {"value", replay::valueText(fault)}, {"mirrored", fault.mirrored}};
 }
 
-Result<PlantedFault> plantFromJson(const Json& json)
+Result<replay::PlantedFault> plantFromJson(const Json& json)
 {
-    PlantedFault fault;
+    replay::PlantedFault fault;
     const auto& op = member(json, "op");
     const auto known = op.is_string() ? parseOpName(op.get<std::string>()) : std::nullopt;
     if (!known) {
@@ -52,7 +52,7 @@ Result<PlantedFault> plantFromJson(const Json& json)
         return usage("the \"tile\" of \"plant\" is not [row, col, rows, cols]");
     }
     const auto& value = member(json, "value");
-    if (!value.is_null() && !(value.is_string() && parseValue(value.get<std::string>(), fault))) {
+    if (!value.is_null() && !(value.is_string() && replay::parseValue(value.get<std::string>(), fault))) {
         return usage("the \"value\" of \"plant\" is not nan, inf, -inf, zero, stale or stale:NUMBER");
     }
     fault.op = *known;
@@ -61,4 +61,4 @@ Result<PlantedFault> plantFromJson(const Json& json)
     return fault;
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

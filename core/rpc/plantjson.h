@@ -8,12 +8,12 @@
 
 #include "core/replay/engine/plant.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// {"op":"q","iteration":3,"tile":[ROW,COL,ROWS,COLS],"value":"nan","mirrored":false}
-nlohmann::ordered_json plantToJson(const PlantedFault& fault);
+nlohmann::ordered_json plantToJson(const replay::PlantedFault& fault);
 
 /// The way back, or what is wrong with it. A "value" left out is a NaN.
-Result<PlantedFault> plantFromJson(const nlohmann::ordered_json& json);
+Result<replay::PlantedFault> plantFromJson(const nlohmann::ordered_json& json);
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -24,7 +24,7 @@
 #include "core/rpc/servesession.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -34,7 +34,7 @@ using Json = nlohmann::ordered_json;
 class Service
 {
 public:
-    Service(std::ostream& out, const ServiceInfo& info, const DeviceFactory& devices)
+    Service(std::ostream& out, const ServiceInfo& info, const replay::DeviceFactory& devices)
         : m_out(out)
         , m_info(info)
         , m_devices(devices)
@@ -172,10 +172,10 @@ private:
                 context.cancel.cancel();
             }
         };
-        if (const auto* film = std::get_if<FilmRequest>(&job.order)) {
+        if (const auto* film = std::get_if<replay::FilmRequest>(&job.order)) {
             return send(job.id, m_pictures.film(*film, context));
         }
-        if (const auto* frame = std::get_if<FrameRequest>(&job.order)) {
+        if (const auto* frame = std::get_if<replay::FrameRequest>(&job.order)) {
             return send(job.id, m_pictures.frame(*frame, context));
         }
         m_pictures.forget();
@@ -184,8 +184,8 @@ private:
                 write(job.id, "deep", toJson(cell));
             });
         }
-        if (const auto* cliff = std::get_if<CliffRequest>(&job.order)) {
-            return send(job.id, replayCliff(*cliff, m_devices, context).map(packCliff));
+        if (const auto* cliff = std::get_if<replay::CliffRequest>(&job.order)) {
+            return send(job.id, replay::replayCliff(*cliff, m_devices, context).map(packCliff));
         }
         return runSweep(job.id, std::get<SweepOrder>(job.order), context);
     }
@@ -206,7 +206,7 @@ private:
             return tl::make_unexpected(session.error());
         }
         if (*session) {
-            if (auto kept = keepVariants(**session, order.request.variants); !kept) {
+            if (auto kept = replay::keepVariants(**session, order.request.variants); !kept) {
                 return tl::make_unexpected(kept.error());
             }
         }
@@ -220,8 +220,8 @@ private:
         return {};
     }
 
-    Result<void> sweepOne(const Json& id, const SweepOrder& order, std::int64_t place, std::optional<Session>& session,
-        JobContext& context)
+    Result<void> sweepOne(const Json& id, const SweepOrder& order, std::int64_t place,
+        std::optional<session::Session>& session, JobContext& context)
     {
         auto request = order.request;
         const auto name = takeOne(request, place, session);
@@ -240,7 +240,7 @@ private:
             }
         };
         const auto captures = static_cast<std::int64_t>(order.request.captures.size());
-        if (auto done = sweep(request, m_devices, partOf(context, place, captures), onCell); !done) {
+        if (auto done = replay::sweep(request, m_devices, partOf(context, place, captures), onCell); !done) {
             return done;
         }
         return stored;
@@ -249,7 +249,7 @@ private:
     /// Leaves one capture in the request and tells what its cells are kept as: none of a file that cannot be read,
     /// whose cells say so.
     static Result<std::optional<std::string>> takeOne(
-        SweepRequest& request, std::int64_t place, const std::optional<Session>& session)
+        replay::SweepRequest& request, std::int64_t place, const std::optional<session::Session>& session)
     {
         if (request.captures.empty()) {
             return std::nullopt;
@@ -279,7 +279,7 @@ private:
 
     std::ostream& m_out;
     const ServiceInfo& m_info;
-    const DeviceFactory& m_devices;
+    const replay::DeviceFactory& m_devices;
     std::mutex m_outMutex;
     ServiceQueue m_queue;
     PictureService m_pictures; ///< of the thread
@@ -288,7 +288,7 @@ private:
 
 } // namespace
 
-int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const DeviceFactory& devices)
+int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const replay::DeviceFactory& devices)
 {
     Service service(out, info, devices);
     std::string line;
@@ -303,4 +303,4 @@ int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const De
     return 0;
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -9,7 +9,7 @@
 
 #include "core/replay/device/device.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// The replay service behind the window: JSON lines in, JSON lines out, one object each.
 ///   in   {"id":1,"do":"hello"}
@@ -77,11 +77,11 @@ struct ServiceInfo
     std::vector<std::string> notes; ///< "no GPU: the driver reports no device"
 };
 
-int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const DeviceFactory& devices);
+int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const replay::DeviceFactory& devices);
 
 /// The same on standard input and output; SIGINT and SIGTERM count as end of input. Leave main() after it: a thread
 /// may still wait for input that never comes.
-int serveStandardStreams(const ServiceInfo& info, const DeviceFactory& devices);
+int serveStandardStreams(const ServiceInfo& info, const replay::DeviceFactory& devices);
 
 /// Answers with blocks that nobody fetched are kept for so many later ones.
 constexpr std::size_t maxWaitingBlocks = 4;
@@ -89,4 +89,4 @@ constexpr std::size_t maxWaitingBlocks = 4;
 /// A longer line is refused, and the service goes on.
 constexpr std::size_t maxRequestBytes = std::size_t {4} << 20;
 
-} // namespace nanscope
+} // namespace nanscope::rpc

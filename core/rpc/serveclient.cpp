@@ -12,7 +12,7 @@
 #include "core/rpc/frameanswer.h"
 #include "core/rpc/serverequest.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -65,7 +65,7 @@ std::string lastLine(std::string text)
     return line.substr(0, most);
 }
 
-std::size_t cellsOf(const SweepRequest& request)
+std::size_t cellsOf(const replay::SweepRequest& request)
 {
     return request.captures.size() * request.variants.size() * request.precisions.size() * request.devices.size()
         * std::max<std::size_t>(1, request.lowerings.size());
@@ -89,15 +89,15 @@ struct ServiceClient::Job
     std::optional<Clock::time_point> giveUp {}; ///< set when it was cancelled
 };
 
-ServiceClient::ServiceClient(ChildProcess process, std::string path)
+ServiceClient::ServiceClient(platform::ChildProcess process, std::string path)
     : m_process(std::move(process))
     , m_path(std::move(path))
 { }
 
 Result<ServiceClient> ServiceClient::start(
-    const ChildProgram& program, const CancelToken& cancel, std::chrono::milliseconds patience)
+    const platform::ChildProgram& program, const CancelToken& cancel, std::chrono::milliseconds patience)
 {
-    auto process = ChildProcess::start(program);
+    auto process = platform::ChildProcess::start(program);
     if (!process) {
         return tl::make_unexpected(process.error());
     }
@@ -151,10 +151,10 @@ Result<std::optional<Json>> ServiceClient::receive(Clock::time_point until)
     if (!got) {
         return lost("sends a line without end and was stopped");
     }
-    if (*got == ChildProcess::Got::end) {
+    if (*got == platform::ChildProcess::Got::end) {
         return lost({});
     }
-    if (*got == ChildProcess::Got::nothing) {
+    if (*got == platform::ChildProcess::Got::nothing) {
         return std::nullopt;
     }
     auto answer = parseServiceLine(line);
@@ -179,7 +179,7 @@ tl::unexpected<Error> ServiceClient::lost(const std::string& how)
     const auto ending = how.empty() ? m_process->end(Clock::now() + cancelPatience) : m_process->kill();
     const auto why = lastLine(m_process->errors());
     m_process.reset();
-    removeAbandonedBlocks();
+    platform::removeAbandonedBlocks();
     auto what = "the worker " + (how.empty() ? ending : how);
     return failure(ErrorKind::io, why.empty() ? what : fmt::format("{} (\"{}\")", what, why), m_path);
 }
@@ -245,8 +245,8 @@ Result<void> ServiceClient::perform(Json order, Job job)
     }
 }
 
-Result<void> ServiceClient::sweep(const SweepRequest& request, const std::string& session, const JobContext& context,
-    const std::function<void(Cell)>& onCell)
+Result<void> ServiceClient::sweep(const replay::SweepRequest& request, const std::string& session,
+    const JobContext& context, const std::function<void(Cell)>& onCell)
 {
     const auto take = [&](const Json& answer) {
         auto cell = cellFromJson(at(answer, "cell"));
@@ -258,9 +258,9 @@ Result<void> ServiceClient::sweep(const SweepRequest& request, const std::string
     return perform(sweepToJson({request, {session, {}}}), {"sweep", "cells", context, cellsOf(request), take});
 }
 
-Result<ReplayedFilm> ServiceClient::film(const FilmRequest& request, const JobContext& job)
+Result<replay::ReplayedFilm> ServiceClient::film(const replay::FilmRequest& request, const JobContext& job)
 {
-    Result<ReplayedFilm> film;
+    Result<replay::ReplayedFilm> film;
     const auto take = [&](const Json& answer) {
         film = unpackFilm(answer);
         return answer.contains("film");
@@ -268,9 +268,9 @@ Result<ReplayedFilm> ServiceClient::film(const FilmRequest& request, const JobCo
     return perform(filmToJson(request), {"replay", "films", job, 1, take}).and_then([&] { return std::move(film); });
 }
 
-Result<ReplayedFrame> ServiceClient::frame(const FrameRequest& request, const JobContext& job)
+Result<replay::ReplayedFrame> ServiceClient::frame(const replay::FrameRequest& request, const JobContext& job)
 {
-    Result<ReplayedFrame> frame;
+    Result<replay::ReplayedFrame> frame;
     const auto take = [&](const Json& answer) {
         frame = unpackFrame(answer);
         return answer.contains("frame");
@@ -278,4 +278,4 @@ Result<ReplayedFrame> ServiceClient::frame(const FrameRequest& request, const Jo
     return perform(frameToJson(request), {"replay", "frames", job, 1, take}).and_then([&] { return std::move(frame); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

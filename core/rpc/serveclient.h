@@ -13,7 +13,7 @@
 #include "core/replay/engine/frame.h"
 #include "core/rpc/serve.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// The caller's end of serve(): one replay process and what it answers. Whatever is wrong with the process (it does
 /// not start, dies, floods, never answers) is one sentence that ends in its path; after it nothing runs any more.
@@ -21,7 +21,7 @@ class ServiceClient
 {
 public:
     /// Starts the program and waits until it has said what it is.
-    static Result<ServiceClient> start(const ChildProgram& program, const CancelToken& cancel = {},
+    static Result<ServiceClient> start(const platform::ChildProgram& program, const CancelToken& cancel = {},
         std::chrono::milliseconds patience = helloPatience);
 
     const ServiceInfo& info() const { return m_info; }
@@ -29,12 +29,12 @@ public:
 
     /// Like sweep() of replay.h. With a session named, the service stores each cell there together with its tile
     /// maps; the cells that come back are without ops. When cancelled it has two seconds to stop, then it is killed.
-    Result<void> sweep(const SweepRequest& request, const std::string& session, const JobContext& job,
+    Result<void> sweep(const replay::SweepRequest& request, const std::string& session, const JobContext& job,
         const std::function<void(Cell)>& onCell);
 
     /// Like replayFilm() and replayFrame() of frame.h, cancelled in the same way.
-    Result<ReplayedFilm> film(const FilmRequest& request, const JobContext& job = {});
-    Result<ReplayedFrame> frame(const FrameRequest& request, const JobContext& job = {});
+    Result<replay::ReplayedFilm> film(const replay::FilmRequest& request, const JobContext& job = {});
+    Result<replay::ReplayedFrame> frame(const replay::FrameRequest& request, const JobContext& job = {});
 
     /// A torch on a cold network disk takes its time.
     static constexpr std::chrono::seconds helloPatience {60};
@@ -42,10 +42,10 @@ public:
     static constexpr int maxNonsense = 1000; ///< lines that are no answer
 
 private:
-    using Clock = ChildProcess::Clock;
+    using Clock = platform::ChildProcess::Clock;
     struct Job;
 
-    ServiceClient(ChildProcess process, std::string path);
+    ServiceClient(platform::ChildProcess process, std::string path);
     Result<void> hello(const CancelToken& cancel, std::chrono::milliseconds patience);
     Result<void> send(const nlohmann::ordered_json& request, Clock::time_point until);
     Result<std::optional<nlohmann::ordered_json>> receive(Clock::time_point until);
@@ -55,11 +55,11 @@ private:
     Result<void> ignored();
     tl::unexpected<Error> lost(const std::string& how);
 
-    std::optional<ChildProcess> m_process; ///< none once it is lost
+    std::optional<platform::ChildProcess> m_process; ///< none once it is lost
     std::string m_path;
     ServiceInfo m_info;
     int m_lastId = 0;
     int m_nonsense = 0;
 };
 
-} // namespace nanscope
+} // namespace nanscope::rpc

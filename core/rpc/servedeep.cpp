@@ -7,14 +7,14 @@
 #include "core/replay/variants/sessionvariants.h"
 #include "core/rpc/servesession.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
 /// The cell that the gauges belong to, replayed because nobody has kept it.
-Result<Cell> replayed(const DeepOrder& order, const DeviceFactory& devices, const CancelToken& cancel)
+Result<Cell> replayed(const DeepOrder& order, const replay::DeviceFactory& devices, const CancelToken& cancel)
 {
-    const auto capture = openCapture(order.request.capture);
+    const auto capture = tensorfile::openCapture(order.request.capture);
     if (!capture) {
         return tl::make_unexpected(capture.error());
     }
@@ -22,13 +22,13 @@ Result<Cell> replayed(const DeepOrder& order, const DeviceFactory& devices, cons
     if (!device) {
         return tl::make_unexpected(device.error());
     }
-    CellRequest request = order.request.cell;
+    replay::CellRequest request = order.request.cell;
     request.tileMaps = !order.kept.session.empty();
-    return replayCell(*capture, request, **device, cancel);
+    return replay::replayCell(*capture, request, **device, cancel);
 }
 
-Result<Cell> kept(Session& session, const Cell& measured, const DeepOrder& order, const DeviceFactory& devices,
-    const CancelToken& cancel)
+Result<Cell> kept(session::Session& session, const Cell& measured, const DeepOrder& order,
+    const replay::DeviceFactory& devices, const CancelToken& cancel)
 {
     auto stored = session.addDeepGauges(measured);
     if (!stored) {
@@ -48,18 +48,18 @@ Result<Cell> kept(Session& session, const Cell& measured, const DeepOrder& order
 
 } // namespace
 
-Result<Cell> deepCell(const DeepOrder& order, const DeviceFactory& devices, const JobContext& job)
+Result<Cell> deepCell(const DeepOrder& order, const replay::DeviceFactory& devices, const JobContext& job)
 {
     auto session = openKept(order.kept);
     if (!session) {
         return tl::make_unexpected(session.error());
     }
     if (*session) {
-        if (const auto known = keepVariants(**session, {order.request.cell.variant}); !known) {
+        if (const auto known = replay::keepVariants(**session, {order.request.cell.variant}); !known) {
             return tl::make_unexpected(known.error());
         }
     }
-    auto measured = measureDeep(order.request, devices, job);
+    auto measured = replay::measureDeep(order.request, devices, job);
     if (!measured) {
         return measured;
     }
@@ -77,4 +77,4 @@ Result<Cell> deepCell(const DeepOrder& order, const DeviceFactory& devices, cons
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

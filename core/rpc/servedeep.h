@@ -4,9 +4,9 @@
 
 #include "core/rpc/servequeue.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// Measures, and keeps the gauges in the session that is named; the cell with them.
-Result<Cell> deepCell(const DeepOrder& order, const DeviceFactory& devices, const JobContext& job);
+Result<Cell> deepCell(const DeepOrder& order, const replay::DeviceFactory& devices, const JobContext& job);
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -6,23 +6,23 @@
 
 #include "core/rpc/serve.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
-PictureService::PictureService(const DeviceFactory& devices)
+PictureService::PictureService(const replay::DeviceFactory& devices)
     : m_devices(devices)
     , m_frames(devices)
 { }
 
-Result<nlohmann::ordered_json> PictureService::film(const FilmRequest& request, const JobContext& job)
+Result<nlohmann::ordered_json> PictureService::film(const replay::FilmRequest& request, const JobContext& job)
 {
     // Two workspaces of its own are enough to ask for, without those of kept replays.
     forget();
-    return replayFilm(request, m_devices, job).and_then(packFilm).map([this](PackedAnswer answer) {
+    return replay::replayFilm(request, m_devices, job).and_then(packFilm).map([this](PackedAnswer answer) {
         return keep(std::move(answer));
     });
 }
 
-Result<nlohmann::ordered_json> PictureService::frame(const FrameRequest& request, const JobContext& job)
+Result<nlohmann::ordered_json> PictureService::frame(const replay::FrameRequest& request, const JobContext& job)
 {
     return m_frames.frame(request, job).and_then(packFrame).map([this](PackedAnswer answer) {
         return keep(std::move(answer));
@@ -31,7 +31,7 @@ Result<nlohmann::ordered_json> PictureService::frame(const FrameRequest& request
 
 bool PictureService::tidy()
 {
-    std::erase_if(m_blocks, [](const SharedBlock& block) { return block.taken(); });
+    std::erase_if(m_blocks, [](const platform::SharedBlock& block) { return block.taken(); });
     return !m_blocks.empty();
 }
 
@@ -45,4 +45,4 @@ nlohmann::ordered_json PictureService::keep(PackedAnswer answer)
     return std::move(answer.json);
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -6,7 +6,7 @@
 
 #include "core/rpc/frameanswer.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// The part of the service that answers with pictures. It keeps the replays of the last two films whose frames were
 /// asked for (FrameReplay says how large they may be), and the blocks of its answers until they are fetched. One thread
@@ -14,11 +14,11 @@ namespace nanscope {
 class PictureService
 {
 public:
-    explicit PictureService(const DeviceFactory& devices);
+    explicit PictureService(const replay::DeviceFactory& devices);
 
     /// Answers without their id.
-    Result<nlohmann::ordered_json> film(const FilmRequest& request, const JobContext& job);
-    Result<nlohmann::ordered_json> frame(const FrameRequest& request, const JobContext& job);
+    Result<nlohmann::ordered_json> film(const replay::FilmRequest& request, const JobContext& job);
+    Result<nlohmann::ordered_json> frame(const replay::FrameRequest& request, const JobContext& job);
 
     /// Gives the memory of the kept replays back, for work that needs its own.
     void forget() { m_frames.forget(); }
@@ -29,9 +29,9 @@ public:
 private:
     nlohmann::ordered_json keep(PackedAnswer answer);
 
-    const DeviceFactory& m_devices;
-    FrameReplay m_frames;
-    std::deque<SharedBlock> m_blocks;
+    const replay::DeviceFactory& m_devices;
+    replay::FrameReplay m_frames;
+    std::deque<platform::SharedBlock> m_blocks;
 };
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -5,7 +5,7 @@
 #include "core/rpc/serve.h"
 #include "core/rpc/serverequest.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 RequestLine readRequestLine(std::istream& in, std::string& line)
 {
@@ -32,4 +32,4 @@ nlohmann::ordered_json parseServiceLine(const std::string& line)
     return Json::parse(line, shallow, false);
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

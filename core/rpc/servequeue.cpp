@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 bool ServiceQueue::add(std::shared_ptr<ServiceJob> job)
 {
@@ -67,4 +67,4 @@ void ServiceQueue::end()
     m_wake.notify_one();
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

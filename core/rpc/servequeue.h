@@ -15,13 +15,13 @@
 #include "core/replay/analysis/cliff.h"
 #include "core/rpc/serverequest.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// A request of the service that takes its time.
 struct ServiceJob
 {
     nlohmann::ordered_json id;
-    std::variant<SweepOrder, FilmRequest, FrameRequest, DeepOrder, CliffRequest> order;
+    std::variant<SweepOrder, replay::FilmRequest, replay::FrameRequest, DeepOrder, replay::CliffRequest> order;
     CancelToken cancel;
 
     bool isSweep() const { return std::holds_alternative<SweepOrder>(order); }
@@ -58,4 +58,4 @@ private:
     bool m_ended = false;
 };
 
-} // namespace nanscope
+} // namespace nanscope::rpc

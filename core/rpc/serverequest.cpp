@@ -11,7 +11,7 @@
 #include "core/replay/variants/variantjson.h"
 #include "core/rpc/plantjson.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -99,9 +99,9 @@ Result<std::int64_t> wholeNumber(const Json& json, const char* key)
 }
 
 /// What is left out is as `base` has it.
-Result<CellRequest> readCell(const Json& request, const CellRequest& base)
+Result<replay::CellRequest> readCell(const Json& request, const replay::CellRequest& base)
 {
-    CellRequest cell = base;
+    replay::CellRequest cell = base;
     const auto variant = word(request, "variant", nullptr);
     const auto precisionName = word(request, "precision", nullptr);
     const auto device = word(request, "device", base.device.c_str());
@@ -110,7 +110,7 @@ Result<CellRequest> readCell(const Json& request, const CellRequest& base)
             return tl::make_unexpected(part->error());
         }
     }
-    const auto known = findVariant(*variant);
+    const auto known = replay::findVariant(*variant);
     if (!known) {
         return tl::make_unexpected(known.error());
     }
@@ -131,27 +131,29 @@ Result<CellRequest> readCell(const Json& request, const CellRequest& base)
     return cell;
 }
 
-Result<Against> againstFromJson(const Json& json, const CellRequest& cell)
+Result<replay::Against> againstFromJson(const Json& json, const replay::CellRequest& cell)
 {
     if (json.is_null()) {
-        return Against {};
+        return replay::Against {};
     }
     if (json == "fp64") {
-        return againstFp64(cell);
+        return replay::againstFp64(cell);
     }
     if (json == "output") {
-        return Against {Against::Kind::output, {}};
+        return replay::Against {replay::Against::Kind::output, {}};
     }
     if (!json.is_object()) {
         return usage("\"against\" is not null, \"fp64\", \"output\" or a cell");
     }
     // Its own overrides: one variant's epsilon may be another's mistake.
-    CellRequest base;
+    replay::CellRequest base;
     base.device = cell.device;
-    return readCell(json, base).map([](CellRequest other) { return Against {Against::Kind::cell, std::move(other)}; });
+    return readCell(json, base).map([](replay::CellRequest other) {
+        return replay::Against {replay::Against::Kind::cell, std::move(other)};
+    });
 }
 
-Result<Region> regionFromJson(const Json& json)
+Result<replay::Region> regionFromJson(const Json& json)
 {
     std::array<std::int64_t, 4> numbers {};
     if (!json.is_array() || json.size() != numbers.size()) {
@@ -164,7 +166,7 @@ Result<Region> regionFromJson(const Json& json)
         }
         numbers[i] = *number;
     }
-    return Region {numbers[0], numbers[1], numbers[2], numbers[3]};
+    return replay::Region {numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
 template <class Range>
@@ -183,17 +185,17 @@ Json orNull(const std::optional<T>& value)
     return value ? Json(*value) : Json(nullptr);
 }
 
-Json cellToJson(const CellRequest& cell)
+Json cellToJson(const replay::CellRequest& cell)
 {
     return {{"variant", cell.variant}, {"precision", name(cell.precision)}, {"lowering", name(cell.lowering)},
         {"device", cell.device}, {"epsilon", orNull(cell.epsilon)}, {"steps", orNull(cell.steps)}};
 }
 
-Json againstToJson(const Against& against)
+Json againstToJson(const replay::Against& against)
 {
-    return against.kind == Against::Kind::cell  ? cellToJson(against.cell)
-        : against.kind == Against::Kind::output ? Json("output")
-                                                : Json(nullptr);
+    return against.kind == replay::Against::Kind::cell  ? cellToJson(against.cell)
+        : against.kind == replay::Against::Kind::output ? Json("output")
+                                                        : Json(nullptr);
 }
 
 Result<KeptIn> keptFromJson(const Json& request)
@@ -252,8 +254,8 @@ Json captureToJson(const char* verb, const CaptureRef& capture)
 
 void writeDefinitions(Json& request)
 {
-    for (const auto* variant : addedVariants()) {
-        request["definitions"].push_back(variantToJson(*variant));
+    for (const auto* variant : replay::addedVariants()) {
+        request["definitions"].push_back(replay::variantToJson(*variant));
     }
 }
 
@@ -269,7 +271,7 @@ Result<void> addDefinitions(const Json& request)
         return usage("\"definitions\" is not a list of variants");
     }
     for (const auto& item : *found) {
-        if (auto added = variantFromJson(item).and_then(putVariant); !added) {
+        if (auto added = replay::variantFromJson(item).and_then(replay::putVariant); !added) {
             return added;
         }
     }
@@ -278,7 +280,7 @@ Result<void> addDefinitions(const Json& request)
 
 Result<SweepOrder> sweepFromJson(const Json& request)
 {
-    SweepRequest sweep;
+    replay::SweepRequest sweep;
     auto kept = keptFromJson(request);
     auto captures = capturesFromJson(request);
     const auto variants = strings(request, "variants");
@@ -331,7 +333,7 @@ nlohmann::ordered_json sweepToJson(const SweepOrder& order)
     return json;
 }
 
-Result<FilmRequest> filmFromJson(const Json& request)
+Result<replay::FilmRequest> filmFromJson(const Json& request)
 {
     const auto capture = captureFromJson(request);
     const auto cell = readCell(request, {});
@@ -344,7 +346,7 @@ Result<FilmRequest> filmFromJson(const Json& request)
     if (!against) {
         return tl::make_unexpected(against.error());
     }
-    FilmRequest film {*capture, *cell, *batch, std::move(*against)};
+    replay::FilmRequest film {*capture, *cell, *batch, std::move(*against)};
     if (const auto plant = request.value("plant", Json()); !plant.is_null()) {
         const auto fault = plantFromJson(plant);
         if (!fault) {
@@ -355,14 +357,14 @@ Result<FilmRequest> filmFromJson(const Json& request)
     return film;
 }
 
-Result<FrameRequest> frameFromJson(const Json& request)
+Result<replay::FrameRequest> frameFromJson(const Json& request)
 {
     auto film = filmFromJson(request);
     const auto op = wholeNumber(request.value("op", Json()), "op");
     if (!film || !op) {
         return tl::make_unexpected(!film ? film.error() : op.error());
     }
-    FrameRequest frame {std::move(*film), static_cast<std::size_t>(*op), {}};
+    replay::FrameRequest frame {std::move(*film), static_cast<std::size_t>(*op), {}};
     if (const auto region = request.value("region", Json()); !region.is_null()) {
         const auto read = regionFromJson(region);
         if (!read) {
@@ -376,7 +378,7 @@ Result<FrameRequest> frameFromJson(const Json& request)
 Result<DeepOrder> deepFromJson(const Json& request)
 {
     return keptFromJson(request).and_then([&](const KeptIn& kept) {
-        return filmFromJson(request).map([&](FilmRequest film) {
+        return filmFromJson(request).map([&](replay::FilmRequest film) {
             return DeepOrder {{std::move(film.capture), std::move(film.cell), film.batch}, kept};
         });
     });
@@ -392,7 +394,7 @@ nlohmann::ordered_json deepToJson(const DeepOrder& order)
     return json;
 }
 
-nlohmann::ordered_json filmToJson(const FilmRequest& film)
+nlohmann::ordered_json filmToJson(const replay::FilmRequest& film)
 {
     auto json = captureToJson("film", film.capture);
     json.update(cellToJson(film.cell));
@@ -403,7 +405,7 @@ nlohmann::ordered_json filmToJson(const FilmRequest& film)
     return json;
 }
 
-nlohmann::ordered_json frameToJson(const FrameRequest& frame)
+nlohmann::ordered_json frameToJson(const replay::FrameRequest& frame)
 {
     auto json = filmToJson(frame.film);
     json["do"] = "frame";
@@ -416,4 +418,4 @@ nlohmann::ordered_json frameToJson(const FrameRequest& frame)
     return json;
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -12,7 +12,7 @@
 #include "core/replay/analysis/deep.h"
 #include "core/replay/engine/frame.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 enum class RequestLine { text, tooLong, end };
 
@@ -37,13 +37,13 @@ struct KeptIn
 
 struct SweepOrder
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     KeptIn kept;
 };
 
 struct DeepOrder
 {
-    DeepRequest request;
+    replay::DeepRequest request;
     KeptIn kept;
 };
 
@@ -52,13 +52,13 @@ Result<SweepOrder> sweepFromJson(const nlohmann::ordered_json& request);
 nlohmann::ordered_json sweepToJson(const SweepOrder& sweep);
 
 /// The same for films and frames.
-Result<FilmRequest> filmFromJson(const nlohmann::ordered_json& request);
-Result<FrameRequest> frameFromJson(const nlohmann::ordered_json& request);
-nlohmann::ordered_json filmToJson(const FilmRequest& film);
-nlohmann::ordered_json frameToJson(const FrameRequest& frame);
+Result<replay::FilmRequest> filmFromJson(const nlohmann::ordered_json& request);
+Result<replay::FrameRequest> frameFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json filmToJson(const replay::FilmRequest& film);
+nlohmann::ordered_json frameToJson(const replay::FrameRequest& frame);
 
 /// And for deep gauges.
 Result<DeepOrder> deepFromJson(const nlohmann::ordered_json& request);
 nlohmann::ordered_json deepToJson(const DeepOrder& deep);
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -7,21 +7,21 @@
 
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
-Result<std::optional<Session>> openKept(const KeptIn& kept)
+Result<std::optional<session::Session>> openKept(const KeptIn& kept)
 {
     if (kept.session.empty()) {
         return std::nullopt;
     }
-    auto opened = kept.run.empty() ? Session::open(kept.session, OpenMode::create)
-                                   : openSessionOfRun(kept.session, OpenMode::readWrite, kept.run);
-    return std::move(opened).map([](Session&& session) { return std::optional(std::move(session)); });
+    auto opened = kept.run.empty() ? session::Session::open(kept.session, session::OpenMode::create)
+                                   : session::openSessionOfRun(kept.session, session::OpenMode::readWrite, kept.run);
+    return std::move(opened).map([](session::Session&& session) { return std::optional(std::move(session)); });
 }
 
-Result<std::string> nameIn(const Session& session, const CaptureRef& capture)
+Result<std::string> nameIn(const session::Session& session, const CaptureRef& capture)
 {
-    const auto opened = openCapture(capture);
+    const auto opened = tensorfile::openCapture(capture);
     if (!opened) {
         return tl::make_unexpected(opened.error());
     }
@@ -37,4 +37,4 @@ Result<std::string> nameIn(const Session& session, const CaptureRef& capture)
     return std::move(isCalled).map([&](bool) { return opened->capture.file; });
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -8,14 +8,14 @@
 #include "core/rpc/serverequest.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 /// Opened to write; nothing where nothing is kept; an error where another run's took its place.
-Result<std::optional<Session>> openKept(const KeptIn& kept);
+Result<std::optional<session::Session>> openKept(const KeptIn& kept);
 
 /// What cells of this capture are called in the session: as it calls the capture with these contents, wherever that
 /// lies. A capture it does not have goes by the name of its file. Refused where another one is called that: the file
 /// was replaced, or nobody imported it.
-Result<std::string> nameIn(const Session& session, const CaptureRef& capture);
+Result<std::string> nameIn(const session::Session& session, const CaptureRef& capture);
 
-} // namespace nanscope
+} // namespace nanscope::rpc

@@ -17,7 +17,7 @@
 #include "core/platform/platform.h"
 #include "core/platform/sharedmemory.h"
 
-namespace nanscope {
+namespace nanscope::rpc {
 
 namespace {
 
@@ -30,7 +30,7 @@ constexpr unsigned longestGoodbye = 10; // seconds
 extern "C" void onSignal(int)
 {
     signalled = true;
-    endProgramAfter(longestGoodbye, 0);
+    platform::endProgramAfter(longestGoodbye, 0);
 }
 
 /// What a thread that may block for ever has read so far.
@@ -102,17 +102,17 @@ private:
 
 } // namespace
 
-int serveStandardStreams(const ServiceInfo& info, const DeviceFactory& devices)
+int serveStandardStreams(const ServiceInfo& info, const replay::DeviceFactory& devices)
 {
     // Unsynchronised, std::cin reads what is there instead of waiting for a full buffer, and holds no lock at exit.
     std::ios::sync_with_stdio(false);
     std::signal(SIGINT, onSignal);
     std::signal(SIGTERM, onSignal);
-    ignoreBrokenPipes();
-    removeAbandonedBlocks();
+    platform::ignoreBrokenPipes();
+    platform::removeAbandonedBlocks();
     InterruptibleInput buffer;
     std::istream in(&buffer);
     return serve(in, std::cout, info, devices);
 }
 
-} // namespace nanscope
+} // namespace nanscope::rpc

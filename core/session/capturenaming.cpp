@@ -8,7 +8,7 @@
 #include "core/model/capturenames.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -176,4 +176,4 @@ void CaptureNaming::settleOld()
     m_before.clear();
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

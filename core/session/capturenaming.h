@@ -10,7 +10,7 @@
 
 #include "core/session/database.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 /// Keeps the names of a session's captures apart (core/model/capturenames.h), inside a transaction of the caller's.
 /// Whoever is renamed takes along what was stored under the old name.
@@ -62,4 +62,4 @@ private:
     NamesBefore m_before; ///< of those captures
 };
 
-} // namespace nanscope
+} // namespace nanscope::session

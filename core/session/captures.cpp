@@ -7,7 +7,7 @@
 #include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -288,4 +288,4 @@ Result<void> Session::addCaptures(std::vector<Capture>& captures)
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

@@ -8,7 +8,7 @@
 #include "core/session/codec.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -360,4 +360,4 @@ Result<std::vector<OpTrace>> Session::opTraces(std::int64_t cellId) const
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

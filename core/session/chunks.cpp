@@ -7,7 +7,7 @@
 
 #include "core/session/codec.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -184,4 +184,4 @@ std::vector<Point> readChunk(sqlite3* db, std::int64_t seriesId, std::int64_t se
     return points;
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

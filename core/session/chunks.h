@@ -11,7 +11,7 @@
 #include "core/model/model.h"
 #include "core/session/database.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 constexpr std::size_t chunkPoints = 4096;
 
@@ -83,4 +83,4 @@ private:
 std::vector<Point> readPoints(sqlite3* db, std::int64_t seriesId);
 std::vector<Point> readChunk(sqlite3* db, std::int64_t seriesId, std::int64_t seq);
 
-} // namespace nanscope
+} // namespace nanscope::session

@@ -15,7 +15,7 @@
 #include "core/session/database.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 static_assert(std::endian::native == std::endian::little, "blobs are written in the machine's own byte order");
 
@@ -263,4 +263,4 @@ std::string hashText(std::string_view text)
     return fmt::format("{:016x}", hash);
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

@@ -11,7 +11,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 /// How the session lays values out in blobs. Readers throw DatabaseFailure for bytes that contradict themselves and
 /// never ask for more memory than the counts beside the blob justify.
@@ -27,4 +27,4 @@ TileMap unpackTiles(std::span<const std::byte> packed);
 /// "1x160x96" back to numbers; "scalar" is an empty shape.
 Shape parseShape(std::string_view text);
 
-} // namespace nanscope
+} // namespace nanscope::session

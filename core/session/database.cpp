@@ -10,7 +10,7 @@
 
 #include "core/platform/systemerror.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -32,7 +32,7 @@ Error systemTrouble(int systemCode, std::string otherwise)
         return fullDisk();
     }
     return {ErrorKind::io,
-        isUsedUp(systemCode) ? "the session cannot be read or written, " + systemReason(systemCode)
+        isUsedUp(systemCode) ? "the session cannot be read or written, " + platform::systemReason(systemCode)
                              : std::move(otherwise),
         {}};
 }
@@ -203,4 +203,4 @@ std::int64_t pragmaValue(sqlite3* db, std::string_view name)
     return statement.step() ? statement.integer(0) : 0;
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

@@ -18,7 +18,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 struct DatabaseFailure
 {
@@ -163,4 +163,4 @@ auto attempt(const std::string& path, Work&& work) -> Result<std::invoke_result_
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

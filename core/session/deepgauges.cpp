@@ -4,7 +4,7 @@
 #include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -83,4 +83,4 @@ void deleteDeep(sqlite3* db, std::int64_t cellId)
     Statement(db, "DELETE FROM cells_deep WHERE cell_id = ?").bind(cellId).run();
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

@@ -9,7 +9,7 @@
 
 #include "core/session/database.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -63,4 +63,4 @@ void untilUnlocked(const std::function<void()>& work)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

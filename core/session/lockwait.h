@@ -6,7 +6,7 @@
 
 struct sqlite3;
 
-namespace nanscope {
+namespace nanscope::session {
 
 /// While one lives, nothing in this process waits for a session that another program keeps locked, and what waits
 /// already gives up: for a program that is about to end.
@@ -25,4 +25,4 @@ void waitForLocks(sqlite3* db);
 /// The same for what SQLite refuses at once: whoever reads already is not asked whether to wait for the right to write.
 void untilUnlocked(const std::function<void()>& work);
 
-} // namespace nanscope
+} // namespace nanscope::session

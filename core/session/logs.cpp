@@ -7,7 +7,7 @@
 #include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -263,4 +263,4 @@ Result<void> Session::dropLog(const std::string& source)
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

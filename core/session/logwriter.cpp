@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::session {
 
 LogWriter::LogWriter(sqlite3* db)
     : m_db(db)
@@ -142,4 +142,4 @@ void LogWriter::addSettings(std::int64_t sourceId, const std::vector<Setting>& s
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

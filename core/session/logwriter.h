@@ -11,7 +11,7 @@
 #include "core/session/chunks.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 /// What storing a log takes, prepared once: parsing the statements costs more than storing a small log does. Lives no
 /// longer than its connection; every statement is reset when a function returns, or it would hold the session's lock.
@@ -54,4 +54,4 @@ private:
     ChunkWriter m_chunks;
 };
 
-} // namespace nanscope
+} // namespace nanscope::session

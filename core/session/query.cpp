@@ -4,7 +4,7 @@
 
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -161,4 +161,4 @@ Result<Session::Table> Session::query(const std::string& sql, const CancelToken&
     return m_impl->attempt([&] { return runQuery(m_impl->raw(), sql, cancel); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

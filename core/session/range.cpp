@@ -6,7 +6,7 @@
 #include "core/session/chunks.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -78,4 +78,4 @@ Result<void> Session::visitRange(const SeriesRange& range, const std::function<b
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

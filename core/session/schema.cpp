@@ -13,7 +13,7 @@
 #include "core/session/database.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -186,4 +186,4 @@ void requireOwnSchema(sqlite3* db)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

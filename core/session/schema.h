@@ -7,7 +7,7 @@
 
 struct sqlite3;
 
-namespace nanscope {
+namespace nanscope::session {
 
 /// SQLite's application_id of a session: the letters "NanS".
 constexpr std::int32_t sessionApplicationId = 0x4E616E53;
@@ -29,4 +29,4 @@ void migrate(sqlite3* db, const std::filesystem::path& folder);
 /// other object of a stranger is ever reached.
 void requireOwnSchema(sqlite3* db);
 
-} // namespace nanscope
+} // namespace nanscope::session

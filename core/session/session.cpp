@@ -17,7 +17,7 @@
 #include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace fs = std::filesystem;
 
@@ -120,7 +120,7 @@ void requireSession(sqlite3* db)
 
 void chooseJournal(sqlite3* db, const fs::path& path)
 {
-    const bool network = isNetworkFileSystem(fs::absolute(path).parent_path());
+    const bool network = platform::isNetworkFileSystem(fs::absolute(path).parent_path());
     untilUnlocked([&] {
         execute(db,
             network ? "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL"
@@ -173,13 +173,13 @@ Result<void> prepareFile(const fs::path& path, OpenMode mode)
         return failure(ErrorKind::io, "no such session; import a folder to make one", path.string());
     }
     if (mode == OpenMode::create && path.has_parent_path()) {
-        if (auto made = makePrivateFolders(path.parent_path()); !made) {
+        if (auto made = platform::makePrivateFolders(path.parent_path()); !made) {
             return made;
         }
     }
     // SQLite would make it for everybody. Its journals take the mode of the file, which a session that exists keeps:
     // its owner may have opened it to others on purpose.
-    return fs::exists(status) || mode != OpenMode::create ? Result<void>() : makePrivateFile(path);
+    return fs::exists(status) || mode != OpenMode::create ? Result<void>() : platform::makePrivateFile(path);
 }
 
 std::string readableName(const fs::path& folder)
@@ -364,7 +364,7 @@ fs::path Session::defaultPath(const fs::path& source)
     if (!real.has_filename()) {
         real = real.parent_path();
     }
-    return userDataFolder() / "sessions"
+    return platform::userDataFolder() / "sessions"
         / fmt::format("{}-{}.nanscope", readableName(real), hashText(real.generic_string()));
 }
 
@@ -489,4 +489,4 @@ Result<Session> openSessionOfRun(const fs::path& path, OpenMode mode, const std:
     return session;
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

@@ -20,7 +20,7 @@
 
 struct sqlite3;
 
-namespace nanscope {
+namespace nanscope::session {
 
 enum class OpenMode { create, readWrite, readOnly };
 
@@ -216,4 +216,4 @@ Result<Session> openSessionOfRun(const std::filesystem::path& path, OpenMode mod
 /// Version this program writes, SQLite's user_version.
 constexpr int sessionSchemaVersion = 7;
 
-} // namespace nanscope
+} // namespace nanscope::session

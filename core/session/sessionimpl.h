@@ -10,7 +10,7 @@
 #include "core/session/logwriter.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 struct Session::Impl
 {
@@ -45,7 +45,7 @@ struct Session::Impl
     template <class Work>
     auto attempt(Work&& work) const
     {
-        return nanscope::attempt(path.string(), std::forward<Work>(work));
+        return nanscope::session::attempt(path.string(), std::forward<Work>(work));
     }
 };
 
@@ -80,4 +80,4 @@ void deleteDeep(sqlite3* db, std::int64_t cellId);
 /// The columns every scan row shares, from `column` on.
 Scan readScan(const Statement& row, int column);
 
-} // namespace nanscope
+} // namespace nanscope::session

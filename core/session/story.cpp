@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 namespace {
 
@@ -58,4 +58,4 @@ Result<void> Session::setFoundCheckpoints(const std::vector<Checkpoint>& found)
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

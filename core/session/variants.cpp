@@ -3,7 +3,7 @@
 #include "core/session/schema.h"
 #include "core/session/sessionimpl.h"
 
-namespace nanscope {
+namespace nanscope::session {
 
 Result<std::vector<StoredVariant>> Session::variants() const
 {
@@ -39,4 +39,4 @@ Result<std::int64_t> Session::setVariant(const StoredVariant& variant, bool comp
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::session

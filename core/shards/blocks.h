@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/model/capture.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 /// A rectangle of one matrix of a batch.
 struct Block
@@ -44,4 +44,4 @@ Result<void> eachBlock(const MatrixShape& shape, Visit visit)
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

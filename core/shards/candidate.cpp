@@ -9,7 +9,7 @@
 #include "core/shards/shardlayout.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
@@ -52,27 +52,28 @@ std::string namePattern(const std::string& file)
     return {};
 }
 
-void addTo(ContentHash& hash, const Shape& numbers)
+void addTo(tensorfile::ContentHash& hash, const Shape& numbers)
 {
     hash.add(std::uint64_t {numbers.size()});
     hash.add(std::as_bytes(std::span(numbers)));
 }
 
-void addSide(ContentHash& hash, const CaptureFile& file, const Tensor& tensor, bool shapes)
+void addSide(
+    tensorfile::ContentHash& hash, const tensorfile::CaptureFile& file, const tensorfile::Tensor& tensor, bool shapes)
 {
     const auto& sharding = *tensor.sharding();
     hash.add(torchName(tensor.dtype()));
     addTo(hash, shapes ? sharding.shape : Shape {});
     addTo(hash, sharding.order);
     addTo(hash, sharding.mesh.shape());
-    hash.add(placementsText(sharding));
-    addTo(hash, meshRanks(sharding.mesh, rankOf(file)).value_or(std::vector<std::int64_t> {}));
+    hash.add(tensorfile::placementsText(sharding));
+    addTo(hash, tensorfile::meshRanks(sharding.mesh, rankOf(file)).value_or(std::vector<std::int64_t> {}));
 }
 
 /// Everything of the two sides and of the name that is alike in dumps of one call.
-std::string keyOf(const CaptureFile& file, bool shapes)
+std::string keyOf(const tensorfile::CaptureFile& file, bool shapes)
 {
-    ContentHash hash;
+    tensorfile::ContentHash hash;
     for (const auto side : {ShardSide::input, ShardSide::output}) {
         const auto* tensor = shardOf(file, side);
         hash.add(std::uint64_t {tensor != nullptr});
@@ -85,23 +86,23 @@ std::string keyOf(const CaptureFile& file, bool shapes)
 }
 
 /// Each side has a mesh of its own.
-std::string orderProblemOf(const CaptureFile& file)
+std::string orderProblemOf(const tensorfile::CaptureFile& file)
 {
     for (const auto side : {ShardSide::input, ShardSide::output}) {
         const auto* tensor = shardOf(file, side);
-        const auto ranks =
-            tensor != nullptr ? meshRanks(tensor->sharding()->mesh, rankOf(file)) : Result<std::vector<std::int64_t>>();
+        const auto ranks = tensor != nullptr ? tensorfile::meshRanks(tensor->sharding()->mesh, rankOf(file))
+                                             : Result<std::vector<std::int64_t>>();
         if (tensor == nullptr || !ranks) {
             continue;
         }
-        if (auto problem = rankOrderProblem(*tensor->sharding(), *ranks); !problem.empty()) {
+        if (auto problem = tensorfile::rankOrderProblem(*tensor->sharding(), *ranks); !problem.empty()) {
             return problem;
         }
     }
     return {};
 }
 
-std::string problemOf(const CaptureFile& file)
+std::string problemOf(const tensorfile::CaptureFile& file)
 {
     for (const auto side : {ShardSide::input, ShardSide::output}) {
         const auto* tensor = shardOf(file, side);
@@ -114,12 +115,12 @@ std::string problemOf(const CaptureFile& file)
 
 } // namespace
 
-std::optional<std::int64_t> rankOf(const CaptureFile& file)
+std::optional<std::int64_t> rankOf(const tensorfile::CaptureFile& file)
 {
     return file.capture.rank ? std::optional<std::int64_t>(*file.capture.rank) : std::nullopt;
 }
 
-Candidate candidateOf(const CaptureFile& file, const Tensor& tensor, std::size_t index)
+Candidate candidateOf(const tensorfile::CaptureFile& file, const tensorfile::Tensor& tensor, std::size_t index)
 {
     const auto& mesh = tensor.sharding()->mesh;
     Candidate candidate;
@@ -128,8 +129,8 @@ Candidate candidateOf(const CaptureFile& file, const Tensor& tensor, std::size_t
     if (!candidate.problem.empty()) {
         return candidate;
     }
-    const auto ranks = meshRanks(mesh, rankOf(file));
-    const auto place = shardPlace(mesh, ranks, rankOf(file));
+    const auto ranks = tensorfile::meshRanks(mesh, rankOf(file));
+    const auto place = tensorfile::shardPlace(mesh, ranks, rankOf(file));
     if (!ranks || !place.coordinate) {
         candidate.problem = place.note;
         return candidate;
@@ -143,4 +144,4 @@ Candidate candidateOf(const CaptureFile& file, const Tensor& tensor, std::size_t
     return candidate;
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -7,7 +7,7 @@
 
 #include "core/shards/shards.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 /// One capture that holds shards: where it belongs and what it may be matched by.
 struct Candidate
@@ -24,8 +24,8 @@ struct Candidate
 using Candidates = std::vector<Candidate>;
 
 /// `tensor` is the side of `file` that tells its place, `index` its number.
-Candidate candidateOf(const CaptureFile& file, const Tensor& tensor, std::size_t index);
+Candidate candidateOf(const tensorfile::CaptureFile& file, const tensorfile::Tensor& tensor, std::size_t index);
 
-std::optional<std::int64_t> rankOf(const CaptureFile& file);
+std::optional<std::int64_t> rankOf(const tensorfile::CaptureFile& file);
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -8,7 +8,7 @@
 #include "core/shards/partial.h"
 #include "core/shards/shardcells.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
@@ -34,7 +34,7 @@ void scatter(const std::vector<std::byte>& bits, const Block& block, const HeldP
 }
 
 Result<std::vector<std::byte>> blockBits(
-    const std::vector<Tensor>& parts, std::optional<Reduction> reduction, const Block& block)
+    const std::vector<tensorfile::Tensor>& parts, std::optional<Reduction> reduction, const Block& block)
 {
     if (!reduction) {
         return parts.front().part(block.batch, block.row, block.rows, block.col, block.cols).readBits(0);
@@ -49,7 +49,7 @@ Result<std::vector<std::byte>> blockBits(
 Result<void> copyCell(const Stitched& tensor, const ShardCell& cell, std::vector<std::byte>& out)
 {
     const auto reduction = tensor.partial ? parseReduction(tensor.partial->operation) : std::nullopt;
-    std::vector<Tensor> parts;
+    std::vector<tensorfile::Tensor> parts;
     for (const auto& [place, replicas] : cell.parts) {
         parts.push_back(tensor.shards[replicas.front()].tensor);
     }
@@ -70,7 +70,7 @@ Result<std::vector<std::byte>> logicalBytes(const Stitched& tensor)
     }
     const auto width = sizeOf(tensor.dtype);
     const auto size = static_cast<std::uint64_t>(tensor.logical.count) * width;
-    if (size > static_cast<std::uint64_t>(physicalMemory()) / 2) {
+    if (size > static_cast<std::uint64_t>(platform::physicalMemory()) / 2) {
         return failure(ErrorKind::refused, "the tensor takes more than half of the memory of this machine");
     }
     std::vector<HeldPart> held;
@@ -91,4 +91,4 @@ Result<std::vector<std::byte>> logicalBytes(const Stitched& tensor)
     return out;
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -9,9 +9,9 @@
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
-LogicalScan::LogicalScan(const Sharding& sharding, DType dtype, std::string operation, std::int64_t parts)
+LogicalScan::LogicalScan(const tensorfile::Sharding& sharding, DType dtype, std::string operation, std::int64_t parts)
     : m_sharding(sharding)
     , m_dtype(dtype)
     , m_operation(std::move(operation))
@@ -20,7 +20,7 @@ LogicalScan::LogicalScan(const Sharding& sharding, DType dtype, std::string oper
 
 Result<void> LogicalScan::add(std::span<const Shard> shards, const ShardCell& cell, const JobContext& job)
 {
-    std::vector<Tensor> parts;
+    std::vector<tensorfile::Tensor> parts;
     for (const auto& [number, replicas] : cell.parts) {
         parts.push_back(shards[replicas.front()].tensor);
     }
@@ -44,7 +44,8 @@ std::int64_t LogicalScan::logicalIndex(const HeldPart& held, const Block& block,
 void LogicalScan::count(ReducedTotals& totals, const std::vector<double>& values, const ReducedBlock& reduced,
     const Block& block, const HeldPart& held) const
 {
-    const auto scan = scanMatrix(values, block.rows, block.cols, false, smallestNormalOf(m_dtype));
+    const auto scan =
+        tensorfile::scanMatrix(values, block.rows, block.cols, false, tensorfile::smallestNormalOf(m_dtype));
     addScan(totals.scan, scan, scan.finite() ? -1 : logicalIndex(held, block, scan.firstNonFinite));
     if (scan.finite()) {
         return;
@@ -62,7 +63,8 @@ void LogicalScan::count(ReducedTotals& totals, const std::vector<double>& values
     }
 }
 
-Result<void> LogicalScan::reduce(const std::vector<Tensor>& parts, const HeldPart& held, const JobContext& job)
+Result<void> LogicalScan::reduce(
+    const std::vector<tensorfile::Tensor>& parts, const HeldPart& held, const JobContext& job)
 {
     const auto reduction = *parseReduction(m_operation);
     return eachBlock(parts.front().matrices(), [&](const Block& block) -> Result<void> {
@@ -105,4 +107,4 @@ void LogicalScan::finish(Stitched& tensor) const
     tensor.partial = std::move(partial);
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -9,7 +9,7 @@
 #include "core/shards/candidate.h"
 #include "core/shards/shardlayout.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
@@ -63,7 +63,7 @@ std::string doubtOf(const Candidates& candidates, const std::map<std::string, Ca
 class Matching
 {
 public:
-    Matching(std::span<const CaptureFile> captures, ShardSets& out)
+    Matching(std::span<const tensorfile::CaptureFile> captures, ShardSets& out)
         : m_captures(captures)
         , m_out(out)
     { }
@@ -173,19 +173,19 @@ private:
         return {};
     }
 
-    std::span<const CaptureFile> m_captures;
+    std::span<const tensorfile::CaptureFile> m_captures;
     ShardSets& m_out;
 };
 
 } // namespace
 
-const Tensor* shardOf(const CaptureFile& file, ShardSide side)
+const tensorfile::Tensor* shardOf(const tensorfile::CaptureFile& file, ShardSide side)
 {
     const auto* tensor = side == ShardSide::input ? &file.input : file.output ? &*file.output : nullptr;
     return tensor != nullptr && tensor->sharding() != nullptr ? tensor : nullptr;
 }
 
-ShardSets matchShards(std::span<const CaptureFile> captures)
+ShardSets matchShards(std::span<const tensorfile::CaptureFile> captures)
 {
     ShardSets out;
     std::map<std::string, Candidates> keys;
@@ -216,14 +216,14 @@ ShardSets matchShards(std::span<const CaptureFile> captures)
     return out;
 }
 
-std::vector<Shard> shardsOf(std::span<const CaptureFile> captures, const ShardSet& set, ShardSide side)
+std::vector<Shard> shardsOf(std::span<const tensorfile::CaptureFile> captures, const ShardSet& set, ShardSide side)
 {
     std::vector<Shard> shards;
     for (const auto index : set.captures) {
         const auto& file = captures[index];
         if (const auto* tensor = shardOf(file, side)) {
             const auto& mesh = tensor->sharding()->mesh;
-            auto place = shardPlace(mesh, meshRanks(mesh, rankOf(file)), rankOf(file));
+            auto place = tensorfile::shardPlace(mesh, tensorfile::meshRanks(mesh, rankOf(file)), rankOf(file));
             const auto scan = side == ShardSide::input ? file.capture.input.total() : file.capture.output->total();
             shards.push_back({file.capture.file, *tensor, std::move(place), scan});
         }
@@ -231,4 +231,4 @@ std::vector<Shard> shardsOf(std::span<const CaptureFile> captures, const ShardSe
     return shards;
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

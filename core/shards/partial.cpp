@@ -10,7 +10,7 @@
 
 #include "core/replay/program/formats.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
@@ -138,7 +138,7 @@ std::optional<DType> widerType(DType dtype)
 
 double roundTo(DType dtype, double value)
 {
-    return roundTo(precisionOf(dtype).value_or(Precision::fp64), value);
+    return replay::roundTo(precisionOf(dtype).value_or(Precision::fp64), value);
 }
 
 void encode(DType dtype, std::span<const double> values, std::byte* out)
@@ -155,7 +155,7 @@ void encode(DType dtype, std::span<const double> values, std::byte* out)
     }
 }
 
-Result<ReducedBlock> reduceBlock(std::span<const Tensor> parts, Reduction reduction, const Block& block)
+Result<ReducedBlock> reduceBlock(std::span<const tensorfile::Tensor> parts, Reduction reduction, const Block& block)
 {
     const auto dtype = parts.front().dtype();
     const auto wider = adds(reduction) ? widerType(dtype) : std::nullopt;
@@ -184,4 +184,4 @@ Result<ReducedBlock> reduceBlock(std::span<const Tensor> parts, Reduction reduct
     return result;
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

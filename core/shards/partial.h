@@ -10,7 +10,7 @@
 #include "core/shards/blocks.h"
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 enum class Reduction : std::uint8_t { sum, average, largest, smallest };
 
@@ -30,7 +30,7 @@ struct ReducedBlock
     std::vector<std::uint8_t> finite; ///< 1 where every part is
 };
 
-Result<ReducedBlock> reduceBlock(std::span<const Tensor> parts, Reduction reduction, const Block& block);
+Result<ReducedBlock> reduceBlock(std::span<const tensorfile::Tensor> parts, Reduction reduction, const Block& block);
 
 /// Rounds to a type that canReduce().
 double roundTo(DType dtype, double value);
@@ -38,4 +38,4 @@ double roundTo(DType dtype, double value);
 /// Writes values that such a type holds exactly, in native byte order.
 void encode(DType dtype, std::span<const double> values, std::byte* out);
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -2,33 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/shards/shardcells.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
 /// The number of the place whose coordinates are 0 but along dimensions of these kinds.
 template <class Wanted>
-std::int64_t numberAlong(const Sharding& sharding, Shape coordinate, Wanted wanted)
+std::int64_t numberAlong(const tensorfile::Sharding& sharding, Shape coordinate, Wanted wanted)
 {
     for (std::size_t i = 0; i < coordinate.size(); ++i) {
         coordinate[i] = wanted(sharding.placements[i]) ? coordinate[i] : 0;
     }
-    return numberOf(sharding.mesh, coordinate);
+    return tensorfile::numberOf(sharding.mesh, coordinate);
 }
 
-std::int64_t cellNumber(const Sharding& sharding, const Shape& coordinate)
+std::int64_t cellNumber(const tensorfile::Sharding& sharding, const Shape& coordinate)
 {
-    return numberAlong(sharding, coordinate, [](const Placement& placement) { return placement.shards(); });
+    return numberAlong(sharding, coordinate, [](const tensorfile::Placement& placement) { return placement.shards(); });
 }
 
-bool isPartial(const Placement& placement)
+bool isPartial(const tensorfile::Placement& placement)
 {
-    return placement.kind == Placement::Kind::partial;
+    return placement.kind == tensorfile::Placement::Kind::partial;
 }
 
 } // namespace
 
-bool ShardCells::holds(const Sharding& sharding, const Shape& coordinate) const
+bool ShardCells::holds(const tensorfile::Sharding& sharding, const Shape& coordinate) const
 {
     const auto found = cells.find(cellNumber(sharding, coordinate));
     return found != cells.end() && found->second.parts.contains(numberAlong(sharding, coordinate, isPartial));
@@ -53,4 +53,4 @@ ShardCells arrangeShards(std::span<const Shard> shards, const std::vector<HeldPa
     return result;
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -9,7 +9,7 @@
 #include "core/shards/shardlayout.h"
 #include "core/shards/shards.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 /// The shards that hold one region of the logical tensor: of every part of a Partial (of one part where there is none)
 /// its replicas, in the order of the mesh.
@@ -26,10 +26,10 @@ struct ShardCells
 
     bool complete(const ShardCell& cell) const { return static_cast<std::int64_t>(cell.parts.size()) == partsPerCell; }
     /// True if some shard holds what this place does.
-    bool holds(const Sharding& sharding, const Shape& coordinate) const;
+    bool holds(const tensorfile::Sharding& sharding, const Shape& coordinate) const;
 };
 
 /// `held` are the regions of the shards, in their order.
 ShardCells arrangeShards(std::span<const Shard> shards, const std::vector<HeldPart>& held);
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -9,7 +9,7 @@
 #include "core/shards/blocks.h"
 #include "core/tensorfile/convert.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
@@ -21,7 +21,7 @@ int classOf(double value)
 double valueAt(DType dtype, const std::byte* bits)
 {
     double value = 0;
-    convert(dtype, bits, 1, &value);
+    tensorfile::convert(dtype, bits, 1, &value);
     return value;
 }
 
@@ -34,8 +34,8 @@ void compareElement(Drift& drift, double a, double b)
 
 } // namespace
 
-Result<Drift> compareShards(
-    const Tensor& a, const Tensor& b, const HeldPart& held, const Shape& logical, const JobContext& job)
+Result<Drift> compareShards(const tensorfile::Tensor& a, const tensorfile::Tensor& b, const HeldPart& held,
+    const Shape& logical, const JobContext& job)
 {
     const auto width = sizeOf(a.dtype());
     const auto shape = a.matrices();
@@ -69,4 +69,4 @@ Result<Drift> compareShards(
     return eachBlock(shape, compare).map([&] { return drift; });
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

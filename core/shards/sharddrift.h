@@ -5,10 +5,10 @@
 #include "core/shards/shardlayout.h"
 #include "core/shards/shards.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 /// Where two dumps of the same region differ; `a` and `b` of the result are left at 0.
-Result<Drift> compareShards(
-    const Tensor& a, const Tensor& b, const HeldPart& held, const Shape& logical, const JobContext& job);
+Result<Drift> compareShards(const tensorfile::Tensor& a, const tensorfile::Tensor& b, const HeldPart& held,
+    const Shape& logical, const JobContext& job);
 
-} // namespace nanscope
+} // namespace nanscope::shards

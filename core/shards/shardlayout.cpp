@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
@@ -141,7 +141,7 @@ std::int64_t flatIndex(const Shape& shape, const std::vector<std::int64_t>& inde
     return flat;
 }
 
-Result<HeldPart> heldAt(const Sharding& sharding, const Shape& coordinate)
+Result<HeldPart> heldAt(const tensorfile::Sharding& sharding, const Shape& coordinate)
 {
     HeldPart part;
     for (const auto extent : sharding.shape) {
@@ -155,7 +155,7 @@ Result<HeldPart> heldAt(const Sharding& sharding, const Shape& coordinate)
         }
         auto& runs = part.dims[static_cast<std::size_t>(placement.dim)];
         const auto pieces = sharding.mesh.dims[at].size;
-        if (placement.kind == Placement::Kind::shard) {
+        if (placement.kind == tensorfile::Placement::Kind::shard) {
             runs = shardOf(runs, pieces, coordinate[at]);
             continue;
         }
@@ -188,7 +188,7 @@ std::string coordinateText(const Shape& coordinate)
     return fmt::format("({})", fmt::join(coordinate, ", "));
 }
 
-std::string meshText(const DeviceMesh& mesh)
+std::string meshText(const tensorfile::DeviceMesh& mesh)
 {
     std::vector<std::string> names;
     for (const auto& dim : mesh.dims) {
@@ -199,4 +199,4 @@ std::string meshText(const DeviceMesh& mesh)
     return shapeText(mesh.shape()) + (named ? fmt::format(" ({})", fmt::join(names, ", ")) : "");
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -10,7 +10,7 @@
 
 #include "core/tensorfile/capture/sharding.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 /// Neighbouring indices along one dimension.
 struct IndexRun
@@ -43,7 +43,7 @@ std::int64_t flatIndex(const Shape& shape, const std::vector<std::int64_t>& inde
 
 /// Cuts the tensor as torch does: every dimension in the order of the sharding's cuts, uneven ones with torch.chunk's
 /// rule. Fails where the cuts would be too many to keep.
-Result<HeldPart> heldAt(const Sharding& sharding, const Shape& coordinate);
+Result<HeldPart> heldAt(const tensorfile::Sharding& sharding, const Shape& coordinate);
 
 /// "rows 4 to 5, columns 0 to 2", "all of it", "nothing".
 std::string heldText(const HeldPart& part, const Shape& logical);
@@ -52,6 +52,6 @@ std::string heldText(const HeldPart& part, const Shape& logical);
 std::string coordinateText(const Shape& coordinate);
 
 /// "2x4 (dp, tp)".
-std::string meshText(const DeviceMesh& mesh);
+std::string meshText(const tensorfile::DeviceMesh& mesh);
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -17,14 +17,14 @@
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/capture/sharding.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 /// The part that one dump holds.
 struct Shard
 {
     std::string file; ///< its name in every answer
-    Tensor tensor; ///< has a sharding
-    ShardPlace place;
+    tensorfile::Tensor tensor; ///< has a sharding
+    tensorfile::ShardPlace place;
     Scan scan; ///< of all of the part
 };
 
@@ -76,7 +76,7 @@ struct ReducedPartial
 /// One logical tensor.
 struct Stitched
 {
-    Sharding sharding;
+    tensorfile::Sharding sharding;
     DType dtype = DType::float32;
     std::vector<Shard> shards; ///< those that are used, in the order of the mesh
     std::vector<UnusedShard> unused;
@@ -121,14 +121,14 @@ struct ShardSets
 
 /// Which captures belong together: by what their shardings say, then by the steps of sidecars, by name and folder, and
 /// by the order of each rank's dumps where all ranks have equally many. What is left open stays so.
-ShardSets matchShards(std::span<const CaptureFile> captures);
+ShardSets matchShards(std::span<const tensorfile::CaptureFile> captures);
 
 enum class ShardSide : std::uint8_t { input, output };
 
 /// The tensor of one side if it is a shard, else nullptr.
-const Tensor* shardOf(const CaptureFile& file, ShardSide side);
+const tensorfile::Tensor* shardOf(const tensorfile::CaptureFile& file, ShardSide side);
 
 /// One side of the captures of a set, which were scanned; captures whose side is no shard are left out.
-std::vector<Shard> shardsOf(std::span<const CaptureFile> captures, const ShardSet& set, ShardSide side);
+std::vector<Shard> shardsOf(std::span<const tensorfile::CaptureFile> captures, const ShardSet& set, ShardSide side);
 
-} // namespace nanscope
+} // namespace nanscope::shards

@@ -9,22 +9,22 @@
 #include "core/shards/sharddrift.h"
 #include "core/shards/usableshards.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
 constexpr std::size_t mostNamed = 100;
 
 /// Why a Partial of this tensor is not reduced here, or nothing.
-std::string reductionProblem(const Sharding& sharding, DType dtype)
+std::string reductionProblem(const tensorfile::Sharding& sharding, DType dtype)
 {
     const std::string* operation = nullptr;
     for (const auto& placement : sharding.placements) {
-        if (placement.kind != Placement::Kind::partial) {
+        if (placement.kind != tensorfile::Placement::Kind::partial) {
             continue;
         }
         if (!parseReduction(placement.reduction)) {
-            return placementText(placement) + " is not computed here";
+            return tensorfile::placementText(placement) + " is not computed here";
         }
         if (operation != nullptr && *operation != placement.reduction) {
             return "it mixes two kinds of Partial, whose result depends on their order";
@@ -34,10 +34,10 @@ std::string reductionProblem(const Sharding& sharding, DType dtype)
     return operation != nullptr && !canReduce(dtype) ? "a Partial of its type is not computed here" : std::string();
 }
 
-std::string operationOf(const Sharding& sharding)
+std::string operationOf(const tensorfile::Sharding& sharding)
 {
     for (const auto& placement : sharding.placements) {
-        if (placement.kind == Placement::Kind::partial) {
+        if (placement.kind == tensorfile::Placement::Kind::partial) {
             return placement.reduction;
         }
     }
@@ -67,10 +67,11 @@ Result<void> addDrift(Stitched& tensor, const ShardCell& cell, const JobContext&
 void addMissing(Stitched& tensor, const ShardCells& cells)
 {
     const auto& mesh = tensor.sharding.mesh;
-    const auto ranks = meshRanks(mesh, tensor.shards.front().place.rank);
+    const auto ranks = tensorfile::meshRanks(mesh, tensor.shards.front().place.rank);
     std::size_t next = 0;
     for (std::int64_t number = 0; number < mesh.ranks(); ++number) {
-        if (next < tensor.shards.size() && numberOf(mesh, *tensor.shards[next].place.coordinate) == number) {
+        if (next < tensor.shards.size()
+            && tensorfile::numberOf(mesh, *tensor.shards[next].place.coordinate) == number) {
             ++next;
             continue;
         }
@@ -78,7 +79,7 @@ void addMissing(Stitched& tensor, const ShardCells& cells)
             continue;
         }
         MissingShard missing;
-        missing.coordinate = coordinateOf(mesh, number);
+        missing.coordinate = tensorfile::coordinateOf(mesh, number);
         if (ranks) {
             missing.rank = (*ranks)[static_cast<std::size_t>(number)];
         }
@@ -174,4 +175,4 @@ Result<Stitched> stitch(std::vector<Shard> shards, const JobContext& job)
     return added.map([&] { return std::move(tensor); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

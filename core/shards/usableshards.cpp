@@ -8,11 +8,11 @@
 
 #include "core/shards/sharddrift.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 namespace {
 
-bool sameTensor(const Tensor& a, const Tensor& b)
+bool sameTensor(const tensorfile::Tensor& a, const tensorfile::Tensor& b)
 {
     const auto& first = *a.sharding();
     const auto& second = *b.sharding();
@@ -128,4 +128,4 @@ Result<UsableShards> usableShards(std::vector<Shard> shards, const JobContext& j
     return Sorting(job).run(std::move(shards));
 }
 
-} // namespace nanscope
+} // namespace nanscope::shards

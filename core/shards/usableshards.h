@@ -7,7 +7,7 @@
 #include "core/shards/shardlayout.h"
 #include "core/shards/shards.h"
 
-namespace nanscope {
+namespace nanscope::shards {
 
 /// Shards in the order of the mesh, at most one per place, each of the shape that its place has.
 struct UsableShards
@@ -21,4 +21,4 @@ struct UsableShards
 /// place one if they are equal, and neither if they are not: nothing says which is right.
 Result<UsableShards> usableShards(std::vector<Shard> shards, const JobContext& job);
 
-} // namespace nanscope
+} // namespace nanscope::shards

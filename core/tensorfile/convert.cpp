@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -203,4 +203,4 @@ void swapBytes(std::byte* bytes, std::size_t width, std::size_t count)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -8,7 +8,7 @@
 
 #include "core/model/dtype.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// Exact, NaN payloads kept.
 inline float bfloat16ToFloat(std::uint16_t bits)
@@ -41,4 +41,4 @@ void convert(DType dtype, const std::byte* bits, std::size_t count, double* out)
 /// Reverses the bytes of each of `count` numbers.
 void swapBytes(std::byte* bytes, std::size_t width, std::size_t count);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

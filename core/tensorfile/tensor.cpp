@@ -8,7 +8,7 @@
 #include "core/tensorfile/tensorstream.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -75,7 +75,7 @@ Result<std::vector<std::byte>> readBitsOf(const Tensor& tensor, std::int64_t bat
     return read.map([&] { return std::move(out); });
 }
 
-Result<std::uint32_t> storageCrc(const FileReader& file, std::uint64_t begin, std::uint64_t size)
+Result<std::uint32_t> storageCrc(const platform::FileReader& file, std::uint64_t begin, std::uint64_t size)
 {
     std::vector<std::byte> buffer(std::min<std::uint64_t>(size, 96 << 10));
     std::uint32_t crc = 0;
@@ -148,12 +148,12 @@ Result<StorageBytes> Tensor::map() const
     if (!stream) {
         return tl::make_unexpected(stream.error());
     }
-    auto mapped = MappedFile::open(m_source->path());
+    auto mapped = platform::MappedFile::open(m_source->path());
     if (mapped && (*mapped)->stamp() != m_source->stamp()) {
         return failure(
             ErrorKind::io, "The file was changed after it was opened; open it again", m_source->path().string());
     }
-    return mapped.map([&](const std::shared_ptr<const MappedFile>& file) {
+    return mapped.map([&](const std::shared_ptr<const platform::MappedFile>& file) {
         const auto part = file->bytes().subspan(stream->storageBegin(), m_source->find(m_storageKey)->size);
         return StorageBytes {file, part, m_source->bigEndian};
     });
@@ -203,4 +203,4 @@ Result<bool> Tensor::checksumMatches() const
         .map([&](std::uint32_t crc) { return crc == *stored->crc; });
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

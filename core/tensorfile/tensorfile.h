@@ -21,7 +21,7 @@
 #include "core/model/capture.h"
 #include "core/model/dtype.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// Contents of one storage as they lie in the file; keeps the mapping alive. Never writable.
 struct StorageBytes
@@ -155,4 +155,4 @@ using ValueToWrite =
 Result<void> writePt(
     const std::filesystem::path& path, const std::vector<std::pair<std::string, ValueToWrite>>& entries);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

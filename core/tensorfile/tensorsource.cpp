@@ -6,7 +6,7 @@
 
 #include "core/tensorfile/bytes.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -82,16 +82,16 @@ const StoredBytes* Tensor::Source::find(const std::string& storageKey) const
     return found == storages.end() ? nullptr : &found->second;
 }
 
-Result<FileReader> Tensor::Source::reopen() const
+Result<platform::FileReader> Tensor::Source::reopen() const
 {
-    auto file = FileReader::open(m_path);
+    auto file = platform::FileReader::open(m_path);
     if (file && file->stamp() != m_stamp) {
         return failure(ErrorKind::io, "The file was changed after it was opened; open it again", m_path.string());
     }
     return file;
 }
 
-Result<std::uint64_t> Tensor::Source::locate(const FileReader& file, const StoredBytes& stored) const
+Result<std::uint64_t> Tensor::Source::locate(const platform::FileReader& file, const StoredBytes& stored) const
 {
     if (!stored.entry) {
         return stored.offset;
@@ -138,4 +138,4 @@ Error withPath(Error error, const std::filesystem::path& path)
     return error;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -11,7 +11,7 @@
 #include "core/tensorfile/tensorfile.h"
 #include "core/tensorfile/zip/zipdirectory.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// Where the bytes of one storage lie.
 struct StoredBytes
@@ -27,24 +27,24 @@ struct StoredBytes
 class Tensor::Source
 {
 public:
-    Source(std::filesystem::path path, const FileStamp& stamp)
+    Source(std::filesystem::path path, const platform::FileStamp& stamp)
         : m_path(std::move(path))
         , m_stamp(stamp)
     { }
 
     const std::filesystem::path& path() const { return m_path; }
-    const FileStamp& stamp() const { return m_stamp; }
+    const platform::FileStamp& stamp() const { return m_stamp; }
     const StoredBytes* find(const std::string& storageKey) const;
 
-    Result<FileReader> reopen() const;
-    Result<std::uint64_t> locate(const FileReader& file, const StoredBytes& stored) const;
+    Result<platform::FileReader> reopen() const;
+    Result<std::uint64_t> locate(const platform::FileReader& file, const StoredBytes& stored) const;
 
     std::unordered_map<std::string, StoredBytes> storages;
     bool bigEndian = false;
 
 private:
     std::filesystem::path m_path;
-    FileStamp m_stamp;
+    platform::FileStamp m_stamp;
 };
 
 /// A tensor whose shape, strides and offset were found to lie inside its storage.
@@ -60,4 +60,4 @@ std::string pathOf(const Tensor& tensor);
 /// `error` with the path filled in where it is not.
 Error withPath(Error error, const std::filesystem::path& path);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -9,7 +9,7 @@
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -25,7 +25,7 @@ std::int64_t extentFromEnd(const Shape& values, std::size_t place, std::int64_t 
 
 } // namespace
 
-TensorStream::TensorStream(Tensor tensor, std::shared_ptr<const FileReader> file, std::uint64_t begin)
+TensorStream::TensorStream(Tensor tensor, std::shared_ptr<const platform::FileReader> file, std::uint64_t begin)
     : m_tensor(std::move(tensor))
     , m_file(std::move(file))
     , m_begin(begin)
@@ -43,7 +43,7 @@ TensorStream::TensorStream(Tensor tensor, std::shared_ptr<const FileReader> file
     m_checksum = readsWholeStorage();
 }
 
-Result<TensorStream> TensorStream::open(const Tensor& tensor, std::shared_ptr<const FileReader> file)
+Result<TensorStream> TensorStream::open(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file)
 {
     if (tensor.source() == nullptr) {
         return failure(ErrorKind::usage, "The tensor belongs to no file");
@@ -57,7 +57,7 @@ Result<TensorStream> TensorStream::open(const Tensor& tensor, std::shared_ptr<co
         if (!opened) {
             return tl::make_unexpected(opened.error());
         }
-        file = std::make_shared<const FileReader>(std::move(*opened));
+        file = std::make_shared<const platform::FileReader>(std::move(*opened));
     }
     const auto begin = tensor.source()->locate(*file, *stored);
     if (!begin) {
@@ -187,4 +187,4 @@ Result<void> TensorStream::readRun(std::int64_t start, std::int64_t count, std::
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -9,7 +9,7 @@
 
 #include "core/tensorfile/tensorsource.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// A dense part of a matrix: `lines` x `positions` elements in native byte order.
 struct TensorBlock
@@ -31,7 +31,7 @@ public:
     using Sink = std::function<void(const TensorBlock&)>;
 
     /// `file` is the tensor's own, if it is open already.
-    static Result<TensorStream> open(const Tensor& tensor, std::shared_ptr<const FileReader> file = nullptr);
+    static Result<TensorStream> open(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file = nullptr);
 
     /// Lines are columns where true, rows otherwise; whichever lie closer together in the file.
     bool transposed() const { return m_transposed; }
@@ -47,7 +47,7 @@ public:
     std::uint32_t crc() const { return m_crc; }
 
 private:
-    TensorStream(Tensor tensor, std::shared_ptr<const FileReader> file, std::uint64_t begin);
+    TensorStream(Tensor tensor, std::shared_ptr<const platform::FileReader> file, std::uint64_t begin);
 
     std::int64_t matrixOffset(std::int64_t batch) const;
     Result<void> dense(std::int64_t start, const Sink& sink);
@@ -57,7 +57,7 @@ private:
     void makeNative(std::byte* bits, std::size_t elements) const;
 
     Tensor m_tensor;
-    std::shared_ptr<const FileReader> m_file;
+    std::shared_ptr<const platform::FileReader> m_file;
     std::uint64_t m_begin = 0;
     std::int64_t m_item = 1;
     std::int64_t m_lines = 0;
@@ -73,4 +73,4 @@ private:
     std::unique_ptr<std::byte[]> m_window; ///< for elements that lie apart
 };
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -12,7 +12,7 @@
 #include "core/json/records.h"
 #include "core/workflow/judgingpoints.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 namespace {
 
@@ -22,7 +22,7 @@ constexpr const char* userFilesKey = "user_files";
 constexpr const char* newestKey = "newest_points";
 
 /// Columns are part of it: a log that is read again as something else may hold as many points.
-std::string contentsText(const RunData& run, const Session* session)
+std::string contentsText(const RunData& run, const session::Session* session)
 {
     std::int64_t points = 0;
     for (const Series& series : run.series) {
@@ -30,20 +30,20 @@ std::string contentsText(const RunData& run, const Session* session)
     }
     return fmt::format("{} captures, {} events, {} replaced logs, {} points, {} settings, {} checkpoints, columns {}",
         run.captures.size(), run.events.size(), run.replaced.size(), points, run.settings.size(),
-        run.checkpoints.size(), session ? hashText(session->columns().value_or("")) : "");
+        run.checkpoints.size(), session ? session::hashText(session->columns().value_or("")) : "");
 }
 
 /// A hash, because a session may be mailed.
-std::string stampOf(const UserFiles& files, const Session* session)
+std::string stampOf(const UserFiles& files, const session::Session* session)
 {
     auto stamp = stampOf(files);
-    const auto kept = session ? session->variants() : Result<std::vector<StoredVariant>>();
+    const auto kept = session ? session->variants() : Result<std::vector<session::StoredVariant>>();
     if (kept) {
-        for (const StoredVariant& variant : *kept) {
+        for (const session::StoredVariant& variant : *kept) {
             stamp += variant.definition;
         }
     }
-    return stamp.empty() ? stamp : hashText(stamp);
+    return stamp.empty() ? stamp : session::hashText(stamp);
 }
 
 std::string textIn(const nlohmann::json& json, const char* key)
@@ -72,12 +72,12 @@ JudgedFrom judgedFromIn(const std::string& text)
 
 } // namespace
 
-JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const Session* session)
+JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const session::Session* session)
 {
     return {diagnosisRules, contentsText(run, session), stampOf(files, session), newestJudgingPoints(run)};
 }
 
-std::optional<StoredDiagnosis> storedDiagnosis(const Session& session)
+std::optional<StoredDiagnosis> storedDiagnosis(const session::Session& session)
 {
     const auto text = session.diagnosis();
     auto diagnosis =
@@ -85,7 +85,7 @@ std::optional<StoredDiagnosis> storedDiagnosis(const Session& session)
     return diagnosis ? std::optional(StoredDiagnosis {std::move(*diagnosis), judgedFromIn(*text)}) : std::nullopt;
 }
 
-Result<void> storeDiagnosis(Session& session, const Diagnosis& diagnosis, const JudgedFrom& from)
+Result<void> storeDiagnosis(session::Session& session, const Diagnosis& diagnosis, const JudgedFrom& from)
 {
     auto answer = diagnosisAnswer(diagnosis);
     nlohmann::ordered_json json {{runKey, from.run}, {userFilesKey, from.userFiles}};
@@ -96,15 +96,15 @@ Result<void> storeDiagnosis(Session& session, const Diagnosis& diagnosis, const 
     return session.setDiagnosis(answer.text());
 }
 
-Result<Observations> storedObservations(const Session& session)
+Result<Observations> storedObservations(const session::Session& session)
 {
     return session.observations().map([](const std::string& text) {
         auto observed = observationsFromJson(text);
-        return check(observed) ? observed : Observations {};
+        return diagnose::check(observed) ? observed : Observations {};
     });
 }
 
-Result<void> storeObservations(Session& session, const Observations& observed)
+Result<void> storeObservations(session::Session& session, const Observations& observed)
 {
     return session.setObservations(jsonText(toJson(observed)));
 }
@@ -112,12 +112,12 @@ Result<void> storeObservations(Session& session, const Observations& observed)
 Diagnosis weighed(
     Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files, bool nameOnly)
 {
-    diagnosis = withObservations(std::move(diagnosis), observed);
-    adviseAgain(diagnosis, run);
+    diagnosis = diagnose::withObservations(std::move(diagnosis), observed);
+    diagnose::adviseAgain(diagnosis, run);
     for (auto& verdict : diagnosis.captures) {
         repeatVariantFiles(verdict, files, nameOnly);
     }
     return diagnosis;
 }
 
-} // namespace nanscope
+} // namespace nanscope::workflow

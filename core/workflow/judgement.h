@@ -11,7 +11,7 @@
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 /// What a diagnosis was drawn from. Where one of these is another by now, the run is to be judged again.
 struct JudgedFrom
@@ -28,7 +28,7 @@ struct JudgedFrom
     }
 };
 
-JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const Session* session);
+JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const session::Session* session);
 
 struct StoredDiagnosis
 {
@@ -37,19 +37,19 @@ struct StoredDiagnosis
 };
 
 /// The diagnosis that a session keeps; none where there is none, or where it cannot be read.
-std::optional<StoredDiagnosis> storedDiagnosis(const Session& session);
+std::optional<StoredDiagnosis> storedDiagnosis(const session::Session& session);
 
 /// Keeps a diagnosis that was not stopped.
-Result<void> storeDiagnosis(Session& session, const Diagnosis& diagnosis, const JudgedFrom& from);
+Result<void> storeDiagnosis(session::Session& session, const Diagnosis& diagnosis, const JudgedFrom& from);
 
 /// What the session keeps of what the owner of the run saw. Observations that cannot be argued with, as a stranger's
 /// session may hold them, are as if nobody had made them.
-Result<Observations> storedObservations(const Session& session);
-Result<void> storeObservations(Session& session, const Observations& observed);
+Result<Observations> storedObservations(const session::Session& session);
+Result<void> storeObservations(session::Session& session, const Observations& observed);
 
 /// The diagnosis as it is shown: argued with what the owner of the run saw, advice included, and with the files of the
 /// user's own variants in its commands; with `nameOnly` without their folders. `run` holds its points.
 Diagnosis weighed(
     Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files, bool nameOnly);
 
-} // namespace nanscope
+} // namespace nanscope::workflow

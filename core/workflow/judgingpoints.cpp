@@ -7,13 +7,13 @@
 
 #include "core/diagnose/diagnose.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 namespace {
 
 bool isJudging(const Series& series)
 {
-    return std::ranges::find(diagnosisSeries, series.name) != diagnosisSeries.end();
+    return std::ranges::find(diagnose::diagnosisSeries, series.name) != diagnose::diagnosisSeries.end();
 }
 
 std::int64_t countOf(const Series& series)
@@ -37,14 +37,15 @@ bool isSmall(const RunData& run)
 }
 
 /// Keeps at most `most` points, the last ones.
-Result<std::vector<Point>> newestPoints(const Session& session, const Series& series, std::int64_t most)
+Result<std::vector<Point>> newestPoints(const session::Session& session, const Series& series, std::int64_t most)
 {
     if (countOf(series) <= most) {
         return session.points(series.id);
     }
     std::vector<Point> points;
-    const SeriesRange all {series.id, series.firstStep, series.lastStep, std::numeric_limits<std::int64_t>::max()};
-    const auto visited = session.visitRange(all, [&](const SeriesPiece& piece) {
+    const session::SeriesRange all {
+        series.id, series.firstStep, series.lastStep, std::numeric_limits<std::int64_t>::max()};
+    const auto visited = session.visitRange(all, [&](const session::SeriesPiece& piece) {
         points.insert(points.end(), piece.points.begin(), piece.points.end());
         if (const auto over = static_cast<std::int64_t>(points.size()) - most; over > most / 4) {
             points.erase(points.begin(), points.begin() + over);
@@ -66,7 +67,7 @@ std::optional<std::int64_t> newestJudgingPoints(const RunData& run)
     return mostJudgingPoints / std::max<std::int64_t>(1, std::ranges::count_if(run.series, isJudging));
 }
 
-Result<void> readJudgingPoints(RunData& run, const Session& session)
+Result<void> readJudgingPoints(RunData& run, const session::Session& session)
 {
     const bool small = isSmall(run);
     const auto most = newestJudgingPoints(run).value_or(std::numeric_limits<std::int64_t>::max());
@@ -98,4 +99,4 @@ void keepJudgingPoints(RunData& run)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::workflow

@@ -10,7 +10,7 @@
 
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 /// A quarter of a GB in memory: 64 ranks that log four series for 31,000 steps.
 constexpr std::int64_t mostJudgingPoints = 8'000'000;
@@ -19,9 +19,9 @@ constexpr std::int64_t mostJudgingPoints = 8'000'000;
 std::optional<std::int64_t> newestJudgingPoints(const RunData& run);
 
 /// Reads them of the session whose summary `run` is. Memory: the points and one piece of a series.
-Result<void> readJudgingPoints(RunData& run, const Session& session);
+Result<void> readJudgingPoints(RunData& run, const session::Session& session);
 
 /// Drops the others of a run that holds all of its points.
 void keepJudgingPoints(RunData& run);
 
-} // namespace nanscope
+} // namespace nanscope::workflow

@@ -5,13 +5,13 @@
 #include "core/ingest/ingest.h"
 #include "core/workflow/judgingpoints.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-Result<RunData> readSession(const Session& session, Points points)
+Result<RunData> readSession(const session::Session& session, Points points)
 {
     if (points == Points::all) {
         return session.load();
@@ -23,7 +23,7 @@ Result<RunData> readSession(const Session& session, Points points)
     return readJudgingPoints(*run, session).map([&] { return std::move(*run); });
 }
 
-Result<OpenedRun> opened(Session session, bool writable, Points points)
+Result<OpenedRun> opened(session::Session session, bool writable, Points points)
 {
     auto run = readSession(session, points);
     if (!run) {
@@ -41,11 +41,11 @@ Result<OpenedRun> openSession(const fs::path& path, const OpenOptions& options)
             "--session keeps what is read of a folder, and this is a session itself; leave it out", path.string());
     }
     if (named || options.access == Access::store) {
-        if (auto session = Session::open(path, OpenMode::readWrite)) {
+        if (auto session = session::Session::open(path, session::OpenMode::readWrite)) {
             return opened(std::move(*session), true, options.points);
         }
     }
-    auto session = Session::open(path, OpenMode::readOnly);
+    auto session = session::Session::open(path, session::OpenMode::readOnly);
     if (!session) {
         return tl::make_unexpected(session.error());
     }
@@ -54,11 +54,11 @@ Result<OpenedRun> openSession(const fs::path& path, const OpenOptions& options)
 
 Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, const JobContext& job)
 {
-    auto session = Session::open(options.session, OpenMode::create);
+    auto session = session::Session::open(options.session, session::OpenMode::create);
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    auto imported = importRun(path, *session, job, options.columns);
+    auto imported = ingest::importRun(path, *session, job, options.columns);
     if (!imported) {
         return tl::make_unexpected(imported.error());
     }
@@ -74,7 +74,7 @@ Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, c
 
 Result<OpenedRun> readWithoutSession(const fs::path& path, const OpenOptions& options, const JobContext& job)
 {
-    auto run = readRun(path, job, options.columns.value_or(ColumnMap {}));
+    auto run = ingest::readRun(path, job, options.columns.value_or(ingest::ColumnMap {}));
     if (!run) {
         return tl::make_unexpected(run.error());
     }
@@ -88,9 +88,9 @@ Result<OpenedRun> readWithoutSession(const fs::path& path, const OpenOptions& op
 
 Result<OpenedRun> openRun(const fs::path& path, const OpenOptions& options, const JobContext& job)
 {
-    return isSessionFile(path)    ? openSession(path, options)
-        : options.session.empty() ? readWithoutSession(path, options, job)
-                                  : importInto(path, options, job);
+    return session::isSessionFile(path) ? openSession(path, options)
+        : options.session.empty()       ? readWithoutSession(path, options, job)
+                                        : importInto(path, options, job);
 }
 
-} // namespace nanscope
+} // namespace nanscope::workflow

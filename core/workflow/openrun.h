@@ -8,7 +8,7 @@
 #include "core/ingest/formats/columnmap.h"
 #include "core/session/session.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 /// A session that is only read is left as it is, to the byte.
 enum class Access { read, store };
@@ -21,14 +21,14 @@ struct OpenOptions
     std::filesystem::path session {}; ///< that a folder is imported into; empty: the folder is read without one
     Access access = Access::read; ///< to a path that is a session itself
     Points points = Points::all;
-    std::optional<ColumnMap> columns {}; ///< of logs that are read now
+    std::optional<ingest::ColumnMap> columns {}; ///< of logs that are read now
 };
 
 /// A run as the command line and the window open it.
 struct OpenedRun
 {
     RunData run; ///< `rejected` and `notes` say what could not be used
-    std::optional<Session> session {};
+    std::optional<session::Session> session {};
     bool writable = false; ///< results may be stored in the session
 };
 
@@ -36,4 +36,4 @@ struct OpenedRun
 Result<OpenedRun> openRun(
     const std::filesystem::path& path, const OpenOptions& options = {}, const JobContext& job = {});
 
-} // namespace nanscope
+} // namespace nanscope::workflow

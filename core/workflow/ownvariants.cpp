@@ -11,7 +11,7 @@
 #include "core/replay/variants/sessionvariants.h"
 #include "core/replay/variants/variantjson.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 namespace {
 
@@ -19,8 +19,8 @@ namespace {
 struct Own
 {
     std::mutex mutex;
-    std::vector<Variant> ofFiles;
-    std::vector<Variant> kept; ///< by the session of the open run
+    std::vector<replay::Variant> ofFiles;
+    std::vector<replay::Variant> kept; ///< by the session of the open run
 };
 
 Own& own()
@@ -29,7 +29,7 @@ Own& own()
     return all;
 }
 
-std::string holdsText(const std::vector<Variant>& variants)
+std::string holdsText(const std::vector<replay::Variant>& variants)
 {
     constexpr std::size_t mostNames = 4;
     auto text = fmt::format("{} variant{}: ", variants.size(), variants.size() == 1 ? "" : "s");
@@ -39,74 +39,76 @@ std::string holdsText(const std::vector<Variant>& variants)
     return text + (variants.size() > mostNames ? ", …" : "");
 }
 
-const Variant* find(const std::vector<Variant>& variants, const std::string& name)
+const replay::Variant* find(const std::vector<replay::Variant>& variants, const std::string& name)
 {
-    const auto found = std::ranges::find(variants, name, &Variant::name);
+    const auto found = std::ranges::find(variants, name, &replay::Variant::name);
     return found == variants.end() ? nullptr : &*found;
 }
 
-const Variant* findAdded(const std::string& name)
+const replay::Variant* findAdded(const std::string& name)
 {
-    const auto added = addedVariants();
-    const auto found = std::ranges::find(added, name, &Variant::name);
+    const auto added = replay::addedVariants();
+    const auto found = std::ranges::find(added, name, &replay::Variant::name);
     return found == added.end() ? nullptr : *found;
 }
 
-using ReadFile = Result<std::vector<Variant>>;
+using ReadFile = Result<std::vector<replay::Variant>>;
 
 std::vector<ReadFile> readAll(const std::vector<std::string>& paths)
 {
     std::vector<ReadFile> read;
-    std::ranges::transform(paths, std::back_inserter(read), [](const auto& path) { return readVariantFile(path); });
+    std::ranges::transform(
+        paths, std::back_inserter(read), [](const auto& path) { return replay::readVariantFile(path); });
     return read;
 }
 
 /// What is still wanted stays known all the while: another thread may be replaying it.
 void forgetOfFilesBut(const std::vector<ReadFile>& wanted, Own& all)
 {
-    std::erase_if(all.ofFiles, [&](const Variant& variant) {
+    std::erase_if(all.ofFiles, [&](const replay::Variant& variant) {
         const bool stays = std::ranges::any_of(
             wanted, [&](const ReadFile& file) { return file && std::ranges::find(*file, variant) != file->end(); });
         if (!stays && !find(all.kept, variant.name)) {
-            forgetVariant(variant.name);
+            replay::forgetVariant(variant.name);
         }
         return !stays;
     });
 }
 
-void forgetKeptBut(const std::vector<Variant>& wanted, Own& all)
+void forgetKeptBut(const std::vector<replay::Variant>& wanted, Own& all)
 {
-    std::erase_if(all.kept, [&](const Variant& variant) {
-        const Variant* same = find(wanted, variant.name);
-        const bool stays = same && differingKeys(*same, variant).empty();
+    std::erase_if(all.kept, [&](const replay::Variant& variant) {
+        const replay::Variant* same = find(wanted, variant.name);
+        const bool stays = same && replay::differingKeys(*same, variant).empty();
         if (!stays && !find(all.ofFiles, variant.name)) {
-            forgetVariant(variant.name);
+            replay::forgetVariant(variant.name);
         }
         return !stays;
     });
 }
 
 /// A session keeps a name for what it computes; how it is told of is the file's.
-Result<void> addBeside(const std::vector<Variant>& kept, const Variant& variant)
+Result<void> addBeside(const std::vector<replay::Variant>& kept, const replay::Variant& variant)
 {
-    const Variant* same = find(kept, variant.name);
+    const replay::Variant* same = find(kept, variant.name);
     if (!same) {
-        return addVariant(variant);
+        return replay::addVariant(variant);
     }
-    return differingKeys(*same, variant).empty() ? putVariant(variant)
-                                                 : failure(ErrorKind::usage, keptOtherwise(*same, variant));
+    return replay::differingKeys(*same, variant).empty()
+        ? replay::putVariant(variant)
+        : failure(ErrorKind::usage, replay::keptOtherwise(*same, variant));
 }
 
 /// All of a file or none of it.
-Result<void> makeKnown(const std::vector<Variant>& variants, Own& all)
+Result<void> makeKnown(const std::vector<replay::Variant>& variants, Own& all)
 {
-    std::vector<Variant> fresh;
+    std::vector<replay::Variant> fresh;
     for (const auto& variant : variants) {
         const bool isKept = find(all.kept, variant.name) != nullptr;
         const bool before = isKept ? find(all.ofFiles, variant.name) != nullptr : findAdded(variant.name) != nullptr;
         if (auto added = addBeside(all.kept, variant); !added) {
-            std::erase_if(fresh, [&](const Variant& one) { return find(all.kept, one.name) != nullptr; });
-            std::ranges::for_each(fresh, [](const Variant& one) { forgetVariant(one.name); });
+            std::erase_if(fresh, [&](const replay::Variant& one) { return find(all.kept, one.name) != nullptr; });
+            std::ranges::for_each(fresh, [](const replay::Variant& one) { replay::forgetVariant(one.name); });
             return added;
         }
         if (!before) {
@@ -130,22 +132,22 @@ UserFile used(const std::string& path, const ReadFile& read, Own& all)
 }
 
 /// The variant that is known by this name computes the same, or nothing.
-Result<void> takeKept(const Variant& variant, Own& all)
+Result<void> takeKept(const replay::Variant& variant, Own& all)
 {
-    const Variant* known = findAdded(variant.name);
-    if (known && !differingKeys(variant, *known).empty()) {
-        return failure(ErrorKind::usage, keptOtherwise(variant, *known));
+    const replay::Variant* known = findAdded(variant.name);
+    if (known && !replay::differingKeys(variant, *known).empty()) {
+        return failure(ErrorKind::usage, replay::keptOtherwise(variant, *known));
     }
-    auto added = known ? Result<void>() : addVariant(variant);
+    auto added = known ? Result<void>() : replay::addVariant(variant);
     if (added && !find(all.kept, variant.name)) {
         all.kept.push_back(known ? *known : variant);
     }
     return added;
 }
 
-std::vector<std::string> useKept(const Session& session, const UserFiles& files)
+std::vector<std::string> useKept(const session::Session& session, const UserFiles& files)
 {
-    auto kept = keptVariants(session);
+    auto kept = replay::keptVariants(session);
     if (!kept) {
         return {sentence(kept.error())};
     }
@@ -168,7 +170,8 @@ std::vector<UserFile> useVariantFiles(const std::vector<std::string>& paths)
     return files;
 }
 
-std::vector<std::string> useKeptVariants(const std::vector<Variant>& kept, const std::vector<std::string>& paths)
+std::vector<std::string> useKeptVariants(
+    const std::vector<replay::Variant>& kept, const std::vector<std::string>& paths)
 {
     const auto read = readAll(paths);
     const std::lock_guard lock(own().mutex);
@@ -183,7 +186,7 @@ std::vector<std::string> useKeptVariants(const std::vector<Variant>& kept, const
     return problems;
 }
 
-std::vector<UserFile> useVariantsOf(const Session* session, const UserFiles& files, RunData& run)
+std::vector<UserFile> useVariantsOf(const session::Session* session, const UserFiles& files, RunData& run)
 {
     const auto notes = session ? useKept(*session, files) : useKeptVariants({}, files.variants);
     for (const auto& note : notes) {
@@ -192,10 +195,10 @@ std::vector<UserFile> useVariantsOf(const Session* session, const UserFiles& fil
     return readUserFiles(files).files;
 }
 
-UserFacts readUserFilesBeside(const KeptIn& place, const UserFiles& files)
+UserFacts readUserFilesBeside(const rpc::KeptIn& place, const UserFiles& files)
 {
     if (!place.session.empty()) {
-        if (const auto session = openSessionOfRun(place.session, OpenMode::readOnly, place.run)) {
+        if (const auto session = session::openSessionOfRun(place.session, session::OpenMode::readOnly, place.run)) {
             (void)useKept(*session, files);
         }
     }
@@ -206,8 +209,8 @@ std::vector<std::string> keptVariantNames()
 {
     const std::lock_guard lock(own().mutex);
     std::vector<std::string> names;
-    std::ranges::transform(own().kept, std::back_inserter(names), &Variant::name);
+    std::ranges::transform(own().kept, std::back_inserter(names), &replay::Variant::name);
     return names;
 }
 
-} // namespace nanscope
+} // namespace nanscope::workflow

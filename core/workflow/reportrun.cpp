@@ -5,21 +5,22 @@
 #include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
-Result<ReportInput> reportInput(ReportSource source, const Session* session)
+Result<report::ReportInput> reportInput(ReportSource source, const session::Session* session)
 {
-    auto cells = session ? cellsThatHold(*session) : Result<std::vector<Cell>>(std::move(source.cells));
+    auto cells = session ? replay::cellsThatHold(*session) : Result<std::vector<Cell>>(std::move(source.cells));
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }
     auto shown = weighed(std::move(source.diagnosis), source.observed, source.run, source.files, source.namesOnly);
-    ReportInput input {std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
+    report::ReportInput input {
+        std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
     input.about = std::move(source.about);
-    input.outputTiles = outputTiles(input);
+    input.outputTiles = report::outputTiles(input);
     input.variantFiles = std::move(source.files.variants);
     input.ran = std::move(source.ran);
     return input;
 }
 
-} // namespace nanscope
+} // namespace nanscope::workflow

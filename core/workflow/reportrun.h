@@ -9,7 +9,7 @@
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 /// What a report of a judged run is written of.
 struct ReportSource
@@ -26,6 +26,6 @@ struct ReportSource
 };
 
 /// Cells of a session are taken where their variants are still defined as they were.
-Result<ReportInput> reportInput(ReportSource source, const Session* session);
+Result<report::ReportInput> reportInput(ReportSource source, const session::Session* session);
 
-} // namespace nanscope
+} // namespace nanscope::workflow

@@ -13,7 +13,7 @@
 #include "core/report/commandwords.h"
 #include "core/workflow/ownvariants.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 namespace {
 
@@ -21,7 +21,7 @@ namespace {
 std::optional<std::filesystem::path> ownAdvisories()
 {
     std::error_code error;
-    auto path = userConfigFolder() / "advisories.json";
+    auto path = platform::userConfigFolder() / "advisories.json";
     return std::filesystem::exists(path, error) ? std::optional(std::move(path)) : std::nullopt;
 }
 
@@ -85,17 +85,17 @@ void takeAdvisories(UserFacts& known, const std::string& path, bool always)
 {
     take(
         known, {UserFileKind::advisories, path, {}, {}, always},
-        [](const std::string& file) { return readAdvisories(file); },
-        [&known](std::vector<Advisory> more) {
+        [](const std::string& file) { return diagnose::readAdvisories(file); },
+        [&known](std::vector<diagnose::Advisory> more) {
             auto text = more.size() == 1 ? std::string("1 advisory") : fmt::format("{} advisories", more.size());
-            known.advisories = joinAdvisories(std::move(known.advisories), std::move(more));
+            known.advisories = diagnose::joinAdvisories(std::move(known.advisories), std::move(more));
             return text;
         });
 }
 
 Result<std::vector<Setting>> readEnvironment(const std::string& path)
 {
-    auto read = readLog(path, std::filesystem::path(path).filename().string());
+    auto read = ingest::readLog(path, std::filesystem::path(path).filename().string());
     if (!read) {
         return tl::make_unexpected(read.error());
     }
@@ -114,7 +114,7 @@ void takeEnvironment(UserFacts& known, const std::string& path)
     });
 }
 
-std::string holdsText(const ParameterList& list)
+std::string holdsText(const diagnose::ParameterList& list)
 {
     return counted(list.parameters.size(), "parameter", "parameters") + (list.shapes ? "" : ", no shapes");
 }
@@ -122,8 +122,9 @@ std::string holdsText(const ParameterList& list)
 void takeParameters(UserFacts& known, const std::string& path)
 {
     take(
-        known, {UserFileKind::parameters, path, {}, {}}, [](const std::string& file) { return readParameters(file); },
-        [&known](ParameterList list) {
+        known, {UserFileKind::parameters, path, {}, {}},
+        [](const std::string& file) { return diagnose::readParameters(file); },
+        [&known](diagnose::ParameterList list) {
             known.parameters = std::move(list);
             return holdsText(*known.parameters);
         });
@@ -222,20 +223,21 @@ void addEnvironment(RunData& run, const UserFacts& known)
     std::ranges::copy(known.environment, std::back_inserter(run.settings));
 }
 
-Result<Diagnosis> diagnoseWith(const UserFacts& known, RunData& run, DiagnoseOptions options, const JobContext& job)
+Result<Diagnosis> diagnoseWith(
+    const UserFacts& known, RunData& run, diagnose::DiagnoseOptions options, const JobContext& job)
 {
-    options.advisories = joinAdvisories(std::move(options.advisories), known.advisories);
+    options.advisories = diagnose::joinAdvisories(std::move(options.advisories), known.advisories);
     addEnvironment(run, known);
-    auto diagnosis = diagnose(run, options, job);
+    auto diagnosis = diagnose::diagnose(run, options, job);
     if (diagnosis && known.parameters) {
-        nameLayers(*diagnosis, run, *known.parameters);
+        diagnose::nameLayers(*diagnosis, run, *known.parameters);
     }
     return diagnosis;
 }
 
 void repeatVariantFiles(CaptureVerdict& verdict, const UserFiles& files, bool nameOnly)
 {
-    const auto words = variantFileWords(files.variants, nameOnly);
+    const auto words = report::variantFileWords(files.variants, nameOnly);
     for (auto& experiment : verdict.next) {
         const bool command = experiment.what.starts_with("nanscope ");
         // The command line may have judged the stored verdict with them.
@@ -245,4 +247,4 @@ void repeatVariantFiles(CaptureVerdict& verdict, const UserFiles& files, bool na
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::workflow

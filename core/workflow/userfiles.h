@@ -15,7 +15,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::workflow {
 
 enum class UserFileKind { variants, parameters, environment, advisories };
 
@@ -53,8 +53,9 @@ struct UserFile
 struct UserFacts
 {
     std::vector<Setting> environment;
-    std::vector<Advisory> advisories; ///< of advisories.json in the user's configuration folder, and those named
-    std::optional<ParameterList> parameters;
+    std::vector<diagnose::Advisory>
+        advisories; ///< of advisories.json in the user's configuration folder, and those named
+    std::optional<diagnose::ParameterList> parameters;
     std::vector<UserFile> files; ///< every one, also those that cannot be used
 
     const UserFile* firstProblem() const;
@@ -72,7 +73,7 @@ void addEnvironment(RunData& run, const UserFacts& known);
 
 /// diagnose() with it: the environment becomes part of the run's settings, and layers get their names.
 Result<Diagnosis> diagnoseWith(
-    const UserFacts& known, RunData& run, DiagnoseOptions options, const JobContext& job = {});
+    const UserFacts& known, RunData& run, diagnose::DiagnoseOptions options, const JobContext& job = {});
 
 /// Names, sizes and times of the files, that in the configuration folder included: another text where one of them is
 /// another than it was. Empty where there is none.
@@ -81,4 +82,4 @@ std::string stampOf(const UserFiles& files);
 /// Commands among what to try next name the user's own variants; with `nameOnly` without their folders.
 void repeatVariantFiles(CaptureVerdict& verdict, const UserFiles& files, bool nameOnly);
 
-} // namespace nanscope
+} // namespace nanscope::workflow

@@ -70,7 +70,7 @@ void mendZip(std::string& bytes)
         if (begin > bytes.size() || size > bytes.size() - begin) {
             continue;
         }
-        const auto crc = updateCrc32(0, part(bytes, begin, size));
+        const auto crc = tensorfile::updateCrc32(0, part(bytes, begin, size));
         putLittle(bytes, at + 16, crc);
         putLittle(bytes, header + 14, crc);
     }
@@ -79,7 +79,7 @@ void mendZip(std::string& bytes)
 std::uint32_t maskedCrc32c(std::span<const std::byte> bytes)
 {
     constexpr std::uint32_t delta = 0xa282ead8U; // TFRecord's mask
-    return std::rotr(crc32c(bytes).value_or(0), 15) + delta;
+    return std::rotr(tensorfile::crc32c(bytes).value_or(0), 15) + delta;
 }
 
 /// TFRecord: length, its checksum, data, their checksum.
@@ -111,7 +111,7 @@ void mendWandb(std::string& bytes)
         }
         const auto length = std::min<std::size_t>(littleAt<std::uint16_t>(bytes, at + 4), left - chunkHeader);
         putLittle(bytes, at + 4, static_cast<std::uint16_t>(length));
-        putLittle(bytes, at, updateCrc32(0, part(bytes, at + 6, length + 1)));
+        putLittle(bytes, at, tensorfile::updateCrc32(0, part(bytes, at + 6, length + 1)));
         at += chunkHeader + length;
     }
 }
@@ -154,55 +154,55 @@ bool isSmall(const Capture& capture)
 
 void writeReports(const RunData& run, Diagnosis diagnosis)
 {
-    const ReportInput input {run, std::move(diagnosis), {}, "nanscope report run"};
-    (void)markdownReport(input);
-    (void)htmlReport(input);
-    (void)jsonReport(input);
+    const report::ReportInput input {run, std::move(diagnosis), {}, "nanscope report run"};
+    (void)report::markdownReport(input);
+    (void)report::htmlReport(input);
+    (void)report::jsonReport(input);
 }
 
 /// All that is shown of a run, with verdicts where that is cheap or `judge` says so.
 void useRun(const RunData& run, bool judge)
 {
     const bool cheap = run.captures.empty() || (judge && std::ranges::all_of(run.captures, isSmall));
-    auto diagnosis = cheap ? diagnose(run).value_or(Diagnosis {}) : triageRun(run);
+    auto diagnosis = cheap ? diagnose::diagnose(run).value_or(Diagnosis {}) : diagnose::triageRun(run);
     (void)diagnosisFromJson(diagnosisAnswer(diagnosis).text());
     writeReports(run, std::move(diagnosis));
 }
 
-void useTensor(const Tensor& tensor)
+void useTensor(const tensorfile::Tensor& tensor)
 {
     const auto shape = tensor.matrices();
     if (shape.elements() > fewElements || shape.batch > 64) {
         return;
     }
-    (void)scanTensor(tensor);
+    (void)tensorfile::scanTensor(tensor);
     for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
         std::vector<float> values(static_cast<std::size_t>(shape.elements()));
         (void)tensor.read(batch, std::span<float>(values));
         (void)tensor.readBits(batch);
-        (void)tileTensor(tensor, batch);
+        (void)tensorfile::tileTensor(tensor, batch);
     }
     (void)tensor.checksumMatches();
     (void)tensor.map();
 }
 
-void useValue(const PickleValue& value, int& budget)
+void useValue(const tensorfile::PickleValue& value, int& budget)
 {
     if (--budget < 0) {
         return;
     }
     if (const auto* tensor = value.tensor()) {
         useTensor(*tensor);
-    } else if (const auto* list = std::get_if<PickleList>(&value.value)) {
-        std::ranges::for_each(*list, [&](const PickleValue& item) { useValue(item, budget); });
-    } else if (const auto* dict = std::get_if<PickleDict>(&value.value)) {
-        std::ranges::for_each(*dict, [&](const PickleEntry& entry) { useValue(entry.second, budget); });
+    } else if (const auto* list = std::get_if<tensorfile::PickleList>(&value.value)) {
+        std::ranges::for_each(*list, [&](const tensorfile::PickleValue& item) { useValue(item, budget); });
+    } else if (const auto* dict = std::get_if<tensorfile::PickleDict>(&value.value)) {
+        std::ranges::for_each(*dict, [&](const tensorfile::PickleEntry& entry) { useValue(entry.second, budget); });
     }
 }
 
 void useSession(const fs::path& path)
 {
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     if (!session) {
         return;
     }
@@ -219,11 +219,12 @@ void useSession(const fs::path& path)
 
 void useFolder(const fs::path& folder, const fs::path& file, bool judge)
 {
-    if (const auto tensors = looksLikeTensorFile(file) ? openTensorFile(file) : failure(ErrorKind::format, {})) {
+    if (const auto tensors =
+            tensorfile::looksLikeTensorFile(file) ? tensorfile::openTensorFile(file) : failure(ErrorKind::format, {})) {
         int budget = 200;
         useValue(tensors->root, budget);
     }
-    if (const auto run = readRun(folder)) {
+    if (const auto run = ingest::readRun(folder)) {
         useRun(*run, judge);
     }
 }
@@ -231,8 +232,8 @@ void useFolder(const fs::path& folder, const fs::path& file, bool judge)
 /// What a sidecar lies beside.
 void writeNeighbour(const fs::path& path)
 {
-    const TensorToWrite matrix {"input", DType::float32, {2, 2}, std::vector<std::byte>(16)};
-    (void)writePt(path, {{"input", matrix}, {"output", matrix}});
+    const tensorfile::TensorToWrite matrix {"input", DType::float32, {2, 2}, std::vector<std::byte>(16)};
+    (void)tensorfile::writePt(path, {{"input", matrix}, {"output", matrix}});
 }
 
 /// Files and lines that are no part of a run.
@@ -241,17 +242,17 @@ bool useAlone(std::string_view kind, const fs::path& file, const std::string& by
     if (kind == "session") {
         useSession(file);
     } else if (kind == "variants") {
-        (void)readVariantFile(file);
+        (void)replay::readVariantFile(file);
     } else if (kind == "advisories") {
-        (void)readAdvisories(file);
+        (void)diagnose::readAdvisories(file);
     } else if (kind == "params") {
-        (void)readParameters(file);
+        (void)diagnose::readParameters(file);
     } else if (kind == "request") {
         // The service refuses what is no object before it looks any closer.
-        if (const auto request = parseServiceLine(bytes); request.is_object()) {
-            (void)sweepFromJson(request);
-            (void)frameFromJson(request);
-            (void)deepFromJson(request);
+        if (const auto request = rpc::parseServiceLine(bytes); request.is_object()) {
+            (void)rpc::sweepFromJson(request);
+            (void)rpc::frameFromJson(request);
+            (void)rpc::deepFromJson(request);
         }
     } else {
         return false;

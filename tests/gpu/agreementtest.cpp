@@ -13,7 +13,7 @@ namespace {
 // Two orders of summation of the same program differ by eps per product; the schedule's slope at zero amplifies it.
 constexpr double margin = 2;
 
-double slopeAtZero(const Variant& variant)
+double slopeAtZero(const replay::Variant& variant)
 {
     double slope = 1;
     for (const auto& step : variant.steps) {
@@ -22,14 +22,14 @@ double slopeAtZero(const Variant& variant)
     return slope;
 }
 
-std::vector<std::vector<double>> outputs(
-    Device& device, const Variant& variant, const MatrixShape& shape, Precision precision, Lowering lowering)
+std::vector<std::vector<double>> outputs(replay::Device& device, const replay::Variant& variant,
+    const MatrixShape& shape, Precision precision, Lowering lowering)
 {
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = precision;
     options.rounding.lowering = lowering;
     options.keepOutput = true;
-    const auto result = replay(variant, shape, test::normalInput(shape, 11), device, options);
+    const auto result = replay::replay(variant, shape, test::normalInput(shape, 11), device, options);
     EXPECT_TRUE(result) << (result ? "" : result.error().what);
     return result ? result->outputs : std::vector<std::vector<double>>();
 }
@@ -41,8 +41,8 @@ TEST_P(Agreement, torchAndEigenDifferByRoundingAlone)
 {
     const auto precision = GetParam();
     const auto torch = makeTorchDevice("cpu").value();
-    const auto eigen = makeEigenDevice();
-    for (const auto& variant : variants()) {
+    const auto eigen = replay::makeEigenDevice();
+    for (const auto& variant : replay::variants()) {
         for (const auto lowering : {Lowering::eager, Lowering::fused}) {
             for (const MatrixShape shape :
                 {MatrixShape {2, 48, 80}, MatrixShape {1, 80, 48}, MatrixShape {1, 64, 64}}) {
@@ -61,13 +61,13 @@ TEST_P(Agreement, bothFindTheSameFirstNonFinite)
     const MatrixShape shape {1, 40, 24};
     auto input = test::normalInput(shape, 5);
     input[7 * 24 + 3] = std::numeric_limits<double>::infinity();
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = precision;
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         auto torch = makeTorchDevice("cpu").value();
-        auto eigen = makeEigenDevice();
-        const auto ours = replay(variant, shape, input, *torch, options);
-        const auto theirs = replay(variant, shape, input, *eigen, options);
+        auto eigen = replay::makeEigenDevice();
+        const auto ours = replay::replay(variant, shape, input, *torch, options);
+        const auto theirs = replay::replay(variant, shape, input, *eigen, options);
         ASSERT_TRUE(ours && theirs);
         ASSERT_EQ(ours->ops.size(), theirs->ops.size());
         for (std::size_t i = 0; i < ours->ops.size(); ++i) {

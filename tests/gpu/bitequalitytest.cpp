@@ -66,11 +66,11 @@ Replayed replayed(const Case& test, const std::vector<double>& input)
 {
     auto device = makeTorchDevice("cpu").value();
     const auto& variant = test::variantNamed(test.variant);
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = test.precision;
     options.rounding.lowering = variant.lowering;
     options.keepOutput = true;
-    const auto result = replay(variant, test.shape, input, *device, options);
+    const auto result = replay::replay(variant, test.shape, input, *device, options);
     EXPECT_TRUE(result) << (result ? "" : result.error().what);
     Replayed all;
     all.threads = device->environment().threads;

@@ -28,7 +28,7 @@ protected:
         m_device = std::move(*device);
     }
 
-    std::unique_ptr<Device> m_device;
+    std::unique_ptr<replay::Device> m_device;
 };
 
 TEST_F(Cuda, replaysAgreeWithTheCpuUpToRounding)
@@ -36,7 +36,7 @@ TEST_F(Cuda, replaysAgreeWithTheCpuUpToRounding)
     const auto cpu = makeTorchDevice("cpu").value();
     const MatrixShape shape {2, 96, 160};
     const auto input = test::normalInput(shape, 4);
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         double slope = 1;
         for (const auto& step : variant.steps) {
             slope *= step[0];
@@ -46,11 +46,11 @@ TEST_F(Cuda, replaysAgreeWithTheCpuUpToRounding)
             if (!m_device->native(precision)) {
                 continue;
             }
-            ReplayOptions options;
+            replay::ReplayOptions options;
             options.precision = precision;
             options.keepOutput = true;
-            const auto gpu = replay(variant, shape, input, *m_device, options);
-            const auto host = replay(variant, shape, input, *cpu, options);
+            const auto gpu = replay::replay(variant, shape, input, *m_device, options);
+            const auto host = replay::replay(variant, shape, input, *cpu, options);
             ASSERT_TRUE(gpu) << gpu.error().what;
             ASSERT_TRUE(host) << host.error().what;
             EXPECT_LE(test::distance(gpu->outputs, host->outputs), 2 * epsilonOf(precision) * slope)
@@ -65,10 +65,10 @@ TEST_F(Cuda, findsTheSameFirstNonFiniteAsTheCpu)
     const MatrixShape shape {2, 160, 96};
     auto input = test::normalInput(shape, 6);
     input[static_cast<std::size_t>(shape.elements()) + 1234] = std::nan("");
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = Precision::bf16;
-    const auto gpu = replay(test::variantNamed("dion-ns5"), shape, input, *m_device, options);
-    const auto host = replay(test::variantNamed("dion-ns5"), shape, input, *cpu, options);
+    const auto gpu = replay::replay(test::variantNamed("dion-ns5"), shape, input, *m_device, options);
+    const auto host = replay::replay(test::variantNamed("dion-ns5"), shape, input, *cpu, options);
     ASSERT_TRUE(gpu && host);
     for (std::size_t op = 0; op < gpu->ops.size(); ++op) {
         for (std::size_t i = 0; i < 2; ++i) {

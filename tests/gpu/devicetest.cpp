@@ -12,14 +12,14 @@ namespace nanscope {
 
 namespace {
 
-Replay replayed(
-    const char* variant, const MatrixShape& shape, std::span<const double> input, ReplayOptions options = {})
+replay::Replay replayed(
+    const char* variant, const MatrixShape& shape, std::span<const double> input, replay::ReplayOptions options = {})
 {
     options.keepOutput = true;
     auto device = makeTorchDevice("cpu").value();
-    auto result = replay(test::variantNamed(variant), shape, input, *device, options);
+    auto result = replay::replay(test::variantNamed(variant), shape, input, *device, options);
     EXPECT_TRUE(result) << (result ? "" : result.error().what);
-    return result ? std::move(*result) : Replay();
+    return result ? std::move(*result) : replay::Replay();
 }
 
 TEST(TorchDevice, namesItsTorchAndItsProcessor)
@@ -69,7 +69,7 @@ TEST(TorchDevice, batchesWhatIsSmallAndTakesLargeMatricesOneByOne)
 {
     const auto device = makeTorchDevice("cpu").value();
     const auto program = [](std::int64_t size) {
-        return compileProgram(test::variantNamed("dion-ns5"), {8, size, size}, {}).value();
+        return replay::compileProgram(test::variantNamed("dion-ns5"), {8, size, size}, {}).value();
     };
     EXPECT_GT(device->batchLimit(program(64)), 8);
     EXPECT_EQ(device->batchLimit(program(4096)), 1);
@@ -92,7 +92,7 @@ TEST(TorchDevice, elementsOfABatchDoNotTouchEachOther)
 
 TEST(TorchDevice, zeroMatrixWithoutEpsilonBecomesNaNWhenItIsDivided)
 {
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.epsilon = 0;
     options.forceEpsilon = true;
     const auto result = replayed("keller-jordan", {1, 4, 6}, std::vector<double>(24, 0.0), options);
@@ -104,7 +104,7 @@ TEST(TorchDevice, zeroMatrixWithoutEpsilonBecomesNaNWhenItIsDivided)
 
 TEST(TorchDevice, halfPrecisionOverflowsInTheCastAboveItsLargestNumber)
 {
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = Precision::fp16;
     std::vector<double> input(24, 1.0);
     input[10] = 80384;
@@ -119,7 +119,7 @@ TEST(TorchDevice, movingTheDenominatorMovesTheResultByAsMuch)
 {
     const MatrixShape shape {1, 1, 1};
     const std::vector<double> input {3.0};
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = Precision::fp64;
     options.steps = 1;
     const auto denominator = [&](int ulps) {
@@ -140,7 +140,7 @@ TEST(TorchDevice, downloadAndTilesAreInTheCapturesOwnOrientation)
 {
     const MatrixShape shape {1, 6, 4};
     const auto input = test::normalInput(shape, 9);
-    const auto program = compileProgram(test::variantNamed("dion-ns5"), shape, {}).value();
+    const auto program = replay::compileProgram(test::variantNamed("dion-ns5"), shape, {}).value();
     ASSERT_TRUE(program.buffers[0].transposed) << "a tall matrix is iterated as its transpose";
     auto device = makeTorchDevice("cpu").value();
     ASSERT_TRUE(device->prepare(program, 1));
@@ -150,12 +150,12 @@ TEST(TorchDevice, downloadAndTilesAreInTheCapturesOwnOrientation)
     EXPECT_EQ(back, input);
     const auto tiles = device->tileMap(0, 0);
     ASSERT_TRUE(tiles);
-    EXPECT_EQ(*tiles, tileMatrix(std::span<const double>(input), 6, 4, false, 0x1p-126));
+    EXPECT_EQ(*tiles, tensorfile::tileMatrix(std::span<const double>(input), 6, 4, false, 0x1p-126));
 }
 
 TEST(TorchDevice, refusesAnInputOfTheWrongSize)
 {
-    const auto program = compileProgram(test::variantNamed("dion-ns5"), {1, 6, 4}, {}).value();
+    const auto program = replay::compileProgram(test::variantNamed("dion-ns5"), {1, 6, 4}, {}).value();
     auto device = makeTorchDevice("cpu").value();
     ASSERT_TRUE(device->prepare(program, 1));
     EXPECT_FALSE(device->upload(std::vector<double>(23)));
@@ -163,7 +163,7 @@ TEST(TorchDevice, refusesAnInputOfTheWrongSize)
 
 TEST(TorchDevice, saysSoWhenMemoryIsMissing)
 {
-    const auto program = compileProgram(test::variantNamed("dion-ns5"), {1, 1 << 26, 1 << 26}, {}).value();
+    const auto program = replay::compileProgram(test::variantNamed("dion-ns5"), {1, 1 << 26, 1 << 26}, {}).value();
     auto device = makeTorchDevice("cpu").value();
     const auto result = device->prepare(program, 1);
     ASSERT_FALSE(result);

@@ -27,9 +27,9 @@ protected:
         }
     }
 
-    std::vector<ReplayHash> hashes(std::uint64_t last) const
+    std::vector<replay::ReplayHash> hashes(std::uint64_t last) const
     {
-        std::vector<ReplayHash> all(m_count, ReplayHash {{1, 0xfedcba9876543210}});
+        std::vector<replay::ReplayHash> all(m_count, replay::ReplayHash {{1, 0xfedcba9876543210}});
         all.back().words[0] = last;
         return all;
     }
@@ -64,8 +64,8 @@ TEST_F(GpuAgreementTest, everyGpuReplaysToTheSameBits)
         values[i] = std::sin(static_cast<float>(i * i));
     }
     const auto bytes = std::as_bytes(std::span(values));
-    ASSERT_TRUE(writePt(
-        path, {{"input", TensorToWrite {"input", DType::float32, {2, 96, 160}, {bytes.begin(), bytes.end()}}}}));
+    ASSERT_TRUE(tensorfile::writePt(path,
+        {{"input", tensorfile::TensorToWrite {"input", DType::float32, {2, 96, 160}, {bytes.begin(), bytes.end()}}}}));
     const auto result = agreeOnGpus({path.string(), "gns-gram", std::nullopt, 3});
     std::filesystem::remove(path);
     ASSERT_TRUE(result) << result.error().what;

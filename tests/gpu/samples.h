@@ -24,9 +24,9 @@ inline std::vector<double> normalInput(const MatrixShape& shape, std::uint32_t s
     return values;
 }
 
-inline const Variant& variantNamed(std::string_view name)
+inline const replay::Variant& variantNamed(std::string_view name)
 {
-    return *findVariant(name).value();
+    return *replay::findVariant(name).value();
 }
 
 /// ||a - b||_F / ||b||_F over all matrices.

@@ -150,9 +150,11 @@ TEST_P(WideScans, twinMatchesCoreOnTheSameMemory)
     for (const bool transposed : {false, true}) {
         Scan core;
         if (GetParam().type == at::kFloat) {
-            core = scanMatrix(std::span(held.const_data_ptr<float>(), 301 * 77), 301, 77, transposed, 0x1p-126);
+            core = tensorfile::scanMatrix(
+                std::span(held.const_data_ptr<float>(), 301 * 77), 301, 77, transposed, 0x1p-126);
         } else {
-            core = scanMatrix(std::span(held.const_data_ptr<double>(), 301 * 77), 301, 77, transposed, 0x1p-1022);
+            core = tensorfile::scanMatrix(
+                std::span(held.const_data_ptr<double>(), 301 * 77), 301, 77, transposed, 0x1p-1022);
         }
         expectSame(twin(held, transposed).front(), core);
     }

@@ -111,9 +111,9 @@ protected:
         values[2] = std::byte {0xc0};
         values[3] = std::byte {0x7f}; // a NaN in front
         for (const auto* const name : {"/a", "/b"}) {
-            const auto written = nanscope::writePt(m_run + name + hostile + ".pt",
-                {{"input", nanscope::TensorToWrite {"input", nanscope::DType::float32, shape, values}},
-                    {"output", nanscope::TensorToWrite {"output", nanscope::DType::float32, shape, values}},
+            const auto written = nanscope::tensorfile::writePt(m_run + name + hostile + ".pt",
+                {{"input", nanscope::tensorfile::TensorToWrite {"input", nanscope::DType::float32, shape, values}},
+                    {"output", nanscope::tensorfile::TensorToWrite {"output", nanscope::DType::float32, shape, values}},
                     {"rank", std::int64_t {0}}, {"dtype", hostile}, {"variant", hostile}, {hostile, hostile}});
             ASSERT_TRUE(written) << nanscope::sentence(written.error());
         }

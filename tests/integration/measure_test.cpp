@@ -26,9 +26,10 @@ std::string writeSound(const std::filesystem::path& path, float scale)
     for (int i = 0; i < 240; ++i) {
         values.push_back(scale * std::sin(1.7F * static_cast<float>(i)));
     }
-    TensorToWrite input {"input", DType::float32, shape, std::vector<std::byte>(values.size() * sizeof(float))};
+    tensorfile::TensorToWrite input {
+        "input", DType::float32, shape, std::vector<std::byte>(values.size() * sizeof(float))};
     std::memcpy(input.bytes.data(), values.data(), input.bytes.size());
-    EXPECT_TRUE(writePt(path, {{"input", input}, {"epsilon", 1e-7}}));
+    EXPECT_TRUE(tensorfile::writePt(path, {{"input", input}, {"epsilon", 1e-7}}));
     return path.string();
 }
 

@@ -29,7 +29,7 @@ using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 /// The process itself, not a shell around it: it is killed by its number.
-const ChildProgram program {NANSCOPE_PROGRAM, {"serve"}, {}};
+const platform::ChildProgram program {NANSCOPE_PROGRAM, {"serve"}, {}};
 
 /// True while somebody may still fetch this block.
 bool left(const std::string& name)
@@ -42,7 +42,7 @@ class Pictures : public ::testing::Test
 protected:
     void SetUp() override { m_capture = writeCapture(m_folder / "a.pt"); }
 
-    FilmRequest film(Precision precision) const
+    replay::FilmRequest film(Precision precision) const
     {
         return {m_capture, {"torch-muon", precision, Lowering::eager, {}, {}, "cpu", false}, 0, {}};
     }
@@ -64,7 +64,7 @@ class Lines
 {
 public:
     Lines()
-        : m_process(ChildProcess::start(program).value())
+        : m_process(platform::ChildProcess::start(program).value())
     { }
 
     void send(const std::string& line) { ASSERT_TRUE(m_process.writeLine(line, later())); }
@@ -78,7 +78,7 @@ public:
     {
         std::string line;
         const auto got = m_process.readLine(line, later());
-        return got && *got == ChildProcess::Got::line ? Json::parse(line) : Json();
+        return got && *got == platform::ChildProcess::Got::line ? Json::parse(line) : Json();
     }
 
     /// The next answer that is no progress.
@@ -104,9 +104,9 @@ public:
     void end() { m_process.end(later()); }
 
 private:
-    static ChildProcess::Clock::time_point later() { return ChildProcess::Clock::now() + 60s; }
+    static platform::ChildProcess::Clock::time_point later() { return platform::ChildProcess::Clock::now() + 60s; }
 
-    ChildProcess m_process;
+    platform::ChildProcess m_process;
 };
 
 void expectSame(const OpTrace& got, const OpTrace& wanted)
@@ -120,22 +120,22 @@ void expectSame(const OpTrace& got, const OpTrace& wanted)
 
 TEST_F(Pictures, FilmsAndFramesAreThoseOfThisProcess)
 {
-    auto client = ServiceClient::start(program).value();
+    auto client = rpc::ServiceClient::start(program).value();
     for (auto request : {film(Precision::bf16), film(Precision::fp64)}) {
-        for (const auto& against : {Against {}, againstFp64(request.cell)}) {
+        for (const auto& against : {replay::Against {}, replay::againstFp64(request.cell)}) {
             request.against = against;
             const auto got = client.film(request);
             ASSERT_TRUE(got) << sentence(got.error());
-            const auto wanted = replayFilm(request, makeCoreDevice).value();
+            const auto wanted = replay::replayFilm(request, replay::makeCoreDevice).value();
             ASSERT_EQ(got->ops.size(), wanted.ops.size());
             for (std::size_t op = 0; op < wanted.ops.size(); ++op) {
                 expectSame(got->ops[op], wanted.ops[op]);
             }
             EXPECT_EQ(got->distances, wanted.distances);
-            const FrameRequest one {request, 4, Region {1, 2, 3, 4}};
+            const replay::FrameRequest one {request, 4, replay::Region {1, 2, 3, 4}};
             const auto frame = client.frame(one);
             ASSERT_TRUE(frame) << sentence(frame.error());
-            const auto same = replayFrame(one, makeCoreDevice).value();
+            const auto same = replay::replayFrame(one, replay::makeCoreDevice).value();
             expectSame(frame->trace, same.trace);
             EXPECT_EQ(frame->floats, same.floats);
             EXPECT_EQ(frame->doubles, same.doubles);
@@ -145,9 +145,9 @@ TEST_F(Pictures, FilmsAndFramesAreThoseOfThisProcess)
 
 TEST_F(Pictures, AgainstTheCapturedOutputTheDumpsNanShows)
 {
-    auto client = ServiceClient::start(program).value();
+    auto client = rpc::ServiceClient::start(program).value();
     auto request = film(Precision::fp32);
-    request.against.kind = Against::Kind::output;
+    request.against.kind = replay::Against::Kind::output;
     const auto got = client.film(request);
     ASSERT_TRUE(got) << sentence(got.error());
     EXPECT_EQ(got->ops.back().batches.at(0).nan, 1);
@@ -155,7 +155,7 @@ TEST_F(Pictures, AgainstTheCapturedOutputTheDumpsNanShows)
 
 TEST_F(Pictures, WrongRequestsAreOneSentenceAndTheServiceGoesOn)
 {
-    auto client = ServiceClient::start(program).value();
+    auto client = rpc::ServiceClient::start(program).value();
     auto request = film(Precision::fp32);
     request.capture = m_folder / "none.pt";
     EXPECT_THAT(sentence(client.film(request).error()), HasSubstr("none.pt"));
@@ -164,7 +164,7 @@ TEST_F(Pictures, WrongRequestsAreOneSentenceAndTheServiceGoesOn)
     EXPECT_THAT(sentence(client.frame({request, 0, {}}).error()), HasSubstr("no matrix 9"));
     request.batch = 0;
     EXPECT_THAT(sentence(client.frame({request, 99, {}}).error()), HasSubstr("no op 99"));
-    EXPECT_THAT(sentence(client.frame({request, 0, Region {0, 0, 999, 1}}).error()), HasSubstr("within"));
+    EXPECT_THAT(sentence(client.frame({request, 0, replay::Region {0, 0, 999, 1}}).error()), HasSubstr("within"));
     request.cell.device = "cuda:9";
     EXPECT_THAT(sentence(client.film(request).error()), HasSubstr("cuda:9"));
     request.cell.device = "cpu";
@@ -176,7 +176,7 @@ TEST_F(Pictures, TheyOvertakeSweepsThatWait)
     Lines service;
     service.send(longSweep(1).dump());
     service.send(longSweep(2).dump());
-    service.send(filmToJson(film(Precision::fp32)), 3);
+    service.send(rpc::filmToJson(film(Precision::fp32)), 3);
     service.send(Json {{"do", "cancel"}, {"job", 1}}, 4);
     service.send(Json {{"do", "cancel"}, {"job", 2}}, 5);
     std::vector<int> ended;
@@ -186,7 +186,7 @@ TEST_F(Pictures, TheyOvertakeSweepsThatWait)
         if (answer["id"] <= 3 && (answer.contains("done") || answer.contains("cancelled"))) {
             ended.push_back(answer["id"]);
         }
-        discardAnswer(answer);
+        rpc::discardAnswer(answer);
     }
     EXPECT_THAT(ended, ElementsAre(1, 3, 2));
 }
@@ -197,18 +197,18 @@ TEST_F(Pictures, CancelEndsOneThatRuns)
     auto request = film(Precision::fp64);
     request.capture = writeCapture(m_folder / "big.pt", {1024, 1024, false, true});
     request.cell.steps = 100;
-    service.send(filmToJson(request), 1);
+    service.send(rpc::filmToJson(request), 1);
     EXPECT_EQ(service.receive()["progress"]["unit"], "ops");
     service.send(Json {{"do", "cancel"}, {"job", 1}}, 2);
     EXPECT_THAT((std::vector {service.answer(), service.answer()}),
         UnorderedElementsAre(Json {{"id", 2}, {"done", true}}, Json {{"id", 1}, {"cancelled", true}}));
-    service.send(filmToJson(film(Precision::fp32)), 3);
-    EXPECT_TRUE(unpackFilm(service.answer()));
+    service.send(rpc::filmToJson(film(Precision::fp32)), 3);
+    EXPECT_TRUE(rpc::unpackFilm(service.answer()));
 }
 
 TEST_F(Pictures, TheClientCancelsToo)
 {
-    auto client = ServiceClient::start(program).value();
+    auto client = rpc::ServiceClient::start(program).value();
     JobContext job;
     int reports = 0;
     job.progress = [&](const Progress& progress) {
@@ -231,7 +231,7 @@ TEST_F(Pictures, BlocksThatNobodyFetchesMakeRoomForLaterOnes)
     Lines service;
     std::vector<std::string> names;
     for (int id = 1; id <= 6; ++id) {
-        service.send(filmToJson(film(Precision::fp32)), id);
+        service.send(rpc::filmToJson(film(Precision::fp32)), id);
         names.push_back(service.answerWith("film")["film"]["block"]["name"]);
         service.answerWith("done");
     }
@@ -247,7 +247,7 @@ TEST_F(Pictures, BlocksThatNobodyFetchesMakeRoomForLaterOnes)
 TEST_F(Pictures, AProcessThatWasKilledLeavesNothingOnceTheNextOneRuns)
 {
     Lines killed;
-    killed.send(filmToJson(film(Precision::fp32)), 1);
+    killed.send(rpc::filmToJson(film(Precision::fp32)), 1);
     const auto answer = killed.answerWith("film");
     const std::string name = answer["film"]["block"]["name"];
     killed.kill();
@@ -256,16 +256,16 @@ TEST_F(Pictures, AProcessThatWasKilledLeavesNothingOnceTheNextOneRuns)
         std::this_thread::sleep_for(50ms);
     }
     EXPECT_FALSE(left(name));
-    EXPECT_THAT(sentence(unpackFilm(answer).error()), HasSubstr("gone"));
+    EXPECT_THAT(sentence(rpc::unpackFilm(answer).error()), HasSubstr("gone"));
 }
 
 TEST_F(Pictures, ReadingThemLeavesNothing)
 {
     Lines service;
     for (int id = 1; id <= 10; ++id) {
-        service.send(frameToJson({film(Precision::fp32), static_cast<std::size_t>(id), {}}), id);
+        service.send(rpc::frameToJson({film(Precision::fp32), static_cast<std::size_t>(id), {}}), id);
         const auto answer = service.answerWith("frame");
-        ASSERT_TRUE(unpackFrame(answer));
+        ASSERT_TRUE(rpc::unpackFrame(answer));
         EXPECT_FALSE(left(answer["frame"]["block"]["name"]));
     }
 }

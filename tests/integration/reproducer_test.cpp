@@ -44,15 +44,15 @@ struct Ended
 /// With an empty environment and in the folder, isolated from what else is installed for this user.
 Ended runPython(const std::string& folder, const std::string& arguments, const std::string& interpreter = python)
 {
-    const auto command = "cd " + nanscope::shellQuoted(folder) + " && env -i " + nanscope::shellQuoted(interpreter)
-        + " -I " + arguments + " >out.txt 2>&1";
+    const auto command = "cd " + nanscope::platform::shellQuoted(folder) + " && env -i "
+        + nanscope::platform::shellQuoted(interpreter) + " -I " + arguments + " >out.txt 2>&1";
     const int status = std::system(command.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(fs::path(folder) / "out.txt")};
 }
 
 bool haveTorch()
 {
-    const auto command = "env -i " + nanscope::shellQuoted(python) + " -I -c 'import torch' 2>/dev/null";
+    const auto command = "env -i " + nanscope::platform::shellQuoted(python) + " -I -c 'import torch' 2>/dev/null";
     return std::system(command.c_str()) == 0;
 }
 
@@ -61,9 +61,10 @@ void writeTensors(const std::string& path, std::int64_t rows, std::int64_t cols,
     const std::vector<float> output(input.size(), std::nanf(""));
     const auto tensor = [&](const char* name, const std::vector<float>& values) {
         const auto bytes = std::as_bytes(std::span(values));
-        return nanscope::TensorToWrite {name, nanscope::DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
+        return nanscope::tensorfile::TensorToWrite {
+            name, nanscope::DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
     };
-    const auto done = nanscope::writePt(path,
+    const auto done = nanscope::tensorfile::writePt(path,
         {{"input", tensor("input", input)}, {"output", tensor("output", output)}, {"rank", std::int64_t {0}},
             {"epsilon", 1e-8}});
     ASSERT_TRUE(done) << (done ? "" : nanscope::sentence(done.error()));
@@ -158,7 +159,7 @@ TEST_F(Reproducer, ATwinShowsTheSameAndSharesNoNumber)
                                           "u = torch.linalg.svd(a[0])[0][:, 0] @ torch.linalg.svd(t[0])[0][:, 0]\n"
                                           "assert abs(float(u)) < 0.9, float(u)\n"
                                           "assert not (a == t).any()\n";
-    const auto twin = runPython(folder, "twin.py " + nanscope::shellQuoted(dump));
+    const auto twin = runPython(folder, "twin.py " + nanscope::platform::shellQuoted(dump));
     EXPECT_EQ(twin.status, 0) << twin.text;
 }
 
@@ -228,7 +229,7 @@ TEST_F(Reproducer, TakesANormInFp64WhereTheVariantDoes)
         const auto folder = bundleOf(dump, {"--ran", "emerging-double-norm", "--with-capture"});
         std::ofstream(folder + "/compare.py") << compare;
         const auto reference = fs::path(NANSCOPE_TEST_DATA).parent_path().string();
-        const auto compared = runPython(folder, "compare.py " + nanscope::shellQuoted(reference));
+        const auto compared = runPython(folder, "compare.py " + nanscope::platform::shellQuoted(reference));
         EXPECT_EQ(compared.status, 0) << size << ": " << compared.text;
         const auto ended = runPython(folder, "repro.py");
         EXPECT_EQ(ended.status, 1) << ended.text;
@@ -352,8 +353,8 @@ TEST_F(Reproducer, NoFileOfTheZipHoldsAPlaceOrANumberOfTheTensor)
            "        words = set(re.findall(r'[0-9.]+(?:e[-+]?[0-9]+)?', data.decode()))\n"
            "        assert not words & digits, (name, words & digits)\n";
     const auto looked = runPython(m_folder.path().string(),
-        "look.py " + nanscope::shellQuoted(zip) + " " + nanscope::shellQuoted(dump) + " "
-            + nanscope::shellQuoted(m_folder.path().string()));
+        "look.py " + nanscope::platform::shellQuoted(zip) + " " + nanscope::platform::shellQuoted(dump) + " "
+            + nanscope::platform::shellQuoted(m_folder.path().string()));
     EXPECT_EQ(looked.status, 0) << looked.text;
 }
 

@@ -79,12 +79,13 @@ void writeTelling(const WorkFolder& folder, int what)
         values.push_back(std::sin(1.7F * static_cast<float>(i * i))); // of full rank
     }
     values[0] = static_cast<float>(what) / 1000;
-    TensorToWrite input {"input", DType::float32, shape, std::vector<std::byte>(values.size() * sizeof(float))};
+    tensorfile::TensorToWrite input {
+        "input", DType::float32, shape, std::vector<std::byte>(values.size() * sizeof(float))};
     std::memcpy(input.bytes.data(), values.data(), input.bytes.size());
     auto output = input;
     output.name = "output";
     const auto name = "dion_nan_capture_rank0_shape2x6x10_pid7_" + std::to_string(1795234414600 + what) + ".pt";
-    EXPECT_TRUE(writePt(folder / name, {{"input", input}, {"output", output}, {"epsilon", 1e-7}}));
+    EXPECT_TRUE(tensorfile::writePt(folder / name, {{"input", input}, {"output", output}, {"epsilon", 1e-7}}));
 }
 
 Json rowOf(const Json& answer, int what)

@@ -88,10 +88,10 @@ std::string writeCapture(const fs::path& path, const MadeCapture& wanted)
     if (wanted.nanOutput) {
         output[static_cast<std::size_t>(3 * wanted.cols + 4)] = nan;
     }
-    const auto written = writePt(path,
-        {{"input", TensorToWrite {"input", DType::float32, shape, bytesOf(input)}},
-            {"output", TensorToWrite {"output", DType::float32, shape, bytesOf(output)}}, {"rank", std::int64_t {0}},
-            {"shape", shape}, {"dtype", std::string("torch.float32")}, {"epsilon", 1e-7}});
+    const auto written = tensorfile::writePt(path,
+        {{"input", tensorfile::TensorToWrite {"input", DType::float32, shape, bytesOf(input)}},
+            {"output", tensorfile::TensorToWrite {"output", DType::float32, shape, bytesOf(output)}},
+            {"rank", std::int64_t {0}}, {"shape", shape}, {"dtype", std::string("torch.float32")}, {"epsilon", 1e-7}});
     EXPECT_TRUE(written) << sentence(written.error());
     return path.string();
 }

@@ -142,13 +142,13 @@ TEST_F(BadSession, ReplacedByAnotherRuns)
     openSample();
     const fs::path other = folder / "other.nanscope";
     {
-        auto made = Session::open(other, OpenMode::create);
+        auto made = session::Session::open(other, session::OpenMode::create);
         ASSERT_TRUE(made && made->setRun("other", "/another/run"));
     }
     fs::rename(other, session);
     const QStringList said = useEverything();
     EXPECT_GE(countContaining(said, "replaced by another run's"), 3) << said.join(QLatin1Char('\n')).toStdString();
-    const auto cells = Session::open(session, OpenMode::readOnly)->cells();
+    const auto cells = session::Session::open(session, session::OpenMode::readOnly)->cells();
     ASSERT_TRUE(cells);
     EXPECT_TRUE(cells->empty()) << "nothing of this run is written into another's session";
 }

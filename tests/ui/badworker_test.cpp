@@ -16,9 +16,9 @@ namespace {
 
 using test::fakeService;
 
-SweepOrder order()
+rpc::SweepOrder order()
 {
-    SweepOrder order;
+    rpc::SweepOrder order;
     order.request.captures = {"a.pt"};
     order.request.variants = {"gns-gram"};
     order.request.precisions = {Precision::fp16};
@@ -208,7 +208,8 @@ TEST(BadWorkerProcess, WhatWaitsBehindAHangingFilmIsAskedAgain)
     ReplayService service({fakeService("hangs", folder.filePath(QStringLiteral("once")))});
     FrameLoader loader(&service);
     QSignalSpy failed(&loader, &FrameLoader::filmFailed);
-    const FilmRequest film {"a.pt", {"torch-muon", Precision::fp32, Lowering::eager, {}, {}, "cpu", false}, 0, {}};
+    const replay::FilmRequest film {
+        "a.pt", {"torch-muon", Precision::fp32, Lowering::eager, {}, {}, "cpu", false}, 0, {}};
     service.start();
     ASSERT_TRUE(QTest::qWaitFor([&] { return service.settled(); }, 60000));
     loader.requestFilm(film);

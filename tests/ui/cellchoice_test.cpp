@@ -12,9 +12,9 @@ namespace nanscope {
 
 namespace {
 
-const std::vector<Coefficients>& scheduleOf(const QString& name)
+const std::vector<replay::Coefficients>& scheduleOf(const QString& name)
 {
-    return (*findVariant(name.toStdString()))->steps;
+    return (*replay::findVariant(name.toStdString()))->steps;
 }
 
 CaptureVerdict identifiedAs(std::vector<std::string> names)
@@ -47,13 +47,13 @@ TEST(WorthSweeping, WhatMayHaveRunComesWholeAndOfOthersOneOfEachSchedule)
 
 TEST(WorthSweeping, AnOwnVariantIsShownBesideOneOfTheSameSchedule)
 {
-    Variant own = **findVariant("gns-gram");
+    replay::Variant own = **replay::findVariant("gns-gram");
     own.name = "own-gram";
-    ASSERT_TRUE(addVariant(own));
+    ASSERT_TRUE(replay::addVariant(own));
     const VariantOrder order = variantOrder(nullptr);
     EXPECT_EQ(order.names.count(QStringLiteral("own-gram")), 1);
     EXPECT_TRUE(worthSweeping(order, {}).contains(QStringLiteral("own-gram")));
-    forgetVariant("own-gram");
+    replay::forgetVariant("own-gram");
     EXPECT_FALSE(variantOrder(nullptr).names.contains(QStringLiteral("own-gram")));
 }
 

@@ -40,12 +40,12 @@ Cell gnsCell()
 /// A replay of that cell that ends as told; sigma at scale 1 is 0.5.
 SharedCliff cliffAt(double scale, Outcome outcome, int roundings = 8, double safety = 1.05, double seconds = 0.01)
 {
-    ReplayedCliff cliff;
+    replay::ReplayedCliff cliff;
     cliff.scale = scale;
     cliff.safety = safety;
-    cliff.limits = divergenceLimits(stepsOf(**findVariant("gns-gram"), {}, safety));
+    cliff.limits = replay::divergenceLimits(replay::stepsOf(**replay::findVariant("gns-gram"), {}, safety));
     for (int i = 0; i < roundings; ++i) {
-        CliffReplay each;
+        replay::CliffReplay each;
         each.cell = gnsCell();
         each.cell.outcome = outcome;
         each.cell.seconds = seconds;
@@ -56,7 +56,7 @@ SharedCliff cliffAt(double scale, Outcome outcome, int roundings = 8, double saf
         }
         cliff.replays.push_back(std::move(each));
     }
-    return std::make_shared<const ReplayedCliff>(std::move(cliff));
+    return std::make_shared<const replay::ReplayedCliff>(std::move(cliff));
 }
 
 /// A shown pane of the cell, and what it asks for.
@@ -66,7 +66,7 @@ public:
     ShownPane()
     {
         QObject::connect(
-            &pane, &CliffPane::replayRequested, [this](const CliffRequest& each) { requests.push_back(each); });
+            &pane, &CliffPane::replayRequested, [this](const replay::CliffRequest& each) { requests.push_back(each); });
         pane.resize(640, 300);
         pane.show();
         pane.setCell(gnsCell(), 0);
@@ -78,7 +78,7 @@ public:
     }
 
     CliffPane pane;
-    std::vector<CliffRequest> requests;
+    std::vector<replay::CliffRequest> requests;
 };
 
 } // namespace
@@ -89,11 +89,11 @@ TEST(CliffLoaderTest, OnlyTheNewestIsAnswered)
     const QStringList found = QDir(folder).entryList({QStringLiteral("*.pt")});
     ReplayService service({{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}});
     CliffLoader loader(&service);
-    std::vector<std::shared_ptr<const ReplayedCliff>> arrived;
+    std::vector<std::shared_ptr<const replay::ReplayedCliff>> arrived;
     QStringList failures;
     QObject::connect(&loader, &CliffLoader::ready, [&](const auto& cliff) { arrived.push_back(cliff); });
     QObject::connect(&loader, &CliffLoader::failed, [&](const QString& why) { failures << why; });
-    CliffRequest request;
+    replay::CliffRequest request;
     request.capture = QDir(folder).filePath(found.value(0)).toStdString();
     request.cell = {"gns-gram", Precision::fp16, Lowering::fused, {}, {}, "cpu", false};
     for (const double scale : {1.0, 2.0, 3.0}) {
@@ -256,7 +256,7 @@ TEST(CliffStripTest, ArrowsChangeTheScaleAndWidthFollowsTheExpectedLimit)
 
 TEST(CliffPlots, SayWhatTheyShow)
 {
-    const auto schedule = (*findVariant("gns-gram"))->steps;
+    const auto schedule = (*replay::findVariant("gns-gram"))->steps;
     const CliffPicture picture = makeCliffPicture(schedule, cliffAt(1, Outcome::finite).get(), true);
     CliffCurve curve;
     curve.setPicture(picture, 1);

@@ -24,9 +24,9 @@ namespace nanscope {
 
 namespace {
 
-CellRequest request(const char* variant, Precision precision, Lowering lowering)
+replay::CellRequest request(const char* variant, Precision precision, Lowering lowering)
 {
-    CellRequest made;
+    replay::CellRequest made;
     made.variant = variant;
     made.precision = precision;
     made.lowering = lowering;
@@ -45,7 +45,7 @@ protected:
         window.actions().compare->trigger();
         return waitForSecond([](const Film&) { return true; });
     }
-    bool choose(const CellRequest& cell)
+    bool choose(const replay::CellRequest& cell)
     {
         Q_EMIT window.panes().beside->cellWanted();
         auto* chooser = window.findChild<CellChooser*>();
@@ -70,7 +70,7 @@ protected:
 
     /// The last frame of the film has the values that core computes, as far as a
     /// tile holds them.
-    void expectOutput(const Film& film, const CellRequest& cell)
+    void expectOutput(const Film& film, const replay::CellRequest& cell)
     {
         const std::vector<double> expected = replayedOutput(cell);
         const MatrixPicture& picture = *film.frames.back().picture;
@@ -106,7 +106,7 @@ TEST_F(CompareTest, TheSecondIsWhatTheFirstShouldHaveBeen)
 {
     ASSERT_NE(first().film()->cell.precision, Precision::fp64);
     ASSERT_TRUE(compare());
-    CellRequest exact = first().film()->request.cell;
+    replay::CellRequest exact = first().film()->request.cell;
     exact.precision = Precision::fp64;
     EXPECT_EQ(second().film()->cell.precision, Precision::fp64);
     EXPECT_EQ(second().film()->cell.variant, exact.variant);
@@ -118,7 +118,7 @@ TEST_F(CompareTest, AnyCellCanBeTheSecond)
 {
     ASSERT_TRUE(compare());
     const Lowering other = first().film()->cell.lowering == Lowering::eager ? Lowering::fused : Lowering::eager;
-    const CellRequest cell = request("torch-muon", Precision::bf16, other);
+    const replay::CellRequest cell = request("torch-muon", Precision::bf16, other);
     const auto before = window.workspace().cells().size();
     ASSERT_TRUE(choose(cell));
     expectOutput(*second().film(), second().film()->request.cell);
@@ -207,8 +207,8 @@ TEST_F(CompareTest, AnOpThatTheOtherCellLacksHasNoFrameThere)
 TEST_F(CompareTest, SwappingKeepsTheOpAndIsUndoneByItself)
 {
     ASSERT_TRUE(compare());
-    const CellRequest a = first().film()->request.cell;
-    const CellRequest b = second().film()->request.cell;
+    const replay::CellRequest a = first().film()->request.cell;
+    const replay::CellRequest b = second().film()->request.cell;
     first().setCurrent(frameOf(*first().film(), 2, OpName::q));
     QTest::keyClick(&window, Qt::Key_X);
     ASSERT_TRUE(settle());
@@ -227,7 +227,7 @@ TEST_F(CompareTest, SwappingKeepsTheOpAndIsUndoneByItself)
 TEST_F(CompareTest, OfAnotherCaptureTheSameCellIsCompared)
 {
     ASSERT_TRUE(compare());
-    const CellRequest cell = request("torch-muon", Precision::fp32, Lowering::eager);
+    const replay::CellRequest cell = request("torch-muon", Precision::fp32, Lowering::eager);
     ASSERT_TRUE(choose(cell));
     const std::string before = window.workspace().capture()->file;
     const int elsewhere = window.workspace().selected() == 0 ? 1 : 0;

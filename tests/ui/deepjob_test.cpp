@@ -22,7 +22,7 @@ ServiceProgram real()
     return {QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false};
 }
 
-DeepRequest sample()
+replay::DeepRequest sample()
 {
     const QStringList found =
         QDir(QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures")).entryList({QStringLiteral("*.pt")});
@@ -51,7 +51,7 @@ TEST(DeepJob, BringsTheCellWithItsGaugesAndTheSessionKeepsIt)
     ASSERT_TRUE(cells[0].deep);
     EXPECT_EQ(cells[0].deep->steps.size(), 5U);
     EXPECT_GT(progressed.count(), 0);
-    const auto stored = Session::open(folder / "a.nanscope", OpenMode::readOnly)->cells();
+    const auto stored = session::Session::open(folder / "a.nanscope", session::OpenMode::readOnly)->cells();
     ASSERT_EQ(stored->size(), 1U);
     EXPECT_TRUE(sameCell(stored->at(0), cells[0]));
     EXPECT_TRUE(stored->at(0).deep);

@@ -28,9 +28,9 @@ namespace {
 
 using test::SampleSessionWindow;
 
-CellRequest request(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
+replay::CellRequest request(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
 {
-    CellRequest made;
+    replay::CellRequest made;
     made.variant = variant;
     made.precision = precision;
     made.lowering = lowering;
@@ -117,8 +117,8 @@ TEST_F(SampleSessionWindow, FilmShowsTheDifferenceToAnyCell)
 {
     FilmPane& pane = *window.panes().film;
     ASSERT_NE(pane.strip()->film(), nullptr);
-    const CellRequest shown = requestOf(pane.strip()->film()->cell);
-    const CellRequest other = request("gns-standard", Precision::bf16, Lowering::fused);
+    const replay::CellRequest shown = requestOf(pane.strip()->film()->cell);
+    const replay::CellRequest other = request("gns-standard", Precision::bf16, Lowering::fused);
     ASSERT_NE(shown.precision, other.precision);
     pane.modeBox()->setCurrentIndex(pane.modeBox()->count() - 1);
     auto* chooser = window.findChild<CellChooser*>();
@@ -146,7 +146,7 @@ TEST_F(SampleSessionWindow, FilmShowsTheDifferenceToAnyCell)
 TEST_F(SampleSessionWindow, ACellThatCannotBeReplayedIsOneSentence)
 {
     FilmPane& pane = *window.panes().film;
-    CellRequest nowhere = request("gns-gram", Precision::fp32);
+    replay::CellRequest nowhere = request("gns-gram", Precision::fp32);
     nowhere.device = "cuda:7";
     QSignalSpy missing(&window.workspace(), &Workspace::filmMissing);
     pane.setOther(nowhere);

@@ -37,8 +37,8 @@ OpTrace trace(int iteration, OpName op, std::int64_t rows, std::int64_t cols, co
     made.op = op;
     made.rows = rows;
     made.cols = cols;
-    made.batches.push_back(scanMatrix(values, rows, cols, false, 0x1p-14));
-    made.tiles.push_back(tileMatrix(values, rows, cols, false, 0x1p-14));
+    made.batches.push_back(tensorfile::scanMatrix(values, rows, cols, false, 0x1p-14));
+    made.tiles.push_back(tensorfile::tileMatrix(values, rows, cols, false, 0x1p-14));
     return made;
 }
 

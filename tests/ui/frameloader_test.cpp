@@ -25,7 +25,7 @@ ServiceProgram fake(const char* mode)
     return {QStringLiteral("/bin/sh"), {QStringLiteral(NANSCOPE_FAKE_SERVICE), QLatin1String(mode)}, false};
 }
 
-FilmRequest film(Precision precision = Precision::fp32)
+replay::FilmRequest film(Precision precision = Precision::fp32)
 {
     const QStringList found =
         QDir(QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures")).entryList({QStringLiteral("*.pt")});
@@ -53,8 +53,8 @@ public:
     }
 
     FrameLoader loader;
-    std::vector<std::shared_ptr<const ReplayedFilm>> films;
-    std::vector<std::shared_ptr<const ReplayedFrame>> frames;
+    std::vector<std::shared_ptr<const replay::ReplayedFilm>> films;
+    std::vector<std::shared_ptr<const replay::ReplayedFrame>> frames;
     QStringList failures;
     int reports = 0;
 };
@@ -66,16 +66,16 @@ TEST(FrameLoader, BringsFilmsAndFrames)
     ReplayService service({real()});
     Heard heard(&service);
     auto wanted = film(Precision::bf16);
-    wanted.against = againstFp64(wanted.cell);
+    wanted.against = replay::againstFp64(wanted.cell);
     heard.loader.requestFilm(wanted);
-    heard.loader.requestFrame({wanted, 4, Region {0, 0, 2, 3}});
+    heard.loader.requestFrame({wanted, 4, replay::Region {0, 0, 2, 3}});
     EXPECT_TRUE(heard.loader.busy());
     ASSERT_TRUE(heard.wait());
     EXPECT_EQ(heard.failures, QStringList());
     ASSERT_EQ(heard.films.size(), 1U);
     ASSERT_EQ(heard.frames.size(), 1U);
     EXPECT_GE(heard.reports, 1) << "thinned out, but not silent";
-    const auto same = replayFilm(wanted, makeCoreDevice).value();
+    const auto same = replay::replayFilm(wanted, replay::makeCoreDevice).value();
     EXPECT_EQ(heard.films[0]->ops.back().tiles, same.ops.back().tiles);
     EXPECT_EQ(heard.films[0]->distances, same.distances);
     EXPECT_EQ(heard.frames[0]->doubles.size(), 6U);

@@ -28,9 +28,9 @@ constexpr std::int64_t cols = 520;
 constexpr std::int64_t badRow = 200;
 constexpr std::int64_t badCol = 310;
 
-CellRequest torchMuon()
+replay::CellRequest torchMuon()
 {
-    CellRequest cell;
+    replay::CellRequest cell;
     cell.variant = "torch-muon";
     cell.precision = Precision::bf16;
     cell.epsilon = 1e-7;
@@ -73,13 +73,14 @@ protected:
 
     std::vector<double> replayed() const
     {
-        auto device = makeCoreDevice("cpu");
-        ReplayOptions options;
+        auto device = replay::makeCoreDevice("cpu");
+        replay::ReplayOptions options;
         options.precision = Precision::bf16;
         options.epsilon = 1e-7;
         options.forceEpsilon = true;
         options.keepOutput = true;
-        const auto done = replay(**findVariant("torch-muon"), {1, rows, cols}, input, **device, options);
+        const auto done =
+            replay::replay(**replay::findVariant("torch-muon"), {1, rows, cols}, input, **device, options);
         return done ? done->outputs.at(0) : std::vector<double>();
     }
 
@@ -154,7 +155,7 @@ TEST_F(FrameMapTest, NothingIsAskedForWhileTheViewMoves)
     EXPECT_EQ(wanted.size(), 0);
     ASSERT_TRUE(settle());
     ASSERT_EQ(wanted.size(), 1);
-    const auto region = wanted[0][1].value<Region>();
+    const auto region = wanted[0][1].value<replay::Region>();
     const auto inSight = *map.visibleRegion();
     EXPECT_TRUE((MatrixPatch {region, {}, {}}.covers(inSight)));
     EXPECT_LE(region.rows, 2 * inSight.rows + 1);
@@ -184,9 +185,9 @@ TEST_F(FrameMapTest, OfAnotherReplayThereIsADoubt)
     QSignalSpy wanted(&map, &FrameMap::detailWanted);
     look();
     ASSERT_TRUE(waitUntil([&] { return wanted.size() == 1; }));
-    ReplayedFrame answer;
+    replay::ReplayedFrame answer;
     answer.op = static_cast<std::size_t>(wanted[0][0].toInt());
-    answer.region = wanted[0][1].value<Region>();
+    answer.region = wanted[0][1].value<replay::Region>();
     answer.cell.environment.engine = "stranger 1.0";
     answer.trace.op = OpName::output;
     answer.trace.iteration = shown->frames.back().iteration;
@@ -195,9 +196,9 @@ TEST_F(FrameMapTest, OfAnotherReplayThereIsADoubt)
     answer.floats.assign(static_cast<std::size_t>(answer.region.rows * answer.region.cols), 2);
     auto stale = answer;
     stale.region.row += 1;
-    map.setDetail(std::make_shared<const ReplayedFrame>(stale));
+    map.setDetail(std::make_shared<const replay::ReplayedFrame>(stale));
     EXPECT_FALSE(map.picture()->patch) << "an answer to another question";
-    map.setDetail(std::make_shared<const ReplayedFrame>(answer));
+    map.setDetail(std::make_shared<const replay::ReplayedFrame>(answer));
     ASSERT_TRUE(map.picture()->patch);
     EXPECT_TRUE(map.hint().contains(QStringLiteral("stranger 1.0"))) << qPrintable(map.hint());
 }
@@ -209,14 +210,14 @@ TEST_F(FrameMapTest, OtherStepsAreNotShownAsThisFrames)
     QSignalSpy wanted(&map, &FrameMap::detailWanted);
     look();
     ASSERT_TRUE(waitUntil([&] { return wanted.size() == 1; }));
-    ReplayedFrame answer;
+    replay::ReplayedFrame answer;
     answer.op = static_cast<std::size_t>(wanted[0][0].toInt());
-    answer.region = wanted[0][1].value<Region>();
+    answer.region = wanted[0][1].value<replay::Region>();
     answer.trace.op = OpName::update;
     answer.trace.rows = rows;
     answer.trace.cols = cols;
     answer.floats.assign(static_cast<std::size_t>(answer.region.rows * answer.region.cols), 2);
-    map.setDetail(std::make_shared<const ReplayedFrame>(answer));
+    map.setDetail(std::make_shared<const replay::ReplayedFrame>(answer));
     EXPECT_FALSE(map.picture()->patch);
     EXPECT_FALSE(map.hint().isEmpty());
 }

@@ -299,7 +299,7 @@ TEST_F(HeatMapTest, KnowsWhichElementsAreInSight)
 {
     EXPECT_FALSE(map.visibleRegion());
     show(test::makePicture(100, 100));
-    EXPECT_EQ(map.visibleRegion(), (Region {0, 0, 100, 100}));
+    EXPECT_EQ(map.visibleRegion(), (replay::Region {0, 0, 100, 100}));
     QSignalSpy changes(&map, &HeatMap::visibleChanged);
     view.setView({0.25, 0.5}, 4);
     EXPECT_EQ(changes.size(), 1);

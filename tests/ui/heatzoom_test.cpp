@@ -69,29 +69,29 @@ protected:
     {
         drag(map, middleOf(from.row, from.col), middleOf(to.row, to.col), Qt::ShiftModifier);
     }
-    Region inSight() const { return map.visibleRegion().value_or(Region {}); }
+    replay::Region inSight() const { return map.visibleRegion().value_or(replay::Region {}); }
 
     HeatView view;
     HeatMap map {&view};
 };
 
-const Region whole {0, 0, 100, 100};
+const replay::Region whole {0, 0, 100, 100};
 
 } // namespace
 
 TEST_F(HeatZoom, ABoxBecomesExactlyTheElementsInSight)
 {
     dragBox({20, 10}, {39, 29});
-    EXPECT_EQ(inSight(), (Region {20, 10, 20, 20}));
+    EXPECT_EQ(inSight(), (replay::Region {20, 10, 20, 20}));
     dragBox({36, 13}, {22, 27});
-    EXPECT_EQ(inSight(), (Region {22, 13, 15, 15})) << "from any corner, and within a box";
+    EXPECT_EQ(inSight(), (replay::Region {22, 13, 15, 15})) << "from any corner, and within a box";
     view.goBack();
     view.goBack();
     EXPECT_EQ(inSight(), whole);
     dragBox({99, 99}, {99, 99});
     EXPECT_EQ(inSight(), whole) << "a click is no box";
     map.showRegion({99, 99, 1, 1});
-    EXPECT_EQ(inSight(), (Region {99, 99, 1, 1}));
+    EXPECT_EQ(inSight(), (replay::Region {99, 99, 1, 1}));
 }
 
 TEST_F(HeatZoom, OfABoxThatIsNotTheWindowsShapeTheLongerSideFits)
@@ -99,10 +99,10 @@ TEST_F(HeatZoom, OfABoxThatIsNotTheWindowsShapeTheLongerSideFits)
     map.resize(300, 160);
     map.setPicture(matrix(512, 1408));
     const auto ratio = [] { return 160.0 / 300; };
-    for (const Region& box : {Region {100, 700, 10, 300}, Region {5, 1000, 200, 8}, Region {0, 0, 512, 3},
-             Region {511, 1300, 1, 108}, Region {37, 41, 1, 1}}) {
+    for (const replay::Region& box : {replay::Region {100, 700, 10, 300}, replay::Region {5, 1000, 200, 8},
+             replay::Region {0, 0, 512, 3}, replay::Region {511, 1300, 1, 108}, replay::Region {37, 41, 1, 1}}) {
         map.showRegion(box);
-        const Region seen = inSight();
+        const replay::Region seen = inSight();
         const bool wide = static_cast<double>(box.rows) < ratio() * static_cast<double>(box.cols);
         EXPECT_EQ(wide ? seen.col : seen.row, wide ? box.col : box.row);
         EXPECT_EQ(wide ? seen.cols : seen.rows, wide ? box.cols : box.rows);
@@ -145,7 +145,7 @@ TEST_F(HeatZoom, ABoxCanBeDrawnByKeysAndGivenUp)
         QTest::keyClick(&map, Qt::Key_Down);
     }
     QTest::keyClick(&map, Qt::Key_Z);
-    EXPECT_EQ(inSight(), (Region {40, 30, 10, 10}));
+    EXPECT_EQ(inSight(), (replay::Region {40, 30, 10, 10}));
     QTest::keyClick(&map, Qt::Key_Home);
     EXPECT_EQ(inSight(), whole);
     QTest::keyClick(&map, Qt::Key_Right);
@@ -163,12 +163,12 @@ TEST_F(HeatZoom, EveryGestureIsOneStepBackAndForward)
     for (int i = 0; i < 8; ++i) {
         turnWheel(map, {100, 100}, {0, 120});
     }
-    const Region zoomed = inSight();
+    const replay::Region zoomed = inSight();
     drag(map, {100, 100}, {60, 80});
-    const Region moved = inSight();
+    const replay::Region moved = inSight();
     EXPECT_NE(moved, zoomed);
     dragBox({moved.row + 2, moved.col + 2}, {moved.row + 6, moved.col + 6});
-    const Region boxed = inSight();
+    const replay::Region boxed = inSight();
     mouse(map, QEvent::MouseButtonDblClick, {50, 50});
     EXPECT_EQ(inSight(), whole);
     QTest::keyClick(&map, Qt::Key_Backspace);
@@ -203,11 +203,11 @@ TEST_F(HeatZoom, PagesAndTheOtherWheelMove)
 {
     map.showRegion({40, 40, 20, 20});
     QTest::keyClick(&map, Qt::Key_PageDown);
-    EXPECT_EQ(inSight(), (Region {50, 40, 20, 20}));
+    EXPECT_EQ(inSight(), (replay::Region {50, 40, 20, 20}));
     QTest::keyClick(&map, Qt::Key_PageUp, Qt::ShiftModifier);
-    EXPECT_EQ(inSight(), (Region {50, 30, 20, 20}));
+    EXPECT_EQ(inSight(), (replay::Region {50, 30, 20, 20}));
     turnWheel(map, {100, 100}, {-120, 0});
-    EXPECT_EQ(inSight(), (Region {50, 32, 20, 20}));
+    EXPECT_EQ(inSight(), (replay::Region {50, 32, 20, 20}));
 }
 
 TEST_F(HeatZoom, TheMenuBeginsABoxWhereItWasOpened)
@@ -232,7 +232,7 @@ TEST_F(HeatZoom, TheMenuBeginsABoxWhereItWasOpened)
     choose("Begin a box here");
     view.setCursor({0.395, 0.495});
     choose("Zoom to the box that ends here");
-    EXPECT_EQ(inSight(), (Region {40, 30, 10, 10}));
+    EXPECT_EQ(inSight(), (replay::Region {40, 30, 10, 10}));
     choose("Previous view");
     EXPECT_EQ(inSight(), whole);
 }
@@ -243,11 +243,11 @@ TEST_F(HeatZoom, AMapThatIsAddedLaterTakesOverTheViewAndTheWayBack)
     HeatMap later(&view);
     later.resize(200, 200);
     later.setPicture(matrix(100, 100));
-    EXPECT_EQ(later.visibleRegion(), (Region {20, 10, 20, 20}));
+    EXPECT_EQ(later.visibleRegion(), (replay::Region {20, 10, 20, 20}));
     QTest::keyClick(&later, Qt::Key_Backspace);
     EXPECT_EQ(inSight(), whole);
     QTest::keyClick(&later, Qt::Key_Backspace, Qt::ShiftModifier);
-    EXPECT_EQ(inSight(), (Region {20, 10, 20, 20}));
+    EXPECT_EQ(inSight(), (replay::Region {20, 10, 20, 20}));
     EXPECT_EQ(later.elementRect(25, 15), map.elementRect(25, 15));
     FilmStrip strip(&view);
     Film film;

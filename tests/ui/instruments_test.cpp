@@ -48,7 +48,7 @@ TEST(InstrumentsPane, AsksOfTheVariantThatMayHaveRun)
     choose(*pane.precisionBox(), QStringLiteral("fp16"));
     const auto order = pane.order();
     ASSERT_TRUE(order);
-    EXPECT_EQ(order->request.instrument, Instrument::scale);
+    EXPECT_EQ(order->request.instrument, instruments::Instrument::scale);
     EXPECT_EQ(order->request.capture, "/tmp/a.pt");
     EXPECT_EQ(order->cell.variant, "gns-gram");
     EXPECT_EQ(order->cell.precision, Precision::fp16);
@@ -86,7 +86,7 @@ TEST(InstrumentsPane, AFunctionIsSeenBeforeItRunsAndOnlyOnce)
     auto* question = pane.findChild<QMessageBox*>();
     ASSERT_NE(question, nullptr);
     EXPECT_TRUE(question->informativeText().contains(QStringLiteral("mine:f")));
-    EXPECT_EQ(question->detailedText().toStdString(), harnessSource());
+    EXPECT_EQ(question->detailedText().toStdString(), instruments::harnessSource());
     for (QAbstractButton* button : question->buttons()) {
         if (question->buttonRole(button) == QMessageBox::AcceptRole) {
             button->click();

@@ -29,8 +29,8 @@ protected:
     ~KeptVariants() override
     {
         window.reset();
-        (void)useKeptVariants({}, {});
-        (void)readUserFiles({});
+        (void)workflow::useKeptVariants({}, {});
+        (void)workflow::readUserFiles({});
     }
 
     /// A run of the captures of the sample, whose session keeps `own` with so many steps, and one cell of it.
@@ -38,11 +38,11 @@ protected:
     {
         fs::create_directory(folder / name);
         fs::copy(fs::path(NANSCOPE_SAMPLE) / "dion_nan_captures", folder / name / "dumps");
-        auto session = Session::open(Session::defaultPath(folder / name), OpenMode::create);
-        const auto run = importRun(folder / name, *session);
+        auto session = session::Session::open(session::Session::defaultPath(folder / name), session::OpenMode::create);
+        const auto run = ingest::importRun(folder / name, *session);
         EXPECT_TRUE(run);
         if (steps > 0) {
-            EXPECT_TRUE(session->setVariant({"own", variantToJson(variantOf(steps)).dump()}, false));
+            EXPECT_TRUE(session->setVariant({"own", replay::variantToJson(variantOf(steps)).dump()}, false));
             Cell cell;
             cell.capture = run->captures.front().file;
             cell.variant = "own";
@@ -51,9 +51,9 @@ protected:
         return folder / name;
     }
 
-    static Variant variantOf(std::size_t steps)
+    static replay::Variant variantOf(std::size_t steps)
     {
-        Variant variant;
+        replay::Variant variant;
         variant.name = "own";
         variant.steps.assign(steps, {2, -1.5, 0.5});
         return variant;
@@ -62,13 +62,13 @@ protected:
     QString writeFile(std::size_t steps) const
     {
         const fs::path path = folder / ("steps" + std::to_string(steps) + ".json");
-        std::ofstream(path) << variantToJson(variantOf(steps)).dump();
+        std::ofstream(path) << replay::variantToJson(variantOf(steps)).dump();
         return qstr(path.string());
     }
 
     bool tell(std::size_t steps)
     {
-        window->workspace().addUserFiles(UserFileKind::variants, {writeFile(steps)});
+        window->workspace().addUserFiles(workflow::UserFileKind::variants, {writeFile(steps)});
         return settle();
     }
 
@@ -80,7 +80,7 @@ protected:
     /// Steps of the variant that the name stands for; 0 for none.
     static std::size_t ownSteps()
     {
-        const auto own = findVariant("own");
+        const auto own = replay::findVariant("own");
         return own ? (*own)->steps.size() : 0;
     }
 
@@ -161,7 +161,7 @@ TEST_F(KeptVariants, RefuseAlsoWhatTookTheirNameWhileTheWindowWasClosed)
     const fs::path run = makeRun("run", 3);
     start();
     window->workspace().open(qstr(run.string()), [file = writeFile(4)](const fs::path&) {
-        return UserFiles {{}, {}, {}, {file.toStdString()}};
+        return workflow::UserFiles {{}, {}, {}, {file.toStdString()}};
     });
     ASSERT_TRUE(settle());
     EXPECT_TRUE(sentence().contains(QStringLiteral("steps differs"))) << sentence().toStdString();
@@ -178,7 +178,7 @@ TEST_F(KeptVariants, OfASweepStayWhenTheirFileIsTakenBack)
     window->workspace().sweepSelected();
     ASSERT_TRUE(settle());
     ASSERT_GT(ownCells(), 0);
-    window->workspace().removeUserFile(UserFileKind::variants, writeFile(3));
+    window->workspace().removeUserFile(workflow::UserFileKind::variants, writeFile(3));
     ASSERT_TRUE(settle());
     EXPECT_TRUE(swept().contains(QStringLiteral("own"))) << "as after the next start";
     QSignalSpy refused(&window->workspace(), &Workspace::userFileRefused);
@@ -214,10 +214,10 @@ TEST_F(KeptVariants, ThatAnotherProgramSweptAreJudgedWithToo)
         return judging;
     };
     EXPECT_FALSE(judgedAgain());
-    auto session = Session::open(Session::defaultPath(run), OpenMode::readWrite);
-    Variant like = **findVariant("gns-gram");
+    auto session = session::Session::open(session::Session::defaultPath(run), session::OpenMode::readWrite);
+    replay::Variant like = **replay::findVariant("gns-gram");
     like.name = "own";
-    ASSERT_TRUE(session->setVariant({"own", variantToJson(like).dump()}, false));
+    ASSERT_TRUE(session->setVariant({"own", replay::variantToJson(like).dump()}, false));
     EXPECT_TRUE(judgedAgain());
     EXPECT_FALSE(judgedAgain());
 }

@@ -45,7 +45,7 @@ protected:
     ~KnownWindow() override
     {
         window.reset();
-        (void)readUserFiles({});
+        (void)workflow::readUserFiles({});
         QSettings().clear();
         qputenv("XDG_CONFIG_HOME", m_config);
     }
@@ -57,7 +57,7 @@ protected:
     }
 
     /// One that remembers, unlike those of other tests.
-    void startAgain(const UserFiles& known = {})
+    void startAgain(const workflow::UserFiles& known = {})
     {
         window.reset();
         WindowOptions options;
@@ -69,7 +69,7 @@ protected:
         window->show();
     }
 
-    bool tell(UserFileKind kind, const QString& path)
+    bool tell(workflow::UserFileKind kind, const QString& path)
     {
         window->workspace().addUserFiles(kind, {path});
         return settle();
@@ -108,12 +108,12 @@ TEST_F(KnownWindow, OwnVariantsAreIdentifiedSweptAndMeasured)
     ASSERT_TRUE(open(copySample()));
     const QString own = QStringLiteral("my-gram");
     EXPECT_FALSE(variantsInOrder().contains(own));
-    ASSERT_TRUE(tell(UserFileKind::variants, write("mine.json", ownVariant)));
+    ASSERT_TRUE(tell(workflow::UserFileKind::variants, write("mine.json", ownVariant)));
     EXPECT_TRUE(holds(window->workspace().verdict()->variant.names, "my-gram")) << "it fits like what it is a copy of";
     int identified = 0;
     EXPECT_TRUE(window->workspace().variantsToSweep(identified).contains(own));
     EXPECT_GE(window->panes().instruments->variantBox()->findText(own), 0);
-    window->workspace().removeUserFile(UserFileKind::variants, write("mine.json", ownVariant));
+    window->workspace().removeUserFile(workflow::UserFileKind::variants, write("mine.json", ownVariant));
     ASSERT_TRUE(settle());
     EXPECT_FALSE(holds(window->workspace().verdict()->variant.names, "my-gram"));
     EXPECT_FALSE(variantsInOrder().contains(own));
@@ -124,7 +124,7 @@ TEST_F(KnownWindow, TheServiceReplaysAnOwnVariant)
 {
     start();
     ASSERT_TRUE(open(copySample()));
-    ASSERT_TRUE(tell(UserFileKind::variants, write("mine.json", ownVariant)));
+    ASSERT_TRUE(tell(workflow::UserFileKind::variants, write("mine.json", ownVariant)));
     window->actions().sweep->trigger();
     ASSERT_TRUE(settle());
     const auto cells = window->workspace().cells();
@@ -139,11 +139,11 @@ TEST_F(KnownWindow, ABadFileIsOneSentenceAndNothingChanges)
     ASSERT_TRUE(open(copySample()));
     QSignalSpy refused(&window->workspace(), &Workspace::userFileRefused);
     QSignalSpy changed(&window->workspace(), &Workspace::userFilesChanged);
-    for (const auto kind : everyUserFileKind) {
+    for (const auto kind : workflow::everyUserFileKind) {
         ASSERT_TRUE(tell(kind, write("bad.json", "[1, 2")));
     }
-    ASSERT_TRUE(tell(UserFileKind::variants, write("taken.json", R"({"base": "cans", "name": "gns-gram"})")));
-    ASSERT_TRUE(tell(UserFileKind::parameters, QStringLiteral("/no/such/file")));
+    ASSERT_TRUE(tell(workflow::UserFileKind::variants, write("taken.json", R"({"base": "cans", "name": "gns-gram"})")));
+    ASSERT_TRUE(tell(workflow::UserFileKind::parameters, QStringLiteral("/no/such/file")));
     EXPECT_EQ(refused.size(), 6);
     EXPECT_TRUE(sentence().endsWith(QStringLiteral("/no/such/file"))) << sentence().toStdString();
     EXPECT_TRUE(run().userFiles.empty());
@@ -155,7 +155,7 @@ TEST_F(KnownWindow, ParametersNameTheLayer)
 {
     start();
     ASSERT_TRUE(open(copySample()));
-    ASSERT_TRUE(tell(UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
+    ASSERT_TRUE(tell(workflow::UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
     EXPECT_NE(window->workspace().verdict()->layer.find("blocks.0.mlp.up"), std::string::npos)
         << window->workspace().verdict()->layer;
 }
@@ -168,15 +168,15 @@ TEST_F(KnownWindow, EnvironmentAndAdvisoriesAreHeldAgainstTheRun)
         const auto& all = run().known()->advisories;
         return std::ranges::count(all, "house-1", &AdvisoryMatch::id);
     };
-    ASSERT_TRUE(tell(UserFileKind::advisories, write("house.json", ownAdvisory)));
-    ASSERT_TRUE(tell(UserFileKind::environment, write("env.json", environment)));
+    ASSERT_TRUE(tell(workflow::UserFileKind::advisories, write("house.json", ownAdvisory)));
+    ASSERT_TRUE(tell(workflow::UserFileKind::environment, write("env.json", environment)));
     EXPECT_EQ(matches(), 1);
     const auto report = reportInput({run(), {}});
     ASSERT_TRUE(report);
     EXPECT_TRUE(std::ranges::any_of(report->run.settings, [](const Setting& s) { return s.value == "2.11.0"; }));
     EXPECT_NE(report->commandLine.find("--env env.json --advisories house.json"), std::string::npos)
         << report->commandLine;
-    window->workspace().removeUserFile(UserFileKind::advisories, qstr((folder / "house.json").string()));
+    window->workspace().removeUserFile(workflow::UserFileKind::advisories, qstr((folder / "house.json").string()));
     ASSERT_TRUE(settle());
     EXPECT_EQ(matches(), 0);
 }
@@ -187,7 +187,7 @@ TEST_F(KnownWindow, AdvisoriesOfTheConfigurationFolderAreInForce)
     write("config/nanscope/advisories.json", ownAdvisory);
     start();
     ASSERT_TRUE(open(copySample()));
-    ASSERT_TRUE(tell(UserFileKind::environment, write("env.json", environment)));
+    ASSERT_TRUE(tell(workflow::UserFileKind::environment, write("env.json", environment)));
     EXPECT_EQ(std::ranges::count(run().known()->advisories, "house-1", &AdvisoryMatch::id), 1);
     KnownDialog* dialog = window->showKnown();
     ASSERT_EQ(dialog->tree()->topLevelItemCount(), 2);
@@ -203,8 +203,8 @@ TEST_F(KnownWindow, IsRememberedWithTheRunAndKeptWhereAFileIsGone)
     startAgain();
     ASSERT_TRUE(open(sample));
     const QString mine = write("mine.json", ownVariant);
-    ASSERT_TRUE(tell(UserFileKind::variants, mine));
-    ASSERT_TRUE(tell(UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
+    ASSERT_TRUE(tell(workflow::UserFileKind::variants, mine));
+    ASSERT_TRUE(tell(workflow::UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
     ASSERT_TRUE(open(other));
     EXPECT_TRUE(run().userFiles.empty()) << "it was said of another run";
     EXPECT_FALSE(variantsInOrder().contains(QStringLiteral("my-gram")));
@@ -232,7 +232,7 @@ TEST_F(KnownWindow, AFileThatChangedIsJudgedWithAgain)
     const fs::path sample = copySample();
     startAgain();
     ASSERT_TRUE(open(sample));
-    ASSERT_TRUE(tell(UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
+    ASSERT_TRUE(tell(workflow::UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
     write("params.txt", "blocks.0.attention.weight [96, 160]\n");
     startAgain();
     ASSERT_TRUE(open(sample));
@@ -265,13 +265,13 @@ TEST_F(KnownWindow, TheDialogListsTakesBackAndSaysWhatIsWrong)
     auto* dialog = window->findChild<KnownDialog*>();
     ASSERT_NE(dialog, nullptr);
     EXPECT_FALSE(dialog->removeButton()->isEnabled());
-    ASSERT_TRUE(tell(UserFileKind::variants, write("mine.json", ownVariant)));
-    ASSERT_TRUE(tell(UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
+    ASSERT_TRUE(tell(workflow::UserFileKind::variants, write("mine.json", ownVariant)));
+    ASSERT_TRUE(tell(workflow::UserFileKind::parameters, write("params.txt", "blocks.0.mlp.up.weight [96, 160]\n")));
     ASSERT_EQ(dialog->tree()->topLevelItemCount(), 2);
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(0), QStringLiteral("Own variants"));
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(1), QStringLiteral("mine.json"));
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(2), QStringLiteral("1 variant: my-gram"));
-    ASSERT_TRUE(tell(UserFileKind::environment, write("bad.json", "[1, 2")));
+    ASSERT_TRUE(tell(workflow::UserFileKind::environment, write("bad.json", "[1, 2")));
     EXPECT_TRUE(dialog->message().endsWith(QStringLiteral("bad.json"))) << dialog->message().toStdString();
     EXPECT_EQ(sentence(), QString()) << "said where the user looks";
     dialog->tree()->setCurrentItem(dialog->tree()->topLevelItem(1));
@@ -290,7 +290,7 @@ TEST_F(KnownWindow, CommandsToCopyRepeatTheVariants)
     CaptureVerdict open = *window->workspace().verdict();
     open.facts.damageOnZeros = true;
     VerdictPane* pane = window->panes().verdict;
-    ASSERT_TRUE(tell(UserFileKind::variants, write("mine.json", ownVariant)));
+    ASSERT_TRUE(tell(workflow::UserFileKind::variants, write("mine.json", ownVariant)));
     pane->setOpenList(VerdictPane::List::next);
     pane->showVerdict(*window->workspace().capture(), open);
     EXPECT_TRUE(pane->listText().contains(QStringLiteral("--variant-file"))) << pane->listText().toStdString();

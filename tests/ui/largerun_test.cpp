@@ -179,7 +179,7 @@ TEST_F(LargeRun, WhatOnlyTheNewestPointsWereJudgedByIsStillSaidWhenOpenedAgain)
 {
     const fs::path sample = copySample();
     {
-        auto session = Session::open(sample / "sample.nanscope", OpenMode::readWrite);
+        auto session = session::Session::open(sample / "sample.nanscope", session::OpenMode::readWrite);
         ASSERT_TRUE(session);
         auto json = nlohmann::ordered_json::parse(*session->diagnosis());
         json["judged_from"]["newest_points"] = 250'000;

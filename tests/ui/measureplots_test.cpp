@@ -29,9 +29,9 @@ namespace nanscope {
 
 namespace {
 
-ScaleEdge edgeAt(double scale, Outcome inside, Outcome outside, double norm)
+instruments::ScaleEdge edgeAt(double scale, Outcome inside, Outcome outside, double norm)
 {
-    ScaleEdge edge;
+    instruments::ScaleEdge edge;
     edge.inside = inside;
     edge.outside = outside;
     edge.lastInside = scale * (scale > 1 ? 1 - 1e-6 : 1 + 1e-6);
@@ -43,9 +43,9 @@ ScaleEdge edgeAt(double scale, Outcome inside, Outcome outside, double norm)
 }
 
 /// Finite from 2^-20 to 2^10, where the norm reaches the end of fp16; NaN from 2^14 on, and no output at 2^20.
-ScaleAnswer scaleAnswer()
+instruments::ScaleAnswer scaleAnswer()
 {
-    ScaleAnswer answer;
+    instruments::ScaleAnswer answer;
     answer.lowest = 0x1p-30;
     answer.highest = 0x1p20;
     answer.points = {{0x1p-30, Outcome::degenerate}, {0x1p-10, Outcome::finite}, {1, Outcome::finite},
@@ -56,34 +56,34 @@ ScaleAnswer scaleAnswer()
 }
 
 /// Two steps of gns-gram on four singular values; in the last one the second is off by ten tolerances.
-SpectrumAnswer spectrumAnswer(bool closedForm = true)
+instruments::SpectrumAnswer spectrumAnswer(bool closedForm = true)
 {
-    SpectrumAnswer answer;
+    instruments::SpectrumAnswer answer;
     answer.frobenius = std::sqrt(30.0);
     answer.closedForm = closedForm;
     answer.variant = "gns-gram";
-    const Variant& variant = **findVariant(answer.variant);
+    const replay::Variant& variant = **replay::findVariant(answer.variant);
     for (int step = 1; step <= 2; ++step) {
-        SpectrumStage stage;
+        instruments::SpectrumStage stage;
         stage.step = step;
-        const std::span<const Coefficients> steps(variant.steps);
+        const std::span<const replay::Coefficients> steps(variant.steps);
         for (const double sigma : {4.0, 3.0, 2.0, 1.0}) {
             const double expected =
-                applySchedule(steps.first(static_cast<std::size_t>(step)), sigma / (answer.frobenius + 1e-7));
+                replay::applySchedule(steps.first(static_cast<std::size_t>(step)), sigma / (answer.frobenius + 1e-7));
             stage.lines.push_back({sigma, sigma / answer.frobenius, expected + 0.0001, expected, 0.001, false});
         }
         answer.stages.push_back(std::move(stage));
     }
-    SpectrumLine& off = answer.stages.back().lines[1];
+    instruments::SpectrumLine& off = answer.stages.back().lines[1];
     off.found = *off.expected - 0.01;
     off.flagged = true;
     return answer;
 }
 
 /// 1e-7 is its own; 1e-10 rounds to 0 in fp16, 1 takes the output away.
-EpsilonAnswer epsilonAnswer()
+instruments::EpsilonAnswer epsilonAnswer()
 {
-    EpsilonAnswer answer;
+    instruments::EpsilonAnswer answer;
     answer.own = 1e-7;
     answer.ownOutcome = Outcome::finite;
     answer.format = Precision::fp16;
@@ -93,7 +93,7 @@ EpsilonAnswer epsilonAnswer()
     return answer;
 }
 
-MeasureResult resultOf(MeasureAnswer answer)
+MeasureResult resultOf(instruments::MeasureAnswer answer)
 {
     MeasureResult result;
     result.order.request.capture = "/tmp/a.pt";
@@ -107,7 +107,7 @@ MeasureResult resultOf(MeasureAnswer answer)
 
 MeasureFacts someFacts()
 {
-    return factsOf(resultOf(ScaleAnswer {}));
+    return factsOf(resultOf(instruments::ScaleAnswer {}));
 }
 
 int stopAt(const ScalePlot& plot, double binades)
@@ -130,7 +130,7 @@ TEST(MeasureFacts, SaysWhomWhatAndWithWhichEpsilon)
     EXPECT_EQ(facts.subject, QStringLiteral("gns-gram · fp16 · fused"));
     EXPECT_EQ(facts.capture, QStringLiteral("/tmp/a.pt"));
     EXPECT_EQ(facts.epsilon, 1e-7);
-    MeasureResult own = resultOf(ScaleAnswer {});
+    MeasureResult own = resultOf(instruments::ScaleAnswer {});
     own.order.impl.emplace();
     own.json = QStringLiteral(R"({"subject":{"variant":"python:mine:f","precision":"own","epsilon":null}})");
     EXPECT_EQ(factsOf(own).subject, QStringLiteral("python:mine:f"));
@@ -179,7 +179,7 @@ TEST(ScalePicture, AnEdgeHasItsDistanceAndItsClosedForm)
 
 TEST(ScalePicture, WithoutAnEdgeItSaysHowFarItLooked)
 {
-    ScaleAnswer answer = scaleAnswer();
+    instruments::ScaleAnswer answer = scaleAnswer();
     answer.edges.clear();
     answer.points = {{0x1p-30, Outcome::finite}, {1, Outcome::finite}, {0x1p20, Outcome::finite}};
     const ScalePicture picture = makeScalePicture(answer, {});
@@ -284,7 +284,7 @@ TEST(SpectrumPicture, TheCurveIsDrawnWhereItIsWhatCoreExpects)
     EXPECT_EQ(picture.schedule.size(), 2U);
     EXPECT_FALSE(picture.logarithmic);
     EXPECT_EQ(picture.places, (std::vector<double> {1, 2, 3, 4}));
-    SpectrumAnswer other = spectrumAnswer();
+    instruments::SpectrumAnswer other = spectrumAnswer();
     other.stages[1].lines[0].expected = 0.5;
     EXPECT_TRUE(makeSpectrumPicture(other, 1, 1e-7).schedule.empty());
     EXPECT_TRUE(makeSpectrumPicture(spectrumAnswer(false), 1, 1e-7).schedule.empty()) << "the replay is no polynomial";
@@ -293,7 +293,7 @@ TEST(SpectrumPicture, TheCurveIsDrawnWhereItIsWhatCoreExpects)
 
 TEST(SpectrumPicture, AWideSpectrumIsLogarithmicAndNothingIsZeroOnIt)
 {
-    SpectrumAnswer answer = spectrumAnswer();
+    instruments::SpectrumAnswer answer = spectrumAnswer();
     answer.stages[0].lines.back().sigma = 0;
     const SpectrumPicture picture = makeSpectrumPicture(answer, 0, {});
     EXPECT_TRUE(picture.logarithmic);
@@ -339,10 +339,10 @@ TEST(SpectrumView, BeginsWithTheOutputAndChoosesSteps)
 
 TEST(SpectrumView, WhatNobodyExpectsIsNotHeldAgainstAnything)
 {
-    SpectrumAnswer answer = spectrumAnswer();
+    instruments::SpectrumAnswer answer = spectrumAnswer();
     answer.variant.clear();
     answer.stages.erase(answer.stages.begin());
-    for (SpectrumLine& line : answer.stages[0].lines) {
+    for (instruments::SpectrumLine& line : answer.stages[0].lines) {
         line.expected.reset();
         line.flagged = false;
     }
@@ -372,7 +372,7 @@ TEST(MeasureView, HasAPictureOfThoseThatHaveOne)
     EXPECT_FALSE(view.scale()->isVisibleTo(&view));
     view.showResult(std::make_shared<const MeasureResult>(resultOf(epsilonAnswer())));
     EXPECT_TRUE(view.epsilon()->isVisibleTo(&view));
-    view.showResult(std::make_shared<const MeasureResult>(resultOf(RepeatAnswer {})));
+    view.showResult(std::make_shared<const MeasureResult>(resultOf(instruments::RepeatAnswer {})));
     EXPECT_FALSE(view.hasPicture());
     EXPECT_EQ(view.text(), QStringLiteral("found"));
     view.showResult(std::make_shared<const MeasureResult>(resultOf(scaleAnswer())));
@@ -418,8 +418,9 @@ TEST_F(MeasureTab, DrawsTheSpectrumOfTheSelectedCapture)
     EXPECT_EQ(view.stepBox()->count(), 5);
     EXPECT_TRUE(view.values()->accessibleDescription().contains(QStringLiteral("directions flagged")))
         << view.values()->accessibleDescription().toStdString();
-    const SpectrumPicture shown = makeSpectrumPicture(
-        std::get<SpectrumAnswer>(pane.answer()->result()->answer), 4, factsOf(*pane.answer()->result()).epsilon);
+    const SpectrumPicture shown =
+        makeSpectrumPicture(std::get<instruments::SpectrumAnswer>(pane.answer()->result()->answer), 4,
+            factsOf(*pane.answer()->result()).epsilon);
     EXPECT_EQ(shown.schedule.size(), 5U) << "p(σ) goes through what core expects";
     QCoreApplication::processEvents();
     EXPECT_GE(view.height(), 200);

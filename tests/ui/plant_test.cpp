@@ -55,7 +55,7 @@ protected:
         return window.findChild<PlantDialog*>();
     }
 
-    void plant(const PlantedFault& fault)
+    void plant(const replay::PlantedFault& fault)
     {
         PlantDialog* dialog = ask();
         dialog->choose(fault);
@@ -65,7 +65,7 @@ protected:
     /// A row less than what is planted now.
     void plantElsewhere()
     {
-        PlantedFault fault = *window.workspace().film().plant();
+        replay::PlantedFault fault = *window.workspace().film().plant();
         fault.region.rows = fault.region.rows > 1 ? fault.region.rows - 1 : 2;
         pane().plantButton()->click();
         ASSERT_TRUE(waitForFilm([](const Film& film) { return !film.request.plant; }));
@@ -84,11 +84,11 @@ protected:
 TEST(PlantDialog, BeginsWithTheFrameAndTheTileUnderTheCursor)
 {
     const PlantDialog dialog(twoOps(), 1, QPointF(0.5, 0.9));
-    const PlantedFault fault = dialog.fault();
+    const replay::PlantedFault fault = dialog.fault();
     EXPECT_EQ(fault.op, OpName::update);
     EXPECT_EQ(fault.iteration, 2);
-    EXPECT_EQ(fault.region, (Region {64, 128, 64, 64})) << "row 115 and column 150 lie in it";
-    EXPECT_EQ(fault.value, PlantedValue::nan);
+    EXPECT_EQ(fault.region, (replay::Region {64, 128, 64, 64})) << "row 115 and column 150 lie in it";
+    EXPECT_EQ(fault.value, replay::PlantedValue::nan);
     EXPECT_FALSE(fault.mirrored);
 }
 
@@ -98,7 +98,7 @@ TEST(PlantDialog, TheTileStaysWithinTheMatrix)
     dialog.rows()->setValue(128);
     dialog.row()->setValue(100);
     EXPECT_EQ(dialog.fault().region.rows, 28);
-    PlantedFault wide {OpName::update, 2, {0, 200, 10, 100}};
+    replay::PlantedFault wide {OpName::update, 2, {0, 200, 10, 100}};
     dialog.choose(wide);
     EXPECT_EQ(dialog.fault(), wide);
     dialog.opBox()->setCurrentIndex(0);
@@ -109,12 +109,13 @@ TEST(PlantDialog, TheTileStaysWithinTheMatrix)
 TEST(PlantDialog, EveryValueComesBackAsItWasChosen)
 {
     PlantDialog dialog(twoOps(), 0, {});
-    for (const auto value : {PlantedValue::posInf, PlantedValue::negInf, PlantedValue::zero, PlantedValue::held,
-             PlantedValue::nan, PlantedValue::number}) {
-        PlantedFault fault {OpName::gram, 1, {8, 16, 4, 2}, value, value == PlantedValue::number ? -0.25 : 0, true};
+    for (const auto value : {replay::PlantedValue::posInf, replay::PlantedValue::negInf, replay::PlantedValue::zero,
+             replay::PlantedValue::held, replay::PlantedValue::nan, replay::PlantedValue::number}) {
+        replay::PlantedFault fault {
+            OpName::gram, 1, {8, 16, 4, 2}, value, value == replay::PlantedValue::number ? -0.25 : 0, true};
         dialog.choose(fault);
         EXPECT_EQ(dialog.fault(), fault);
-        EXPECT_EQ(dialog.number()->isVisibleTo(&dialog), value == PlantedValue::number);
+        EXPECT_EQ(dialog.number()->isVisibleTo(&dialog), value == replay::PlantedValue::number);
     }
     dialog.choose({OpName::restart, 3, {0, 0, 1, 1}});
     EXPECT_EQ(dialog.fault().op, OpName::gram) << "a place that this replay does not have changes nothing";
@@ -129,7 +130,7 @@ TEST(PlantDialog, APlaceThatEndsLikeTheDumpIsOneClick)
     EXPECT_TRUE(dialog.endings()->item(0)->text().contains(QStringLiteral("32 × 32 at [32, 64] of step 2 update")));
     dialog.endings()->setCurrentRow(0);
     EXPECT_EQ(dialog.fault().op, OpName::update);
-    EXPECT_EQ(dialog.fault().region, (Region {32, 64, 32, 32}));
+    EXPECT_EQ(dialog.fault().region, (replay::Region {32, 64, 32, 32}));
 }
 
 TEST_F(PlantedSample, AFaultSpreadsThroughTheFilmAndIsTakenOutAgain)
@@ -137,7 +138,7 @@ TEST_F(PlantedSample, AFaultSpreadsThroughTheFilmAndIsTakenOutAgain)
     const Film* before = pane().strip()->film();
     ASSERT_NE(before, nullptr);
     const int step = before->frames[before->frames.size() - 2].iteration;
-    const PlantedFault fault {OpName::update, step, {1, 2, 3, 4}};
+    const replay::PlantedFault fault {OpName::update, step, {1, 2, 3, 4}};
     plant(fault);
     ASSERT_TRUE(waitForFilm([](const Film& film) { return film.request.plant.has_value(); }));
     const Film& film = *pane().strip()->film();
@@ -161,7 +162,7 @@ TEST_F(PlantedSample, TheGaugesAreThoseOfTheReplayWithTheFault)
     GaugesPane& gauges = *window.panes().gauges;
     const std::vector<GaugePlot::Row> before = gauges.plot()->rows();
     ASSERT_GE(before.size(), 3U);
-    plant({OpName::update, static_cast<int>(before.size()), {0, 0, 2, 2}, PlantedValue::number, 1000});
+    plant({OpName::update, static_cast<int>(before.size()), {0, 0, 2, 2}, replay::PlantedValue::number, 1000});
     ASSERT_TRUE(waitForFilm([](const Film& film) { return film.request.plant.has_value(); }));
     const std::vector<GaugePlot::Row>& after = gauges.plot()->rows();
     ASSERT_EQ(after.size(), before.size());
@@ -204,7 +205,7 @@ TEST_F(PlantedSample, ThePlaceTheToolOffersEndsLikeTheDump)
 TEST_F(PlantedSample, AnotherCaptureHasNoFault)
 {
     const int step = pane().strip()->film()->frames.back().iteration;
-    plant({OpName::output, step, {0, 0, 1, 1}, PlantedValue::zero});
+    plant({OpName::output, step, {0, 0, 1, 1}, replay::PlantedValue::zero});
     ASSERT_TRUE(waitForFilm([](const Film& film) { return film.request.plant.has_value(); }));
     EXPECT_EQ(pane().strip()->current(), pane().strip()->plantedFrame()) << "a zero is where it was planted";
     window.panes().captures->selectCapture(1);

@@ -19,9 +19,9 @@ ServiceProgram fake(const char* mode, bool worker = false)
     return {QStringLiteral("/bin/sh"), {QStringLiteral(NANSCOPE_FAKE_SERVICE), QLatin1String(mode)}, worker};
 }
 
-SweepOrder order()
+rpc::SweepOrder order()
 {
-    SweepOrder order;
+    rpc::SweepOrder order;
     order.request.captures = {"a.pt"};
     order.request.variants = {"gns-gram"};
     order.request.precisions = {Precision::fp16};

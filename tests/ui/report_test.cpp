@@ -62,10 +62,10 @@ LoadedRun overflowingRun(const std::string& path)
     const std::vector<float> output(input.size(), std::nanf(""));
     const auto tensor = [&](const char* name, const std::vector<float>& values) {
         const auto bytes = std::as_bytes(std::span(values));
-        return TensorToWrite {name, DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
+        return tensorfile::TensorToWrite {name, DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
     };
-    EXPECT_TRUE(writePt(path, {{"input", tensor("input", input)}, {"output", tensor("output", output)}}));
-    const auto file = readCapture(path);
+    EXPECT_TRUE(tensorfile::writePt(path, {{"input", tensor("input", input)}, {"output", tensor("output", output)}}));
+    const auto file = tensorfile::readCapture(path);
     EXPECT_TRUE(file);
     auto run = std::make_shared<RunData>();
     run->captures = {file->capture};
@@ -239,7 +239,7 @@ TEST_F(ReportTest, SaysHowMuchOfAnIssueItFills)
 TEST_F(ReportTest, ABundleSaysWhatItLeftOut)
 {
     QSignalSpy written(&reporter, &Reporter::written);
-    BundleOptions options;
+    report::BundleOptions options;
     options.capture = true;
     reporter.setOptions(options);
     saved(QStringLiteral("x.zip"));
@@ -265,7 +265,7 @@ TEST_F(ReportTest, ABundleCanBeCancelledWhileItIsMadeSmaller)
 {
     run = overflowingRun(folder.filePath(QStringLiteral("dump.pt")).toStdString());
     about = run.run->captures[0].file;
-    BundleOptions options;
+    report::BundleOptions options;
     options.capture = true;
     reporter.setOptions(options);
     QSignalSpy cancelled(&reporter, &Reporter::cancelled);
@@ -369,8 +369,8 @@ TEST(ReportView, LoadsNothingButItsPictures)
 
 TEST(ReportChoices, AreRememberedButNotThePermissionToSendACapture)
 {
-    BundleOptions options;
-    options.report.sections.erase(ReportSection::console);
+    report::BundleOptions options;
+    options.report.sections.erase(report::ReportSection::console);
     options.report.redactions = {{"alice", "<redacted>", 0}, {"/home/shared", "/home/shared", 0}};
     options.report.figures = false;
     options.capture = true;
@@ -409,9 +409,10 @@ TEST(PaneArea, AReportTakesThePlaceOfTheVerdictThatItBeginsWith)
 TEST(ReportChoices, OfAnotherVersionAreForgotten)
 {
     for (const char* state : {"", "{", R"({"version":2,"without":["claim"]})", R"({"without":["claim"]})", "[1]"}) {
-        EXPECT_EQ(restoreReportOptions(state).report.sections, allReportSections());
+        EXPECT_EQ(restoreReportOptions(state).report.sections, report::allReportSections());
     }
-    EXPECT_EQ(restoreReportOptions(R"({"version":1,"without":["no such"]})").report.sections, allReportSections());
+    EXPECT_EQ(
+        restoreReportOptions(R"({"version":1,"without":["no such"]})").report.sections, report::allReportSections());
 }
 
 } // namespace nanscope

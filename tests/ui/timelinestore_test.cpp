@@ -59,7 +59,7 @@ protected:
     StoreTest()
         : path(fs::path(folder.path().toStdString()) / "run.nanscope")
     {
-        auto session = Session::open(path, OpenMode::create);
+        auto session = session::Session::open(path, session::OpenMode::create);
         for (const int rank : {0, 1}) {
             const Series loss = longSeries("loss", rank, rank == 0 ? long_ : 5000);
             EXPECT_TRUE(session->addLog(loss.source, "jsonl", {}, {{loss, longSeries("lr", rank, 50)}, {}}));
@@ -168,7 +168,7 @@ TEST_F(StoreTest, PointsNextToAStep)
 
 TEST_F(StoreTest, MemoryAndSessionTellTheSame)
 {
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     const RunData whole = *session->load();
     MemoryStore memory(whole);
     SessionStore stored(path, ids);
@@ -240,10 +240,11 @@ TEST_F(StoreTest, AGrowingSessionKeepsTheStepsLookedAt)
     for (Point& point : more.points) {
         point.step += 5000;
     }
-    LogMark mark;
+    session::LogMark mark;
     mark.offset = 1;
-    ASSERT_TRUE(Session::open(path, OpenMode::readWrite)->addLog("rank1.log", "jsonl", mark, {{more}, {}}));
-    const RunData grown = *Session::open(path, OpenMode::readOnly)->summary();
+    ASSERT_TRUE(
+        session::Session::open(path, session::OpenMode::readWrite)->addLog("rank1.log", "jsonl", mark, {{more}, {}}));
+    const RunData grown = *session::Session::open(path, session::OpenMode::readOnly)->summary();
     pane.setRun(&grown, nullptr, path);
     EXPECT_FALSE(pane.lossPlot()->lines().at(0).values.empty()) << "the old curve stays until the new one is read";
     ASSERT_TRUE(QTest::qWaitFor([&] { return pane.settled(); }, waitMs));

@@ -45,7 +45,7 @@ protected:
     /// As the window opens and judges it.
     LoadedRun judged(const fs::path& path) const
     {
-        auto read = loadRun(path, {}, [](const fs::path& /*session*/) { return UserFiles(); });
+        auto read = loadRun(path, {}, [](const fs::path& /*session*/) { return workflow::UserFiles(); });
         EXPECT_TRUE(read) << read.error().what;
         auto diagnosis = judgeRun(read->loaded, {}, {});
         EXPECT_TRUE(diagnosis) << diagnosis.error().what;
@@ -55,7 +55,7 @@ protected:
 
     bool wouldJudge(const fs::path& path) const
     {
-        const auto read = loadRun(path, {}, [](const fs::path& /*session*/) { return UserFiles(); });
+        const auto read = loadRun(path, {}, [](const fs::path& /*session*/) { return workflow::UserFiles(); });
         EXPECT_TRUE(read) << read.error().what;
         return read->changed;
     }
@@ -83,7 +83,7 @@ TEST_F(TwoPrograms, WriteTheSameReportOfASession)
     answerOf({QStringLiteral("report"), qstr(session.string()), QStringLiteral("-o"), file});
     std::ifstream stream(file.toStdString());
     const std::string theirs {std::istreambuf_iterator<char>(stream), {}};
-    EXPECT_EQ(comparable(jsonReport(*input)), comparable(theirs));
+    EXPECT_EQ(comparable(report::jsonReport(*input)), comparable(theirs));
 }
 
 TEST_F(TwoPrograms, JudgeARunOnceForBoth)

@@ -62,7 +62,7 @@ CaptureVerdict verdictOf(Facts facts)
     CaptureVerdict verdict;
     verdict.capture = "birth.pt";
     verdict.facts = std::move(facts);
-    verdict::judgeAgain(verdict);
+    diagnose::verdict::judgeAgain(verdict);
     return verdict;
 }
 
@@ -264,7 +264,7 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
     ASSERT_EQ(changed.size(), 1);
     const QStringList ticked = changed.first().first().toStringList();
-    EXPECT_TRUE(ticked.contains(qstr(nothingElse)));
+    EXPECT_TRUE(ticked.contains(qstr(diagnose::nothingElse)));
     m_pane.showVerdict(test::makeRun()->captures[2], verdict, ticked);
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation) << "it is remembered";
     EXPECT_TRUE(box("nothing else")->isChecked());
@@ -280,7 +280,7 @@ TEST_F(Ticks, WhatASidecarSaysCannotBeTakenBack)
     m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
     EXPECT_TRUE(box("nothing else")->isChecked());
     EXPECT_FALSE(box("nothing else")->isEnabled());
-    EXPECT_FALSE(m_pane.ticked().contains(qstr(nothingElse))) << "it is not the user's word";
+    EXPECT_FALSE(m_pane.ticked().contains(qstr(diagnose::nothingElse))) << "it is not the user's word";
     facts = calmFacts();
     m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
     EXPECT_FALSE(box("nothing else")->isChecked());
@@ -489,7 +489,7 @@ TEST_F(Ticks, ManyVariantsScrollInsteadOfGrowing)
 {
     auto verdict = openVerdict();
     const int before = m_pane.ticks()->height();
-    for (const Variant& variant : variants()) {
+    for (const replay::Variant& variant : replay::variants()) {
         for (const char* precision : {"bf16", "fp32"}) {
             verdict.facts.members.push_back({std::string(variant.name), precision, 8, 8, 0, 5.1, std::nullopt, 11, ""});
         }

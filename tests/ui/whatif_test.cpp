@@ -110,7 +110,7 @@ TEST_F(WhatIfTab, RowsAndLinksGoToTheStepAndSayTheLine)
     table->setFocus();
     Q_EMIT table->activated(table->model()->index(0, 0));
     ASSERT_EQ(activated.size(), 1);
-    const auto fact = activated[0][0].value<AnswerFact>();
+    const auto fact = activated[0][0].value<diagnose::AnswerFact>();
     EXPECT_EQ(fact.source, "train.log:2");
     EXPECT_EQ(fact.step, 2) << "as the log prints it";
     EXPECT_EQ(window->panes().timeline->view()->cursor(), 2.0);
@@ -232,17 +232,17 @@ TEST_F(WhatIfTab, AnotherRunsAnswerIsNotLeftStandingAndItsRanksAreNotKept)
 TEST(WhatIfSettings, AreRememberedButForTheRanks)
 {
     WhatIfQuestion question;
-    question.detector = {{.action = NanAction::skip, .maxConsecutive = 3}, true};
-    question.guard = {GuardScope::group, Layout::headSplit, 8};
+    question.detector = {{.action = probe::NanAction::skip, .maxConsecutive = 3}, true};
+    question.guard = {probe::GuardScope::group, probe::Layout::headSplit, 8};
     const WhatIfQuestion again = restoreWhatIf(saveWhatIf(question));
-    EXPECT_EQ(again.detector.options.action, NanAction::skip);
+    EXPECT_EQ(again.detector.options.action, probe::NanAction::skip);
     EXPECT_EQ(again.detector.options.maxConsecutive, 3);
     EXPECT_TRUE(again.detector.checkGradients);
-    EXPECT_EQ(again.guard.scope, GuardScope::group);
-    EXPECT_EQ(again.guard.layout, Layout::headSplit);
+    EXPECT_EQ(again.guard.scope, probe::GuardScope::group);
+    EXPECT_EQ(again.guard.layout, probe::Layout::headSplit);
     EXPECT_EQ(again.guard.ranks, std::nullopt);
     const WhatIfQuestion fresh = restoreWhatIf("{\"version\": 1, \"action\": 7, \"max_consecutive\": -4}");
-    EXPECT_EQ(fresh.detector.options.action, NanAction::warn);
+    EXPECT_EQ(fresh.detector.options.action, probe::NanAction::warn);
     EXPECT_EQ(fresh.detector.options.maxConsecutive, 1);
     EXPECT_EQ(restoreWhatIf("nonsense").detector.options.maxConsecutive, 5);
 }

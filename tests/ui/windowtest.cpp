@@ -58,11 +58,11 @@ bool SampleSessionWindow::waitForFilm(const std::function<bool(const Film&)>& co
     });
 }
 
-std::vector<double> SampleSessionWindow::replayedOutput(const CellRequest& cell)
+std::vector<double> SampleSessionWindow::replayedOutput(const replay::CellRequest& cell)
 {
-    const auto capture = openCapture(window.workspace().capture()->path);
-    const auto variant = findVariant(cell.variant);
-    auto device = makeCoreDevice("cpu");
+    const auto capture = tensorfile::openCapture(window.workspace().capture()->path);
+    const auto variant = replay::findVariant(cell.variant);
+    auto device = replay::makeCoreDevice("cpu");
     if (!capture || !variant || !device) {
         return {};
     }
@@ -71,13 +71,13 @@ std::vector<double> SampleSessionWindow::replayedOutput(const CellRequest& cell)
     if (!capture->input.read(0, std::span(input))) {
         return {};
     }
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = cell.precision;
     options.rounding.lowering = cell.lowering;
     options.epsilon = cell.epsilon ? cell.epsilon : capture->capture.epsilon;
     options.forceEpsilon = cell.epsilon.has_value();
     options.keepOutput = true;
-    const auto done = replay(**variant, {1, shape.rows, shape.cols}, input, **device, options);
+    const auto done = replay::replay(**variant, {1, shape.rows, shape.cols}, input, **device, options);
     return done ? done->outputs.at(0) : std::vector<double>();
 }
 

@@ -31,7 +31,7 @@ protected:
     bool settle();
     bool waitForFilm(const std::function<bool(const Film&)>& condition);
     /// The output of the selected capture's first matrix in this cell, replayed by core alone.
-    std::vector<double> replayedOutput(const CellRequest& cell);
+    std::vector<double> replayedOutput(const replay::CellRequest& cell);
 
     QTemporaryDir folder;
     MainWindow window {quietOptions()};

@@ -22,7 +22,8 @@ bool isQuick(const Capture& capture)
 /// Who adds a variant wants to see it.
 bool isOwn(const QString& name)
 {
-    return std::ranges::any_of(addedVariants(), [&](const Variant* variant) { return qstr(variant->name) == name; });
+    return std::ranges::any_of(
+        replay::addedVariants(), [&](const replay::Variant* variant) { return qstr(variant->name) == name; });
 }
 
 } // namespace
@@ -31,14 +32,14 @@ VariantOrder variantOrder(const CaptureVerdict* judged)
 {
     VariantOrder order;
     // A set of everything distinguishes nothing.
-    const std::vector<const Variant*> known = knownVariants();
+    const std::vector<const replay::Variant*> known = replay::knownVariants();
     if (judged && judged->variant.names.size() < known.size()) {
         for (const std::string& variant : judged->variant.names) {
             order.names << qstr(variant);
         }
     }
     order.identified = static_cast<int>(order.names.size());
-    for (const Variant* variant : known) {
+    for (const replay::Variant* variant : known) {
         if (!order.names.contains(qstr(variant->name))) {
             order.names << qstr(variant->name);
         }
@@ -49,9 +50,9 @@ VariantOrder variantOrder(const CaptureVerdict* judged)
 QStringList worthSweeping(const VariantOrder& order, const std::vector<const Cell*>& swept)
 {
     QStringList worth;
-    std::vector<std::vector<Coefficients>> schedules;
+    std::vector<std::vector<replay::Coefficients>> schedules;
     for (const QString& name : order.names) {
-        const auto variant = findVariant(name.toStdString());
+        const auto variant = replay::findVariant(name.toStdString());
         const bool mayHaveRun = worth.size() < order.identified || isOwn(name);
         const bool has = std::ranges::any_of(swept, [&](const Cell* cell) { return qstr(cell->variant) == name; });
         const bool known = variant && std::ranges::find(schedules, (*variant)->steps) != schedules.end();
@@ -80,7 +81,7 @@ std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& 
 const Cell* firstToSee(const std::vector<const Cell*>& cells, const VariantOrder& order)
 {
     for (const QString& name : order.names) {
-        const auto variant = findVariant(name.toStdString());
+        const auto variant = replay::findVariant(name.toStdString());
         const auto found = std::find_if(cells.rbegin(), cells.rend(), [&](const Cell* cell) {
             return variant && cell->error.empty() && cell->variant == (*variant)->name
                 && cell->precision == (*variant)->precision;
@@ -92,13 +93,13 @@ const Cell* firstToSee(const std::vector<const Cell*>& cells, const VariantOrder
     return cells.empty() || !cells.back()->error.empty() ? nullptr : cells.back();
 }
 
-const Variant* quickReplay(const Capture& capture, const CaptureVerdict* judged)
+const replay::Variant* quickReplay(const Capture& capture, const CaptureVerdict* judged)
 {
     const VariantOrder order = variantOrder(judged);
     if (order.identified == 0 || !capture.input.scanned() || !capture.input.total().finite() || !isQuick(capture)) {
         return nullptr;
     }
-    const auto variant = findVariant(order.names.front().toStdString());
+    const auto variant = replay::findVariant(order.names.front().toStdString());
     return variant ? *variant : nullptr;
 }
 

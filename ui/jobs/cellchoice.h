@@ -34,6 +34,6 @@ const Cell* firstToSee(const std::vector<const Cell*>& cells, const VariantOrder
 
 /// The variant to replay without being asked: it is known to have run, its input is finite, and replaying it takes no
 /// longer than looking for the button. Null where there is none.
-const Variant* quickReplay(const Capture& capture, const CaptureVerdict* judged);
+const replay::Variant* quickReplay(const Capture& capture, const CaptureVerdict* judged);
 
 } // namespace nanscope

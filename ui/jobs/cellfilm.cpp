@@ -11,17 +11,17 @@ namespace nanscope {
 
 namespace {
 
-Against againstOf(FilmMode mode, const CellRequest& cell, const CellRequest& other)
+replay::Against againstOf(FilmMode mode, const replay::CellRequest& cell, const replay::CellRequest& other)
 {
     switch (mode) {
     case FilmMode::values:
         break;
     case FilmMode::againstFp64:
-        return againstFp64(cell);
+        return replay::againstFp64(cell);
     case FilmMode::againstOutput:
-        return {Against::Kind::output, {}};
+        return {replay::Against::Kind::output, {}};
     case FilmMode::againstCell:
-        return {Against::Kind::cell, other};
+        return {replay::Against::Kind::cell, other};
     }
     return {};
 }
@@ -43,7 +43,7 @@ CellFilm::CellFilm(ReplayService& service, QObject* parent)
     connect(&m_replayed, &FrameLoader::frameFailed, this, &CellFilm::detailMissing);
 }
 
-void CellFilm::setPlace(const KeptIn& place, const CaptureRef& capture)
+void CellFilm::setPlace(const rpc::KeptIn& place, const CaptureRef& capture)
 {
     m_place = place;
     m_capture = capture;
@@ -58,7 +58,7 @@ void CellFilm::show(const Cell& cell, int batch)
     load();
 }
 
-void CellFilm::showReplayed(const CellRequest& cell, int batch)
+void CellFilm::showReplayed(const replay::CellRequest& cell, int batch)
 {
     m_subject.request = cell;
     m_subject.cell.reset();
@@ -84,7 +84,7 @@ void CellFilm::showBatch(int batch)
     load();
 }
 
-void CellFilm::setMode(FilmMode mode, const CellRequest& other)
+void CellFilm::setMode(FilmMode mode, const replay::CellRequest& other)
 {
     const bool same = m_subject.mode == mode && (mode != FilmMode::againstCell || m_subject.other == other);
     m_subject.mode = mode;
@@ -94,7 +94,7 @@ void CellFilm::setMode(FilmMode mode, const CellRequest& other)
     }
 }
 
-void CellFilm::setPlant(const std::optional<PlantedFault>& plant)
+void CellFilm::setPlant(const std::optional<replay::PlantedFault>& plant)
 {
     if (m_subject.plant != plant) {
         m_subject.plant = plant;
@@ -179,9 +179,9 @@ void CellFilm::load()
     }
 }
 
-FilmRequest CellFilm::filmRequest() const
+replay::FilmRequest CellFilm::filmRequest() const
 {
-    const CellRequest& cell = *m_subject.request;
+    const replay::CellRequest& cell = *m_subject.request;
     return {m_capture, cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other), m_subject.plant};
 }
 
@@ -234,7 +234,7 @@ void CellFilm::cancelReplay()
     }
 }
 
-void CellFilm::onReplayed(const ReplayedFilm& film)
+void CellFilm::onReplayed(const replay::ReplayedFilm& film)
 {
     // How the stored cell ended says nothing of a replay with a fault.
     const bool judged = m_subject.cell && !m_subject.plant;
@@ -271,7 +271,7 @@ void CellFilm::replayPictures()
         explain(tr("The replay stored no pictures in the session; is it still there, and may it be written?"));
         return;
     }
-    SweepOrder order;
+    rpc::SweepOrder order;
     order.request.captures = {m_capture};
     order.request.variants = {m_subject.cell->variant};
     order.request.precisions = {m_subject.cell->precision};
@@ -282,7 +282,7 @@ void CellFilm::replayPictures()
                 .arg(qstr(m_subject.cell->variant), qstr(name(m_subject.cell->precision))));
 }
 
-void CellFilm::requestDetail(int op, const Region& region)
+void CellFilm::requestDetail(int op, const replay::Region& region)
 {
     if (!m_film || m_film->request.capture.empty()) {
         return;

@@ -27,18 +27,18 @@ public:
 
     /// Where captures and cells come from. Without a session there are no stored pictures: what is shown is
     /// replayed then.
-    void setPlace(const KeptIn& place, const CaptureRef& capture);
+    void setPlace(const rpc::KeptIn& place, const CaptureRef& capture);
     void show(const Cell& cell, int batch);
     /// Of a cell that is not stored yet: a sweep of it alone, in the format given.
     void replay(const std::string& variant, Precision precision, int batch);
     /// A cell that the session need not have; nothing of it is stored.
-    void showReplayed(const CellRequest& cell, int batch);
+    void showReplayed(const replay::CellRequest& cell, int batch);
     void showBatch(int batch);
     /// A difference is replayed when asked for; `other` is what FilmMode::againstCell holds the cell against.
-    void setMode(FilmMode mode, const CellRequest& other = {});
+    void setMode(FilmMode mode, const replay::CellRequest& other = {});
     /// Of whatever cell is shown: replayed with this fault, or without one. Another capture has none.
-    void setPlant(const std::optional<PlantedFault>& plant);
-    const std::optional<PlantedFault>& plant() const { return m_subject.plant; }
+    void setPlant(const std::optional<replay::PlantedFault>& plant);
+    const std::optional<replay::PlantedFault>& plant() const { return m_subject.plant; }
     /// No cell; `why` is said in place of a film.
     void clear(const QString& why = {});
     /// More is known of this cell now; no new film for that.
@@ -49,7 +49,7 @@ public:
     void exchange(CellFilm& other);
 
     /// Answered by `detailReady` or `detailMissing`, unless something else is asked for before; `op` as in FilmFrame.
-    void requestDetail(int op, const Region& region);
+    void requestDetail(int op, const replay::Region& region);
     void dropDetail();
 
     /// Off: what the session has no pictures of is replayed, and not swept for them.
@@ -60,7 +60,7 @@ public:
     const std::optional<Cell>& cell() const { return m_subject.cell; }
     int batch() const { return m_subject.batch; }
     FilmMode mode() const { return m_subject.mode; }
-    const CellRequest& other() const { return m_subject.other; }
+    const replay::CellRequest& other() const { return m_subject.other; }
     /// The running sweep is of this cell alone, for its pictures.
     bool replaying() const { return m_replaying; }
     /// A replay was asked for and may take long.
@@ -73,19 +73,19 @@ Q_SIGNALS:
     void missing(const QString& sentence);
     void plantChanged();
     void progressed(const nanscope::Progress& progress);
-    void detailReady(std::shared_ptr<const nanscope::ReplayedFrame> frame);
+    void detailReady(std::shared_ptr<const nanscope::replay::ReplayedFrame> frame);
     void detailMissing(const QString& sentence);
 
 private:
     /// What is shown or on its way.
     struct Subject
     {
-        std::optional<CellRequest> request;
+        std::optional<replay::CellRequest> request;
         std::optional<Cell> cell; ///< as the session has it
         int batch = 0;
         FilmMode mode = FilmMode::values;
-        CellRequest other;
-        std::optional<PlantedFault> plant;
+        replay::CellRequest other;
+        std::optional<replay::PlantedFault> plant;
     };
 
     void load();
@@ -94,14 +94,14 @@ private:
     void resume(bool loading);
     void replayPictures();
     void requestReplay();
-    void onReplayed(const ReplayedFilm& film);
-    FilmRequest filmRequest() const;
+    void onReplayed(const replay::ReplayedFilm& film);
+    replay::FilmRequest filmRequest() const;
     QString replayingSentence() const;
 
     ReplayService& m_service;
     FilmLoader m_stored;
     FrameLoader m_replayed;
-    KeptIn m_place;
+    rpc::KeptIn m_place;
     CaptureRef m_capture;
     Subject m_subject;
     std::shared_ptr<const Film> m_film; ///< the last one told of

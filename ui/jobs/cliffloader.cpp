@@ -21,14 +21,14 @@ CliffLoader::~CliffLoader()
     drop();
 }
 
-void CliffLoader::request(const CliffRequest& request)
+void CliffLoader::request(const replay::CliffRequest& request)
 {
     drop();
     if (!m_service) {
         return;
     }
     m_wanted = m_service->ask(
-        cliffToJson(request), [self = QPointer<CliffLoader>(this)](int id, const nlohmann::ordered_json& answer) {
+        rpc::cliffToJson(request), [self = QPointer<CliffLoader>(this)](int id, const nlohmann::ordered_json& answer) {
             if (self) {
                 self->take(id, answer);
             }
@@ -48,13 +48,13 @@ void CliffLoader::take(int id, const nlohmann::ordered_json& answer)
         return;
     }
     if (answer.contains("cliff")) {
-        auto cliff = unpackCliff(answer);
+        auto cliff = rpc::unpackCliff(answer);
         if (!cliff) {
             fail(qstr(sentence(cliff.error())));
             return;
         }
         m_wanted = 0;
-        Q_EMIT ready(std::make_shared<const ReplayedCliff>(std::move(*cliff)));
+        Q_EMIT ready(std::make_shared<const replay::ReplayedCliff>(std::move(*cliff)));
     } else if (answer.contains("error") && answer["error"].is_string()) {
         fail(qstr(answer["error"].get<std::string>()));
     } else {

@@ -23,13 +23,13 @@ public:
     explicit CliffLoader(ReplayService* service, QObject* parent = nullptr);
     ~CliffLoader() override;
 
-    void request(const CliffRequest& request);
+    void request(const replay::CliffRequest& request);
     /// What was asked for is not wanted any more.
     void drop();
     bool busy() const { return m_wanted != 0; }
 
 Q_SIGNALS:
-    void ready(std::shared_ptr<const nanscope::ReplayedCliff> cliff);
+    void ready(std::shared_ptr<const nanscope::replay::ReplayedCliff> cliff);
     void failed(const QString& sentence);
 
 private:

@@ -30,9 +30,9 @@ bool sameCell(const Cell& a, const Cell& b)
         && a.lowering == b.lowering && a.epsilon == b.epsilon && a.environment == b.environment;
 }
 
-DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell)
+replay::DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell)
 {
-    DeepRequest request;
+    replay::DeepRequest request;
     request.capture = capture;
     request.cell.variant = cell.variant;
     request.cell.precision = cell.precision;
@@ -42,7 +42,7 @@ DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell)
     if (!cell.gauges.empty()) {
         request.cell.steps = static_cast<int>(cell.gauges.size());
     }
-    request.batch = worstBatch(cell);
+    request.batch = replay::worstBatch(cell);
     return request;
 }
 
@@ -58,12 +58,12 @@ DeepJob::~DeepJob()
     }
 }
 
-void DeepJob::measure(const DeepOrder& order)
+void DeepJob::measure(const rpc::DeepOrder& order)
 {
     if (busy() || !m_service) {
         return;
     }
-    m_id = m_service->ask(deepToJson(order), [self = QPointer<DeepJob>(this)](int id, const Json& answer) {
+    m_id = m_service->ask(rpc::deepToJson(order), [self = QPointer<DeepJob>(this)](int id, const Json& answer) {
         if (self) {
             self->take(id, answer);
         }

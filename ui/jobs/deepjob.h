@@ -17,7 +17,7 @@ namespace nanscope {
 bool sameCell(const Cell& a, const Cell& b);
 
 /// The deep gauges of a stored cell: of its worst matrix, with the overrides it was replayed with.
-DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell);
+replay::DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell);
 
 /// Measures deep gauges in the replay process, one request at a time.
 class DeepJob : public QObject
@@ -29,7 +29,7 @@ public:
     ~DeepJob() override;
 
     /// The service keeps them in this session, if one is named.
-    void measure(const DeepOrder& order);
+    void measure(const rpc::DeepOrder& order);
     /// Ends it at once for who waits; the process stops at its next instruction.
     void cancel();
     bool busy() const { return m_id != 0; }

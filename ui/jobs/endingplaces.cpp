@@ -6,10 +6,11 @@ namespace nanscope {
 
 namespace {
 
-Result<EndsLike> endingsOf(const CaptureRef& capture, int batch, const std::string& variant)
+Result<diagnose::EndsLike> endingsOf(const CaptureRef& capture, int batch, const std::string& variant)
 {
-    return openCapture(capture).and_then(
-        [&](const CaptureFile& file) { return file.output ? endingLike(file, batch, {variant}) : Result<EndsLike>(); });
+    return tensorfile::openCapture(capture).and_then([&](const tensorfile::CaptureFile& file) {
+        return file.output ? diagnose::endingLike(file, batch, {variant}) : Result<diagnose::EndsLike>();
+    });
 }
 
 } // namespace
@@ -32,7 +33,7 @@ void EndingPlaces::find(const CaptureRef& capture, int batch, const std::string&
     m_busy = true;
     background(
         m_pool, this, [capture, batch, variant] { return endingsOf(capture, batch, variant); },
-        [this, job = m_jobs.begin()](const Result<EndsLike>& endings) {
+        [this, job = m_jobs.begin()](const Result<diagnose::EndsLike>& endings) {
             if (!m_jobs.isCurrent(job)) {
                 return;
             }

@@ -26,7 +26,7 @@ public:
     bool busy() const { return m_busy; }
 
 Q_SIGNALS:
-    void found(const nanscope::EndsLike& endings);
+    void found(const nanscope::diagnose::EndsLike& endings);
 
 private:
     JobTracker m_jobs;

@@ -11,7 +11,7 @@ namespace {
 
 Result<std::vector<OpTrace>> tracesOf(const std::filesystem::path& path, const Cell& cell)
 {
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     if (!session) {
         return tl::make_unexpected(session.error());
     }

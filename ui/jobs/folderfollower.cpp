@@ -36,7 +36,7 @@ void FolderFollower::follow(const std::filesystem::path& path)
 
 void FolderFollower::watch(Watcher& watcher, const std::filesystem::path& path)
 {
-    auto folder = FolderWatch::open(path);
+    auto folder = platform::FolderWatch::open(path);
     while (folder && folder->wait([&watcher] { return watcher.cancel.cancelled(); })) {
         // Queued to this object; what arrives after stop() is of a folder that nobody asks for any more.
         const auto tell = [this, cancel = watcher.cancel] {

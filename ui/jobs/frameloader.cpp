@@ -24,12 +24,12 @@ std::string textOf(const Json& json)
 Progress progressOf(const Json& json)
 {
     Progress progress;
-    progress.job = textOf(member(json, "job"));
-    progress.phase = textOf(member(json, "phase"));
-    progress.unit = textOf(member(json, "unit"));
-    progress.message = textOf(member(json, "message"));
-    readInteger(member(json, "done"), progress.done);
-    readInteger(member(json, "total"), progress.total);
+    progress.job = textOf(rpc::member(json, "job"));
+    progress.phase = textOf(rpc::member(json, "phase"));
+    progress.unit = textOf(rpc::member(json, "unit"));
+    progress.message = textOf(rpc::member(json, "message"));
+    rpc::readInteger(rpc::member(json, "done"), progress.done);
+    rpc::readInteger(rpc::member(json, "total"), progress.total);
     return progress;
 }
 
@@ -42,8 +42,8 @@ struct FrameLoader::Film
     static constexpr auto ready = &FrameLoader::filmReady;
     static constexpr auto progressed = &FrameLoader::filmProgressed;
     static constexpr auto failed = &FrameLoader::filmFailed;
-    static constexpr auto unpack = &unpackFilm;
-    using Picture = ReplayedFilm;
+    static constexpr auto unpack = &rpc::unpackFilm;
+    using Picture = replay::ReplayedFilm;
 };
 
 struct FrameLoader::Frame
@@ -53,8 +53,8 @@ struct FrameLoader::Frame
     static constexpr auto ready = &FrameLoader::frameReady;
     static constexpr auto progressed = &FrameLoader::frameProgressed;
     static constexpr auto failed = &FrameLoader::frameFailed;
-    static constexpr auto unpack = &unpackFrame;
-    using Picture = ReplayedFrame;
+    static constexpr auto unpack = &rpc::unpackFrame;
+    using Picture = replay::ReplayedFrame;
 };
 
 FrameLoader::FrameLoader(ReplayService* service, QObject* parent)
@@ -70,14 +70,14 @@ FrameLoader::~FrameLoader()
     m_pool.waitForDone();
 }
 
-void FrameLoader::requestFilm(const FilmRequest& film)
+void FrameLoader::requestFilm(const replay::FilmRequest& film)
 {
-    request<Film>(filmToJson(film));
+    request<Film>(rpc::filmToJson(film));
 }
 
-void FrameLoader::requestFrame(const FrameRequest& frame)
+void FrameLoader::requestFrame(const replay::FrameRequest& frame)
 {
-    request<Frame>(frameToJson(frame));
+    request<Frame>(rpc::frameToJson(frame));
 }
 
 void FrameLoader::drop()
@@ -111,7 +111,7 @@ void FrameLoader::request(const Json& request)
         if (self) {
             self->template take<Kind>(id, answer);
         } else {
-            discardAnswer(answer);
+            rpc::discardAnswer(answer);
         }
     });
 }
@@ -165,7 +165,7 @@ void FrameLoader::fail(const QString& sentence)
 void FrameLoader::discard(const Json& answer)
 {
     if (answer.contains(Film::key) || answer.contains(Frame::key)) {
-        m_pool.start([answer] { discardAnswer(answer); });
+        m_pool.start([answer] { rpc::discardAnswer(answer); });
     }
 }
 

@@ -26,16 +26,16 @@ public:
     explicit FrameLoader(ReplayService* service, QObject* parent = nullptr);
     ~FrameLoader() override;
 
-    void requestFilm(const FilmRequest& request);
-    void requestFrame(const FrameRequest& request);
+    void requestFilm(const replay::FilmRequest& request);
+    void requestFrame(const replay::FrameRequest& request);
     /// Nothing that was asked for is wanted any more.
     void drop();
     void dropFrame();
     bool busy() const { return m_film.id != 0 || m_frame.id != 0; }
 
 Q_SIGNALS:
-    void filmReady(std::shared_ptr<const nanscope::ReplayedFilm> film);
-    void frameReady(std::shared_ptr<const nanscope::ReplayedFrame> frame);
+    void filmReady(std::shared_ptr<const nanscope::replay::ReplayedFilm> film);
+    void frameReady(std::shared_ptr<const nanscope::replay::ReplayedFrame> frame);
     void filmProgressed(const nanscope::Progress& progress);
     void frameProgressed(const nanscope::Progress& progress);
     void filmFailed(const QString& sentence);

@@ -17,12 +17,13 @@ namespace nanscope {
 
 namespace {
 
-Result<MeasuredSubject> subjectOf(const MeasureOrder& order, const CancelToken& cancel)
+Result<instruments::MeasuredSubject> subjectOf(const MeasureOrder& order, const CancelToken& cancel)
 {
     if (!order.impl) {
-        return measuredCell(order.cell, makeCoreDevice);
+        return instruments::measuredCell(order.cell, replay::makeCoreDevice);
     }
-    return measuredFunction(*order.impl, order.cell.variant.empty() ? std::nullopt : std::optional(order.cell), cancel);
+    return instruments::measuredFunction(
+        *order.impl, order.cell.variant.empty() ? std::nullopt : std::optional(order.cell), cancel);
 }
 
 Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order, const JobContext& job)
@@ -31,17 +32,17 @@ Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order,
     if (!subject) {
         return tl::make_unexpected(subject.error());
     }
-    const auto specimen = specimenFor(order.request, *subject);
+    const auto specimen = instruments::specimenFor(order.request, *subject);
     if (!specimen) {
         return tl::make_unexpected(specimen.error());
     }
-    Asker asker(subject->subject(), *specimen, job);
-    const auto answer = measure(order.request, asker, *subject);
+    instruments::Asker asker(subject->subject(), *specimen, job);
+    const auto answer = instruments::measure(order.request, asker, *subject);
     if (!answer) {
         return tl::make_unexpected(answer.error());
     }
-    const auto text = measureText(order.request.instrument, asker, *answer);
-    const auto json = jsonText(measureJson(order.request.instrument, asker, *answer));
+    const auto text = instruments::measureText(order.request.instrument, asker, *answer);
+    const auto json = jsonText(instruments::measureJson(order.request.instrument, asker, *answer));
     return std::make_shared<const MeasureResult>(MeasureResult {order, *answer, qstr(text), qstr(json)});
 }
 

@@ -17,16 +17,16 @@ namespace nanscope {
 /// What is measured of whom: a replay, or a function of the user's.
 struct MeasureOrder
 {
-    MeasureRequest request;
-    CellChoice cell; ///< replayed, or what the function claims to be; an empty variant: not said
-    std::optional<ImplChoice> impl;
+    instruments::MeasureRequest request;
+    instruments::CellChoice cell; ///< replayed, or what the function claims to be; an empty variant: not said
+    std::optional<instruments::ImplChoice> impl;
 };
 
 /// In the words of `nanscope measure`.
 struct MeasureResult
 {
     MeasureOrder order;
-    MeasureAnswer answer;
+    instruments::MeasureAnswer answer;
     QString text;
     QString json;
 };

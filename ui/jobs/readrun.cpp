@@ -22,18 +22,18 @@ void takeOverShippedSession(const fs::path& folder, const fs::path& own)
     std::error_code ignored;
     const fs::path absolute = fs::canonical(folder, ignored);
     const fs::path shipped = absolute / (absolute.filename().string() + ".nanscope");
-    if (!fs::exists(own, ignored) && isSessionFile(shipped)) {
-        if (makePrivateFolders(own.parent_path())) {
+    if (!fs::exists(own, ignored) && session::isSessionFile(shipped)) {
+        if (platform::makePrivateFolders(own.parent_path())) {
             fs::copy_file(shipped, own, ignored);
             fs::permissions(own, fs::perms::owner_read | fs::perms::owner_write, ignored);
         }
     }
 }
 
-void takeDiagnosis(ReadRun& read, const Session& session)
+void takeDiagnosis(ReadRun& read, const session::Session& session)
 {
-    auto stored = storedDiagnosis(session);
-    read.changed = !stored || stored->from != judgedFrom(*read.loaded.run, read.loaded.userFiles, &session);
+    auto stored = workflow::storedDiagnosis(session);
+    read.changed = !stored || stored->from != workflow::judgedFrom(*read.loaded.run, read.loaded.userFiles, &session);
     if (!stored) {
         return;
     }
@@ -44,63 +44,63 @@ void takeDiagnosis(ReadRun& read, const Session& session)
     read.loaded.diagnosis = std::make_shared<const Diagnosis>(std::move(stored->diagnosis));
 }
 
-Result<ReadRun> taken(OpenedRun opened, const fs::path& path, const UserFilesOf& userFilesOf)
+Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const UserFilesOf& userFilesOf)
 {
     ReadRun read;
     read.changed = true;
     LoadedRun& loaded = read.loaded;
-    const Session* session = opened.session ? &*opened.session : nullptr;
+    const session::Session* session = opened.session ? &*opened.session : nullptr;
     loaded.opened = path;
     loaded.session = session ? session->path() : fs::path();
     if (userFilesOf) {
         loaded.userFiles = userFilesOf(session ? session->path() : path);
-        loaded.userFilesAsRead = useVariantsOf(session, loaded.userFiles, opened.run);
+        loaded.userFilesAsRead = workflow::useVariantsOf(session, loaded.userFiles, opened.run);
     }
-    loaded.triage = std::make_shared<const Diagnosis>(triageRun(opened.run));
+    loaded.triage = std::make_shared<const Diagnosis>(diagnose::triageRun(opened.run));
     loaded.run = std::make_shared<const RunData>(std::move(opened.run));
     if (session) {
-        auto cells = cellsThatHold(*session);
+        auto cells = replay::cellsThatHold(*session);
         if (!cells) {
             return tl::make_unexpected(cells.error());
         }
         loaded.cells = std::move(*cells);
-        loaded.observed = storedObservations(*session).value_or(Observations {});
+        loaded.observed = workflow::storedObservations(*session).value_or(Observations {});
         takeDiagnosis(read, *session);
     }
     return read;
 }
 
-OpenOptions optionsFor(const fs::path& path)
+workflow::OpenOptions optionsFor(const fs::path& path)
 {
-    OpenOptions options;
-    options.points = Points::none;
-    if (!isSessionFile(path)) {
-        options.session = Session::defaultPath(path);
+    workflow::OpenOptions options;
+    options.points = workflow::Points::none;
+    if (!session::isSessionFile(path)) {
+        options.session = session::Session::defaultPath(path);
         takeOverShippedSession(path, options.session);
     }
     return options;
 }
 
 /// As it was when the run was read; another program may have stored a variant meanwhile.
-JudgedFrom judgedFromOf(const LoadedRun& run)
+workflow::JudgedFrom judgedFromOf(const LoadedRun& run)
 {
-    const auto session = openSessionOfRun(run.session, OpenMode::readOnly, run.key());
-    return judgedFrom(*run.run, run.userFiles, session ? &*session : nullptr);
+    const auto session = session::openSessionOfRun(run.session, session::OpenMode::readOnly, run.key());
+    return workflow::judgedFrom(*run.run, run.userFiles, session ? &*session : nullptr);
 }
 
 } // namespace
 
 Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const UserFilesOf& userFilesOf)
 {
-    const auto take = [&](OpenedRun opened) { return taken(std::move(opened), path, userFilesOf); };
-    auto read = openRun(path, optionsFor(path), job).and_then(take);
+    const auto take = [&](workflow::OpenedRun opened) { return taken(std::move(opened), path, userFilesOf); };
+    auto read = workflow::openRun(path, optionsFor(path), job).and_then(take);
     // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
     // full.
-    if (read || isSessionFile(path) || read.error().kind == ErrorKind::cancelled) {
+    if (read || session::isSessionFile(path) || read.error().kind == ErrorKind::cancelled) {
         return read;
     }
     const auto problem = sentence(read.error());
-    return openRun(path, {}, job).and_then(take).map([&](ReadRun without) {
+    return workflow::openRun(path, {}, job).and_then(take).map([&](ReadRun without) {
         without.loaded.sessionProblem = problem;
         return without;
     });
@@ -110,10 +110,10 @@ Result<RunData> runWithPoints(const LoadedRun& run)
 {
     if (run.session.empty()) {
         auto whole = *run.run;
-        keepJudgingPoints(whole);
+        workflow::keepJudgingPoints(whole);
         return whole;
     }
-    const auto session = openSessionOfRun(run.session, OpenMode::readOnly, run.key());
+    const auto session = session::openSessionOfRun(run.session, session::OpenMode::readOnly, run.key());
     if (!session) {
         return tl::make_unexpected(session.error());
     }
@@ -121,23 +121,23 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     if (!stored) {
         return stored;
     }
-    return readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
+    return workflow::readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
-Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options, const JobContext& job)
+Result<Diagnosis> judgeRun(const LoadedRun& run, const diagnose::DiagnoseOptions& options, const JobContext& job)
 {
     auto whole = runWithPoints(run);
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
     const auto from = judgedFromOf(run);
-    auto diagnosis = diagnoseWith(readUserFiles(run.userFiles), *whole, options, job);
+    auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles), *whole, options, job);
     // A session that was opened as such keeps only what its reader says of it.
     const bool finished = diagnosis && diagnosis->stopped.empty();
-    if (finished && !run.session.empty() && (!isSessionFile(run.opened) || !options.ran.empty())) {
+    if (finished && !run.session.empty() && (!session::isSessionFile(run.opened) || !options.ran.empty())) {
         // One that is read-only keeps its old diagnosis; the new one is shown all the same.
-        if (auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key())) {
-            (void)storeDiagnosis(*session, *diagnosis, from);
+        if (auto session = session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key())) {
+            (void)workflow::storeDiagnosis(*session, *diagnosis, from);
         }
     }
     return diagnosis;
@@ -145,11 +145,11 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options,
 
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed)
 {
-    auto session = openSessionOfRun(run.session, OpenMode::readWrite, run.key());
+    auto session = session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key());
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    return storeObservations(*session, observed);
+    return workflow::storeObservations(*session, observed);
 }
 
 } // namespace nanscope

@@ -25,7 +25,7 @@ Result<ReadRun> loadRun(const std::filesystem::path& path, const JobContext& job
 Result<RunData> runWithPoints(const LoadedRun& run);
 
 /// Judges a run and stores the diagnosis in its session, if it has one.
-Result<Diagnosis> judgeRun(const LoadedRun& run, const DiagnoseOptions& options, const JobContext& job);
+Result<Diagnosis> judgeRun(const LoadedRun& run, const diagnose::DiagnoseOptions& options, const JobContext& job);
 
 /// Keeps what the owner of the run saw in the run's own session.
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed);

@@ -39,16 +39,16 @@ QStringList textsOf(const Json& json)
 int idOf(const Json& answer)
 {
     std::int64_t id = 0;
-    readInteger(member(answer, "id"), id);
+    rpc::readInteger(rpc::member(answer, "id"), id);
     return std::in_range<int>(id) ? static_cast<int>(id) : 0;
 }
 
 Progress progressOf(const Json& json)
 {
-    const auto text = [&](const char* key) { return textOf(member(json, key)).toStdString(); };
+    const auto text = [&](const char* key) { return textOf(rpc::member(json, key)).toStdString(); };
     Progress progress {text("job"), text("phase"), 0, 0, text("unit"), text("message")};
-    readInteger(member(json, "done"), progress.done);
-    readInteger(member(json, "total"), progress.total);
+    rpc::readInteger(rpc::member(json, "done"), progress.done);
+    rpc::readInteger(rpc::member(json, "total"), progress.total);
     return progress;
 }
 
@@ -80,7 +80,7 @@ void ReplayService::takeLine(const QByteArray& line)
 {
     // A library that prints a few words is no fault; short lines cost more than their length.
     constexpr qint64 perLine = 64;
-    const Json answer = parseServiceLine(line.toStdString());
+    const Json answer = rpc::parseServiceLine(line.toStdString());
     if (!answer.is_object() || !handle(answer)) {
         m_rubbish += line.size() + perLine;
     }
@@ -111,7 +111,7 @@ bool ReplayService::handle(const Json& answer)
     if (answerQuestion(id, answer, ends)) {
         return true;
     }
-    discardAnswer(answer);
+    rpc::discardAnswer(answer);
     return awaited;
 }
 
@@ -119,13 +119,13 @@ void ReplayService::handleHello(const Json& hello)
 {
     m_ready = true;
     m_helloTimer.stop();
-    QStringList parts {textOf(member(hello, "engine"))};
-    const Json& devices = member(hello, "devices");
+    QStringList parts {textOf(rpc::member(hello, "engine"))};
+    const Json& devices = rpc::member(hello, "devices");
     for (std::size_t i = 0; devices.is_array() && i < std::min<std::size_t>(devices.size(), 20); ++i) {
-        parts << textOf(member(devices[i], "name")).toUpper();
+        parts << textOf(rpc::member(devices[i], "name")).toUpper();
     }
     m_engine = parts.join(QStringLiteral(" · "));
-    m_notes = textsOf(member(hello, "notes"));
+    m_notes = textsOf(rpc::member(hello, "notes"));
     sendOrder();
     sendQuestions();
     Q_EMIT stateChanged();

@@ -20,10 +20,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr int helloId = 1;
 
-Json requestOf(const SweepOrder& order, int id)
+Json requestOf(const rpc::SweepOrder& order, int id)
 {
     Json json {{"id", id}};
-    json.update(sweepToJson(order));
+    json.update(rpc::sweepToJson(order));
     return json;
 }
 
@@ -31,7 +31,7 @@ Json requestOf(const SweepOrder& order, int id)
 
 std::deque<ServiceProgram> servicePrograms()
 {
-    const QString folder = exactText(programFolder().string());
+    const QString folder = exactText(platform::programFolder().string());
     const QString fromEnvironment = qEnvironmentVariable("NANSCOPE_WORKER");
     const QString fromSettings = QSettings().value(QStringLiteral("worker/path")).toString();
     std::deque<ServiceProgram> programs;
@@ -76,7 +76,7 @@ ReplayService::~ReplayService()
         m_process->kill();
         m_process->waitForFinished();
     }
-    removeAbandonedBlocks();
+    platform::removeAbandonedBlocks();
 }
 
 void ReplayService::start()
@@ -142,7 +142,7 @@ void ReplayService::dropProcess()
     };
     QMetaObject::invokeMethod(ended, silence, Qt::QueuedConnection);
     connect(ended, &QProcess::finished, ended, &QObject::deleteLater);
-    connect(ended, &QObject::destroyed, [] { removeAbandonedBlocks(); });
+    connect(ended, &QObject::destroyed, [] { platform::removeAbandonedBlocks(); });
     if (ended->state() == QProcess::NotRunning) {
         ended->deleteLater();
     }
@@ -206,7 +206,7 @@ void ReplayService::send(const Json& request)
     }
 }
 
-void ReplayService::sweep(const SweepOrder& order)
+void ReplayService::sweep(const rpc::SweepOrder& order)
 {
     if (m_programs.empty()) {
         Q_EMIT failed(
@@ -227,7 +227,7 @@ void ReplayService::sweep(const SweepOrder& order)
 void ReplayService::sendOrder()
 {
     if (m_order && !std::exchange(m_orderSent, true)) {
-        const SweepRequest& request = m_order->request;
+        const replay::SweepRequest& request = m_order->request;
         m_cellsLeft = std::ssize(request.captures) * std::ssize(request.variants) * std::ssize(request.precisions);
         send(requestOf(*m_order, m_job));
     }

@@ -49,7 +49,7 @@ public:
     ~ReplayService() override;
 
     void start();
-    void sweep(const SweepOrder& order);
+    void sweep(const rpc::SweepOrder& order);
     void cancel();
 
     /// For everything but sweeps: what the service answers to this request (serve.h), the last time with "done",
@@ -63,7 +63,7 @@ public:
     bool available() const { return !m_programs.empty(); }
     bool running() const { return m_job != 0; }
     /// What the running sweep replays; none when there is none.
-    const SweepOrder* order() const { return m_order ? &*m_order : nullptr; }
+    const rpc::SweepOrder* order() const { return m_order ? &*m_order : nullptr; }
     bool alive() const { return m_process != nullptr; }
     /// True once the process answered, or when there is none to wait for.
     bool settled() const { return m_ready || !m_process; }
@@ -119,7 +119,7 @@ private:
     QString m_engine;
     QStringList m_notes;
     QString m_errors; ///< end of the process's stderr
-    std::optional<SweepOrder> m_order; ///< of the running sweep
+    std::optional<rpc::SweepOrder> m_order; ///< of the running sweep
     bool m_orderSent = false;
     qsizetype m_cellsLeft = 0; ///< that the running sweep may still bring
     std::map<int, Question> m_questions; ///< by id

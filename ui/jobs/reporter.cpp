@@ -17,52 +17,55 @@ namespace {
 
 struct Made
 {
-    std::shared_ptr<const ReportInput> input;
+    std::shared_ptr<const report::ReportInput> input;
     std::shared_ptr<const ReportPreview> preview;
 };
 
-Result<Made> make(const ReportSubject& subject, std::shared_ptr<const ReportInput> input, const ReportOptions& options)
+Result<Made> make(const ReportSubject& subject, std::shared_ptr<const report::ReportInput> input,
+    const report::ReportOptions& options)
 {
     if (!input) {
         auto read = reportInput(subject);
         if (!read) {
             return tl::make_unexpected(read.error());
         }
-        input = std::make_shared<const ReportInput>(std::move(*read));
+        input = std::make_shared<const report::ReportInput>(std::move(*read));
     }
     auto preview = std::make_shared<const ReportPreview>(reportPreview(*input, options));
     return Made {std::move(input), std::move(preview)};
 }
 
-QString leftOut(BundledCapture capture)
+QString leftOut(report::BundledCapture capture)
 {
     switch (capture) {
-    case BundledCapture::tooLarge:
+    case report::BundledCapture::tooLarge:
         return Reporter::tr("the capture is left out: with it the bundle would be larger than an issue takes");
-    case BundledCapture::notReadable:
+    case report::BundledCapture::notReadable:
         return Reporter::tr("the capture is left out: it cannot be read");
-    case BundledCapture::included:
-    case BundledCapture::notAsked:
+    case report::BundledCapture::included:
+    case report::BundledCapture::notAsked:
         break;
     }
     return {};
 }
 
-Result<QString> writeZip(const std::filesystem::path& path, const ReportInput& input, const BundleOptions& options)
+Result<QString> writeZip(
+    const std::filesystem::path& path, const report::ReportInput& input, const report::BundleOptions& options)
 {
-    return writeBundle(path, input, options).map([](const WrittenBundle& bundle) {
+    return report::writeBundle(path, input, options).map([](const report::WrittenBundle& bundle) {
         return bundle.reproducer
             ? leftOut(bundle.capture)
             : Reporter::tr("repro.py is left out: with it the bundle would be larger than an issue takes");
     });
 }
 
-Result<Reproducer> reproducerFor(const ReportInput& input, const BundleOptions& options, const JobContext& job)
+Result<report::Reproducer> reproducerFor(
+    const report::ReportInput& input, const report::BundleOptions& options, const JobContext& job)
 {
-    ReproducerOptions wanted;
+    reproduce::ReproducerOptions wanted;
     wanted.synthetic = !options.capture;
     wanted.hidden = options.report.redactions;
-    return reproducerOrReason(input, wanted, job);
+    return reproduce::reproducerOrReason(input, wanted, job);
 }
 
 void enter(const JobContext& job, const char* phase)
@@ -98,7 +101,9 @@ Result<QString> writePrepared(const SaveJob& save)
 {
     return isBundle(save)
         ? writeZip(save.path, *save.input, save.options)
-        : writeReport(save.path, *save.input, save.options.report).map([](const auto& /*files*/) { return QString(); });
+        : report::writeReport(save.path, *save.input, save.options.report).map([](const auto& /*files*/) {
+              return QString();
+          });
 }
 
 } // namespace
@@ -119,7 +124,7 @@ Reporter::~Reporter()
     }
 }
 
-void Reporter::setOptions(const BundleOptions& options)
+void Reporter::setOptions(const report::BundleOptions& options)
 {
     m_options = options;
     preview();
@@ -193,7 +198,7 @@ void Reporter::copyIssueText()
     run(
         [subject = m_subject(), options = m_options.report] {
             return reportInput(subject).map(
-                [&](const ReportInput& input) { return qstr(markdownReport(input, options)); });
+                [&](const report::ReportInput& input) { return qstr(report::markdownReport(input, options)); });
         },
         [this](const QString& text) { Q_EMIT issueText(text); });
 }

@@ -21,9 +21,9 @@ namespace nanscope {
 struct SaveJob
 {
     std::filesystem::path path;
-    BundleOptions options; ///< with the reproducer, once it is made
+    report::BundleOptions options; ///< with the reproducer, once it is made
     CancelToken cancel;
-    std::optional<ReportInput> input; ///< once it is made
+    std::optional<report::ReportInput> input; ///< once it is made
     bool writing = false;
 };
 
@@ -37,8 +37,8 @@ public:
     explicit Reporter(std::function<ReportSubject()> subject, QObject* parent = nullptr);
     ~Reporter() override;
 
-    const BundleOptions& options() const { return m_options; }
-    void setOptions(const BundleOptions& options);
+    const report::BundleOptions& options() const { return m_options; }
+    void setOptions(const report::BundleOptions& options);
     /// False while nobody looks: no preview is made and none is kept.
     void setWatched(bool watched);
     /// What the report is made of is no longer what it was.
@@ -71,8 +71,8 @@ private:
     void endSave(const std::shared_ptr<SaveJob>& save, const Result<QString>& note);
 
     std::function<ReportSubject()> m_subject;
-    BundleOptions m_options;
-    std::shared_ptr<const ReportInput> m_input; ///< of the preview, kept while only the options change
+    report::BundleOptions m_options;
+    std::shared_ptr<const report::ReportInput> m_input; ///< of the preview, kept while only the options change
     bool m_watched = false;
     bool m_previewing = false;
     bool m_stale = false; ///< something changed while a preview was made

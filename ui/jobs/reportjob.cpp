@@ -22,7 +22,7 @@ void applyTicks(CaptureVerdict& verdict, const LoadedRun& loaded)
     if (ticks == loaded.ticks.end() || ticks->second.empty()) {
         return;
     }
-    if (auto again = rejudge(verdict, ticks->second)) {
+    if (auto again = diagnose::rejudge(verdict, ticks->second)) {
         verdict = std::move(*again);
     }
 }
@@ -45,9 +45,10 @@ std::string commandLine(const LoadedRun& loaded)
 {
     const auto opened = loaded.opened.lexically_normal();
     const auto name = opened.has_filename() ? opened.filename() : opened.parent_path().filename();
-    auto text = "nanscope report " + shellQuoted(name.string()) + variantFileWords(loaded.userFiles.variants, true);
+    auto text = "nanscope report " + platform::shellQuoted(name.string())
+        + report::variantFileWords(loaded.userFiles.variants, true);
     const auto add = [&text](const char* option, const std::filesystem::path& path) {
-        text += path.empty() ? std::string() : option + shellQuoted(path.filename().string());
+        text += path.empty() ? std::string() : option + platform::shellQuoted(path.filename().string());
     };
     add(" --env ", loaded.userFiles.environment);
     for (const auto& path : loaded.userFiles.advisories) {
@@ -62,8 +63,8 @@ std::string commandLine(const LoadedRun& loaded)
 Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
 {
     return runWithPoints(run).map([&](RunData whole) {
-        addEnvironment(whole, readUserFiles(run.userFiles));
-        return weighed(diagnosisOf(run), run.observed, whole, run.userFiles, true).rollback;
+        workflow::addEnvironment(whole, workflow::readUserFiles(run.userFiles));
+        return workflow::weighed(diagnosisOf(run), run.observed, whole, run.userFiles, true).rollback;
     });
 }
 
@@ -72,33 +73,34 @@ std::string suggestedReportName(const RunData& run)
     return printable(run.name) + "-report.md";
 }
 
-Result<ReportInput> reportInput(const ReportSubject& subject)
+Result<report::ReportInput> reportInput(const ReportSubject& subject)
 {
     const LoadedRun& loaded = subject.run;
     auto whole = runWithPoints(loaded);
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    addEnvironment(*whole, readUserFiles(loaded.userFiles));
-    ReportSource source {std::move(*whole), diagnosisOf(loaded), loaded.observed, loaded.cells, loaded.userFiles};
+    workflow::addEnvironment(*whole, workflow::readUserFiles(loaded.userFiles));
+    workflow::ReportSource source {
+        std::move(*whole), diagnosisOf(loaded), loaded.observed, loaded.cells, loaded.userFiles};
     source.commandLine = commandLine(loaded);
     source.about = subject.about;
     if (loaded.session.empty()) {
-        return nanscope::reportInput(std::move(source), nullptr);
+        return nanscope::workflow::reportInput(std::move(source), nullptr);
     }
-    const auto session = openSessionOfRun(loaded.session, OpenMode::readOnly, loaded.key());
+    const auto session = session::openSessionOfRun(loaded.session, session::OpenMode::readOnly, loaded.key());
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    return nanscope::reportInput(std::move(source), &*session);
+    return nanscope::workflow::reportInput(std::move(source), &*session);
 }
 
-ReportPreview reportPreview(const ReportInput& input, const ReportOptions& options)
+ReportPreview reportPreview(const report::ReportInput& input, const report::ReportOptions& options)
 {
-    const Capture* capture = mainCapture(input);
-    return {capture ? capture->file : std::string(), markdownReport(input, options),
-        reportFiles(input, options, ReportFormat::markdown, suggestedReportName(input.run)),
-        reportRedactions(input, options)};
+    const Capture* capture = report::mainCapture(input);
+    return {capture ? capture->file : std::string(), report::markdownReport(input, options),
+        report::reportFiles(input, options, report::ReportFormat::markdown, suggestedReportName(input.run)),
+        report::reportRedactions(input, options)};
 }
 
 } // namespace nanscope

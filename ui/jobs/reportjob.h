@@ -23,8 +23,8 @@ struct ReportPreview
 {
     std::string about; ///< file name of the capture it is about, empty without captures
     std::string issue; ///< the body of an issue: without pictures, which it cannot hold
-    std::vector<ReportFile> files; ///< the Markdown as saved under its suggested name, and its pictures
-    std::vector<Redaction> redactions; ///< made in the issue text
+    std::vector<report::ReportFile> files; ///< the Markdown as saved under its suggested name, and its pictures
+    std::vector<report::Redaction> redactions; ///< made in the issue text
 };
 
 /// "RUN-report.md", which also names the pictures.
@@ -35,7 +35,7 @@ std::string suggestedReportName(const RunData& run);
 Result<std::optional<Rollback>> adviceOf(const LoadedRun& run);
 
 /// Reads the run afresh from its session.
-Result<ReportInput> reportInput(const ReportSubject& subject);
-ReportPreview reportPreview(const ReportInput& input, const ReportOptions& options);
+Result<report::ReportInput> reportInput(const ReportSubject& subject);
+ReportPreview reportPreview(const report::ReportInput& input, const report::ReportOptions& options);
 
 } // namespace nanscope

@@ -13,7 +13,7 @@ namespace nanscope {
 
 namespace {
 
-Series seriesOf(const Trace& trace, int rank, std::int64_t shift)
+Series seriesOf(const diagnose::Trace& trace, int rank, std::int64_t shift)
 {
     Series series;
     series.name = trace.name;
@@ -51,9 +51,9 @@ std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData
     runs->nameB = b.name == a.name ? b.root : b.name;
     runs->shift = shift;
     runs->partial = isCut(a) || isCut(b);
-    runs->comparison = compareRuns(a, b, shift);
+    runs->comparison = diagnose::compareRuns(a, b, shift);
     std::set<std::string> drawn;
-    for (const SeriesComparison& one : runs->comparison.series) {
+    for (const diagnose::SeriesComparison& one : runs->comparison.series) {
         // Of several ranks the first stands for its run.
         if (!drawn.insert(one.name).second) {
             continue;

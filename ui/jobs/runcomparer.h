@@ -22,7 +22,7 @@ struct ComparedRuns
     std::string nameB;
     std::int64_t shift = 0;
     bool partial = false; ///< one of them has more points than are read
-    RunComparison comparison;
+    diagnose::RunComparison comparison;
     RunData both;
 };
 

@@ -22,12 +22,12 @@ constexpr int timesTheirShowing = 20;
 
 std::string LoadedRun::key() const
 {
-    return hashText(run->root);
+    return session::hashText(run->root);
 }
 
-KeptIn LoadedRun::place() const
+rpc::KeptIn LoadedRun::place() const
 {
-    return session.empty() ? KeptIn() : KeptIn {session.string(), key()};
+    return session.empty() ? rpc::KeptIn() : rpc::KeptIn {session.string(), key()};
 }
 
 RunLoader::RunLoader(QObject* parent)
@@ -101,7 +101,7 @@ void RunLoader::judge(const LoadedRun& run, const std::vector<std::string>& ran)
 {
     const JobContext context = begin();
     m_judging = true;
-    DiagnoseOptions options;
+    diagnose::DiagnoseOptions options;
     options.ran = ran;
     options.timeLimit = m_timeLimit;
     options.arrived = collector(m_job);

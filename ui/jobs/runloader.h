@@ -34,19 +34,19 @@ struct LoadedRun
     std::map<std::string, std::vector<std::string>> ticks; ///< by capture: what the user left of the plausible set
     Observations observed; ///< what the owner of the run said they saw
     std::vector<Cell> cells;
-    UserFiles userFiles; ///< what the user knows of it beside what it left
-    std::vector<UserFile> userFilesAsRead; ///< the same as it was read last
+    workflow::UserFiles userFiles; ///< what the user knows of it beside what it left
+    std::vector<workflow::UserFile> userFilesAsRead; ///< the same as it was read last
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written
     std::string sessionProblem;
     /// Tells its session from another run's (openSessionOfRun).
     std::string key() const;
     /// Where what is replayed for this run is kept; nowhere without a session.
-    KeptIn place() const;
+    rpc::KeptIn place() const;
 };
 
 /// What is known of the run of this session; asked on the loader's thread.
-using UserFilesOf = std::function<UserFiles(const std::filesystem::path& session)>;
+using UserFilesOf = std::function<workflow::UserFiles(const std::filesystem::path& session)>;
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
 class RunLoader : public QObject

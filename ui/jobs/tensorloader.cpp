@@ -13,33 +13,33 @@ namespace {
 using Picture = std::shared_ptr<const MatrixPicture>;
 
 template <class Value>
-Result<void> readElements(const Tensor& tensor, std::int64_t batch, std::vector<Value>& out)
+Result<void> readElements(const tensorfile::Tensor& tensor, std::int64_t batch, std::vector<Value>& out)
 {
     out.resize(static_cast<std::size_t>(tensor.matrices().elements()));
     return tensor.read(batch, std::span<Value>(out));
 }
 
 /// Counts for the caption, from the elements where they are held, else from the tensor once more.
-Result<Scan> scanOf(const Tensor& tensor, std::int64_t batch, const MatrixPicture& picture)
+Result<Scan> scanOf(const tensorfile::Tensor& tensor, std::int64_t batch, const MatrixPicture& picture)
 {
     if (!picture.floats.empty()) {
-        return scanMatrix(
+        return tensorfile::scanMatrix(
             std::span<const float>(picture.floats), picture.tiles.rows, picture.tiles.cols, false, 0x1p-126);
     }
     if (!picture.doubles.empty()) {
-        return scanMatrix(
+        return tensorfile::scanMatrix(
             std::span<const double>(picture.doubles), picture.tiles.rows, picture.tiles.cols, false, 0x1p-1022);
     }
-    auto scans = scanTensor(tensor);
+    auto scans = tensorfile::scanTensor(tensor);
     if (!scans) {
         return tl::make_unexpected(scans.error());
     }
     return (*scans)[static_cast<std::size_t>(batch)];
 }
 
-Result<Picture> pictureOf(const Tensor& tensor, std::int64_t batch)
+Result<Picture> pictureOf(const tensorfile::Tensor& tensor, std::int64_t batch)
 {
-    auto tiles = tileTensor(tensor, batch);
+    auto tiles = tensorfile::tileTensor(tensor, batch);
     if (!tiles) {
         return tl::make_unexpected(tiles.error());
     }
@@ -72,7 +72,7 @@ void place(Result<Picture> picture, Picture& out, QString& missing)
 
 Result<TensorPictures> picturesOf(const CaptureRef& capture, std::int64_t batch)
 {
-    const auto file = openCapture(capture);
+    const auto file = tensorfile::openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }

@@ -16,12 +16,12 @@ WhatIfAnswer answerWhatIf(const RunData& run, const WhatIfQuestion& question)
 {
     WhatIfAnswer answer;
     answer.question = question;
-    answer.detector = replayDetector(run, question.detector);
-    answer.noDetector = answer.detector.empty() ? nothingToReplay(run) : std::string();
+    answer.detector = diagnose::replayDetector(run, question.detector);
+    answer.noDetector = answer.detector.empty() ? diagnose::nothingToReplay(run) : std::string();
     if (run.captures.empty()) {
-        answer.noGuard = noCaptureToGuard();
+        answer.noGuard = diagnose::noCaptureToGuard();
     } else {
-        answer.guard = guardWhatIf(run, question.guard);
+        answer.guard = diagnose::guardWhatIf(run, question.guard);
     }
     return answer;
 }
@@ -88,7 +88,7 @@ void WhatIfJob::ask()
                 done.run = std::make_shared<const RunData>(std::move(*read));
             }
             auto answer = answerWhatIf(*done.run, question);
-            answer.newestPoints = newestJudgingPoints(*loaded.run);
+            answer.newestPoints = workflow::newestJudgingPoints(*loaded.run);
             done.answer = std::make_shared<const WhatIfAnswer>(std::move(answer));
             return done;
         },

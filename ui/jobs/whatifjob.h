@@ -20,16 +20,16 @@ namespace nanscope {
 /// What is asked of both parts.
 struct WhatIfQuestion
 {
-    DetectorQuestion detector {};
-    GuardQuestion guard {};
+    diagnose::DetectorQuestion detector {};
+    diagnose::GuardQuestion guard {};
 };
 
 struct WhatIfAnswer
 {
     WhatIfQuestion question;
-    std::vector<DetectorReplay> detector;
+    std::vector<diagnose::DetectorReplay> detector;
     std::string noDetector; ///< why there is none
-    GuardWhatIf guard;
+    diagnose::GuardWhatIf guard;
     std::string noGuard; ///< why there is none
     std::optional<std::int64_t> newestPoints; ///< of each series that was read; none for all
 };

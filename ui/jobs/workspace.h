@@ -37,8 +37,8 @@ public:
     void rescan();
     /// Files in which the user says what they know of the run. Read first: where one of them cannot be used none is
     /// taken, and userFileRefused() says why. Else userFilesChanged(), and the run is judged again.
-    void addUserFiles(UserFileKind kind, const QStringList& paths);
-    void removeUserFile(UserFileKind kind, const QString& path);
+    void addUserFiles(workflow::UserFileKind kind, const QStringList& paths);
+    void removeUserFile(workflow::UserFileKind kind, const QString& path);
     /// Imports what is added to the folder while it is open.
     void setFollowing(bool following);
     bool following() const { return m_following; }
@@ -55,9 +55,9 @@ public:
     void showCell(const Cell& cell, int batch = 0);
     void showFilmBatch(int batch);
     /// Values, or the difference of every op to another replay of it, that of `other` for FilmMode::againstCell.
-    void setFilmMode(FilmMode mode, const CellRequest& other = {});
+    void setFilmMode(FilmMode mode, const replay::CellRequest& other = {});
     /// Of the selected capture; the newest request stops the one before.
-    void replayCliff(CliffRequest request);
+    void replayCliff(replay::CliffRequest request);
     void dropCliff();
     /// Replays what the sweep shows and has no cell of yet; all of it again where nothing is missing.
     void sweepSelected();
@@ -136,7 +136,7 @@ Q_SIGNALS:
     void cellAdded(const nanscope::Cell& cell);
     void filmChanged(std::shared_ptr<const nanscope::Film> film);
     void filmMissing(const QString& sentence);
-    void cliffReady(std::shared_ptr<const nanscope::ReplayedCliff> cliff);
+    void cliffReady(std::shared_ptr<const nanscope::replay::ReplayedCliff> cliff);
     void cliffFailed(const QString& sentence);
     void deepProgressed(int done, int total);
     void deepMeasured(const nanscope::Cell& cell);
@@ -156,9 +156,9 @@ private:
     void follow();
     void reportRejections();
     QStringList userFileProblems() const;
-    UserFiles userFilesSoon() const;
-    void setUserFiles(const UserFiles& userFiles, bool strict);
-    void onUserFilesRead(const UserFiles& userFiles, UserFacts known, bool strict);
+    workflow::UserFiles userFilesSoon() const;
+    void setUserFiles(const workflow::UserFiles& userFiles, bool strict);
+    void onUserFilesRead(const workflow::UserFiles& userFiles, workflow::UserFacts known, bool strict);
     void judgeAgain();
     void adviseAgain();
     void adviseAsObserved();
@@ -167,11 +167,12 @@ private:
     void nameCapture(Cell& cell, const std::string& path) const;
     void onCell(Cell cell);
     void onDeep(Cell cell);
-    void onCliff(const std::shared_ptr<const ReplayedCliff>& replayed);
+    void onCliff(const std::shared_ptr<const replay::ReplayedCliff>& replayed);
     void showDefaultCell();
     ReportSubject reportSubject() const;
 
-    std::optional<NoLockWait> m_leaving; ///< outlives every job, none of which may wait for a locked session then
+    std::optional<session::NoLockWait>
+        m_leaving; ///< outlives every job, none of which may wait for a locked session then
     LoadedRun m_loaded;
     int m_selected = -1;
     std::string m_deepOf; ///< path of the capture whose deep gauges were asked for last
@@ -196,7 +197,7 @@ private:
     Reporter m_reporter {[this] { return reportSubject(); }};
     QThreadPool m_userFileReader; ///< one thread: files are read in the order in which they are named
     JobTracker m_userFileReadings;
-    UserFiles m_asked; ///< of the newest of them
+    workflow::UserFiles m_asked; ///< of the newest of them
     int m_readingUserFiles = 0;
     JobTracker m_advice;
     bool m_advising = false;

@@ -46,7 +46,7 @@ void Workspace::showDefaultCell()
     const bool canReplay = shown && m_service.available() && !sweeping();
     if (const Cell* cell = defaultCell()) {
         m_film.show(*cell, batch);
-    } else if (const Variant* ran = canReplay ? quickReplay(*shown, judged) : nullptr) {
+    } else if (const replay::Variant* ran = canReplay ? quickReplay(*shown, judged) : nullptr) {
         m_film.replay(std::string(ran->name), ran->precision, batch);
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
@@ -63,12 +63,12 @@ void Workspace::showFilmBatch(int batch)
     m_film.showBatch(batch);
 }
 
-void Workspace::setFilmMode(FilmMode mode, const CellRequest& other)
+void Workspace::setFilmMode(FilmMode mode, const replay::CellRequest& other)
 {
     m_film.setMode(mode, other);
 }
 
-void Workspace::replayCliff(CliffRequest request)
+void Workspace::replayCliff(replay::CliffRequest request)
 {
     if (const Capture* shown = capture()) {
         request.capture = *shown;
@@ -77,13 +77,13 @@ void Workspace::replayCliff(CliffRequest request)
     }
 }
 
-void Workspace::onCliff(const std::shared_ptr<const ReplayedCliff>& replayed)
+void Workspace::onCliff(const std::shared_ptr<const replay::ReplayedCliff>& replayed)
 {
-    ReplayedCliff cliff = *replayed;
-    for (CliffReplay& replay : cliff.replays) {
+    replay::ReplayedCliff cliff = *replayed;
+    for (replay::CliffReplay& replay : cliff.replays) {
         nameCapture(replay.cell, m_cliffOf);
     }
-    Q_EMIT cliffReady(std::make_shared<const ReplayedCliff>(std::move(cliff)));
+    Q_EMIT cliffReady(std::make_shared<const replay::ReplayedCliff>(std::move(cliff)));
 }
 
 void Workspace::dropCliff()
@@ -123,7 +123,7 @@ void Workspace::sweepSelected()
         return;
     }
     int identified = 0;
-    SweepOrder order;
+    rpc::SweepOrder order;
     order.request.captures = {*shown};
     const QStringList shownVariants = variantsToSweep(identified);
     const QStringList missing = withoutCells(shownVariants, cells());
@@ -144,7 +144,7 @@ bool Workspace::sweepingSelected() const
 /// A sweep of the window's is of one capture.
 std::string Workspace::sweptCapture() const
 {
-    const SweepOrder* order = m_service.order();
+    const rpc::SweepOrder* order = m_service.order();
     return order && !order->request.captures.empty() ? order->request.captures.front().path : std::string();
 }
 
@@ -175,9 +175,9 @@ Result<std::string> Workspace::deepCostOf(const Cell& cell) const
     if (!shown) {
         return failure(ErrorKind::usage, "no capture is selected");
     }
-    return deepCost(matrixShape(shown->input.shape), deepRequest(*shown, cell).cell)
-        .and_then([](const DeepCost& cost) -> Result<std::string> {
-            return allowDeep(cost).map([&] { return deepCostText(cost); });
+    return replay::deepCost(matrixShape(shown->input.shape), deepRequest(*shown, cell).cell)
+        .and_then([](const replay::DeepCost& cost) -> Result<std::string> {
+            return replay::allowDeep(cost).map([&] { return replay::deepCostText(cost); });
         });
 }
 
@@ -208,7 +208,7 @@ void Workspace::onDeep(Cell cell)
         const bool same = sameCell(*m_film.cell(), cell);
         m_film.update(cell);
         if (!same && m_film.cell()->variant == cell.variant && m_film.cell()->precision == cell.precision) {
-            showCell(cell, worstBatch(cell));
+            showCell(cell, replay::worstBatch(cell));
         }
     }
     Q_EMIT deepMeasured(cell);

@@ -43,7 +43,7 @@ void Workspace::open(const QString& path, const UserFilesOf& userFiles)
     m_follower.stop();
     m_userFileReadings.drop();
     m_loader.open(
-        path.toStdString(), userFiles ? userFiles : [](const auto& /*session*/) { return UserFiles(); });
+        path.toStdString(), userFiles ? userFiles : [](const auto& /*session*/) { return workflow::UserFiles(); });
     Q_EMIT stateChanged();
 }
 
@@ -269,7 +269,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
         m_loaded.ticks.clear();
     }
     m_loaded.diagnosis = std::move(diagnosis);
-    m_loaded.newestPoints = newestJudgingPoints(*m_loaded.run);
+    m_loaded.newestPoints = workflow::newestJudgingPoints(*m_loaded.run);
     Q_EMIT runChanged();
     adviseAsObserved();
     Q_EMIT selectionChanged();

@@ -22,27 +22,27 @@ bool canBeJudged(const RunData& run)
 } // namespace
 
 /// Who names one file while another is still read names both.
-UserFiles Workspace::userFilesSoon() const
+workflow::UserFiles Workspace::userFilesSoon() const
 {
     return m_readingUserFiles > 0 ? m_asked : m_loaded.userFiles;
 }
 
-void Workspace::addUserFiles(UserFileKind kind, const QStringList& paths)
+void Workspace::addUserFiles(workflow::UserFileKind kind, const QStringList& paths)
 {
-    UserFiles userFiles = userFilesSoon();
+    workflow::UserFiles userFiles = userFilesSoon();
     for (const QString& path : paths) {
-        userFiles = withFile(std::move(userFiles), kind, path.toStdString());
+        userFiles = workflow::withFile(std::move(userFiles), kind, path.toStdString());
     }
     setUserFiles(userFiles, true);
 }
 
-void Workspace::removeUserFile(UserFileKind kind, const QString& path)
+void Workspace::removeUserFile(workflow::UserFileKind kind, const QString& path)
 {
-    setUserFiles(withoutFile(userFilesSoon(), kind, path.toStdString()), false);
+    setUserFiles(workflow::withoutFile(userFilesSoon(), kind, path.toStdString()), false);
 }
 
 /// `strict`: what is new must be of use. What was so once is kept, and says why it no longer is.
-void Workspace::setUserFiles(const UserFiles& userFiles, bool strict)
+void Workspace::setUserFiles(const workflow::UserFiles& userFiles, bool strict)
 {
     if (!hasRun()) {
         return;
@@ -50,8 +50,9 @@ void Workspace::setUserFiles(const UserFiles& userFiles, bool strict)
     m_asked = userFiles;
     ++m_readingUserFiles;
     background(
-        m_userFileReader, this, [userFiles, place = m_loaded.place()] { return readUserFilesBeside(place, userFiles); },
-        [this, userFiles, strict, job = m_userFileReadings.begin()](UserFacts known) {
+        m_userFileReader, this,
+        [userFiles, place = m_loaded.place()] { return workflow::readUserFilesBeside(place, userFiles); },
+        [this, userFiles, strict, job = m_userFileReadings.begin()](workflow::UserFacts known) {
             --m_readingUserFiles;
             if (m_userFileReadings.isCurrent(job)) {
                 onUserFilesRead(userFiles, std::move(known), strict);
@@ -59,14 +60,14 @@ void Workspace::setUserFiles(const UserFiles& userFiles, bool strict)
         });
 }
 
-void Workspace::onUserFilesRead(const UserFiles& userFiles, UserFacts known, bool strict)
+void Workspace::onUserFilesRead(const workflow::UserFiles& userFiles, workflow::UserFacts known, bool strict)
 {
-    const auto isNew = [this](const UserFile& file) {
+    const auto isNew = [this](const workflow::UserFile& file) {
         return std::ranges::none_of(m_loaded.userFilesAsRead,
-            [&](const UserFile& before) { return before.kind == file.kind && before.path == file.path; });
+            [&](const workflow::UserFile& before) { return before.kind == file.kind && before.path == file.path; });
     };
-    const auto bad =
-        std::ranges::find_if(known.files, [&](const UserFile& file) { return strict && file.problem && isNew(file); });
+    const auto bad = std::ranges::find_if(
+        known.files, [&](const workflow::UserFile& file) { return strict && file.problem && isNew(file); });
     if (bad != known.files.end()) {
         Q_EMIT userFileRefused(qstr(sentence(*bad->problem)));
         // Reading them has made their variants known.
@@ -74,8 +75,10 @@ void Workspace::onUserFilesRead(const UserFiles& userFiles, UserFacts known, boo
         m_asked = m_loaded.userFiles;
         background(
             m_userFileReader, this,
-            [before = m_loaded.userFiles, place = m_loaded.place()] { return readUserFilesBeside(place, before); },
-            [this](const UserFacts& /*known*/) { --m_readingUserFiles; });
+            [before = m_loaded.userFiles, place = m_loaded.place()] {
+                return workflow::readUserFilesBeside(place, before);
+            },
+            [this](const workflow::UserFacts& /*known*/) { --m_readingUserFiles; });
         return;
     }
     m_loaded.userFilesAsRead = std::move(known.files);
@@ -89,7 +92,7 @@ void Workspace::onUserFilesRead(const UserFiles& userFiles, UserFacts known, boo
 QStringList Workspace::userFileProblems() const
 {
     QStringList sentences;
-    for (const UserFile& file : m_loaded.userFilesAsRead) {
+    for (const workflow::UserFile& file : m_loaded.userFilesAsRead) {
         if (file.problem) {
             sentences << qstr(sentence(*file.problem));
         }

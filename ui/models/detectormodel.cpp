@@ -14,50 +14,50 @@ namespace nanscope {
 
 namespace {
 
-StatusMark markOf(const DetectorReplay& replay)
+StatusMark markOf(const diagnose::DetectorReplay& replay)
 {
     if (replay.stop) {
-        return replay.afterwards.outcome == Afterwards::recovered ? StatusMark::caution : StatusMark::bad;
+        return replay.afterwards.outcome == diagnose::Afterwards::recovered ? StatusMark::caution : StatusMark::bad;
     }
-    if (!detectorSpeaks(replay)) {
+    if (!diagnose::detectorSpeaks(replay)) {
         return StatusMark::good;
     }
     return replay.checkable && replay.suspected.empty() ? StatusMark::none : StatusMark::unknown;
 }
 
-QString actionWord(const DetectorReplay& replay)
+QString actionWord(const diagnose::DetectorReplay& replay)
 {
     if (!replay.first) {
         return DetectorModel::tr("none");
     }
     switch (replay.options.action) {
-    case NanAction::warn:
+    case probe::NanAction::warn:
         return DetectorModel::tr("warns");
-    case NanAction::skip:
+    case probe::NanAction::skip:
         return DetectorModel::tr("skips");
-    case NanAction::raise:
+    case probe::NanAction::raise:
         break;
     }
     return DetectorModel::tr("raises");
 }
 
-QString rollbackWord(const DetectorReplay& replay)
+QString rollbackWord(const diagnose::DetectorReplay& replay)
 {
-    if (replay.options.action == NanAction::raise) {
+    if (replay.options.action == probe::NanAction::raise) {
         return replay.stop ? DetectorModel::tr("raises before") : DetectorModel::tr("no");
     }
     if (replay.stop) {
         return DetectorModel::tr("at step %1").arg(replay.stop->step);
     }
-    const bool known = !detectorSpeaks(replay) || (replay.checkable && replay.suspected.empty());
+    const bool known = !diagnose::detectorSpeaks(replay) || (replay.checkable && replay.suspected.empty());
     return known ? DetectorModel::tr("no") : DetectorModel::tr("not checkable");
 }
 
-QString text(const DetectorReplay& replay, int column)
+QString text(const diagnose::DetectorReplay& replay, int column)
 {
     switch (column) {
     case DetectorModel::process:
-        return qstr(detectorTitle(replay));
+        return qstr(diagnose::detectorTitle(replay));
     case DetectorModel::action:
         return actionWord(replay);
     case DetectorModel::step:
@@ -71,10 +71,10 @@ QString text(const DetectorReplay& replay, int column)
     }
 }
 
-QString tip(const DetectorReplay& replay, int column)
+QString tip(const diagnose::DetectorReplay& replay, int column)
 {
     const bool whole = column == DetectorModel::process || column == DetectorModel::message;
-    return whole ? text(replay, column) : sentenceCase(qstr(detectorAnswer(replay)));
+    return whole ? text(replay, column) : sentenceCase(qstr(diagnose::detectorAnswer(replay)));
 }
 
 QString headingTip(int section)
@@ -97,15 +97,15 @@ QString headingTip(int section)
 
 } // namespace
 
-void DetectorModel::setReplays(std::vector<DetectorReplay> replays)
+void DetectorModel::setReplays(std::vector<diagnose::DetectorReplay> replays)
 {
     beginResetModel();
     m_replays = std::move(replays);
-    std::stable_partition(m_replays.begin(), m_replays.end(), detectorSpeaks);
+    std::stable_partition(m_replays.begin(), m_replays.end(), diagnose::detectorSpeaks);
     endResetModel();
 }
 
-const DetectorReplay* DetectorModel::replayAt(int row) const
+const diagnose::DetectorReplay* DetectorModel::replayAt(int row) const
 {
     return row >= 0 && row < rowCount() ? &m_replays[static_cast<std::size_t>(row)] : nullptr;
 }
@@ -122,7 +122,7 @@ int DetectorModel::columnCount(const QModelIndex& parent) const
 
 QVariant DetectorModel::data(const QModelIndex& index, int role) const
 {
-    const DetectorReplay* replay = index.isValid() ? replayAt(index.row()) : nullptr;
+    const diagnose::DetectorReplay* replay = index.isValid() ? replayAt(index.row()) : nullptr;
     if (!replay) {
         return {};
     }
@@ -134,8 +134,9 @@ QVariant DetectorModel::data(const QModelIndex& index, int role) const
     case StatusRole:
         return index.column() == process ? QVariant(static_cast<int>(markOf(*replay))) : QVariant();
     case Qt::AccessibleTextRole:
-        return index.column() == process ? tr("%1: %2").arg(text(*replay, process), qstr(detectorAnswer(*replay)))
-                                         : QVariant();
+        return index.column() == process
+            ? tr("%1: %2").arg(text(*replay, process), qstr(diagnose::detectorAnswer(*replay)))
+            : QVariant();
     default:
         return {};
     }

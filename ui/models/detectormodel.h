@@ -20,9 +20,9 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    void setReplays(std::vector<DetectorReplay> replays);
-    const std::vector<DetectorReplay>& replays() const { return m_replays; }
-    const DetectorReplay* replayAt(int row) const;
+    void setReplays(std::vector<diagnose::DetectorReplay> replays);
+    const std::vector<diagnose::DetectorReplay>& replays() const { return m_replays; }
+    const diagnose::DetectorReplay* replayAt(int row) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -30,7 +30,7 @@ public:
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
-    std::vector<DetectorReplay> m_replays;
+    std::vector<diagnose::DetectorReplay> m_replays;
 };
 
 } // namespace nanscope

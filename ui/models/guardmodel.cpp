@@ -16,15 +16,15 @@ namespace {
 
 const QString nothing = QStringLiteral("–");
 
-StatusMark markOf(const GuardOutcome& outcome)
+StatusMark markOf(const diagnose::GuardOutcome& outcome)
 {
     switch (outcome.consequence) {
-    case Consequence::none:
+    case diagnose::Consequence::none:
         return StatusMark::good;
-    case Consequence::drift:
-    case Consequence::torn:
+    case diagnose::Consequence::drift:
+    case diagnose::Consequence::torn:
         return StatusMark::bad;
-    case Consequence::unknown:
+    case diagnose::Consequence::unknown:
         break;
     }
     return StatusMark::unknown;
@@ -32,25 +32,25 @@ StatusMark markOf(const GuardOutcome& outcome)
 
 QString scopeTip(int column)
 {
-    const auto scopes = guardScopes();
+    const auto scopes = diagnose::guardScopes();
     const auto place = static_cast<std::size_t>(column - GuardModel::local);
     return place < scopes.size() ? sentenceCase(qstr(scopes[place].text)) : QString();
 }
 
 } // namespace
 
-void GuardModel::setWhatIf(GuardWhatIf whatIf)
+void GuardModel::setWhatIf(diagnose::GuardWhatIf whatIf)
 {
     beginResetModel();
     m_whatIf = std::move(whatIf);
     m_rows.clear();
     for (std::size_t i = 0; i < m_whatIf.steps.size(); ++i) {
-        const GuardStep& step = m_whatIf.steps[i];
-        if (!isCause(step)) {
+        const diagnose::GuardStep& step = m_whatIf.steps[i];
+        if (!diagnose::isCause(step)) {
             continue;
         }
         const std::size_t begin = m_rows.size();
-        for (const GuardOutcome& outcome : step.outcomes) {
+        for (const diagnose::GuardOutcome& outcome : step.outcomes) {
             if (m_rows.size() == begin || m_rows.back().layout != outcome.layout) {
                 m_rows.push_back({i, outcome.layout});
             }
@@ -68,7 +68,7 @@ const GuardModel::Row* GuardModel::rowAt(int row) const
     return row >= 0 && row < rowCount() ? &m_rows[static_cast<std::size_t>(row)] : nullptr;
 }
 
-const GuardStep* GuardModel::stepAt(int row) const
+const diagnose::GuardStep* GuardModel::stepAt(int row) const
 {
     const Row* found = rowAt(row);
     return found ? &m_whatIf.steps[found->step] : nullptr;
@@ -76,7 +76,7 @@ const GuardStep* GuardModel::stepAt(int row) const
 
 int GuardModel::causes() const
 {
-    return static_cast<int>(std::ranges::count_if(m_whatIf.steps, isCause));
+    return static_cast<int>(std::ranges::count_if(m_whatIf.steps, diagnose::isCause));
 }
 
 int GuardModel::rowCount(const QModelIndex& parent) const
@@ -91,19 +91,20 @@ int GuardModel::columnCount(const QModelIndex& parent) const
 
 QString GuardModel::text(const Row& row, int column) const
 {
-    const GuardStep& step = m_whatIf.steps[row.step];
+    const diagnose::GuardStep& step = m_whatIf.steps[row.step];
     if (column == update) {
-        return qstr(guardStepTitle(step));
+        return qstr(diagnose::guardStepTitle(step));
     }
     if (column == layout) {
-        return row.layout ? qstr(name(*row.layout)) : tr("ruled out");
+        return row.layout ? qstr(probe::name(*row.layout)) : tr("ruled out");
     }
     if (column == stack) {
-        const auto any = std::ranges::find_if(row.outcomes, [](const GuardOutcome* outcome) { return outcome; });
+        const auto any =
+            std::ranges::find_if(row.outcomes, [](const diagnose::GuardOutcome* outcome) { return outcome; });
         return any == row.outcomes.end() ? nothing : qstr((*any)->stack);
     }
-    const GuardOutcome* outcome = row.outcomes[static_cast<std::size_t>(column - local)];
-    return outcome ? qstr(guardOutcome(step, *outcome)) : nothing;
+    const diagnose::GuardOutcome* outcome = row.outcomes[static_cast<std::size_t>(column - local)];
+    return outcome ? qstr(diagnose::guardOutcome(step, *outcome)) : nothing;
 }
 
 QString GuardModel::tip(const Row& row, int column) const
@@ -114,7 +115,7 @@ QString GuardModel::tip(const Row& row, int column) const
     if (column != layout || !row.layout) {
         return column == stack ? tr("The stack of results that the guard looks at") : text(row, column);
     }
-    const auto found = std::ranges::find(m_whatIf.layouts, *row.layout, &GuardLayout::layout);
+    const auto found = std::ranges::find(m_whatIf.layouts, *row.layout, &diagnose::GuardLayout::layout);
     return found == m_whatIf.layouts.end()
         ? QString()
         : tr("%1. The guard sees %2").arg(sentenceCase(qstr(found->why)), text(row, stack));
@@ -132,7 +133,7 @@ QVariant GuardModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return plainTip(tip(*row, index.column()));
     case StatusRole: {
-        const GuardOutcome* outcome =
+        const diagnose::GuardOutcome* outcome =
             index.column() >= local ? row->outcomes[static_cast<std::size_t>(index.column() - local)] : nullptr;
         return outcome ? QVariant(static_cast<int>(markOf(*outcome))) : QVariant();
     }

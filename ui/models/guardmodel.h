@@ -22,9 +22,9 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    void setWhatIf(GuardWhatIf whatIf);
-    const GuardWhatIf& whatIf() const { return m_whatIf; }
-    const GuardStep* stepAt(int row) const;
+    void setWhatIf(diagnose::GuardWhatIf whatIf);
+    const diagnose::GuardWhatIf& whatIf() const { return m_whatIf; }
+    const diagnose::GuardStep* stepAt(int row) const;
     int causes() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -36,15 +36,15 @@ private:
     struct Row
     {
         std::size_t step = 0;
-        std::optional<Layout> layout {}; ///< none where every layout is ruled out
-        std::array<const GuardOutcome*, 3> outcomes {}; ///< by scope
+        std::optional<probe::Layout> layout {}; ///< none where every layout is ruled out
+        std::array<const diagnose::GuardOutcome*, 3> outcomes {}; ///< by scope
     };
 
     QString text(const Row& row, int column) const;
     QString tip(const Row& row, int column) const;
     const Row* rowAt(int row) const;
 
-    GuardWhatIf m_whatIf;
+    diagnose::GuardWhatIf m_whatIf;
     std::vector<Row> m_rows; ///< point into the above
 };
 

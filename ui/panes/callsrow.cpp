@@ -29,7 +29,7 @@ QString settingText(const CallSetting& setting)
     if (setting.experiment.empty()) {
         return setting.sameGpu ? CallsRow::tr("as it ran, on the same GPU") : CallsRow::tr("as it ran, on another GPU");
     }
-    const Experiment* experiment = findExperiment(setting.experiment);
+    const Experiment* experiment = diagnose::findExperiment(setting.experiment);
     const QString what = qstr(experiment ? experiment->what : setting.experiment);
     return setting.sameGpu ? CallsRow::tr("with: %1").arg(what) : CallsRow::tr("on another GPU, with: %1").arg(what);
 }
@@ -71,7 +71,7 @@ CallsRow::CallsRow(QWidget* parent)
 void CallsRow::fillSettings()
 {
     m_settings = {{true, {}}, {false, {}}};
-    for (const std::string_view id : experimentIds()) {
+    for (const std::string_view id : diagnose::experimentIds()) {
         m_settings.push_back({true, std::string(id)});
     }
     for (const CallSetting& setting : m_settings) {

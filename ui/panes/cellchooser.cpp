@@ -24,7 +24,7 @@ namespace nanscope {
 namespace {
 
 /// What is asked for by name; epsilon and device come with a stored cell.
-bool sameName(const CellRequest& a, const CellRequest& b)
+bool sameName(const replay::CellRequest& a, const replay::CellRequest& b)
 {
     return a.variant == b.variant && a.precision == b.precision && a.lowering == b.lowering;
 }
@@ -82,7 +82,7 @@ void CellChooser::fillList(const std::vector<const Cell*>& stored)
 {
     m_list->setAccessibleName(tr("Swept cells"));
     for (auto cell = stored.rbegin(); cell != stored.rend(); ++cell) {
-        const CellRequest request = requestOf(**cell);
+        const replay::CellRequest request = requestOf(**cell);
         if (!(*cell)->error.empty() || std::ranges::find(m_stored, request) != m_stored.end()) {
             continue;
         }
@@ -107,22 +107,23 @@ void CellChooser::fillBoxes(const QStringList& variants)
     m_lowering->setToolTip(tr("eager rounds after every operation, fused once for a product and what is added to it"));
 }
 
-CellRequest CellChooser::ofBoxes() const
+replay::CellRequest CellChooser::ofBoxes() const
 {
-    CellRequest cell;
+    replay::CellRequest cell;
     cell.variant = m_variant->currentText().toStdString();
     cell.precision = static_cast<Precision>(m_precision->currentData().toInt());
     cell.lowering = static_cast<Lowering>(m_lowering->currentData().toInt());
     return cell;
 }
 
-int CellChooser::rowOf(const CellRequest& cell) const
+int CellChooser::rowOf(const replay::CellRequest& cell) const
 {
-    const auto found = std::ranges::find_if(m_stored, [&](const CellRequest& each) { return sameName(each, cell); });
+    const auto found =
+        std::ranges::find_if(m_stored, [&](const replay::CellRequest& each) { return sameName(each, cell); });
     return found == m_stored.end() ? -1 : static_cast<int>(found - m_stored.begin());
 }
 
-void CellChooser::choose(const CellRequest& cell)
+void CellChooser::choose(const replay::CellRequest& cell)
 {
     const auto same = std::ranges::find(m_stored, cell);
     const int row = same != m_stored.end() ? static_cast<int>(same - m_stored.begin()) : rowOf(cell);
@@ -148,7 +149,7 @@ void CellChooser::onBox()
     choose(ofBoxes());
 }
 
-CellRequest CellChooser::chosen() const
+replay::CellRequest CellChooser::chosen() const
 {
     const int row = m_list->currentRow();
     return row >= 0 ? m_stored[static_cast<std::size_t>(row)] : ofBoxes();

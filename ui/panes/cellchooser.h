@@ -23,9 +23,9 @@ public:
     CellChooser(const QString& title, const std::vector<const Cell*>& stored, const QStringList& variants,
         QWidget* parent = nullptr);
 
-    void choose(const CellRequest& cell);
+    void choose(const replay::CellRequest& cell);
     /// With the epsilon and the device of the stored cell, where it is one.
-    CellRequest chosen() const;
+    replay::CellRequest chosen() const;
 
     QListWidget* list() { return m_list; }
     QComboBox* variantBox() { return m_variant; }
@@ -37,10 +37,10 @@ private:
     void fillBoxes(const QStringList& variants);
     void onListed(int row);
     void onBox();
-    CellRequest ofBoxes() const;
-    int rowOf(const CellRequest& cell) const;
+    replay::CellRequest ofBoxes() const;
+    int rowOf(const replay::CellRequest& cell) const;
 
-    std::vector<CellRequest> m_stored; ///< as listed
+    std::vector<replay::CellRequest> m_stored; ///< as listed
     QListWidget* m_list;
     QComboBox* m_variant;
     QComboBox* m_precision;

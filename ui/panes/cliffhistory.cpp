@@ -12,16 +12,16 @@ namespace nanscope {
 
 namespace {
 
-bool sameSetting(const ReplayedCliff& cliff, double scale, double safety)
+bool sameSetting(const replay::ReplayedCliff& cliff, double scale, double safety)
 {
     return cliff.scale == scale && cliff.safety == safety;
 }
 
-void addLines(QStringList& lines, const ReplayedCliff& cliff)
+void addLines(QStringList& lines, const replay::ReplayedCliff& cliff)
 {
     const Cell& own = cliff.replays.front().cell;
     const auto number = [](const auto& value) { return value ? exactNumber(*value) : QString(); };
-    const CliffPicture picture = makeCliffPicture(std::vector<Coefficients>(cliff.limits.size()), &cliff, true);
+    const CliffPicture picture = makeCliffPicture(std::vector<replay::Coefficients>(cliff.limits.size()), &cliff, true);
     for (const CliffStep& step : picture.steps) {
         const QStringList cells {exactNumber(cliff.scale), exactNumber(cliff.safety),
             QString::number(picture.roundings), qstr(name(own.outcome)),
@@ -67,7 +67,7 @@ std::vector<SharedCliff> CliffHistory::along(double safety) const
     return line;
 }
 
-std::optional<double> expectedLimitScale(const ReplayedCliff& cliff, double limit)
+std::optional<double> expectedLimitScale(const replay::ReplayedCliff& cliff, double limit)
 {
     const double sigma = cliff.replays.front().sigma.front();
     return std::isfinite(sigma) && sigma > 0 ? std::optional(limit / sigma * cliff.scale) : std::nullopt;

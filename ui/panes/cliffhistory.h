@@ -13,7 +13,7 @@
 
 namespace nanscope {
 
-using SharedCliff = std::shared_ptr<const ReplayedCliff>;
+using SharedCliff = std::shared_ptr<const replay::ReplayedCliff>;
 
 /// What was replayed of one cell, one entry per setting of scale and safety factor: in the order of time, the oldest
 /// forgotten beyond `mostSettings`.
@@ -37,7 +37,7 @@ private:
 
 /// The scale at which the curve expects the limit of step 1, from what was measured at another; none before a finite
 /// σ_max was measured.
-std::optional<double> expectedLimitScale(const ReplayedCliff& cliff, double limit);
+std::optional<double> expectedLimitScale(const replay::ReplayedCliff& cliff, double limit);
 
 /// One line per setting and step, tab-separated, a heading first; empty where nothing is known.
 QString cliffTsv(const CliffHistory& history);

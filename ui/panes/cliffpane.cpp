@@ -31,7 +31,7 @@ constexpr double patienceSeconds = 1.5;
 
 int allRoundings(const Cell& cell)
 {
-    return static_cast<int>(envelopeOf(cell.lowering).size());
+    return static_cast<int>(replay::envelopeOf(cell.lowering).size());
 }
 
 /// What a replay of a cell has in common with it.
@@ -151,7 +151,7 @@ void CliffPane::setCell(const Cell& cell, int batch)
     if (m_cell && sameCell(*m_cell, cell) && m_batch == batch) {
         return;
     }
-    const auto variant = findVariant(cell.variant);
+    const auto variant = replay::findVariant(cell.variant);
     if (!variant) {
         showMessage(tr("This program knows no polynomial of %1, so there is no curve to draw").arg(qstr(cell.variant)));
         return;
@@ -254,7 +254,7 @@ void CliffPane::ask(int roundings)
     if (!m_cell) {
         return;
     }
-    CliffRequest request;
+    replay::CliffRequest request;
     request.cell.variant = m_cell->variant;
     request.cell.precision = m_cell->precision;
     request.cell.lowering = m_cell->lowering;
@@ -268,7 +268,7 @@ void CliffPane::ask(int roundings)
     Q_EMIT replayRequested(request);
 }
 
-bool CliffPane::isCurrent(const ReplayedCliff& cliff) const
+bool CliffPane::isCurrent(const replay::ReplayedCliff& cliff) const
 {
     return cliff.scale == m_strip->scale() && cliff.safety == m_safety->value();
 }
@@ -316,7 +316,7 @@ void CliffPane::refresh()
         return;
     }
     const bool current = m_shown && isCurrent(*m_shown);
-    const auto schedule = stepsOf(*m_variant, m_steps, m_safety->value());
+    const auto schedule = replay::stepsOf(*m_variant, m_steps, m_safety->value());
     m_picture = makeCliffPicture(schedule, m_shown.get(), current);
     m_curve->setPicture(m_picture, m_step);
     m_ladder->setPicture(m_picture, m_step);

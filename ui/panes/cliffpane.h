@@ -13,13 +13,16 @@ class QDoubleSpinBox;
 class QStackedWidget;
 class QToolButton;
 
+namespace nanscope::replay {
+struct Variant;
+} // namespace nanscope::replay
+
 namespace nanscope {
 
 class CliffCurve;
 class CliffLadder;
 class CliffStrip;
 class MarkLabel;
-struct Variant;
 
 /// How far one matrix of the shown cell is from the place where its schedule diverges. Scale and safety factor can be
 /// changed, and every setting is replayed: first under the cell's own rounding, then, where that is quick, under all.
@@ -53,7 +56,7 @@ public:
 
 Q_SIGNALS:
     /// The capture is whatever the cell is of.
-    void replayRequested(const nanscope::CliffRequest& request);
+    void replayRequested(const nanscope::replay::CliffRequest& request);
     void replayUnwanted();
 
 protected:
@@ -70,7 +73,7 @@ private:
     void refreshReadout(const QString& hovered);
     Picture plotsPicture() const;
     PictureCaption caption() const;
-    bool isCurrent(const ReplayedCliff& cliff) const;
+    bool isCurrent(const replay::ReplayedCliff& cliff) const;
 
     QStackedWidget* m_pages;
     QLabel* m_message;
@@ -86,7 +89,7 @@ private:
     QTimer m_throttle;
 
     std::optional<Cell> m_cell;
-    const Variant* m_variant = nullptr;
+    const replay::Variant* m_variant = nullptr;
     std::optional<int> m_steps; ///< where the cell was replayed with another number than the variant has
     int m_batch = 0;
     int m_step = 1;

@@ -38,7 +38,7 @@ QString octaveLabel(int octave)
     return octave < 0 ? QStringLiteral("1/") + power : power;
 }
 
-bool staysFinite(const ReplayedCliff& cliff)
+bool staysFinite(const replay::ReplayedCliff& cliff)
 {
     return cliff.replays.front().cell.outcome == Outcome::finite;
 }

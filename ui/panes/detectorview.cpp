@@ -30,12 +30,12 @@ constexpr int mostPatience = 9'999;
 QString summary(const WhatIfAnswer& answer)
 {
     const auto& replays = answer.detector;
-    if (const std::string silence = detectorSilence(replays); !silence.empty()) {
+    if (const std::string silence = diagnose::detectorSilence(replays); !silence.empty()) {
         return sentenceCase(qstr(silence));
     }
     const auto stopped = std::ranges::count_if(replays, [](const auto& replay) { return replay.stop.has_value(); });
     if (replays.size() == 1) {
-        return sentenceCase(qstr(detectorAnswer(replays.front())));
+        return sentenceCase(qstr(diagnose::detectorAnswer(replays.front())));
     }
     return stopped == 0
         ? DetectorView::tr("None of %1 processes would have been stopped").arg(replays.size())
@@ -64,8 +64,8 @@ DetectorView::DetectorView(QWidget* parent)
 QWidget* DetectorView::buildSettings()
 {
     auto [bar, row] = makeSettingsBar(this);
-    for (const NanAction action : {NanAction::warn, NanAction::skip, NanAction::raise}) {
-        m_action->addItem(qstr(name(action)), static_cast<int>(action));
+    for (const probe::NanAction action : {probe::NanAction::warn, probe::NanAction::skip, probe::NanAction::raise}) {
+        m_action->addItem(qstr(probe::name(action)), static_cast<int>(action));
     }
     m_patience->setRange(1, mostPatience);
     m_patience->setSuffix(tr(" in a row"));
@@ -95,7 +95,7 @@ void DetectorView::buildTable()
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &DetectorView::showDetail);
 }
 
-void DetectorView::setQuestion(const DetectorQuestion& question)
+void DetectorView::setQuestion(const diagnose::DetectorQuestion& question)
 {
     const QSignalBlocker first(m_action);
     const QSignalBlocker second(m_patience);
@@ -103,16 +103,16 @@ void DetectorView::setQuestion(const DetectorQuestion& question)
     m_question = question;
     m_action->setCurrentIndex(m_action->findData(static_cast<int>(question.options.action)));
     m_patience->setValue(static_cast<int>(std::min<std::int64_t>(question.options.maxConsecutive, mostPatience)));
-    m_patience->setEnabled(question.options.action != NanAction::raise);
+    m_patience->setEnabled(question.options.action != probe::NanAction::raise);
     m_gradients->setChecked(question.checkGradients);
 }
 
 void DetectorView::readSettings()
 {
-    m_question.options.action = static_cast<NanAction>(m_action->currentData().toInt());
+    m_question.options.action = static_cast<probe::NanAction>(m_action->currentData().toInt());
     m_question.options.maxConsecutive = m_patience->value();
     m_question.checkGradients = m_gradients->isChecked();
-    m_patience->setEnabled(m_question.options.action != NanAction::raise);
+    m_patience->setEnabled(m_question.options.action != probe::NanAction::raise);
     Q_EMIT questionChanged();
 }
 
@@ -137,22 +137,23 @@ void DetectorView::setAnswer(const WhatIfAnswer& answer)
 
 std::vector<FactSection> DetectorView::sectionsOf(int row) const
 {
-    const DetectorReplay* replay = m_model->replayAt(row);
-    return replay ? std::vector<FactSection> {{QString(), detectorFacts(*replay)}} : std::vector<FactSection> {};
+    const diagnose::DetectorReplay* replay = m_model->replayAt(row);
+    return replay ? std::vector<FactSection> {{QString(), diagnose::detectorFacts(*replay)}}
+                  : std::vector<FactSection> {};
 }
 
 void DetectorView::showDetail()
 {
     const int row = m_view->currentIndex().row();
-    const DetectorReplay* replay = m_model->replayAt(row);
+    const diagnose::DetectorReplay* replay = m_model->replayAt(row);
     const bool oneLog = replay && replay->sources.size() == 1;
-    m_facts->setFacts(replay ? qstr(detectorTitle(*replay)) : QString(), sectionsOf(row),
+    m_facts->setFacts(replay ? qstr(diagnose::detectorTitle(*replay)) : QString(), sectionsOf(row),
         oneLog ? replay->sources.front() : std::string());
 }
 
 void DetectorView::activate(int row)
 {
-    const DetectorReplay* replay = m_model->replayAt(row);
+    const diagnose::DetectorReplay* replay = m_model->replayAt(row);
     if (replay && replay->first) {
         Q_EMIT factActivated(
             {{}, replay->first->message, replay->first->line.source, {}, replay->first->step + replay->offset});
@@ -166,10 +167,12 @@ QString DetectorView::headline() const
 
 QString DetectorView::text() const
 {
-    QString text = m_headline->text() + QLatin1Char('\n') + qstr(detectorSettings(m_question)) + QLatin1Char('\n');
+    QString text =
+        m_headline->text() + QLatin1Char('\n') + qstr(diagnose::detectorSettings(m_question)) + QLatin1Char('\n');
     for (int row = 0; row < m_model->rowCount(); ++row) {
-        if (detectorSpeaks(*m_model->replayAt(row))) {
-            text += QLatin1Char('\n') + factsText(qstr(detectorTitle(*m_model->replayAt(row))), sectionsOf(row));
+        if (diagnose::detectorSpeaks(*m_model->replayAt(row))) {
+            text +=
+                QLatin1Char('\n') + factsText(qstr(diagnose::detectorTitle(*m_model->replayAt(row))), sectionsOf(row));
         }
     }
     return text;

@@ -30,8 +30,8 @@ class DetectorView : public QWidget
 public:
     explicit DetectorView(QWidget* parent = nullptr);
 
-    const DetectorQuestion& question() const { return m_question; }
-    void setQuestion(const DetectorQuestion& question);
+    const diagnose::DetectorQuestion& question() const { return m_question; }
+    void setQuestion(const diagnose::DetectorQuestion& question);
     void setAnswer(const WhatIfAnswer& answer);
 
     QString headline() const;
@@ -47,7 +47,7 @@ public:
 Q_SIGNALS:
     void questionChanged();
     /// Somebody wants to see where that is.
-    void factActivated(const nanscope::AnswerFact& fact);
+    void factActivated(const nanscope::diagnose::AnswerFact& fact);
 
 private:
     QWidget* buildSettings();
@@ -57,7 +57,7 @@ private:
     void activate(int row);
     std::vector<FactSection> sectionsOf(int row) const;
 
-    DetectorQuestion m_question;
+    diagnose::DetectorQuestion m_question;
     DetectorModel* m_model;
     QTableView* m_view;
     FactsView* m_facts;

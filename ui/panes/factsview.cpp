@@ -51,7 +51,7 @@ void FactsView::setFacts(const QString& heading, std::vector<FactSection> sectio
 }
 
 /// A link by its number: what a file says never becomes an address.
-QString FactsView::linkHtml(const AnswerFact& fact, std::size_t number) const
+QString FactsView::linkHtml(const diagnose::AnswerFact& fact, std::size_t number) const
 {
     const auto [file, line] = placeOfSource(fact.source);
     // Without a space, so that the two words stay together.
@@ -67,7 +67,7 @@ int FactsView::widthOfLabels() const
 {
     int width = 0;
     for (const FactSection& section : m_sections) {
-        for (const AnswerFact& fact : section.facts) {
+        for (const diagnose::AnswerFact& fact : section.facts) {
             width = std::max(width, fontMetrics().horizontalAdvance(qstr(fact.label)));
         }
     }
@@ -82,7 +82,7 @@ void FactsView::fill()
     for (const FactSection& section : m_sections) {
         text += section.title.isEmpty() ? QString() : titleHtml(section.title);
         QString rows;
-        for (const AnswerFact& fact : section.facts) {
+        for (const diagnose::AnswerFact& fact : section.facts) {
             QString sentence = html(fact.text);
             if (!fact.source.empty()) {
                 sentence += linkHtml(fact, m_links.size());
@@ -110,7 +110,7 @@ QString factsText(const QString& heading, const std::vector<FactSection>& sectio
     QString text = heading + QLatin1Char('\n');
     for (const FactSection& section : sections) {
         text += section.title.isEmpty() ? QString() : QLatin1Char('\n') + section.title + QLatin1Char('\n');
-        for (const AnswerFact& fact : section.facts) {
+        for (const diagnose::AnswerFact& fact : section.facts) {
             const QString source = fact.source.empty() ? QString() : QStringLiteral(" [%1]").arg(qstr(fact.source));
             const QString label = fact.label.empty() ? QString() : qstr(fact.label) + QStringLiteral(": ");
             text += QStringLiteral("  ") + label + qstr(fact.text) + source + qstr(fact.tail) + QLatin1Char('\n');

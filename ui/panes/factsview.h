@@ -15,7 +15,7 @@ namespace nanscope {
 struct FactSection
 {
     QString title;
-    std::vector<AnswerFact> facts;
+    std::vector<diagnose::AnswerFact> facts;
 };
 
 /// Sentences of an answer with what they are about beside them. What shows one is a link.
@@ -31,7 +31,7 @@ public:
 
 Q_SIGNALS:
     /// Somebody wants to see what shows it.
-    void factActivated(const nanscope::AnswerFact& fact);
+    void factActivated(const nanscope::diagnose::AnswerFact& fact);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -39,12 +39,12 @@ protected:
 private:
     void fill();
     int widthOfLabels() const;
-    QString linkHtml(const AnswerFact& fact, std::size_t number) const;
+    QString linkHtml(const diagnose::AnswerFact& fact, std::size_t number) const;
 
     QString m_heading;
     QString m_onlyLog;
     std::vector<FactSection> m_sections;
-    std::vector<const AnswerFact*> m_links; ///< by their number in the text
+    std::vector<const diagnose::AnswerFact*> m_links; ///< by their number in the text
 };
 
 /// The same as lines for the clipboard: "left out: 5 updates: 6-10".

@@ -157,7 +157,7 @@ void FilmPane::setSecond()
 }
 
 /// The entry of the box for this cell, which there is one of.
-void FilmPane::offerOther(const CellRequest& other)
+void FilmPane::offerOther(const replay::CellRequest& other)
 {
     m_other = other;
     int at = m_mode->findData(static_cast<int>(FilmMode::againstCell));
@@ -168,7 +168,7 @@ void FilmPane::offerOther(const CellRequest& other)
     m_mode->setItemText(at, tr("Minus %1").arg(cellName(other)));
 }
 
-void FilmPane::showMode(FilmMode mode, const CellRequest& other)
+void FilmPane::showMode(FilmMode mode, const replay::CellRequest& other)
 {
     const QSignalBlocker quietly(m_mode);
     if (mode == FilmMode::againstCell) {
@@ -179,7 +179,7 @@ void FilmPane::showMode(FilmMode mode, const CellRequest& other)
     m_lastMode = m_mode->currentIndex();
 }
 
-void FilmPane::setOther(const CellRequest& other)
+void FilmPane::setOther(const replay::CellRequest& other)
 {
     const QSignalBlocker quietly(m_mode);
     offerOther(other);
@@ -187,7 +187,7 @@ void FilmPane::setOther(const CellRequest& other)
     onMode();
 }
 
-void FilmPane::showPlant(const std::optional<PlantedFault>& plant)
+void FilmPane::showPlant(const std::optional<replay::PlantedFault>& plant)
 {
     m_planted = plant.has_value();
     m_plant->setText(m_planted ? tr("Remove fault") : tr("Plant fault…"));

@@ -37,14 +37,14 @@ public:
     void setSecond();
 
     /// What the box says, without asking for it.
-    void showMode(FilmMode mode, const CellRequest& other);
+    void showMode(FilmMode mode, const replay::CellRequest& other);
     /// Chooses the difference to another cell; forgetting it goes back to values where it was chosen.
-    void setOther(const CellRequest& other);
+    void setOther(const replay::CellRequest& other);
     void forgetOther();
-    const CellRequest& other() const { return m_other; }
+    const replay::CellRequest& other() const { return m_other; }
 
     /// The fault that is in the replay, whether or not there is a film of it.
-    void showPlant(const std::optional<PlantedFault>& plant);
+    void showPlant(const std::optional<replay::PlantedFault>& plant);
 
     /// Keeps the op where the step has it.
     void goToIteration(int iteration);
@@ -71,7 +71,7 @@ private:
     void onCurrent(int frame);
     void onMode();
     void updateNote();
-    void offerOther(const CellRequest& other);
+    void offerOther(const replay::CellRequest& other);
     PictureCaption caption() const;
     static QString endNote(const Scan& difference);
     QString differenceNote(const Film& film) const;
@@ -83,7 +83,7 @@ private:
     QPushButton* m_plant;
     bool m_planted = false;
     QSpinBox* m_batch;
-    CellRequest m_other;
+    replay::CellRequest m_other;
     int m_lastMode = 0; ///< index in the box
     QLabel* m_batchLabel;
 };

@@ -13,7 +13,7 @@ namespace nanscope {
 namespace {
 
 /// Half as much again on every side, so that a small move finds its elements there.
-Region widened(const Region& part, const TileMap& whole)
+replay::Region widened(const replay::Region& part, const TileMap& whole)
 {
     const auto widen = [](std::int64_t begin, std::int64_t count, std::int64_t size) {
         const auto low = std::max<std::int64_t>(0, begin - count / 2);
@@ -66,7 +66,7 @@ void FrameMap::drop()
     }
 }
 
-bool FrameMap::lacks(const Region& inSight) const
+bool FrameMap::lacks(const replay::Region& inSight) const
 {
     const bool covered = picture()->hasElements() || (picture()->patch && picture()->patch->covers(inSight));
     return !covered && inSight.rows * inSight.cols <= mostInSight;
@@ -91,7 +91,7 @@ void FrameMap::look()
     if (!inSight || !lacks(*inSight)) {
         return;
     }
-    const Region wanted = widened(*inSight, picture()->tiles);
+    const replay::Region wanted = widened(*inSight, picture()->tiles);
     if (m_wanted == wanted) {
         return;
     }
@@ -107,7 +107,7 @@ bool FrameMap::isOfFrame(const OpTrace& op) const
         && op.cols == tiles.cols;
 }
 
-void FrameMap::setDetail(const std::shared_ptr<const ReplayedFrame>& answer)
+void FrameMap::setDetail(const std::shared_ptr<const replay::ReplayedFrame>& answer)
 {
     if (!m_wanted || static_cast<int>(answer->op) != frame()->op || answer->region != *m_wanted) {
         return;

@@ -29,7 +29,7 @@ public:
     QString elementUnderCursor() const;
 
     /// The answer to detailWanted(). One to an older question is not taken.
-    void setDetail(const std::shared_ptr<const nanscope::ReplayedFrame>& frame);
+    void setDetail(const std::shared_ptr<const nanscope::replay::ReplayedFrame>& frame);
     void setDetailMissing(const QString& sentence);
     /// Looked at, and answered if anything was asked.
     bool settled() const { return !m_rest.isActive() && !m_wanted; }
@@ -41,7 +41,7 @@ public:
 
 Q_SIGNALS:
     /// `op` as in FilmFrame.
-    void detailWanted(int op, const nanscope::Region& region);
+    void detailWanted(int op, const nanscope::replay::Region& region);
     void detailDropped();
     void detailShown();
 
@@ -49,12 +49,12 @@ private:
     void onVisible();
     void look();
     void drop();
-    bool lacks(const Region& inSight) const;
+    bool lacks(const replay::Region& inSight) const;
     bool isOfFrame(const OpTrace& op) const;
 
     std::shared_ptr<const Film> m_film;
     int m_frame = -1;
-    std::optional<Region> m_wanted;
+    std::optional<replay::Region> m_wanted;
     QString m_doubt; ///< about the elements that are shown
     QTimer m_rest;
 };

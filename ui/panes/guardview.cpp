@@ -43,9 +43,9 @@ void choose(QComboBox& box, const std::optional<Enum>& value)
     box.setCurrentIndex(box.findData(value ? static_cast<int>(*value) : notChosen));
 }
 
-QString titleOf(const GuardStep& step)
+QString titleOf(const diagnose::GuardStep& step)
 {
-    return QStringLiteral("%1: %2").arg(sentenceCase(roleWord(step.role)), qstr(guardStepTitle(step)));
+    return QStringLiteral("%1: %2").arg(sentenceCase(roleWord(step.role)), qstr(diagnose::guardStepTitle(step)));
 }
 
 } // namespace
@@ -71,13 +71,14 @@ QWidget* GuardView::buildSettings()
 {
     auto [bar, row] = makeSettingsBar(this);
     m_layout->addItem(tr("not known"), notChosen);
-    for (const Layout layout :
-        {Layout::gathered, Layout::single, Layout::headSplit, Layout::matrixSharded, Layout::batchSharded}) {
-        m_layout->addItem(qstr(name(layout)), static_cast<int>(layout));
+    for (const probe::Layout layout : {probe::Layout::gathered, probe::Layout::single, probe::Layout::headSplit,
+             probe::Layout::matrixSharded, probe::Layout::batchSharded}) {
+        m_layout->addItem(qstr(probe::name(layout)), static_cast<int>(layout));
     }
     m_scope->addItem(tr("all three"), notChosen);
-    for (const GuardScope scope : {GuardScope::local, GuardScope::group, GuardScope::full}) {
-        m_scope->addItem(qstr(name(scope)), static_cast<int>(scope));
+    for (const probe::GuardScope scope :
+        {probe::GuardScope::local, probe::GuardScope::group, probe::GuardScope::full}) {
+        m_scope->addItem(qstr(probe::name(scope)), static_cast<int>(scope));
     }
     m_ranks->setRange(0, 4096);
     m_ranks->setSpecialValueText(tr("as found"));
@@ -114,7 +115,7 @@ bool GuardView::eventFilter(QObject* object, QEvent* event)
     return QWidget::eventFilter(object, event);
 }
 
-void GuardView::setQuestion(const GuardQuestion& question)
+void GuardView::setQuestion(const diagnose::GuardQuestion& question)
 {
     m_question = question;
     choose(*m_layout, question.layout);
@@ -125,8 +126,8 @@ void GuardView::setQuestion(const GuardQuestion& question)
 
 void GuardView::readSettings()
 {
-    m_question.layout = chosen<Layout>(*m_layout);
-    m_question.scope = chosen<GuardScope>(*m_scope);
+    m_question.layout = chosen<probe::Layout>(*m_layout);
+    m_question.scope = chosen<probe::GuardScope>(*m_scope);
     m_question.ranks = m_ranks->value() > 0 ? std::optional(m_ranks->value()) : std::nullopt;
     Q_EMIT questionChanged();
 }
@@ -147,7 +148,7 @@ void GuardView::setAnswer(const WhatIfAnswer& answer)
         m_headline->setText(
             tr("%1: open a folder that holds those of all ranks").arg(sentenceCase(qstr(answer.noGuard))));
     } else {
-        m_headline->setText(sentenceCase(qstr(guardHeadline(answer.guard))));
+        m_headline->setText(sentenceCase(qstr(diagnose::guardHeadline(answer.guard))));
     }
     if (any) {
         m_view->selectRow(std::min(row, m_model->rowCount() - 1));
@@ -158,22 +159,22 @@ void GuardView::setAnswer(const WhatIfAnswer& answer)
     showDetail();
 }
 
-std::vector<FactSection> GuardView::sectionsOf(const GuardStep* step) const
+std::vector<FactSection> GuardView::sectionsOf(const diagnose::GuardStep* step) const
 {
-    const GuardWhatIf& whatIf = m_model->whatIf();
+    const diagnose::GuardWhatIf& whatIf = m_model->whatIf();
     std::vector<FactSection> sections;
     if (step) {
-        sections.push_back({QString(), guardRanks(*step)});
-        sections.push_back({tr("What comes of it"), guardAfter(*step)});
-        std::ranges::move(guardContaminated(whatIf), std::back_inserter(sections.back().facts));
+        sections.push_back({QString(), diagnose::guardRanks(*step)});
+        sections.push_back({tr("What comes of it"), diagnose::guardAfter(*step)});
+        std::ranges::move(diagnose::guardContaminated(whatIf), std::back_inserter(sections.back().facts));
     }
-    sections.push_back({tr("Which layout"), guardLayouts(whatIf)});
-    if (asksForLayout(whatIf)) {
+    sections.push_back({tr("Which layout"), diagnose::guardLayouts(whatIf)});
+    if (diagnose::asksForLayout(whatIf)) {
         sections.back().facts.push_back({"hint", tr("neither captures nor logs tell; say it above").toStdString()});
     }
-    sections.push_back({tr("Which guard"), guardScopes()});
-    sections.push_back({tr("Know that"), guardNoteFacts(whatIf)});
-    for (AnswerFact& note : sections.back().facts) {
+    sections.push_back({tr("Which guard"), diagnose::guardScopes()});
+    sections.push_back({tr("Know that"), diagnose::guardNoteFacts(whatIf)});
+    for (diagnose::AnswerFact& note : sections.back().facts) {
         note.label.clear();
     }
     return sections;
@@ -181,15 +182,15 @@ std::vector<FactSection> GuardView::sectionsOf(const GuardStep* step) const
 
 void GuardView::showDetail()
 {
-    const GuardStep* step = m_model->stepAt(m_view->currentIndex().row());
+    const diagnose::GuardStep* step = m_model->stepAt(m_view->currentIndex().row());
     m_facts->setFacts(step ? titleOf(*step) : QString(), sectionsOf(step));
 }
 
 void GuardView::activate(int row)
 {
-    const GuardStep* step = m_model->stepAt(row);
+    const diagnose::GuardStep* step = m_model->stepAt(row);
     if (step && step->step) {
-        Q_EMIT factActivated({{}, guardStepTitle(*step),
+        Q_EMIT factActivated({{}, diagnose::guardStepTitle(*step),
             step->captures.empty() ? std::string() : step->captures.front(), {}, step->step->first});
     }
 }
@@ -205,7 +206,7 @@ QString GuardView::text() const
     std::vector<int> rows(static_cast<std::size_t>(m_model->rowCount()));
     std::generate(rows.begin(), rows.end(), [row = 0]() mutable { return row++; });
     text += rows.empty() ? QString() : QLatin1Char('\n') + asTsv(tableOf(*m_model, rows));
-    const GuardStep* step = m_model->stepAt(m_view->currentIndex().row());
+    const diagnose::GuardStep* step = m_model->stepAt(m_view->currentIndex().row());
     return text + QLatin1Char('\n') + factsText(step ? titleOf(*step) : QString(), sectionsOf(step));
 }
 

@@ -28,8 +28,8 @@ class GuardView : public QWidget
 public:
     explicit GuardView(QWidget* parent = nullptr);
 
-    const GuardQuestion& question() const { return m_question; }
-    void setQuestion(const GuardQuestion& question);
+    const diagnose::GuardQuestion& question() const { return m_question; }
+    void setQuestion(const diagnose::GuardQuestion& question);
     void setAnswer(const WhatIfAnswer& answer);
 
     QString headline() const;
@@ -43,7 +43,7 @@ public:
 
 Q_SIGNALS:
     void questionChanged();
-    void factActivated(const nanscope::AnswerFact& fact);
+    void factActivated(const nanscope::diagnose::AnswerFact& fact);
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;
@@ -54,9 +54,9 @@ private:
     void readSettings();
     void showDetail();
     void activate(int row);
-    std::vector<FactSection> sectionsOf(const GuardStep* step) const;
+    std::vector<FactSection> sectionsOf(const diagnose::GuardStep* step) const;
 
-    GuardQuestion m_question;
+    diagnose::GuardQuestion m_question;
     GuardModel* m_model;
     QTableView* m_view;
     FactsView* m_facts;

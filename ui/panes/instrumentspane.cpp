@@ -68,13 +68,13 @@ InstrumentsPane::InstrumentsPane(QWidget* parent)
     connect(m_save, &QPushButton::clicked, this, &InstrumentsPane::saveSmallest);
     connect(m_answer, &MeasureView::copied, this, &InstrumentsPane::copied);
     connect(m_list, &FactsView::factActivated, this,
-        [this](const AnswerFact& fact) { m_instrument->setCurrentText(qstr(fact.label)); });
+        [this](const diagnose::AnswerFact& fact) { m_instrument->setCurrentText(qstr(fact.label)); });
     setCapture(nullptr, {}, 0);
 }
 
 void InstrumentsPane::buildHeader()
 {
-    for (const Instrument one : everyInstrument) {
+    for (const instruments::Instrument one : instruments::everyInstrument) {
         const InstrumentWords words = wordsOf(one);
         m_instrument->addItem(words.title, static_cast<int>(one));
         m_instrument->setItemData(m_instrument->count() - 1, words.question, Qt::ToolTipRole);
@@ -136,9 +136,9 @@ QWidget* InstrumentsPane::buildFunction()
     return bar;
 }
 
-Instrument InstrumentsPane::instrument() const
+instruments::Instrument InstrumentsPane::instrument() const
 {
-    return static_cast<Instrument>(m_instrument->currentData().toInt());
+    return static_cast<instruments::Instrument>(m_instrument->currentData().toInt());
 }
 
 bool InstrumentsPane::ownFunction() const
@@ -203,11 +203,11 @@ Result<MeasureOrder> InstrumentsPane::order() const
         }
         return order;
     }
-    auto target = implTarget(m_function->text().trimmed().toStdString());
+    auto target = instruments::implTarget(m_function->text().trimmed().toStdString());
     if (!target) {
         return tl::make_unexpected(target.error());
     }
-    ImplChoice impl;
+    instruments::ImplChoice impl;
     impl.target = *target;
     impl.python = m_python->text().trimmed().toStdString();
     impl.variant = order.cell.variant;
@@ -224,7 +224,7 @@ void InstrumentsPane::measureOrCancel()
     const auto wanted = order();
     if (!wanted) {
         showProblem(sentenceCase(qstr(wanted.error().what)));
-    } else if (wanted->impl && !m_agreed.contains(qstr(harnessCommand(*wanted->impl)))) {
+    } else if (wanted->impl && !m_agreed.contains(qstr(instruments::harnessCommand(*wanted->impl)))) {
         askToRun(*wanted);
     } else {
         Q_EMIT measureRequested(*wanted);
@@ -234,11 +234,11 @@ void InstrumentsPane::measureOrCancel()
 /// What is run is seen first: the command, and the whole program on demand.
 void InstrumentsPane::askToRun(const MeasureOrder& order)
 {
-    const QString command = qstr(harnessCommand(*order.impl));
+    const QString command = qstr(instruments::harnessCommand(*order.impl));
     auto* question = new QMessageBox(
         QMessageBox::Question, tr("Run your function?"), tr("Run this program?"), QMessageBox::Cancel, this);
     question->setInformativeText(command.toHtmlEscaped());
-    question->setDetailedText(qstr(std::string(harnessSource())));
+    question->setDetailedText(qstr(std::string(instruments::harnessSource())));
     question->addButton(tr("Run"), QMessageBox::AcceptRole);
     question->setAttribute(Qt::WA_DeleteOnClose);
     connect(question, &QMessageBox::accepted, this, [this, order, command] {
@@ -284,16 +284,16 @@ void InstrumentsPane::showFound()
     }
     m_list->hide();
     m_answer->show();
-    m_save->setVisible(std::holds_alternative<MinimiseAnswer>(found->second->answer));
+    m_save->setVisible(std::holds_alternative<instruments::MinimiseAnswer>(found->second->answer));
     m_answer->showResult(found->second);
 }
 
 void InstrumentsPane::fillList()
 {
     FactSection all;
-    for (const Instrument one : everyInstrument) {
+    for (const instruments::Instrument one : instruments::everyInstrument) {
         const InstrumentWords words = wordsOf(one);
-        AnswerFact fact {words.title.toStdString(), words.question.toStdString()};
+        diagnose::AnswerFact fact {words.title.toStdString(), words.question.toStdString()};
         if (m_found.contains(one)) {
             fact.source = tr("what it found").toStdString();
         }
@@ -324,8 +324,8 @@ void InstrumentsPane::saveSmallest()
     askAndSave(*this,
         {tr("Save the smallest capture"), fileStem({stem, tr("smallest")}), {tr("Capture (*.pt)")},
             [shown](const QString& path) {
-                return writeMinimised(
-                    std::get<MinimiseAnswer>(shown->answer), path.toStdString(), shown->order.request.capture.path);
+                return instruments::writeMinimised(std::get<instruments::MinimiseAnswer>(shown->answer),
+                    path.toStdString(), shown->order.request.capture.path);
             }});
 }
 

@@ -72,7 +72,7 @@ private:
     void showFound();
     void fillList();
     bool ownFunction() const;
-    Instrument instrument() const;
+    instruments::Instrument instrument() const;
 
     QComboBox* m_instrument;
     QComboBox* m_subject;
@@ -89,7 +89,8 @@ private:
     QLabel* m_about;
     FactsView* m_list; ///< of all instruments, where the chosen one has found nothing yet
     MeasureView* m_answer;
-    std::map<Instrument, std::shared_ptr<const MeasureResult>> m_found; ///< in this capture, the last of each
+    std::map<instruments::Instrument, std::shared_ptr<const MeasureResult>>
+        m_found; ///< in this capture, the last of each
     CaptureRef m_capture; ///< empty: none is selected
     bool m_running = false;
     std::set<QString> m_agreed; ///< commands that the user has seen and run

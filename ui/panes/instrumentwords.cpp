@@ -13,7 +13,7 @@ namespace {
 
 struct Entry
 {
-    Instrument instrument;
+    instruments::Instrument instrument;
     const char* title;
     const char* question;
     int calls;
@@ -21,34 +21,34 @@ struct Entry
 };
 
 constexpr Entry entries[] = {
-    {Instrument::scale, QT_TRANSLATE_NOOP("nanscope::Instruments", "Scale"),
+    {instruments::Instrument::scale, QT_TRANSLATE_NOOP("nanscope::Instruments", "Scale"),
         QT_TRANSLATE_NOOP("nanscope::Instruments",
             "How far is this input from the scales at which the result turns zero, degenerate, Inf or NaN?"),
         0, false},
-    {Instrument::epsilon, QT_TRANSLATE_NOOP("nanscope::Instruments", "Epsilon"),
+    {instruments::Instrument::epsilon, QT_TRANSLATE_NOOP("nanscope::Instruments", "Epsilon"),
         QT_TRANSLATE_NOOP("nanscope::Instruments",
             "What would other epsilons have made of this input, and which of them round to 0?"),
         0, false},
-    {Instrument::repeat, QT_TRANSLATE_NOOP("nanscope::Instruments", "Repeat"),
+    {instruments::Instrument::repeat, QT_TRANSLATE_NOOP("nanscope::Instruments", "Repeat"),
         QT_TRANSLATE_NOOP("nanscope::Instruments", "Does the same input give the same bits, call after call?"), 100,
         true},
-    {Instrument::storm, QT_TRANSLATE_NOOP("nanscope::Instruments", "Storm"),
+    {instruments::Instrument::storm, QT_TRANSLATE_NOOP("nanscope::Instruments", "Storm"),
         QT_TRANSLATE_NOOP("nanscope::Instruments",
             "Does your function give the same bits when it is made hard for it: poisoned memory, a producer directly "
             "before, several streams, fresh processes?"),
         100, false},
-    {Instrument::input, QT_TRANSLATE_NOOP("nanscope::Instruments", "Input check"),
+    {instruments::Instrument::input, QT_TRANSLATE_NOOP("nanscope::Instruments", "Input check"),
         QT_TRANSLATE_NOOP(
             "nanscope::Instruments", "Is the input untouched after the call, and is the output memory of its own?"),
         0, true},
-    {Instrument::spectrum, QT_TRANSLATE_NOOP("nanscope::Instruments", "Spectrum"),
+    {instruments::Instrument::spectrum, QT_TRANSLATE_NOOP("nanscope::Instruments", "Spectrum"),
         QT_TRANSLATE_NOOP("nanscope::Instruments", "Does every singular value end where the schedule takes it?"), 0,
         false},
-    {Instrument::minimise, QT_TRANSLATE_NOOP("nanscope::Instruments", "Minimise"),
+    {instruments::Instrument::minimise, QT_TRANSLATE_NOOP("nanscope::Instruments", "Minimise"),
         QT_TRANSLATE_NOOP("nanscope::Instruments", "What is the smallest input that still ends like this?"), 300,
         false},
 };
-static_assert(std::size(entries) == std::size(everyInstrument));
+static_assert(std::size(entries) == std::size(instruments::everyInstrument));
 
 struct Words
 {
@@ -57,7 +57,7 @@ struct Words
 
 } // namespace
 
-InstrumentWords wordsOf(Instrument instrument)
+InstrumentWords wordsOf(instruments::Instrument instrument)
 {
     const Entry& entry = *std::ranges::find(entries, instrument, &Entry::instrument);
     return {Words::tr(entry.title), Words::tr(entry.question), entry.calls, entry.ofBits};

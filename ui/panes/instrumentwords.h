@@ -17,6 +17,6 @@ struct InstrumentWords
     bool ofBits = false; ///< about a replay it says nothing of the code that ran
 };
 
-InstrumentWords wordsOf(Instrument instrument);
+InstrumentWords wordsOf(instruments::Instrument instrument);
 
 } // namespace nanscope

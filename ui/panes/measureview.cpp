@@ -64,15 +64,17 @@ void MeasureView::setResult(std::shared_ptr<const MeasureResult> result, const Q
 
 bool MeasureView::drawPicture()
 {
-    const MeasureAnswer& answer = m_result->answer;
+    const instruments::MeasureAnswer& answer = m_result->answer;
     const MeasureFacts facts = factsOf(*m_result);
-    if (const auto* scale = std::get_if<ScaleAnswer>(&answer); scale && !scale->points.empty()) {
+    if (const auto* scale = std::get_if<instruments::ScaleAnswer>(&answer); scale && !scale->points.empty()) {
         m_scale->setAnswer(*scale, facts);
         m_pictures->setCurrentWidget(m_scale);
-    } else if (const auto* epsilon = std::get_if<EpsilonAnswer>(&answer); epsilon && !epsilon->lines.empty()) {
+    } else if (const auto* epsilon = std::get_if<instruments::EpsilonAnswer>(&answer);
+               epsilon && !epsilon->lines.empty()) {
         m_epsilon->setAnswer(*epsilon, facts);
         m_pictures->setCurrentWidget(m_epsilon);
-    } else if (const auto* spectrum = std::get_if<SpectrumAnswer>(&answer); spectrum && !spectrum->stages.empty()) {
+    } else if (const auto* spectrum = std::get_if<instruments::SpectrumAnswer>(&answer);
+               spectrum && !spectrum->stages.empty()) {
         m_spectrum->setAnswer(*spectrum, facts);
         m_pictures->setCurrentWidget(m_spectrum);
     } else {

@@ -35,20 +35,20 @@ QString placeLabel(OpName op, int iteration)
     return frameLabel(frame);
 }
 
-QString valueWord(const PlantedFault& fault)
+QString valueWord(const replay::PlantedFault& fault)
 {
     switch (fault.value) {
-    case PlantedValue::nan:
+    case replay::PlantedValue::nan:
         return PlantDialog::tr("NaN");
-    case PlantedValue::posInf:
+    case replay::PlantedValue::posInf:
         return PlantDialog::tr("+Inf");
-    case PlantedValue::negInf:
+    case replay::PlantedValue::negInf:
         return PlantDialog::tr("−Inf");
-    case PlantedValue::zero:
+    case replay::PlantedValue::zero:
         return PlantDialog::tr("zero");
-    case PlantedValue::held:
+    case replay::PlantedValue::held:
         return PlantDialog::tr("what the memory held");
-    case PlantedValue::number:
+    case replay::PlantedValue::number:
         break;
     }
     return roundNumber(fault.number);
@@ -70,7 +70,7 @@ QSpinBox* spinBox(QWidget* parent, const QString& name)
 
 } // namespace
 
-QString plantText(const PlantedFault& fault)
+QString plantText(const replay::PlantedFault& fault)
 {
     const QString text = PlantDialog::tr("%1 in %2 × %3 at [%4, %5] of %6")
                              .arg(valueWord(fault))
@@ -132,13 +132,13 @@ void PlantDialog::fillOps(const Film& film)
 void PlantDialog::fillValues()
 {
     m_value->setAccessibleName(tr("Becomes"));
-    for (const auto value :
-        {PlantedValue::nan, PlantedValue::posInf, PlantedValue::negInf, PlantedValue::zero, PlantedValue::held}) {
-        PlantedFault fault;
+    for (const auto value : {replay::PlantedValue::nan, replay::PlantedValue::posInf, replay::PlantedValue::negInf,
+             replay::PlantedValue::zero, replay::PlantedValue::held}) {
+        replay::PlantedFault fault;
         fault.value = value;
         m_value->addItem(valueWord(fault), static_cast<int>(value));
     }
-    m_value->addItem(tr("a number"), static_cast<int>(PlantedValue::number));
+    m_value->addItem(tr("a number"), static_cast<int>(replay::PlantedValue::number));
     m_value->setToolTip(tr("What the memory held: as if the tile had never been written"));
     m_number->setAccessibleName(tr("Number"));
     m_number->setDecimals(6);
@@ -227,7 +227,7 @@ void PlantDialog::fitTile()
     update();
 }
 
-void PlantDialog::choose(const PlantedFault& fault)
+void PlantDialog::choose(const replay::PlantedFault& fault)
 {
     const auto found = std::ranges::find_if(
         m_places, [&](const Place& each) { return each.op == fault.op && each.iteration == fault.iteration; });
@@ -241,21 +241,21 @@ void PlantDialog::choose(const PlantedFault& fault)
     m_rows->setValue(static_cast<int>(fault.region.rows));
     m_cols->setValue(static_cast<int>(fault.region.cols));
     m_value->setCurrentIndex(m_value->findData(static_cast<int>(fault.value)));
-    if (fault.value == PlantedValue::number) {
+    if (fault.value == replay::PlantedValue::number) {
         m_number->setValue(fault.number);
     }
     m_mirrored->setChecked(fault.mirrored);
     update();
 }
 
-void PlantDialog::setEndings(const EndsLike& endings)
+void PlantDialog::setEndings(const diagnose::EndsLike& endings)
 {
     const QSignalBlocker quietly(m_endings);
     m_endings->clear();
     m_faults.clear();
-    for (const EndingPlace& ending : endings.places) {
-        m_faults.push_back(
-            {ending.place.op, ending.place.iteration, ending.tile, PlantedValue::nan, 0, ending.place.mirrored});
+    for (const diagnose::EndingPlace& ending : endings.places) {
+        m_faults.push_back({ending.place.op, ending.place.iteration, ending.tile, replay::PlantedValue::nan, 0,
+            ending.place.mirrored});
         m_endings->addItem(plantText(m_faults.back()));
     }
     m_endingsTitle->setText(m_faults.empty()
@@ -273,21 +273,21 @@ void PlantDialog::onEnding(int row)
     }
 }
 
-PlantedFault PlantDialog::fault() const
+replay::PlantedFault PlantDialog::fault() const
 {
-    PlantedFault fault;
+    replay::PlantedFault fault;
     fault.op = place().op;
     fault.iteration = place().iteration;
     fault.region = {m_row->value(), m_col->value(), m_rows->value(), m_cols->value()};
-    fault.value = static_cast<PlantedValue>(m_value->currentData().toInt());
-    fault.number = fault.value == PlantedValue::number ? m_number->value() : 0;
+    fault.value = static_cast<replay::PlantedValue>(m_value->currentData().toInt());
+    fault.number = fault.value == replay::PlantedValue::number ? m_number->value() : 0;
     fault.mirrored = m_mirrored->isChecked();
     return fault;
 }
 
 void PlantDialog::update()
 {
-    m_number->setVisible(m_value->currentData().toInt() == static_cast<int>(PlantedValue::number));
+    m_number->setVisible(m_value->currentData().toInt() == static_cast<int>(replay::PlantedValue::number));
     m_text->setText(tr("%1 of %2 × %3, before anything reads it. Nothing of this is stored.")
                         .arg(plantText(fault()))
                         .arg(place().rows)

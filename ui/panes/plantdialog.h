@@ -22,7 +22,7 @@ class QSpinBox;
 namespace nanscope {
 
 /// "NaN in 64 × 64 at [128, 64] of step 3 q".
-QString plantText(const PlantedFault& fault);
+QString plantText(const replay::PlantedFault& fault);
 
 /// Asks which fault is put into a replay: after which op, in which tile, and what becomes of it.
 class PlantDialog : public QDialog
@@ -33,10 +33,10 @@ public:
     /// Begins with the frame that is looked at, and the tile under the cursor there (in parts of the matrix).
     PlantDialog(const Film& film, int frame, const std::optional<QPointF>& cursor, QWidget* parent = nullptr);
 
-    void choose(const PlantedFault& fault);
+    void choose(const replay::PlantedFault& fault);
     /// Places that end like the dump, to choose from.
-    void setEndings(const EndsLike& endings);
-    PlantedFault fault() const;
+    void setEndings(const diagnose::EndsLike& endings);
+    replay::PlantedFault fault() const;
 
     QComboBox* opBox() { return m_op; }
     QSpinBox* row() { return m_row; }
@@ -66,7 +66,7 @@ private:
     void update();
 
     std::vector<Place> m_places; ///< as in the box
-    std::vector<PlantedFault> m_faults; ///< as in the list of endings
+    std::vector<replay::PlantedFault> m_faults; ///< as in the list of endings
     QComboBox* m_op;
     QSpinBox* m_row;
     QSpinBox* m_col;

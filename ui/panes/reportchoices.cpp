@@ -59,21 +59,22 @@ QTreeWidgetItem* row(QTreeWidgetItem& parent, const QString& text, Kind kind, co
     return item;
 }
 
-bool kept(const Redaction& redaction)
+bool kept(const report::Redaction& redaction)
 {
     return redaction.text == redaction.replacement;
 }
 
-auto entryOf(std::vector<Redaction>& all, const std::string& text)
+auto entryOf(std::vector<report::Redaction>& all, const std::string& text)
 {
-    return std::ranges::find(all, text, &Redaction::text);
+    return std::ranges::find(all, text, &report::Redaction::text);
 }
 
 /// The user's own first, each with what became of it; then what the rules found.
-std::vector<Redaction> shownTexts(const std::vector<Redaction>& own, std::vector<Redaction> made)
+std::vector<report::Redaction> shownTexts(
+    const std::vector<report::Redaction>& own, std::vector<report::Redaction> made)
 {
-    std::vector<Redaction> shown = own;
-    for (Redaction& redaction : shown) {
+    std::vector<report::Redaction> shown = own;
+    for (report::Redaction& redaction : shown) {
         const auto found = entryOf(made, redaction.text);
         redaction.count = found == made.end() ? 0 : found->count;
         if (found != made.end()) {
@@ -86,16 +87,16 @@ std::vector<Redaction> shownTexts(const std::vector<Redaction>& own, std::vector
 
 } // namespace
 
-QByteArray saveReportOptions(const BundleOptions& options)
+QByteArray saveReportOptions(const report::BundleOptions& options)
 {
     QJsonArray without;
-    for (const ReportSection section : allReportSections()) {
+    for (const report::ReportSection section : report::allReportSections()) {
         if (!options.report.sections.contains(section)) {
-            without.append(qstr(name(section)));
+            without.append(qstr(report::name(section)));
         }
     }
     QJsonArray texts;
-    for (const Redaction& redaction : options.report.redactions) {
+    for (const report::Redaction& redaction : options.report.redactions) {
         texts.append(QJsonObject {{QStringLiteral("text"), exactText(redaction.text)},
             {QStringLiteral("with"), exactText(redaction.replacement)}});
     }
@@ -104,15 +105,15 @@ QByteArray saveReportOptions(const BundleOptions& options)
         .toJson(QJsonDocument::Compact);
 }
 
-BundleOptions restoreReportOptions(const QByteArray& state)
+report::BundleOptions restoreReportOptions(const QByteArray& state)
 {
     const QJsonObject saved = QJsonDocument::fromJson(state).object();
-    BundleOptions options;
+    report::BundleOptions options;
     if (saved[QStringLiteral("version")].toInt() != stateVersion) {
         return options;
     }
     for (const QJsonValue value : saved[QStringLiteral("without")].toArray()) {
-        if (const auto section = parseReportSection(value.toString().toStdString())) {
+        if (const auto section = report::parseReportSection(value.toString().toStdString())) {
             options.report.sections.erase(*section);
         }
     }
@@ -154,13 +155,13 @@ ReportChoices::ReportChoices(QWidget* parent)
     fill();
 }
 
-void ReportChoices::setOptions(const BundleOptions& options)
+void ReportChoices::setOptions(const report::BundleOptions& options)
 {
     m_options = options;
     fill();
 }
 
-void ReportChoices::setMade(std::vector<Redaction> made)
+void ReportChoices::setMade(std::vector<report::Redaction> made)
 {
     m_made = std::move(made);
     const QSignalBlocker quietly(m_tree);
@@ -182,7 +183,7 @@ void ReportChoices::fill()
 void ReportChoices::fillTexts()
 {
     qDeleteAll(m_texts->takeChildren());
-    for (const Redaction& redaction : shownTexts(m_options.report.redactions, m_made)) {
+    for (const report::Redaction& redaction : shownTexts(m_options.report.redactions, m_made)) {
         const QString text = qstr(redaction.text);
         auto* item = row(*m_texts, text, kindText, text, !kept(redaction));
         item->setText(1,
@@ -190,8 +191,9 @@ void ReportChoices::fillTexts()
                             : QStringLiteral("%1 ×%2").arg(qstr(redaction.replacement)).arg(redaction.count));
         item->setForeground(1, theme().muted);
         item->setToolTip(0,
-            redaction.replacement == suspicionText ? tr("%1: looks like a key; untick it if it is none").arg(text)
-                                                   : tr("%1: untick to leave it in").arg(text));
+            redaction.replacement == report::suspicionText
+                ? tr("%1: looks like a key; untick it if it is none").arg(text)
+                : tr("%1: untick to leave it in").arg(text));
     }
     m_texts->setText(0, m_texts->childCount() > 0 ? tr("Hidden texts") : tr("Hidden texts: none found"));
 }
@@ -200,8 +202,8 @@ void ReportChoices::fillSections()
 {
     qDeleteAll(m_sections->takeChildren());
     m_sections->setText(0, tr("Sections"));
-    for (const ReportSection section : allReportSections()) {
-        row(*m_sections, qstr(title(section)), kindSection, static_cast<int>(section),
+    for (const report::ReportSection section : report::allReportSections()) {
+        row(*m_sections, qstr(report::title(section)), kindSection, static_cast<int>(section),
             m_options.report.sections.contains(section))
             ->setFirstColumnSpanned(true);
     }
@@ -224,7 +226,7 @@ void ReportChoices::setHidden(const QString& text, bool hidden)
     const bool byRule = found == own.end() && entryOf(m_made, words) != m_made.end();
     if (found != own.end()) {
         if (!kept(*found)) {
-            std::erase_if(m_made, [&](const Redaction& redaction) { return redaction.text == words; });
+            std::erase_if(m_made, [&](const report::Redaction& redaction) { return redaction.text == words; });
         }
         own.erase(found);
     }
@@ -258,7 +260,7 @@ void ReportChoices::onTicked(QTreeWidgetItem* item)
             Qt::QueuedConnection);
         return;
     case kindSection: {
-        const auto section = static_cast<ReportSection>(item->data(0, valueRole).toInt());
+        const auto section = static_cast<report::ReportSection>(item->data(0, valueRole).toInt());
         if (ticked) {
             m_options.report.sections.insert(section);
         } else {

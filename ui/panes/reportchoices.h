@@ -15,9 +15,9 @@ class QTreeWidgetItem;
 namespace nanscope {
 
 /// Everything but the permission to send a capture, which is given each time.
-QByteArray saveReportOptions(const BundleOptions& options);
+QByteArray saveReportOptions(const report::BundleOptions& options);
 /// The defaults where `state` is damaged or of another version.
-BundleOptions restoreReportOptions(const QByteArray& state);
+report::BundleOptions restoreReportOptions(const QByteArray& state);
 
 /// What goes into a report, as ticks: hidden texts, sections, pictures, the capture.
 class ReportChoices : public QWidget
@@ -27,10 +27,10 @@ class ReportChoices : public QWidget
 public:
     explicit ReportChoices(QWidget* parent = nullptr);
 
-    const BundleOptions& options() const { return m_options; }
-    void setOptions(const BundleOptions& options);
+    const report::BundleOptions& options() const { return m_options; }
+    void setOptions(const report::BundleOptions& options);
     /// What the report as it is now replaces.
-    void setMade(std::vector<Redaction> made);
+    void setMade(std::vector<report::Redaction> made);
     /// Hides a text wherever it stands.
     void hideText(const QString& text);
 
@@ -50,8 +50,8 @@ private:
     void onTicked(QTreeWidgetItem* item);
     void setHidden(const QString& text, bool hidden);
 
-    BundleOptions m_options;
-    std::vector<Redaction> m_made;
+    report::BundleOptions m_options;
+    std::vector<report::Redaction> m_made;
     QTreeWidget* m_tree;
     QTreeWidgetItem* m_texts;
     QTreeWidgetItem* m_sections;

@@ -98,7 +98,7 @@ void ReportPane::enableButtons()
     }
 }
 
-void ReportPane::setOptions(const BundleOptions& options)
+void ReportPane::setOptions(const report::BundleOptions& options)
 {
     m_choices->setOptions(options);
 }
@@ -128,7 +128,7 @@ void ReportPane::showPreview()
     setNote(m_preview && !m_preview->about.empty() ? tr("About %1").arg(qstr(m_preview->about)) : QString());
     m_size->setText(m_preview ? tr("%1 of %2 characters that an issue holds")
                                     .arg(countLabel(static_cast<std::int64_t>(textWidth(m_preview->issue))),
-                                        countLabel(static_cast<std::int64_t>(maxReportCharacters)))
+                                        countLabel(static_cast<std::int64_t>(report::maxReportCharacters)))
                               : QString());
     if (!m_preview) {
         return;
@@ -141,7 +141,7 @@ void ReportPane::showPreview()
         m_view->showRendered(m_preview->files);
         break;
     default:
-        m_view->showRendered(std::vector<ReportFile> {{std::string(), m_preview->issue}});
+        m_view->showRendered(std::vector<report::ReportFile> {{std::string(), m_preview->issue}});
     }
 }
 

@@ -29,7 +29,7 @@ public:
 
     void setPreview(std::shared_ptr<const ReportPreview> preview);
     void showMessage(const QString& message);
-    void setOptions(const BundleOptions& options);
+    void setOptions(const report::BundleOptions& options);
 
     ReportView* view() { return m_view; }
     ReportChoices* choices() { return m_choices; }
@@ -39,7 +39,7 @@ public:
     QString sizeText() const;
 
 Q_SIGNALS:
-    void optionsChanged(const nanscope::BundleOptions& options);
+    void optionsChanged(const nanscope::report::BundleOptions& options);
     /// Somebody can see the pane, or nobody any more.
     void watchedChanged(bool watched);
     void copyRequested();

@@ -91,7 +91,7 @@ void ReportView::keepingPlace(Show show)
     verticalScrollBar()->setValue(place);
 }
 
-void ReportView::showRendered(const std::vector<ReportFile>& files)
+void ReportView::showRendered(const std::vector<report::ReportFile>& files)
 {
     m_pictures.clear();
     for (std::size_t i = 1; i < files.size(); ++i) {

@@ -20,7 +20,7 @@ public:
     explicit ReportView(QWidget* parent = nullptr);
 
     /// The first file is the Markdown, the others are its pictures.
-    void showRendered(const std::vector<ReportFile>& files);
+    void showRendered(const std::vector<report::ReportFile>& files);
     void showSource(const std::string& text);
 
     QVariant loadResource(int type, const QUrl& name) override;

@@ -20,11 +20,11 @@ namespace nanscope {
 
 namespace {
 
-QString entryOf(const SpectrumAnswer& answer, std::size_t index)
+QString entryOf(const instruments::SpectrumAnswer& answer, std::size_t index)
 {
-    const SpectrumStage& stage = answer.stages[index];
+    const instruments::SpectrumStage& stage = answer.stages[index];
     const QString words = sentenceCase(spectrumStageText(stage, index + 1 == answer.stages.size()));
-    const auto flagged = std::ranges::count_if(stage.lines, &SpectrumLine::flagged);
+    const auto flagged = std::ranges::count_if(stage.lines, &instruments::SpectrumLine::flagged);
     return !stage.finite ? SpectrumView::tr("%1 · not finite").arg(words)
         : flagged > 0    ? SpectrumView::tr("%1 · %2 flagged").arg(words).arg(flagged)
                          : words;
@@ -69,7 +69,7 @@ SpectrumView::SpectrumView(QWidget* parent)
             [this] { return caption(); }});
 }
 
-void SpectrumView::setAnswer(const SpectrumAnswer& answer, const MeasureFacts& facts)
+void SpectrumView::setAnswer(const instruments::SpectrumAnswer& answer, const MeasureFacts& facts)
 {
     m_answer = answer;
     m_facts = facts;

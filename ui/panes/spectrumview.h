@@ -27,7 +27,7 @@ class SpectrumView : public QWidget
 public:
     explicit SpectrumView(QWidget* parent = nullptr);
 
-    void setAnswer(const SpectrumAnswer& answer, const MeasureFacts& facts);
+    void setAnswer(const instruments::SpectrumAnswer& answer, const MeasureFacts& facts);
 
     QComboBox* stepBox() { return m_steps; }
     SpectrumPlot* values() { return m_values; }
@@ -47,7 +47,7 @@ private:
     SpectrumPlot* m_deviation;
     ElidedLabel* m_summary;
     ElidedLabel* m_readout;
-    SpectrumAnswer m_answer;
+    instruments::SpectrumAnswer m_answer;
     SpectrumPicture m_shown;
     MeasureFacts m_facts;
 };

@@ -61,7 +61,7 @@ ScaleView::ScaleView(QWidget* parent)
     , m_plot(findChild<ScalePlot*>())
 { }
 
-void ScaleView::setAnswer(const ScaleAnswer& answer, const MeasureFacts& facts)
+void ScaleView::setAnswer(const instruments::ScaleAnswer& answer, const MeasureFacts& facts)
 {
     m_plot->setAnswer(makeScalePicture(answer, facts.epsilon));
     setFacts(facts);
@@ -87,7 +87,7 @@ EpsilonView::EpsilonView(QWidget* parent)
     , m_plot(findChild<EpsilonPlot*>())
 { }
 
-void EpsilonView::setAnswer(const EpsilonAnswer& answer, const MeasureFacts& facts)
+void EpsilonView::setAnswer(const instruments::EpsilonAnswer& answer, const MeasureFacts& facts)
 {
     m_plot->setAnswer(answer);
     setFacts(facts);

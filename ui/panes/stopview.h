@@ -7,14 +7,17 @@
 #include "ui/jobs/measurefacts.h"
 #include "ui/plots/picture.h"
 
+namespace nanscope::instruments {
+struct EpsilonAnswer;
+struct ScaleAnswer;
+} // namespace nanscope::instruments
+
 namespace nanscope {
 
 class ElidedLabel;
 class EpsilonPlot;
 class ScalePlot;
 class StopPlot;
-struct EpsilonAnswer;
-struct ScaleAnswer;
 
 /// The plot of an instrument, and in words what is under the mouse, at the chosen place, or the whole of it.
 class StopView : public QWidget
@@ -50,7 +53,7 @@ class ScaleView : public StopView
 public:
     explicit ScaleView(QWidget* parent = nullptr);
 
-    void setAnswer(const ScaleAnswer& answer, const MeasureFacts& facts);
+    void setAnswer(const instruments::ScaleAnswer& answer, const MeasureFacts& facts);
     ScalePlot* plot() { return m_plot; }
 
 protected:
@@ -69,7 +72,7 @@ class EpsilonView : public StopView
 public:
     explicit EpsilonView(QWidget* parent = nullptr);
 
-    void setAnswer(const EpsilonAnswer& answer, const MeasureFacts& facts);
+    void setAnswer(const instruments::EpsilonAnswer& answer, const MeasureFacts& facts);
     EpsilonPlot* plot() { return m_plot; }
 
 protected:

@@ -85,7 +85,7 @@ void consider(std::optional<TracePoint>& best, const TracePoint& point, double s
 
 } // namespace
 
-Bucket bucketOf(const SeriesPiece& piece)
+Bucket bucketOf(const session::SeriesPiece& piece)
 {
     Bucket bucket;
     bucket.firstStep = std::min(piece.firstStep, piece.lastStep);
@@ -119,7 +119,7 @@ SessionStore::SessionStore(std::filesystem::path session, std::vector<std::int64
 Result<void> SessionStore::open()
 {
     if (!m_session) {
-        auto session = Session::open(m_path, OpenMode::readOnly);
+        auto session = session::Session::open(m_path, session::OpenMode::readOnly);
         if (!session) {
             return tl::make_unexpected(session.error());
         }
@@ -139,7 +139,7 @@ Result<const SessionStore::Overview*> SessionStore::overview(std::size_t part)
     using Steps = std::numeric_limits<std::int64_t>;
     Overview overview;
     const auto read =
-        m_session->visitRange({m_ids.at(part), Steps::min(), Steps::max(), 0}, [&](const SeriesPiece& piece) {
+        m_session->visitRange({m_ids.at(part), Steps::min(), Steps::max(), 0}, [&](const session::SeriesPiece& piece) {
             overview.seqs.push_back(piece.seq);
             overview.chunks.push_back(bucketOf(piece));
             return true;
@@ -155,12 +155,12 @@ Result<void> SessionStore::appendFocus(
 {
     const Overview& known = m_overviews.at(part);
     const auto first = std::ranges::lower_bound(known.seqs, seqs.front()) - known.seqs.begin();
-    SeriesRange range {
+    session::SeriesRange range {
         m_ids.at(part), known.chunks[first].firstStep, known.chunks[first].lastStep, columns * pointsPerColumn};
     for (const Bucket& chunk : std::span(known.chunks).subspan(first, seqs.size())) {
         range.lastStep = std::max(range.lastStep, chunk.lastStep);
     }
-    return m_session->visitRange(range, [&](const SeriesPiece& piece) {
+    return m_session->visitRange(range, [&](const session::SeriesPiece& piece) {
         // A neighbour that only shares its last step with the range stands in the line already.
         if (piece.seq < seqs.front() || piece.seq > seqs.back()) {
             return piece.seq < seqs.front();
@@ -215,8 +215,8 @@ Result<std::vector<TracePoint>> SessionStore::points(Parts parts, Interval steps
     std::vector<TracePoint> all;
     for (const std::size_t part : parts) {
         constexpr auto everything = std::numeric_limits<std::int64_t>::max();
-        const auto read = m_session->visitRange(
-            {m_ids.at(part), stepAt(steps.low), stepAt(steps.high), everything}, [&](const SeriesPiece& piece) {
+        const auto read = m_session->visitRange({m_ids.at(part), stepAt(steps.low), stepAt(steps.high), everything},
+            [&](const session::SeriesPiece& piece) {
                 for (const Point& point : piece.points) {
                     const auto at = static_cast<double>(point.step);
                     if (at >= steps.low && at <= steps.high && all.size() < most) {

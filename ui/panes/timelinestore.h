@@ -57,7 +57,7 @@ private:
 
     std::filesystem::path m_path;
     std::vector<std::int64_t> m_ids;
-    std::optional<Session> m_session;
+    std::optional<session::Session> m_session;
     std::map<std::size_t, Overview> m_overviews;
 };
 
@@ -78,6 +78,6 @@ private:
 };
 
 /// What the plain columns of a chunk say of it.
-Bucket bucketOf(const SeriesPiece& piece);
+Bucket bucketOf(const session::SeriesPiece& piece);
 
 } // namespace nanscope

@@ -136,8 +136,8 @@ void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judg
 
 void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
 {
-    m_verdict = withObservations(std::move(verdict), m_observed);
-    repeatVariantFiles(*m_verdict, m_userFiles, false);
+    m_verdict = diagnose::withObservations(std::move(verdict), m_observed);
+    workflow::repeatVariantFiles(*m_verdict, m_userFiles, false);
     m_ticks->setTicks(*m_judged, ticked);
     showShown();
 }
@@ -147,7 +147,7 @@ bool VerdictPane::showTicks(const QStringList& ticked)
     if (!m_judged) {
         return false;
     }
-    auto verdict = rejudge(*m_judged, names(ticked));
+    auto verdict = diagnose::rejudge(*m_judged, names(ticked));
     if (!verdict) {
         return false;
     }
@@ -169,7 +169,7 @@ void VerdictPane::changeTicks(const QStringList& ticked)
         Q_EMIT ticksChanged(ticked == m_ticks->names() ? QStringList() : ticked);
     } else {
         QStringList ran = ticked;
-        ran.removeAll(qstr(nothingElse));
+        ran.removeAll(qstr(diagnose::nothingElse));
         Q_EMIT ranChanged(ran);
     }
 }

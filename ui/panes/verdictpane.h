@@ -46,7 +46,7 @@ public:
     /// What the owner of the run saw; every verdict shown is argued with it.
     void setObserved(const Observations& observed);
     /// Commands among what to try next repeat the user's own variants. Shown with the next verdict.
-    void setUserFiles(const UserFiles& userFiles) { m_userFiles = userFiles; }
+    void setUserFiles(const workflow::UserFiles& userFiles) { m_userFiles = userFiles; }
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
@@ -110,7 +110,7 @@ private:
     std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
     std::optional<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
     Observations m_observed;
-    UserFiles m_userFiles;
+    workflow::UserFiles m_userFiles;
 };
 
 } // namespace nanscope

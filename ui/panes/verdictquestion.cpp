@@ -16,7 +16,7 @@ namespace nanscope {
 
 namespace {
 
-QStringList ticksIn(const Answer& answer)
+QStringList ticksIn(const diagnose::Answer& answer)
 {
     QStringList ticks;
     for (const std::string& tick : answer.ticks) {
@@ -38,29 +38,29 @@ QString namedText(const QStringList& ticks)
     }
 }
 
-QString answerText(const Answer& answer)
+QString answerText(const diagnose::Answer& answer)
 {
     switch (answer.kind) {
-    case Answer::Kind::castsFirst:
+    case diagnose::Answer::Kind::castsFirst:
         return VerdictQuestion::tr("My code casts to %1 first").arg(qstr(answer.precision));
-    case Answer::Kind::normalizesFirst:
+    case diagnose::Answer::Kind::normalizesFirst:
         return VerdictQuestion::tr("It normalises in fp32 first");
-    case Answer::Kind::nothingElse:
+    case diagnose::Answer::Kind::nothingElse:
         return VerdictQuestion::tr("Nothing else ran");
-    case Answer::Kind::inputAlone:
+    case diagnose::Answer::Kind::inputAlone:
         return VerdictQuestion::tr("It takes nothing else");
-    case Answer::Kind::oneOf:
+    case diagnose::Answer::Kind::oneOf:
         break;
     }
     return namedText(ticksIn(answer));
 }
 
-QString answerTip(const Answer& answer)
+QString answerTip(const diagnose::Answer& answer)
 {
     switch (answer.kind) {
-    case Answer::Kind::nothingElse:
+    case diagnose::Answer::Kind::nothingElse:
         return VerdictQuestion::tr("What was dumped is what the function was given and what it returned");
-    case Answer::Kind::inputAlone:
+    case diagnose::Answer::Kind::inputAlone:
         return VerdictQuestion::tr(
             "No weights, no moments, no coefficient that changes: the same input is the same call");
     default:
@@ -107,7 +107,7 @@ void VerdictQuestion::ask(const CaptureVerdict& verdict)
     }
     m_buttons.clear();
     if (!verdict.question.empty()) {
-        for (const Answer& answer : answersOf(verdict)) {
+        for (const diagnose::Answer& answer : diagnose::answersOf(verdict)) {
             auto* button = new QPushButton(answerText(answer), m_row);
             const QStringList ticks = ticksIn(answer);
             button->setToolTip(answerTip(answer));

@@ -21,14 +21,15 @@ namespace nanscope {
 namespace {
 
 /// The format that all of them are in; empty where they differ.
-std::string commonPrecision(const std::vector<Tick>& ticks)
+std::string commonPrecision(const std::vector<diagnose::Tick>& ticks)
 {
-    const bool one = !ticks.empty()
-        && std::ranges::all_of(ticks, [&](const Tick& tick) { return tick.precision == ticks.front().precision; });
+    const bool one = !ticks.empty() && std::ranges::all_of(ticks, [&](const diagnose::Tick& tick) {
+        return tick.precision == ticks.front().precision;
+    });
     return one ? ticks.front().precision : std::string();
 }
 
-QString tickText(const Tick& tick, bool withPrecision)
+QString tickText(const diagnose::Tick& tick, bool withPrecision)
 {
     const QString name = qstr(tick.variant);
     const QString text = withPrecision ? QStringLiteral("%1  %2").arg(name, qstr(tick.precision)) : name;
@@ -54,7 +55,7 @@ QString memberText(const MemberResult& member)
     return parts.join(QStringLiteral(", "));
 }
 
-QString toolTip(const CaptureVerdict& judged, const Tick& tick)
+QString toolTip(const CaptureVerdict& judged, const diagnose::Tick& tick)
 {
     QStringList lines;
     for (const std::size_t member : tick.members) {
@@ -66,7 +67,7 @@ QString toolTip(const CaptureVerdict& judged, const Tick& tick)
     return lines.join(QLatin1Char('\n'));
 }
 
-bool endsLikeTheDump(const CaptureVerdict& judged, const Tick& tick)
+bool endsLikeTheDump(const CaptureVerdict& judged, const diagnose::Tick& tick)
 {
     return std::ranges::any_of(
         tick.members, [&](std::size_t member) { return judged.facts.members[member].reproducing > 0; });
@@ -124,7 +125,7 @@ void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& tic
         m_boxes[i]->setChecked(ticked.isEmpty() || ticked.contains(m_names[static_cast<qsizetype>(i)]));
     }
     const QSignalBlocker quiet(m_alone);
-    m_alone->setChecked(judged.facts.nothingElse || ticked.contains(qstr(nothingElse)));
+    m_alone->setChecked(judged.facts.nothingElse || ticked.contains(qstr(diagnose::nothingElse)));
     updateButtons();
     fit();
 }
@@ -136,12 +137,12 @@ void VerdictTicks::clearTicks()
 
 void VerdictTicks::build(const CaptureVerdict& judged)
 {
-    const std::vector<Tick> ticks = ticksOf(judged);
+    const std::vector<diagnose::Tick> ticks = diagnose::ticksOf(judged);
     askAlone(judged);
     m_sidecar = judged.variant.how == IdentifiedBy::sidecar && !ticks.empty();
     m_names.clear();
     m_ticked.clear();
-    for (const Tick& tick : ticks) {
+    for (const diagnose::Tick& tick : ticks) {
         m_names << qstr(tick.name);
         m_ticked << qstr(tick.variant);
     }
@@ -172,7 +173,7 @@ void VerdictTicks::build(const CaptureVerdict& judged)
 
 void VerdictTicks::askAlone(const CaptureVerdict& judged)
 {
-    const bool taken = asksWhatElseIsTaken(judged);
+    const bool taken = diagnose::asksWhatElseIsTaken(judged);
     const bool suspect = judged.role == Role::birth || judged.role == Role::padding;
     m_asksAlone = judged.facts.replayed && (suspect || judged.facts.nothingElse);
     m_alone->setEnabled(!judged.facts.nothingElse);
@@ -211,7 +212,7 @@ void VerdictTicks::fillMore()
 void VerdictTicks::collectMore()
 {
     QStringList wanted = ticked();
-    wanted.removeAll(qstr(nothingElse));
+    wanted.removeAll(qstr(diagnose::nothingElse));
     for (const QAction* action : m_menu->actions()) {
         if (action->isChecked()) {
             wanted << action->text();
@@ -234,7 +235,7 @@ QStringList VerdictTicks::ticked() const
         }
     }
     if (m_asksAlone && m_alone->isEnabled() && m_alone->isChecked()) {
-        names << qstr(nothingElse);
+        names << qstr(diagnose::nothingElse);
     }
     return names;
 }

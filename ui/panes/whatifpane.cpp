@@ -44,14 +44,14 @@ QByteArray saveWhatIf(const WhatIfQuestion& question)
 {
     const auto& detector = question.detector;
     QJsonObject state {{QStringLiteral("version"), stateVersion},
-        {QStringLiteral("action"), qstr(name(detector.options.action))},
+        {QStringLiteral("action"), qstr(probe::name(detector.options.action))},
         {QStringLiteral("max_consecutive"), static_cast<qint64>(detector.options.maxConsecutive)},
         {QStringLiteral("check_gradients"), detector.checkGradients}};
     if (question.guard.layout) {
-        state.insert(QStringLiteral("layout"), qstr(name(*question.guard.layout)));
+        state.insert(QStringLiteral("layout"), qstr(probe::name(*question.guard.layout)));
     }
     if (question.guard.scope) {
-        state.insert(QStringLiteral("guard"), qstr(name(*question.guard.scope)));
+        state.insert(QStringLiteral("guard"), qstr(probe::name(*question.guard.scope)));
     }
     return QJsonDocument(state).toJson(QJsonDocument::Compact);
 }
@@ -65,12 +65,12 @@ WhatIfQuestion restoreWhatIf(const QByteArray& state)
     }
     const auto word = [&saved](const char* key) { return saved[QLatin1String(key)].toString().toStdString(); };
     auto& options = question.detector.options;
-    options.action = parseNanAction(word("action")).value_or(options.action);
+    options.action = probe::parseNanAction(word("action")).value_or(options.action);
     options.maxConsecutive =
         std::max<std::int64_t>(1, saved[QStringLiteral("max_consecutive")].toInteger(options.maxConsecutive));
     question.detector.checkGradients = saved[QStringLiteral("check_gradients")].toBool();
-    question.guard.layout = parseLayout(word("layout"));
-    question.guard.scope = parseGuardScope(word("guard"));
+    question.guard.layout = probe::parseLayout(word("layout"));
+    question.guard.scope = probe::parseGuardScope(word("guard"));
     return question;
 }
 
@@ -212,9 +212,9 @@ QString WhatIfPane::asJson() const
     if (!m_answer) {
         return {};
     }
-    return qstr(
-        jsonText(m_parts->currentWidget() == m_guard ? guardJson(m_answer->guard)
-                                                     : detectorJson(m_answer->detector, m_answer->question.detector)));
+    return qstr(jsonText(m_parts->currentWidget() == m_guard
+            ? diagnose::guardJson(m_answer->guard)
+            : diagnose::detectorJson(m_answer->detector, m_answer->question.detector)));
 }
 
 void WhatIfPane::showEvent(QShowEvent* event)

@@ -58,7 +58,7 @@ Q_SIGNALS:
     /// Somebody can see the pane, or nobody any more.
     void watchedChanged(bool watched);
     /// Somebody wants to see the step of a fact and what shows it.
-    void factActivated(const nanscope::AnswerFact& fact);
+    void factActivated(const nanscope::diagnose::AnswerFact& fact);
     void copied(const QString& what);
 
 protected:

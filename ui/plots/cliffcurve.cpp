@@ -46,14 +46,14 @@ const CliffStep* CliffCurve::shown() const
     return index < m_picture.steps.size() ? &m_picture.steps[index] : nullptr;
 }
 
-std::span<const Coefficients> CliffCurve::rest() const
+std::span<const replay::Coefficients> CliffCurve::rest() const
 {
     return std::span(m_picture.schedule).subspan(static_cast<std::size_t>(m_step) - 1);
 }
 
 void CliffCurve::addCurve(const CliffStep& step)
 {
-    const ScalarCurve curve = scalarCurve(rest(), step.limit, m_top);
+    const replay::ScalarCurve curve = replay::scalarCurve(rest(), step.limit, m_top);
     auto* graph = plot().addGraph();
     graph->setPen(QPen(theme().text, 1.2));
     QVector<double> keys {0};
@@ -97,7 +97,7 @@ void CliffCurve::addMeasured(const CliffStep& step)
         addText(tr("σ_max %1 ▶").arg(roundNumber(*step.own, 4)), color, 0.99, 0.3, Qt::AlignRight | Qt::AlignTop, true);
         return;
     }
-    const double height = std::clamp(applySchedule(rest(), *step.own), 0.0, highest * 0.9);
+    const double height = std::clamp(replay::applySchedule(rest(), *step.own), 0.0, highest * 0.9);
     auto* bar = new QCPItemLine(&plot());
     bar->start->setCoords(step.range->low, height);
     bar->end->setCoords(step.range->high, height);
@@ -157,7 +157,7 @@ void CliffCurve::pointAt(double x, bool /*pressed*/)
 {
     if (shown() && x > 0 && x <= m_top) {
         Q_EMIT readoutChanged(tr("theory: σ %1 becomes %2 after the last step")
-                                  .arg(roundNumber(x, 4), roundNumber(applySchedule(rest(), x), 4)));
+                                  .arg(roundNumber(x, 4), roundNumber(replay::applySchedule(rest(), x), 4)));
     }
 }
 

@@ -28,7 +28,7 @@ protected:
 
 private:
     const CliffStep* shown() const;
-    std::span<const Coefficients> rest() const;
+    std::span<const replay::Coefficients> rest() const;
     void addCurve(const CliffStep& step);
     void addLimit(const CliffStep& step);
     void addMeasured(const CliffStep& step);

@@ -23,10 +23,10 @@ std::optional<double> finite(double value)
     return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-CliffStep stepOf(const ReplayedCliff& cliff, std::size_t k)
+CliffStep stepOf(const replay::ReplayedCliff& cliff, std::size_t k)
 {
-    return {
-        static_cast<int>(k) + 1, cliff.limits[k], true, finite(cliff.replays.front().sigma[k]), sigmaRange(cliff, k)};
+    return {static_cast<int>(k) + 1, cliff.limits[k], true, finite(cliff.replays.front().sigma[k]),
+        replay::sigmaRange(cliff, k)};
 }
 
 QString rangeText(const CliffPicture& picture, const CliffStep& step)
@@ -46,7 +46,8 @@ std::optional<double> CliffStep::slackPercent() const
     return own && *own > 0 ? std::optional(100 * (limit / *own - 1)) : std::nullopt;
 }
 
-CliffPicture makeCliffPicture(const std::vector<Coefficients>& schedule, const ReplayedCliff* replayed, bool current)
+CliffPicture makeCliffPicture(
+    const std::vector<replay::Coefficients>& schedule, const replay::ReplayedCliff* replayed, bool current)
 {
     CliffPicture picture {schedule, {}, 0, current, false};
     if (replayed && replayed->limits.size() == schedule.size()) {
@@ -60,7 +61,7 @@ CliffPicture makeCliffPicture(const std::vector<Coefficients>& schedule, const R
         return picture;
     }
     int step = 0;
-    for (const double limit : divergenceLimits(schedule)) {
+    for (const double limit : replay::divergenceLimits(schedule)) {
         picture.steps.push_back({++step, limit, false, {}, {}});
     }
     return picture;
@@ -89,7 +90,7 @@ QString cliffStepText(const CliffPicture& picture, const CliffStep& step)
     return parts.join(QStringLiteral(" · "));
 }
 
-QString cliffOutcomeText(const ReplayedCliff& cliff)
+QString cliffOutcomeText(const replay::ReplayedCliff& cliff)
 {
     const Cell& own = cliff.replays.front().cell;
     QString text = outcomeWord(own.outcome);
@@ -97,7 +98,7 @@ QString cliffOutcomeText(const ReplayedCliff& cliff)
         text += Words::tr(", first %1 in %2").arg(classWord(own.firstNonFinite->kind), opLabel(*own.firstNonFinite));
     }
     const auto finite =
-        std::ranges::count_if(cliff.replays, [](const CliffReplay& each) { return !each.cell.firstNonFinite; });
+        std::ranges::count_if(cliff.replays, [](const replay::CliffReplay& each) { return !each.cell.firstNonFinite; });
     const auto all = static_cast<qlonglong>(cliff.replays.size());
     if (all > 1) {
         text += Words::tr("; %1 of %2 roundings stay finite").arg(finite).arg(all);

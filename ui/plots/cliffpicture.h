@@ -18,7 +18,7 @@ struct CliffStep
     double limit = 0;
     bool replayed = false;
     std::optional<double> own; ///< under the cell's own rounding; none where the iterate is not finite
-    std::optional<SigmaRange> range; ///< over the roundings
+    std::optional<replay::SigmaRange> range; ///< over the roundings
 
     /// Of the own value; below zero beyond the limit.
     std::optional<double> slackPercent() const;
@@ -26,7 +26,7 @@ struct CliffStep
 
 struct CliffPicture
 {
-    std::vector<Coefficients> schedule; ///< of the shown setting
+    std::vector<replay::Coefficients> schedule; ///< of the shown setting
     std::vector<CliffStep> steps;
     int roundings = 0;
     bool current = false; ///< what was measured is of the shown setting and not of the one before
@@ -34,12 +34,13 @@ struct CliffPicture
 };
 
 /// `replayed` may be null. Its own limits go with what it measured.
-CliffPicture makeCliffPicture(const std::vector<Coefficients>& schedule, const ReplayedCliff* replayed, bool current);
+CliffPicture makeCliffPicture(
+    const std::vector<replay::Coefficients>& schedule, const replay::ReplayedCliff* replayed, bool current);
 
 /// "Step 3: σ_max 1.966 (1.966–1.967 over 8 roundings) · limit 2.075 · slack 5.5 %".
 QString cliffStepText(const CliffPicture& picture, const CliffStep& step);
 
 /// "finite", "NaN, first +Inf in step 3 gram", with how many of the roundings stayed finite.
-QString cliffOutcomeText(const ReplayedCliff& cliff);
+QString cliffOutcomeText(const replay::ReplayedCliff& cliff);
 
 } // namespace nanscope

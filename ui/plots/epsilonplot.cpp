@@ -18,7 +18,7 @@ QString outcomeText(const std::optional<Outcome>& outcome)
     return outcome ? outcomeWord(*outcome) : EpsilonPlot::tr("no output");
 }
 
-QString formatsText(const EpsilonLine& line)
+QString formatsText(const instruments::EpsilonLine& line)
 {
     QStringList names;
     for (const Precision format : line.zeroIn) {
@@ -34,12 +34,12 @@ QString percentText(double share)
 
 } // namespace
 
-bool vanishes(const EpsilonAnswer& answer, const EpsilonLine& line)
+bool vanishes(const instruments::EpsilonAnswer& answer, const instruments::EpsilonLine& line)
 {
     return line.epsilon != 0 && answer.format && std::ranges::find(line.zeroIn, *answer.format) != line.zeroIn.end();
 }
 
-QString epsilonLineText(const EpsilonLine& line)
+QString epsilonLineText(const instruments::EpsilonLine& line)
 {
     const QString which = line.own ? EpsilonPlot::tr("its own epsilon %1") : EpsilonPlot::tr("epsilon %1");
     QStringList parts {
@@ -53,12 +53,12 @@ QString epsilonLineText(const EpsilonLine& line)
     return parts.join(QStringLiteral(" · "));
 }
 
-QString epsilonSummary(const EpsilonAnswer& answer)
+QString epsilonSummary(const instruments::EpsilonAnswer& answer)
 {
-    const auto others =
-        std::ranges::count_if(answer.lines, [&](const EpsilonLine& line) { return line.outcome != answer.ownOutcome; });
-    const auto zero =
-        std::ranges::count_if(answer.lines, [&](const EpsilonLine& line) { return vanishes(answer, line); });
+    const auto others = std::ranges::count_if(
+        answer.lines, [&](const instruments::EpsilonLine& line) { return line.outcome != answer.ownOutcome; });
+    const auto zero = std::ranges::count_if(
+        answer.lines, [&](const instruments::EpsilonLine& line) { return vanishes(answer, line); });
     QStringList parts {answer.own
             ? EpsilonPlot::tr("its own %1: %2").arg(roundNumber(*answer.own, 4), outcomeText(answer.ownOutcome))
             : EpsilonPlot::tr("as it was called: %1").arg(outcomeText(answer.ownOutcome))};
@@ -72,10 +72,10 @@ QString epsilonSummary(const EpsilonAnswer& answer)
     return parts.join(QStringLiteral(" · "));
 }
 
-QString epsilonTsv(const EpsilonAnswer& answer)
+QString epsilonTsv(const instruments::EpsilonAnswer& answer)
 {
     QStringList lines {QStringLiteral("epsilon\town\toutcome\tchange\tzero_in")};
-    for (const EpsilonLine& line : answer.lines) {
+    for (const instruments::EpsilonLine& line : answer.lines) {
         const QStringList cells {exactNumber(line.epsilon), QString::number(line.own ? 1 : 0),
             line.outcome ? qstr(name(*line.outcome)) : QString(), line.change ? exactNumber(*line.change) : QString(),
             formatsText(line)};
@@ -94,7 +94,7 @@ EpsilonPlot::EpsilonPlot(QWidget* parent)
     restyle();
 }
 
-void EpsilonPlot::setAnswer(const EpsilonAnswer& answer)
+void EpsilonPlot::setAnswer(const instruments::EpsilonAnswer& answer)
 {
     m_answer = answer;
     m_stops.clear();
@@ -131,7 +131,7 @@ void EpsilonPlot::addNames()
 void EpsilonPlot::addChanges()
 {
     for (std::size_t i = 0; i < m_answer.lines.size(); ++i) {
-        const EpsilonLine& line = m_answer.lines[i];
+        const instruments::EpsilonLine& line = m_answer.lines[i];
         if (vanishes(m_answer, line)) {
             addHatched(plot(), m_stops[i] - 0.5, m_stops[i] + 0.5);
         }
@@ -147,12 +147,12 @@ void EpsilonPlot::rebuild()
     plot().clearItems();
     plot().clearGraphs();
     QStringList lines {epsilonSummary(m_answer)};
-    const auto silent = [](const EpsilonLine& line) { return !line.outcome; };
+    const auto silent = [](const instruments::EpsilonLine& line) { return !line.outcome; };
     setOutcomeLanes(*plot().yAxis, std::ranges::any_of(m_answer.lines, silent));
     addNames();
     addChanges();
     for (std::size_t i = 0; i < m_answer.lines.size(); ++i) {
-        const EpsilonLine& line = m_answer.lines[i];
+        const instruments::EpsilonLine& line = m_answer.lines[i];
         if (line.own) {
             addOwnPlace(plot(), m_stops[i], tr("its own"));
         }

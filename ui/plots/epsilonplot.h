@@ -16,8 +16,8 @@ class EpsilonPlot : public StopPlot
 public:
     explicit EpsilonPlot(QWidget* parent = nullptr);
 
-    void setAnswer(const EpsilonAnswer& answer);
-    const EpsilonAnswer& answer() const { return m_answer; }
+    void setAnswer(const instruments::EpsilonAnswer& answer);
+    const instruments::EpsilonAnswer& answer() const { return m_answer; }
     QString legendText() const;
 
     QString textOf(int stop) const override;
@@ -30,18 +30,18 @@ private:
     void addNames();
     void addChanges();
 
-    EpsilonAnswer m_answer;
+    instruments::EpsilonAnswer m_answer;
     std::vector<double> m_stops;
 };
 
 /// It is not zero, and would be in the format of the denominator.
-bool vanishes(const EpsilonAnswer& answer, const EpsilonLine& line);
+bool vanishes(const instruments::EpsilonAnswer& answer, const instruments::EpsilonLine& line);
 
 /// "epsilon 1e-08: finite · changes the output by 0.12 % · rounds to 0 in fp16".
-QString epsilonLineText(const EpsilonLine& line);
-QString epsilonSummary(const EpsilonAnswer& answer);
+QString epsilonLineText(const instruments::EpsilonLine& line);
+QString epsilonSummary(const instruments::EpsilonAnswer& answer);
 
 /// Tab-separated, a heading first.
-QString epsilonTsv(const EpsilonAnswer& answer);
+QString epsilonTsv(const instruments::EpsilonAnswer& answer);
 
 } // namespace nanscope

@@ -135,9 +135,9 @@ int frameOf(const Film& film, int iteration, OpName op)
     return found == film.frames.end() ? -1 : static_cast<int>(found - film.frames.begin());
 }
 
-CellRequest requestOf(const Cell& cell)
+replay::CellRequest requestOf(const Cell& cell)
 {
-    CellRequest request;
+    replay::CellRequest request;
     request.variant = cell.variant;
     request.precision = cell.precision;
     request.lowering = cell.lowering;
@@ -146,7 +146,7 @@ CellRequest requestOf(const Cell& cell)
     return request;
 }
 
-QString cellName(const CellRequest& cell)
+QString cellName(const replay::CellRequest& cell)
 {
     const QString where = cell.device == "cpu" ? QString() : QStringLiteral(" · ") + qstr(cell.device);
     return QStringLiteral("%1 · %2 · %3%4")

@@ -32,7 +32,7 @@ struct Film
     Cell cell; ///< without ops
     bool judged = true; ///< the cell says how it ended; a replay that no sweep made does not
     FilmMode mode = FilmMode::values;
-    FilmRequest request; ///< replays it; without a capture there is nothing to replay
+    replay::FilmRequest request; ///< replays it; without a capture there is nothing to replay
     int batch = 0;
     int batches = 1;
     int uncompared = 0; ///< matrices without a counterpart; films of differences only
@@ -47,10 +47,10 @@ Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, Film
 int frameOf(const Film& film, int iteration, OpName op);
 
 /// What a service is asked for to replay a cell again.
-CellRequest requestOf(const Cell& cell);
+replay::CellRequest requestOf(const Cell& cell);
 
 /// "gns-gram · fp16 · fused", with the device unless that is the CPU.
-QString cellName(const CellRequest& cell);
+QString cellName(const replay::CellRequest& cell);
 
 /// Where the frames lie on a grid of iterations (columns) and ops (rows, in the order a step runs them). Frames of
 /// iteration 0 come before the first step and share the first column, `row` counting them.

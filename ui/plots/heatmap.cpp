@@ -68,7 +68,7 @@ void HeatMap::setHint(const QString& hint)
     update();
 }
 
-std::optional<Region> HeatMap::visibleRegion() const
+std::optional<replay::Region> HeatMap::visibleRegion() const
 {
     if (!hasElements()) {
         return std::nullopt;
@@ -83,10 +83,10 @@ std::optional<Region> HeatMap::visibleRegion() const
     };
     const auto [top, bottom] = span(g.origin.y(), g.element.height(), height(), m_picture->tiles.rows);
     const auto [left, right] = span(g.origin.x(), g.element.width(), width(), m_picture->tiles.cols);
-    return Region {top, left, bottom - top, right - left};
+    return replay::Region {top, left, bottom - top, right - left};
 }
 
-void HeatMap::showRegion(const Region& region)
+void HeatMap::showRegion(const replay::Region& region)
 {
     if (!hasElements()) {
         return;

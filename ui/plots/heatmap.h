@@ -50,9 +50,9 @@ public:
     QString hint() const { return m_hint; }
 
     /// The elements at least partly in sight; none while there is no picture.
-    std::optional<Region> visibleRegion() const;
+    std::optional<replay::Region> visibleRegion() const;
     /// The largest view that has all of it, as one step of the history; parts of it that are not there don't count.
-    void showRegion(const Region& region);
+    void showRegion(const replay::Region& region);
     std::optional<Element> cursorElement() const;
     /// In widget coordinates.
     QRectF elementRect(std::int64_t row, std::int64_t col) const;
@@ -108,7 +108,7 @@ private:
     void markCorner();
     void dropCorner();
     /// From the corner that was marked to the cursor.
-    std::optional<Region> box() const;
+    std::optional<replay::Region> box() const;
     void zoomToBox();
     bool keyOfHistory(const QKeyEvent& event);
     bool keyOfCursor(const QKeyEvent& event);

@@ -22,7 +22,7 @@ QString line(const MatrixPicture& picture, std::int64_t row, std::int64_t col)
     return value ? QStringLiteral("%1\t%2\t%3\n").arg(row).arg(col).arg(exactNumber(*value)) : QString();
 }
 
-QString lines(const MatrixPicture& picture, const Region& part)
+QString lines(const MatrixPicture& picture, const replay::Region& part)
 {
     QString text;
     for (std::int64_t row = part.row; row < part.row + part.rows; ++row) {
@@ -46,7 +46,7 @@ QString classWords(std::uint8_t classes)
     return held.join(QLatin1Char(' '));
 }
 
-QString tileLines(const TileMap& tiles, const Region& part)
+QString tileLines(const TileMap& tiles, const replay::Region& part)
 {
     QString text = QStringLiteral("row\trows\tcol\tcols\tmin\tmax\tabsmax\tholds\n");
     for (std::int64_t y = part.row / tiles.tileRows; y * tiles.tileRows < part.row + part.rows; ++y) {

@@ -151,7 +151,7 @@ void HeatMap::dropCorner()
     update();
 }
 
-std::optional<Region> HeatMap::box() const
+std::optional<replay::Region> HeatMap::box() const
 {
     const auto to = cursorElement();
     if (!m_corner || !to) {
@@ -159,7 +159,7 @@ std::optional<Region> HeatMap::box() const
     }
     const auto [top, bottom] = std::minmax(m_corner->row, to->row);
     const auto [left, right] = std::minmax(m_corner->col, to->col);
-    return Region {top, left, bottom - top + 1, right - left + 1};
+    return replay::Region {top, left, bottom - top + 1, right - left + 1};
 }
 
 void HeatMap::zoomToBox()

@@ -160,7 +160,7 @@ std::vector<Span> within(std::vector<Span> spans, std::int64_t begin, std::int64
 }
 
 template <class Value>
-void paintElements(QImage& image, const HeatGeometry& geometry, const TileMap& tiles, const Region& region,
+void paintElements(QImage& image, const HeatGeometry& geometry, const TileMap& tiles, const replay::Region& region,
     std::span<const Value> values, const Painter& painter)
 {
     const auto rows = spansOf(geometry.origin.y(), geometry.element.height(), image.height(), tiles.rows);
@@ -237,7 +237,7 @@ QImage renderHeat(
     }
     const Painter painter(scale, theme);
     const bool elements = useElements(picture, geometry);
-    const Region whole {0, 0, tiles.rows, tiles.cols};
+    const replay::Region whole {0, 0, tiles.rows, tiles.cols};
     if (elements && !picture.doubles.empty()) {
         paintElements<double>(image, geometry, tiles, whole, picture.doubles, painter);
     } else if (elements) {

@@ -9,7 +9,7 @@
 
 namespace nanscope {
 
-bool MatrixPatch::covers(const Region& part) const
+bool MatrixPatch::covers(const replay::Region& part) const
 {
     return part.row >= region.row && part.col >= region.col && part.row + part.rows <= region.row + region.rows
         && part.col + part.cols <= region.col + region.cols;
@@ -53,7 +53,8 @@ ValueClass classOf(double value, DType dtype)
     if (value == 0) {
         return ValueClass::zero;
     }
-    return isFloating(dtype) && std::abs(value) < smallestNormalOf(dtype) ? ValueClass::subnormal : ValueClass::normal;
+    return isFloating(dtype) && std::abs(value) < tensorfile::smallestNormalOf(dtype) ? ValueClass::subnormal
+                                                                                      : ValueClass::normal;
 }
 
 LogScale scaleOf(const TileMap& tiles)

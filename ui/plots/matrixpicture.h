@@ -17,11 +17,11 @@ namespace nanscope {
 /// The elements of a part of a matrix, row by row.
 struct MatrixPatch
 {
-    Region region;
+    replay::Region region;
     std::vector<float> floats;
     std::vector<double> doubles; ///< instead of floats
 
-    bool covers(const Region& part) const;
+    bool covers(const replay::Region& part) const;
     /// Nothing when outside.
     std::optional<double> elementAt(std::int64_t row, std::int64_t col) const;
 };

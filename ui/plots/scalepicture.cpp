@@ -33,14 +33,14 @@ QString timesText(double at)
     return Words::tr("×%1").arg(roundNumber(std::exp2(at), 4));
 }
 
-std::vector<ScaleLook> looksOf(const ScaleAnswer& answer)
+std::vector<ScaleLook> looksOf(const instruments::ScaleAnswer& answer)
 {
     std::vector<ScaleLook> looks;
-    for (const ScalePoint& point : answer.points) {
+    for (const instruments::ScalePoint& point : answer.points) {
         looks.push_back({std::log2(point.scale), point.scale, point.outcome, {}});
     }
     for (std::size_t i = 0; i < answer.edges.size(); ++i) {
-        const ScaleEdge& edge = answer.edges[i];
+        const instruments::ScaleEdge& edge = answer.edges[i];
         looks.push_back({std::log2(edge.lastInside), edge.lastInside, edge.inside, i});
         looks.push_back({std::log2(edge.firstOutside), edge.firstOutside, edge.outside, i});
     }
@@ -124,13 +124,13 @@ std::optional<std::size_t> ScalePicture::nearestEdge(bool up) const
     return nearest;
 }
 
-ScalePicture makeScalePicture(const ScaleAnswer& answer, std::optional<double> epsilon)
+ScalePicture makeScalePicture(const instruments::ScaleAnswer& answer, std::optional<double> epsilon)
 {
     ScalePicture picture;
     picture.looks = looksOf(answer);
     picture.stretches = stretchesOf(picture.looks);
-    for (const ScaleEdge& edge : answer.edges) {
-        picture.edges.push_back({edge, std::log2(edge.firstOutside), qstr(closedFormOf(edge, epsilon))});
+    for (const instruments::ScaleEdge& edge : answer.edges) {
+        picture.edges.push_back({edge, std::log2(edge.firstOutside), qstr(instruments::closedFormOf(edge, epsilon))});
     }
     if (!picture.looks.empty()) {
         picture.lowest = picture.looks.front().at;
@@ -218,7 +218,7 @@ QString scaleTsv(const ScalePicture& picture)
         }
     }
     for (const ScaleMark& mark : picture.edges) {
-        const ScaleEdge& edge = mark.edge;
+        const instruments::ScaleEdge& edge = mark.edge;
         lines << QStringLiteral("edge\t%1\t%2\t%3\t%4\t%5\t%6\t%7")
                      .arg(exactNumber(edge.firstOutside), exactNumber(mark.at), qstr(name(edge.outside)),
                          exactNumber(edge.lastInside), exactNumber(edge.absmax), exactNumber(edge.frobenius),

@@ -36,7 +36,7 @@ struct ScaleStretch
 
 struct ScaleMark
 {
-    ScaleEdge edge;
+    instruments::ScaleEdge edge;
     double at = 0; ///< of firstOutside
     QString place; ///< which end of which format it is; empty where none explains it
 };
@@ -55,7 +55,7 @@ struct ScalePicture
 };
 
 /// `epsilon` is what it was called with, where that is known.
-ScalePicture makeScalePicture(const ScaleAnswer& answer, std::optional<double> epsilon);
+ScalePicture makeScalePicture(const instruments::ScaleAnswer& answer, std::optional<double> epsilon);
 
 /// "+14.5 binades", with a real minus sign.
 QString binadesText(double binades);

@@ -43,23 +43,23 @@ void layOutAxis(SpectrumPicture& picture)
 }
 
 /// The schedule of the variant, where it is what core holds the lines against.
-void addSchedule(SpectrumPicture& picture, const SpectrumAnswer& answer, std::optional<double> epsilon)
+void addSchedule(SpectrumPicture& picture, const instruments::SpectrumAnswer& answer, std::optional<double> epsilon)
 {
-    const auto known = findVariant(answer.variant);
+    const auto known = replay::findVariant(answer.variant);
     if (!answer.closedForm || !known || !picture.hasExpected()) {
         return;
     }
-    const Variant& variant = **known;
+    const replay::Variant& variant = **known;
     const double norm = answer.frobenius * variant.normFactor;
     const double added = epsilon.value_or(0);
-    picture.denominator = variant.epsilonRule == EpsilonRule::add ? norm + added : std::max(norm, added);
+    picture.denominator = variant.epsilonRule == replay::EpsilonRule::add ? norm + added : std::max(norm, added);
     auto steps = variant.steps;
     if (picture.stage.step > 0) {
         steps.resize(std::min(steps.size(), static_cast<std::size_t>(picture.stage.step)));
     }
     constexpr double same = 1e-5;
-    const bool meets = std::ranges::all_of(picture.stage.lines, [&](const SpectrumLine& line) {
-        const double value = applySchedule(steps, line.sigma / picture.denominator);
+    const bool meets = std::ranges::all_of(picture.stage.lines, [&](const instruments::SpectrumLine& line) {
+        const double value = replay::applySchedule(steps, line.sigma / picture.denominator);
         return std::abs(value - *line.expected) <= same * (1 + std::abs(value));
     });
     if (meets) {
@@ -72,7 +72,7 @@ QString expectedName(const SpectrumPicture& picture)
     return picture.closedForm ? Words::tr("p(σ)") : Words::tr("fp64 replay");
 }
 
-QString deviationText(const SpectrumLine& line)
+QString deviationText(const instruments::SpectrumLine& line)
 {
     const auto deviation = spectrumDeviation(line);
     const QString off = Words::tr("off by %1").arg(roundNumber(line.found - *line.expected, 2));
@@ -88,7 +88,7 @@ QString deviationText(const SpectrumLine& line)
 
 std::size_t SpectrumPicture::flagged() const
 {
-    return static_cast<std::size_t>(std::ranges::count_if(stage.lines, &SpectrumLine::flagged));
+    return static_cast<std::size_t>(std::ranges::count_if(stage.lines, &instruments::SpectrumLine::flagged));
 }
 
 std::vector<std::size_t> SpectrumPicture::worstFlagged(std::size_t most) const
@@ -105,7 +105,8 @@ std::vector<std::size_t> SpectrumPicture::worstFlagged(std::size_t most) const
     return worst;
 }
 
-SpectrumPicture makeSpectrumPicture(const SpectrumAnswer& answer, std::size_t stage, std::optional<double> epsilon)
+SpectrumPicture makeSpectrumPicture(
+    const instruments::SpectrumAnswer& answer, std::size_t stage, std::optional<double> epsilon)
 {
     SpectrumPicture picture;
     picture.closedForm = answer.closedForm;
@@ -118,13 +119,13 @@ SpectrumPicture makeSpectrumPicture(const SpectrumAnswer& answer, std::size_t st
     return picture;
 }
 
-std::optional<double> spectrumDeviation(const SpectrumLine& line)
+std::optional<double> spectrumDeviation(const instruments::SpectrumLine& line)
 {
     return line.expected && line.allowed > 0 ? std::optional((line.found - *line.expected) / line.allowed)
                                              : std::nullopt;
 }
 
-QString spectrumStageText(const SpectrumStage& stage, bool last)
+QString spectrumStageText(const instruments::SpectrumStage& stage, bool last)
 {
     if (stage.step == 0) {
         return Words::tr("output");
@@ -134,7 +135,7 @@ QString spectrumStageText(const SpectrumStage& stage, bool last)
 
 QString spectrumLineText(const SpectrumPicture& picture, std::size_t line)
 {
-    const SpectrumLine& here = picture.stage.lines[line];
+    const instruments::SpectrumLine& here = picture.stage.lines[line];
     QStringList parts {Words::tr("direction %1").arg(line + 1),
         Words::tr("σ %1 (%2 % of ‖G‖)").arg(roundNumber(here.sigma, 4), roundNumber(100 * here.share, 2))};
     if (here.expected) {
@@ -149,7 +150,7 @@ QString spectrumLineText(const SpectrumPicture& picture, std::size_t line)
 
 QString spectrumSummary(const SpectrumPicture& picture)
 {
-    const SpectrumStage& stage = picture.stage;
+    const instruments::SpectrumStage& stage = picture.stage;
     if (!stage.finite) {
         return Words::tr("not finite: no singular direction can be followed into it");
     }
@@ -163,15 +164,15 @@ QString spectrumSummary(const SpectrumPicture& picture)
     return Words::tr("%1 of %2 directions flagged · %3").arg(picture.flagged()).arg(stage.lines.size()).arg(outside);
 }
 
-QString spectrumTsv(const SpectrumAnswer& answer)
+QString spectrumTsv(const instruments::SpectrumAnswer& answer)
 {
     QStringList lines {
         QStringLiteral("step\tdirection\tsigma\tshare\texpected\tmeasured\tallowed\tdeviation\tflagged")};
     const auto number = [](std::optional<double> value) { return value ? exactNumber(*value) : QString(); };
-    for (const SpectrumStage& stage : answer.stages) {
+    for (const instruments::SpectrumStage& stage : answer.stages) {
         const QString step = stage.step > 0 ? QString::number(stage.step) : QStringLiteral("output");
         for (std::size_t i = 0; i < stage.lines.size(); ++i) {
-            const SpectrumLine& line = stage.lines[i];
+            const instruments::SpectrumLine& line = stage.lines[i];
             const auto allowed = line.expected ? std::optional(line.allowed) : std::nullopt;
             lines << QStringList {step, QString::number(i + 1), exactNumber(line.sigma), exactNumber(line.share),
                 number(line.expected), exactNumber(line.found), number(allowed), number(spectrumDeviation(line)),

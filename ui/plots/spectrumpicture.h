@@ -15,13 +15,13 @@ namespace nanscope {
 /// One step of the spectrum instrument, with what both plots of it share.
 struct SpectrumPicture
 {
-    SpectrumStage stage;
+    instruments::SpectrumStage stage;
     std::vector<std::size_t> order; ///< of the lines: ascending sigma
     std::vector<double> places; ///< on the axis, in that order; those too small for it stand at its left end
     double left = 0; ///< of the axis
     double right = 1;
     bool logarithmic = false;
-    std::vector<Coefficients> schedule; ///< p(sigma / denominator) is expected; empty: only at the lines
+    std::vector<replay::Coefficients> schedule; ///< p(sigma / denominator) is expected; empty: only at the lines
     double denominator = 1;
     bool closedForm = true; ///< expected is p(sigma), else what the fp64 replay made of it
     double frobenius = 0;
@@ -33,13 +33,14 @@ struct SpectrumPicture
 };
 
 /// `epsilon` is what it was called with, where that is known.
-SpectrumPicture makeSpectrumPicture(const SpectrumAnswer& answer, std::size_t stage, std::optional<double> epsilon);
+SpectrumPicture makeSpectrumPicture(
+    const instruments::SpectrumAnswer& answer, std::size_t stage, std::optional<double> epsilon);
 
 /// (found - expected) / allowed; nothing where nothing was expected.
-std::optional<double> spectrumDeviation(const SpectrumLine& line);
+std::optional<double> spectrumDeviation(const instruments::SpectrumLine& line);
 
 /// "step 3", "output".
-QString spectrumStageText(const SpectrumStage& stage, bool last);
+QString spectrumStageText(const instruments::SpectrumStage& stage, bool last);
 
 /// "direction 3 · σ 0.12 (1.4 % of ‖G‖) · p(σ) 0.88 · measured 0.91 · …".
 QString spectrumLineText(const SpectrumPicture& picture, std::size_t line);
@@ -48,6 +49,6 @@ QString spectrumLineText(const SpectrumPicture& picture, std::size_t line);
 QString spectrumSummary(const SpectrumPicture& picture);
 
 /// All steps, a line for each singular value of each, tab-separated, a heading first.
-QString spectrumTsv(const SpectrumAnswer& answer);
+QString spectrumTsv(const instruments::SpectrumAnswer& answer);
 
 } // namespace nanscope

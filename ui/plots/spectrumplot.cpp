@@ -65,7 +65,7 @@ QString SpectrumPlot::textOf(int stop) const
     return spectrumLineText(m_picture, m_picture.order[static_cast<std::size_t>(stop)]);
 }
 
-double SpectrumPlot::valueOf(const SpectrumLine& line) const
+double SpectrumPlot::valueOf(const instruments::SpectrumLine& line) const
 {
     return m_kind == Kind::values ? line.found : spectrumDeviation(line).value_or(0);
 }
@@ -96,13 +96,13 @@ void SpectrumPlot::setValueAxis()
     double low = 0;
     double high = m_kind == Kind::values ? 0 : 1.5;
     double expected = 0;
-    for (const SpectrumLine& line : m_picture.stage.lines) {
+    for (const instruments::SpectrumLine& line : m_picture.stage.lines) {
         expected = std::max(expected, std::abs(line.expected.value_or(0)));
     }
     const bool known = m_picture.hasExpected();
     const double highest = m_kind == Kind::deviation ? farthest : known ? above * expected : infinity;
     const double lowest = m_kind == Kind::deviation ? -farthest : known ? -below * expected : -infinity;
-    for (const SpectrumLine& line : m_picture.stage.lines) {
+    for (const instruments::SpectrumLine& line : m_picture.stage.lines) {
         low = std::min(low, std::max(valueOf(line), lowest));
         high = std::max(high, std::min(valueOf(line), highest));
         if (m_kind == Kind::values) {
@@ -132,7 +132,7 @@ void SpectrumPlot::addTolerances()
     bars->setSymbolGap(0);
     bars->setPen(QPen(theme().selection, m_picture.order.size() > fewMarks ? 3 : 6, Qt::SolidLine, Qt::FlatCap));
     for (std::size_t i = 0; i < m_picture.order.size(); ++i) {
-        const SpectrumLine& line = m_picture.stage.lines[m_picture.order[i]];
+        const instruments::SpectrumLine& line = m_picture.stage.lines[m_picture.order[i]];
         centres->addData(m_picture.places[i], *line.expected);
         bars->addData(std::min(finite(line.allowed).value_or(m_high), 2 * (m_high - m_low)));
     }
@@ -151,7 +151,7 @@ void SpectrumPlot::addCurve()
                                                    : m_picture.left + share * (m_picture.right - m_picture.left);
         keys << sigma;
         values << std::clamp(
-            applySchedule(m_picture.schedule, sigma / m_picture.denominator), 2 * m_low - m_high, 2 * m_high);
+            replay::applySchedule(m_picture.schedule, sigma / m_picture.denominator), 2 * m_low - m_high, 2 * m_high);
     }
     graph->setData(keys, values, true);
 }
@@ -195,7 +195,7 @@ void SpectrumPlot::addMeasured()
     std::vector<std::size_t> higher;
     std::vector<std::size_t> lower;
     for (std::size_t i = 0; i < m_picture.order.size(); ++i) {
-        const SpectrumLine& line = m_picture.stage.lines[m_picture.order[i]];
+        const instruments::SpectrumLine& line = m_picture.stage.lines[m_picture.order[i]];
         const double value = valueOf(line);
         (value > m_high ? higher : value < m_low ? lower : line.flagged ? flagged : well).push_back(i);
     }

@@ -35,7 +35,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
-    double valueOf(const SpectrumLine& line) const;
+    double valueOf(const instruments::SpectrumLine& line) const;
     double placeOf(double value) const;
     void setAxes();
     void setValueAxis();

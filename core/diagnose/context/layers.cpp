@@ -12,7 +12,7 @@
 
 #include "core/diagnose/context/settings.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -235,4 +235,4 @@ void nameLayers(Diagnosis& diagnosis, const RunData& run, const ParameterList& l
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

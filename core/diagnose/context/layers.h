@@ -12,7 +12,7 @@
 #include "core/diagnose/context/parameters.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct LayerPlace
 {
@@ -37,4 +37,4 @@ std::optional<int> worldSizeOf(const RunData& run);
 /// Fills `layer` and `layerCandidates` of every verdict.
 void nameLayers(Diagnosis& diagnosis, const RunData& run, const ParameterList& list);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -8,7 +8,7 @@
 
 #include "core/diagnose/diagnose.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -100,4 +100,4 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
     return lines;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -9,7 +9,7 @@
 #include "core/diagnose/triage/steplink.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What the trace of grad_norm or loss_scale says about the steps before a birth.
 struct LogVote
@@ -25,4 +25,4 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
 /// What grad_norm and loss_scale have to say about a capture, whatever the verdict will be.
 std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -15,7 +15,7 @@
 #include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -137,11 +137,11 @@ ParameterList fromLines(std::string_view text)
     return list;
 }
 
-ParameterList fromTensors(const TensorFile& file)
+ParameterList fromTensors(const tensorfile::TensorFile& file)
 {
     ParameterList list;
-    const auto* dict = std::get_if<PickleDict>(&file.root.value);
-    for (const auto& entry : dict == nullptr ? PickleDict {} : *dict) {
+    const auto* dict = std::get_if<tensorfile::PickleDict>(&file.root.value);
+    for (const auto& entry : dict == nullptr ? tensorfile::PickleDict {} : *dict) {
         const auto* name = std::get_if<std::string>(&entry.first.value);
         const auto* tensor = entry.second.tensor();
         if (name != nullptr && tensor != nullptr && usable(*name)) {
@@ -149,7 +149,7 @@ ParameterList fromTensors(const TensorFile& file)
         }
     }
     // Safetensors lie there in the order of their names, digits as letters; a state dict keeps the model's own.
-    if (file.kind == FileKind::safetensors) {
+    if (file.kind == tensorfile::FileKind::safetensors) {
         sortByName(list);
     }
     return list;
@@ -171,7 +171,7 @@ Result<ParameterList> checked(ParameterList list)
 
 Result<std::string> readText(const std::filesystem::path& path)
 {
-    const auto file = FileReader::open(path);
+    const auto file = platform::FileReader::open(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -199,12 +199,12 @@ Result<ParameterList> readParameters(const std::filesystem::path& path)
         error.path = path.string();
         return error;
     };
-    if (looksLikeTensorFile(path)) {
-        return openTensorFile(path)
-            .and_then([](const TensorFile& file) { return checked(fromTensors(file)); })
+    if (tensorfile::looksLikeTensorFile(path)) {
+        return tensorfile::openTensorFile(path)
+            .and_then([](const tensorfile::TensorFile& file) { return checked(fromTensors(file)); })
             .map_error(named);
     }
     return readText(path).and_then([](const std::string& text) { return parseParameters(text); }).map_error(named);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct Parameter
 {
@@ -34,4 +34,4 @@ Result<ParameterList> readParameters(const std::filesystem::path& path);
 /// The same for a text.
 Result<ParameterList> parseParameters(std::string_view text);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 
 #include "core/diagnose/context/layers.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -103,4 +103,4 @@ std::optional<EvidenceLine> hardwareErrorOf(
     return own == words.machine.end() ? std::nullopt : std::optional(own->line);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// A line of a log that speaks of hardware.
 struct HardwareError
@@ -36,4 +36,4 @@ RunWords wordsOf(const RunData& run);
 std::optional<EvidenceLine> hardwareErrorOf(
     const RunWords& words, const std::optional<int>& rank, const std::optional<int>& pid);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -9,7 +9,7 @@
 
 #include "core/diagnose/recovery/stepbase.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -148,4 +148,4 @@ Formats formatsOf(const RunData& run)
     return formats;
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

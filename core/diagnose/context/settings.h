@@ -12,7 +12,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 /// In small letters, with underscores for dashes.
 std::string lowered(std::string_view text);
@@ -80,4 +80,4 @@ bool namesGpu(const RunData& run);
 
 std::string textOf(Capability capability);
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -14,7 +14,7 @@
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/tensorstream.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -52,13 +52,14 @@ private:
 using DamageSink = std::function<void(std::int64_t, std::int64_t, Damage, const std::byte*)>;
 
 /// Through one small buffer: the matrix may be larger than the memory.
-Result<void> readDamage(TensorStream& stream, const Tensor& tensor, std::int64_t batch, const DamageSink& sink)
+Result<void> readDamage(
+    tensorfile::TensorStream& stream, const tensorfile::Tensor& tensor, std::int64_t batch, const DamageSink& sink)
 {
     const auto width = sizeOf(tensor.dtype());
     std::vector<double> values;
-    return stream.matrix(batch, [&](const TensorBlock& block) {
+    return stream.matrix(batch, [&](const tensorfile::TensorBlock& block) {
         values.resize(block.elements());
-        convert(tensor.dtype(), block.bits, block.elements(), values.data());
+        tensorfile::convert(tensor.dtype(), block.bits, block.elements(), values.data());
         for (std::size_t i = 0; i < values.size(); ++i) {
             const auto damage = damageOf(values[i]);
             if (damage == Damage::none) {
@@ -72,7 +73,7 @@ Result<void> readDamage(TensorStream& stream, const Tensor& tensor, std::int64_t
     });
 }
 
-Result<DamagePattern> patternOf(TensorStream& stream, const Tensor& tensor, std::int64_t batch)
+Result<DamagePattern> patternOf(tensorfile::TensorStream& stream, const tensorfile::Tensor& tensor, std::int64_t batch)
 {
     const auto shape = tensor.matrices();
     const auto width = sizeOf(tensor.dtype());
@@ -104,16 +105,16 @@ void nameTheOnlyOne(std::vector<DamagePattern>& patterns)
     }
 }
 
-Result<TensorStream> openDamage(const CaptureFile& capture, const Tensor& tensor)
+Result<tensorfile::TensorStream> openDamage(const tensorfile::CaptureFile& capture, const tensorfile::Tensor& tensor)
 {
-    if (!isReal(tensor.dtype())) {
+    if (!tensorfile::isReal(tensor.dtype())) {
         return failure(
             ErrorKind::unsupported, "the tensor holds complex numbers, which nothing replays", capture.capture.path);
     }
-    return TensorStream::open(tensor);
+    return tensorfile::TensorStream::open(tensor);
 }
 
-const Tensor& damagedTensor(const CaptureFile& capture)
+const tensorfile::Tensor& damagedTensor(const tensorfile::CaptureFile& capture)
 {
     return capture.output ? *capture.output : capture.input;
 }
@@ -181,7 +182,7 @@ bool damagedInFaintLines(const Element& element)
         || damagedInFaintLines(element, cols, [cols](std::int64_t at) { return at % cols; });
 }
 
-Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)
+Result<std::vector<DamagePattern>> damagePatterns(const tensorfile::CaptureFile& capture)
 {
     const auto& tensor = damagedTensor(capture);
     auto stream = openDamage(capture, tensor);
@@ -200,7 +201,8 @@ Result<std::vector<DamagePattern>> damagePatterns(const CaptureFile& capture)
     return patterns;
 }
 
-Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines)
+Result<std::optional<replay::BadBlocks>> damagedBlocks(
+    const tensorfile::CaptureFile& capture, std::int64_t batch, std::size_t mostLines)
 {
     const auto& tensor = damagedTensor(capture);
     auto stream = openDamage(capture, tensor);
@@ -215,4 +217,4 @@ Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::
     return readDamage(*stream, tensor, batch, sink).map([&] { return tally.blocks(mostLines); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

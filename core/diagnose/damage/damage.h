@@ -10,14 +10,15 @@
 #include "core/replay/analysis/badblocks.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Shape of the damage of one matrix, in words and numbers; bit patterns are not filled in.
 DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols);
 
 /// Exactly which elements of a captured output are damaged, through one small buffer; none where they take more than so
 /// many different lines.
-Result<std::optional<BadBlocks>> damagedBlocks(const CaptureFile& capture, std::int64_t batch, std::size_t mostLines);
+Result<std::optional<replay::BadBlocks>> damagedBlocks(
+    const tensorfile::CaptureFile& capture, std::int64_t batch, std::size_t mostLines);
 
 /// True if something is damaged, and all of it lies where a finite input is zero.
 bool damagedWhereInputIsZero(const Element& element);
@@ -26,4 +27,4 @@ bool damagedWhereInputIsZero(const Element& element);
 /// finite input: below 2^-10 of the median norm of such lines.
 bool damagedInFaintLines(const Element& element);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -126,7 +126,7 @@ std::optional<DamageShape> triangleOf(const DamageTally& t)
 }
 
 /// The rectangle below the diagonal of such a pair.
-std::optional<Region> mirroredRectangle(const DamageTally& t)
+std::optional<replay::Region> mirroredRectangle(const DamageTally& t)
 {
     constexpr std::size_t mostLines = 5;
     const auto blocks = t.height() == t.width() ? t.blocks(mostLines) : std::nullopt;
@@ -142,8 +142,8 @@ std::optional<Region> mirroredRectangle(const DamageTally& t)
             lower.bad[row * lower.width() + col] = 0;
         }
     }
-    const auto region = boundsOf(lower);
-    return region.rows * region.cols == badElements(lower) ? std::optional(region) : std::nullopt;
+    const auto region = replay::boundsOf(lower);
+    return region.rows * region.cols == replay::badElements(lower) ? std::optional(region) : std::nullopt;
 }
 
 // Two or three values beside each other, and the few crossings of some lines, are also where a result of one strong
@@ -298,4 +298,4 @@ DamagePattern patternOf(const DamageTally& tally)
     return pattern;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -5,10 +5,10 @@
 #include "core/diagnose/damage/damagetally.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Shape and words of what was tallied.
 /// The batch element and the bits of its NaN are not filled in.
 DamagePattern patternOf(const DamageTally& tally);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -54,15 +54,15 @@ bool DamageTally::likeRowBefore(std::int64_t row) const
     return std::equal(begin, begin + words, begin - words);
 }
 
-std::optional<BadBlocks> DamageTally::blocks(std::size_t mostLines) const
+std::optional<replay::BadBlocks> DamageTally::blocks(std::size_t mostLines) const
 {
     if (!m_exact) {
         return std::nullopt;
     }
     if (m_bits.empty()) {
-        return BadBlocks {{0, m_height}, {0, m_width}, {0}};
+        return replay::BadBlocks {{0, m_height}, {0, m_width}, {0}};
     }
-    BadBlocks blocks {{0}, {0}, {}};
+    replay::BadBlocks blocks {{0}, {0}, {}};
     for (std::int64_t row = 1; row < m_height && blocks.rowEdges.size() <= mostLines; ++row) {
         if (!likeRowBefore(row)) {
             blocks.rowEdges.push_back(row);
@@ -90,4 +90,4 @@ std::optional<BadBlocks> DamageTally::blocks(std::size_t mostLines) const
     return blocks;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -9,7 +9,7 @@
 #include "core/diagnose/identify/element.h"
 #include "core/replay/analysis/badblocks.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What one pass over a matrix tells of its damage.
 class DamageTally
@@ -25,7 +25,7 @@ public:
 
     /// Exactly which elements are damaged; none where that takes more than so many different rows or columns side by
     /// side, or the matrix is too large to remember each element.
-    std::optional<BadBlocks> blocks(std::size_t mostLines) const;
+    std::optional<replay::BadBlocks> blocks(std::size_t mostLines) const;
 
     std::vector<std::int64_t> perRow;
     std::vector<std::int64_t> perCol;
@@ -45,4 +45,4 @@ private:
     std::vector<std::uint64_t> m_bits; ///< of the elements, from the first damage on
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -10,7 +10,7 @@
 
 #include "core/diagnose/damage/damage.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -20,7 +20,7 @@ using Interval = std::pair<std::int64_t, std::int64_t>; ///< begin, end
 constexpr std::int64_t largestTile = 256;
 
 /// Where a tile can begin or end so that the damage tells, and one place between each two, for ends that it hides.
-std::vector<std::int64_t> pointsOn(std::int64_t length, const BadBlocks& damage)
+std::vector<std::int64_t> pointsOn(std::int64_t length, const replay::BadBlocks& damage)
 {
     std::vector<std::int64_t> points {0, length};
     for (const auto* edges : {&damage.rowEdges, &damage.colEdges}) {
@@ -41,7 +41,7 @@ std::vector<std::int64_t> pointsOn(std::int64_t length, const BadBlocks& damage)
     return points;
 }
 
-std::vector<Interval> partsOf(std::int64_t length, const BadBlocks& damage)
+std::vector<Interval> partsOf(std::int64_t length, const replay::BadBlocks& damage)
 {
     std::vector<Interval> parts;
     const auto points = pointsOn(length, damage);
@@ -62,26 +62,27 @@ std::vector<Interval> largestPartsOf(std::int64_t length)
     return size < 1 ? std::vector<Interval> {} : std::vector<Interval> {{0, size}, {length - size, length}};
 }
 
-std::pair<std::int64_t, std::int64_t> sizeAt(const Program& program, std::size_t place)
+std::pair<std::int64_t, std::int64_t> sizeAt(const replay::Program& program, std::size_t place)
 {
     const auto& plan = program.buffers[static_cast<std::size_t>(program.code[place].out)];
     return plan.transposed ? std::pair {plan.cols, plan.rows} : std::pair {plan.rows, plan.cols};
 }
 
-std::optional<SpreadModel> modelOf(const Variant& variant, const BadBlocks& damage, bool mirrored)
+std::optional<replay::SpreadModel> modelOf(
+    const replay::Variant& variant, const replay::BadBlocks& damage, bool mirrored)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.rounding.lowering = Lowering::fused; // the same ops in fewer instructions
-    auto program = compileProgram(variant, {1, damage.rows(), damage.cols()}, options);
-    return program ? std::optional(SpreadModel(std::move(*program), mirrored)) : std::nullopt;
+    auto program = replay::compileProgram(variant, {1, damage.rows(), damage.cols()}, options);
+    return program ? std::optional(replay::SpreadModel(std::move(*program), mirrored)) : std::nullopt;
 }
 
-using Tiles = std::vector<std::optional<Region>>; ///< one per place
+using Tiles = std::vector<std::optional<replay::Region>>; ///< one per place
 
-Tiles tilesEndingLike(const SpreadModel& model, const BadBlocks& damage)
+Tiles tilesEndingLike(const replay::SpreadModel& model, const replay::BadBlocks& damage)
 {
     Tiles tiles;
-    for (const auto place : placesIn(model.program())) {
+    for (const auto place : replay::placesIn(model.program())) {
         tiles.push_back(tileEndingLike(model, place, damage));
     }
     return tiles;
@@ -95,7 +96,7 @@ struct Skeleton
     bool operator==(const Skeleton&) const = default;
 };
 
-Skeleton skeletonOf(const SpreadModel& model, bool mirrored)
+Skeleton skeletonOf(const replay::SpreadModel& model, bool mirrored)
 {
     Skeleton skeleton;
     for (const auto& in : model.program().code) {
@@ -109,11 +110,11 @@ Skeleton skeletonOf(const SpreadModel& model, bool mirrored)
 class Search
 {
 public:
-    explicit Search(const BadBlocks& damage)
+    explicit Search(const replay::BadBlocks& damage)
         : m_damage(damage)
     { }
 
-    void add(const Variant& variant)
+    void add(const replay::Variant& variant)
     {
         const auto plain = modelOf(variant, m_damage, false);
         if (!plain) {
@@ -122,7 +123,7 @@ public:
         const auto byPlain = answer(*plain, false);
         const auto twice = hasSymmetricKernels(variant) ? modelOf(variant, m_damage, true) : std::nullopt;
         const auto byTwice = twice ? answer(*twice, true) : Tiles(byPlain.size());
-        const auto places = placesIn(plain->program());
+        const auto places = replay::placesIn(plain->program());
         for (std::size_t i = 0; i < places.size(); ++i) {
             const auto& in = plain->program().code[places[i]];
             const bool mirrored = !byPlain[i] && byTwice[i];
@@ -137,7 +138,7 @@ public:
     EndsLike found() { return std::move(m_found); }
 
 private:
-    Tiles answer(const SpreadModel& model, bool mirrored)
+    Tiles answer(const replay::SpreadModel& model, bool mirrored)
     {
         auto skeleton = skeletonOf(model, mirrored);
         const auto known = std::ranges::find_if(m_known, [&](const auto& entry) { return entry.first == skeleton; });
@@ -147,20 +148,20 @@ private:
         return m_known.emplace_back(std::move(skeleton), tilesEndingLike(model, m_damage)).second;
     }
 
-    const BadBlocks& m_damage;
+    const replay::BadBlocks& m_damage;
     EndsLike m_found;
     std::vector<std::pair<Skeleton, Tiles>> m_known;
 };
 
-std::vector<const Variant*> named(const std::vector<std::string>& names)
+std::vector<const replay::Variant*> named(const std::vector<std::string>& names)
 {
-    std::vector<const Variant*> chosen;
-    std::ranges::copy_if(knownVariants(), std::back_inserter(chosen), [&](const Variant* variant) {
+    std::vector<const replay::Variant*> chosen;
+    std::ranges::copy_if(replay::knownVariants(), std::back_inserter(chosen), [&](const replay::Variant* variant) {
         const bool wanted = std::ranges::find(names, variant->name) != names.end();
         return names.empty() ? variant->published : wanted;
     });
     // Forms that nobody recommends have the places of their published siblings.
-    const auto published = [](const Variant* variant) { return variant->published; };
+    const auto published = [](const replay::Variant* variant) { return variant->published; };
     if (std::ranges::any_of(chosen, published)) {
         std::erase_if(chosen, std::not_fn(published));
     }
@@ -169,25 +170,26 @@ std::vector<const Variant*> named(const std::vector<std::string>& names)
 
 } // namespace
 
-bool hasSymmetricKernels(const Variant& variant)
+bool hasSymmetricKernels(const replay::Variant& variant)
 {
     constexpr std::array<std::string_view, 7> prefixes {
         "gns-", "gram-no-restart", "dion-", "modded-nanogpt", "emerging-", "turbo-muon", "flash-muon"};
-    const auto builtIn = variants();
-    const bool own = std::ranges::find(builtIn, variant.name, &Variant::name) == builtIn.end();
+    const auto builtIn = replay::variants();
+    const bool own = std::ranges::find(builtIn, variant.name, &replay::Variant::name) == builtIn.end();
     return own
         || std::ranges::any_of(prefixes, [&](std::string_view prefix) { return variant.name.starts_with(prefix); });
 }
 
-std::optional<Region> tileEndingLike(const SpreadModel& model, std::size_t place, const BadBlocks& damage)
+std::optional<replay::Region> tileEndingLike(
+    const replay::SpreadModel& model, std::size_t place, const replay::BadBlocks& damage)
 {
     const auto [rows, cols] = sizeAt(model.program(), place);
-    const bool everything = allBad(damage);
+    const bool everything = replay::allBad(damage);
     const auto rowParts = everything ? largestPartsOf(rows) : partsOf(rows, damage);
     const auto colParts = everything ? largestPartsOf(cols) : partsOf(cols, damage);
     for (const auto& [top, bottom] : rowParts) {
         for (const auto& [left, right] : colParts) {
-            const Region tile {top, left, bottom - top, right - left};
+            const replay::Region tile {top, left, bottom - top, right - left};
             if (model.end(place, tile) == damage) {
                 return tile;
             }
@@ -196,7 +198,7 @@ std::optional<Region> tileEndingLike(const SpreadModel& model, std::size_t place
     return std::nullopt;
 }
 
-EndsLike placesEndingLike(const BadBlocks& damage, std::span<const Variant* const> variants)
+EndsLike placesEndingLike(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants)
 {
     Search search(damage);
     for (const auto* variant : variants) {
@@ -205,17 +207,18 @@ EndsLike placesEndingLike(const BadBlocks& damage, std::span<const Variant* cons
     return search.found();
 }
 
-Result<EndsLike> endingLike(const CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants)
+Result<EndsLike> endingLike(
+    const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants)
 {
-    return damagedBlocks(capture, batch, mostSpreadLines).map([&](const std::optional<BadBlocks>& blocks) {
+    return damagedBlocks(capture, batch, mostSpreadLines).map([&](const std::optional<replay::BadBlocks>& blocks) {
         const auto shape = capture.output->matrices();
         // One tile never leaves nothing, so this stands for damage that is finer than what one tile leaves.
-        const BadBlocks nothing {{0, shape.rows}, {0, shape.cols}, {0}};
-        return placesEndingLike(simplified(blocks.value_or(nothing)), named(variants));
+        const replay::BadBlocks nothing {{0, shape.rows}, {0, shape.cols}, {0}};
+        return placesEndingLike(replay::simplified(blocks.value_or(nothing)), named(variants));
     });
 }
 
-void fillEndsLike(CaptureVerdict& verdict, const CaptureFile& capture)
+void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture)
 {
     const bool born = verdict.role == Role::birth || verdict.role == Role::padding;
     if (!born || verdict.facts.damage.count == 0 || !capture.output) {
@@ -236,11 +239,11 @@ void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged)
         return;
     }
     for (const auto* variant : named(verdict.variant.names)) {
-        const auto program = compileProgram(*variant, {1, judged.facts.rows, judged.facts.cols}, {});
-        verdict.endsLikeTried += program ? static_cast<int>(placesIn(*program).size()) : 0;
+        const auto program = replay::compileProgram(*variant, {1, judged.facts.rows, judged.facts.cols}, {});
+        verdict.endsLikeTried += program ? static_cast<int>(replay::placesIn(*program).size()) : 0;
         std::ranges::copy_if(judged.endsLike, std::back_inserter(verdict.endsLike),
             [&](const SpreadPlace& place) { return place.variant == variant->name; });
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

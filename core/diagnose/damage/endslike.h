@@ -13,11 +13,11 @@
 #include "core/replay/analysis/spreadmodel.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// True for variants whose source has kernels that compute one triangle of a symmetric product and write it twice. What
 /// a user's own variant is computed by nobody knows, so that it may.
-bool hasSymmetricKernels(const Variant& variant);
+bool hasSymmetricKernels(const replay::Variant& variant);
 
 /// The most different lines that a spread has; damage with more was not left by one tile.
 constexpr std::size_t mostSpreadLines = 5;
@@ -25,13 +25,14 @@ constexpr std::size_t mostSpreadLines = 5;
 /// A tile that ends, from this place, with exactly this damage; none where there is no such tile. A tile is smaller
 /// than the op's result in both directions; of an output that is all bad, no larger than 256 x 256, because one that
 /// covers almost everything says nothing.
-std::optional<Region> tileEndingLike(const SpreadModel& model, std::size_t place, const BadBlocks& damage);
+std::optional<replay::Region> tileEndingLike(
+    const replay::SpreadModel& model, std::size_t place, const replay::BadBlocks& damage);
 
 /// A place that can end like the damage, and a tile that does.
 struct EndingPlace
 {
     SpreadPlace place;
-    Region tile;
+    replay::Region tile;
 };
 
 /// In the order of the variants and of what they compute.
@@ -40,18 +41,19 @@ struct EndsLike
     std::vector<EndingPlace> places;
     int tried = 0;
 };
-EndsLike placesEndingLike(const BadBlocks& damage, std::span<const Variant* const> variants);
+EndsLike placesEndingLike(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants);
 
 /// The same for one matrix of a capture, whose output is read, and variants by name. Damage that is finer than what one
 /// tile leaves has no places.
-Result<EndsLike> endingLike(const CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants);
+Result<EndsLike> endingLike(
+    const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants);
 
 /// Fills in CaptureVerdict::endsLike for the damaged matrix of a birth, from the variants it names, or all published
 /// and the user's own where it names none. Reads the output, replays nothing; leaves the verdict alone where it cannot
 /// be read.
-void fillEndsLike(CaptureVerdict& verdict, const CaptureFile& capture);
+void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture);
 
 /// Takes over those of a verdict that was judged with more variants.
 void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

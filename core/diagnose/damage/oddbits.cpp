@@ -14,7 +14,7 @@
 #include "core/diagnose/damage/provenance.h"
 #include "core/diagnose/identify/fits.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -157,4 +157,4 @@ OddBits findOddBits(const Element& element, const std::vector<double>& replay, c
     return input.leftover != Leftover::none ? input : tilesThatRepeat(element, replayed, part);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 #include "core/diagnose/identify/element.h"
 #include "core/model/facts.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct OddBits
 {
@@ -25,4 +25,4 @@ struct OddBits
 /// bit, where `replay`, row by row like the element, does not.
 OddBits findOddBits(const Element& element, const std::vector<double>& replay, const OddBox& part);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

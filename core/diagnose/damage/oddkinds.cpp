@@ -7,7 +7,7 @@
 #include <functional>
 #include <numeric>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -182,4 +182,4 @@ bool endsLikeACast(const Element& element, const std::vector<double>& replay)
     return nan != inf && smallestGone >= rounding * largestKept;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -9,7 +9,7 @@
 #include "core/diagnose/damage/oddtiles.h"
 #include "core/diagnose/identify/element.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// True if what is wrong in this box can be a mask's doing: zeros in whole rows or columns, or here and there. A tile
 /// that was never written is a rectangle of them.
@@ -25,4 +25,4 @@ bool looksDeliberate(const Element& element, const std::vector<double>& replay, 
 /// formats without Inf have (float8_e4m3fn): a cast or a factor after the iteration that left its format.
 bool endsLikeACast(const Element& element, const std::vector<double>& replay);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -95,8 +95,8 @@ bool allFinite(const std::vector<double>& values)
 class Search
 {
 public:
-    Search(const Element& element, const std::vector<double>& first, std::optional<double> epsilon, Device& device,
-        const CancelToken& cancel, std::size_t fewest)
+    Search(const Element& element, const std::vector<double>& first, std::optional<double> epsilon,
+        replay::Device& device, const CancelToken& cancel, std::size_t fewest)
         : m_element(element)
         , m_first(first)
         , m_fewest(fewest)
@@ -155,15 +155,15 @@ private:
         }
     }
 
-    Result<std::vector<double>> replayed(const Member& member, const Rounding& rounding)
+    Result<std::vector<double>> replayed(const Member& member, const replay::Rounding& rounding)
     {
-        ReplayOptions options;
+        replay::ReplayOptions options;
         options.precision = member.precision;
         options.rounding = rounding;
         options.epsilon = m_epsilon;
         options.keepOutput = true;
-        return replay(*member.variant, m_element.shape, m_element.input, m_device, options, m_cancel)
-            .map([](Replay done) { return std::move(done.outputs[0]); });
+        return replay::replay(*member.variant, m_element.shape, m_element.input, m_device, options, m_cancel)
+            .map([](replay::Replay done) { return std::move(done.outputs[0]); });
     }
 
     Result<void> narrow(const Member& member, bool otherForm)
@@ -379,7 +379,7 @@ private:
     std::size_t m_fewest; ///< tiles without which nothing is said
     Chosen m_chosen;
     std::optional<double> m_epsilon;
-    Device& m_device;
+    replay::Device& m_device;
     const CancelToken& m_cancel;
     std::vector<double> m_nearest; ///< per tile, the error against the replay that comes closest
     std::vector<double> m_spread; ///< per tile, by how much roundings of one member differ
@@ -395,7 +395,7 @@ private:
 } // namespace
 
 Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members,
-    const std::vector<double>& first, std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+    const std::vector<double>& first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
     if (members.empty()) {
         return OddTiles {};
@@ -409,10 +409,10 @@ Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>&
 }
 
 Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members,
-    const std::vector<double>& first, std::optional<double> epsilon, Device& device, const CancelToken& cancel)
+    const std::vector<double>& first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
     return members.empty() ? Result<OddTiles>(OddTiles {})
                            : Search(element, first, epsilon, device, cancel, fewestBesideDamage).run(members);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -6,11 +6,11 @@
 
 #include "core/diagnose/damage/provenance.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
-std::string inSameCall(const Element& element, const OddBox& region, const CaptureFile& file)
+std::string inSameCall(const Element& element, const OddBox& region, const tensorfile::CaptureFile& file)
 {
     for (std::int64_t batch = 0; batch < file.input.matrices().batch; ++batch) {
         if (batch == element.batch) {
@@ -31,7 +31,7 @@ std::string inEarlierCalls(
 {
     const auto tries = 2 * before.size();
     for (const auto* earlier : before) {
-        const auto file = openCapture(*earlier);
+        const auto file = tensorfile::openCapture(*earlier);
         const auto other = file ? loadElement(*file, element.batch) : tl::make_unexpected(file.error());
         if (!other || cancel.cancelled()) {
             continue;
@@ -51,7 +51,7 @@ std::string inEarlierCalls(
 
 } // namespace
 
-Recurrence originOf(const Element& element, const OddBox& region, const CaptureFile& file,
+Recurrence originOf(const Element& element, const OddBox& region, const tensorfile::CaptureFile& file,
     const std::vector<const Capture*>& before, const CancelToken& cancel)
 {
     auto origin = recursInside(element, region);
@@ -65,4 +65,4 @@ Recurrence originOf(const Element& element, const OddBox& region, const CaptureF
     return {inEarlierCalls(element, region, before, cancel), false};
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

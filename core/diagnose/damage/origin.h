@@ -13,7 +13,7 @@
 #include "core/model/model.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Where values stand a second time; no text where they are new.
 struct Recurrence
@@ -24,7 +24,7 @@ struct Recurrence
 
 /// Searches the matrix itself, the others of its call, then `before`, dumps of the same process and shape that were
 /// written earlier; of these one is held in memory at a time.
-Recurrence originOf(const Element& element, const OddBox& region, const CaptureFile& file,
+Recurrence originOf(const Element& element, const OddBox& region, const tensorfile::CaptureFile& file,
     const std::vector<const Capture*>& before, const CancelToken& cancel);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

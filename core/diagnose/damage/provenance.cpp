@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -216,4 +216,4 @@ std::string recursInside(const Element& element, const OddBox& region)
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

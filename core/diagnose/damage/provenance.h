@@ -13,7 +13,7 @@
 #include "core/diagnose/identify/element.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// "every value in it is zero", "it holds the input, bit for bit", "it is also at [0, 64] of the same output"; empty
 /// where the values are new.
@@ -54,4 +54,4 @@ std::optional<Stretch> recursBeyondChance(
 /// The output is the input: nothing was computed, or it was written elsewhere.
 bool isCopyOfInput(const Element& element);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -12,26 +12,27 @@
 #include "core/replay/engine/replaypair.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
-bool finiteValue(const PlantedFault& fault)
+bool finiteValue(const replay::PlantedFault& fault)
 {
-    return fault.value == PlantedValue::zero || fault.value == PlantedValue::number
-        || fault.value == PlantedValue::held;
+    return fault.value == replay::PlantedValue::zero || fault.value == replay::PlantedValue::number
+        || fault.value == replay::PlantedValue::held;
 }
 
 /// The replay and, where the fault is finite, the same one without it.
 struct Pair
 {
-    CellRun run;
-    std::optional<CellRun> healthy;
+    replay::CellRun run;
+    std::optional<replay::CellRun> healthy;
 };
 
-Result<Pair> begin(const CaptureFile& capture, const FilmRequest& request, const DeviceFactory& devices)
+Result<Pair> begin(
+    const tensorfile::CaptureFile& capture, const replay::FilmRequest& request, const replay::DeviceFactory& devices)
 {
-    auto run = CellRun::begin(capture, request.cell, request.batch, devices);
+    auto run = replay::CellRun::begin(capture, request.cell, request.batch, devices);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
@@ -40,7 +41,7 @@ Result<Pair> begin(const CaptureFile& capture, const FilmRequest& request, const
     }
     Pair pair {std::move(*run), std::nullopt};
     if (finiteValue(*request.plant)) {
-        auto healthy = CellRun::begin(capture, request.cell, request.batch, devices);
+        auto healthy = replay::CellRun::begin(capture, request.cell, request.batch, devices);
         if (!healthy) {
             return tl::make_unexpected(healthy.error());
         }
@@ -59,7 +60,7 @@ Result<void> compare(
         return done;
     }
     return pair.healthy->matrix().map(
-        [&](const std::vector<double>& right) { frame.distance = relativeDistance(values, right); });
+        [&](const std::vector<double>& right) { frame.distance = replay::relativeDistance(values, right); });
 }
 
 /// Leaves the values of the op in `values`.
@@ -85,7 +86,8 @@ Result<SpreadFrame> nextFrame(Pair& pair, std::size_t op, std::vector<double>& v
     return compare(frame, values, pair, op, cancel).map([&] { return std::move(frame); });
 }
 
-Result<std::optional<bool>> endsLike(const CaptureFile& capture, std::int64_t batch, const std::vector<double>& values)
+Result<std::optional<bool>> endsLike(
+    const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<double>& values)
 {
     if (!capture.output || capture.output->matrices() != capture.input.matrices()) {
         return std::optional<bool>();
@@ -99,9 +101,10 @@ Result<std::optional<bool>> endsLike(const CaptureFile& capture, std::int64_t ba
 
 } // namespace
 
-Result<SpreadFilm> spreadFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job)
+Result<SpreadFilm> spreadFilm(
+    const replay::FilmRequest& request, const replay::DeviceFactory& devices, const JobContext& job)
 {
-    const auto capture = openCapture(request.capture);
+    const auto capture = tensorfile::openCapture(request.capture);
     if (!capture) {
         return tl::make_unexpected(capture.error());
     }
@@ -113,7 +116,7 @@ Result<SpreadFilm> spreadFilm(const FilmRequest& request, const DeviceFactory& d
     std::vector<double> values;
     const auto& ops = pair->run.ops();
     for (std::size_t op = 0; op < ops.size(); ++op) {
-        reportOp(job, "spread", ops[op], op, ops.size());
+        replay::reportOp(job, "spread", ops[op], op, ops.size());
         auto frame = nextFrame(*pair, op, values, job.cancel);
         if (!frame) {
             return tl::make_unexpected(frame.error());
@@ -127,4 +130,4 @@ Result<SpreadFilm> spreadFilm(const FilmRequest& request, const DeviceFactory& d
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

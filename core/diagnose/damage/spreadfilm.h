@@ -10,7 +10,7 @@
 #include "core/model/model.h"
 #include "core/replay/engine/frame.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct SpreadFrame
 {
@@ -31,6 +31,7 @@ struct SpreadFilm
 
 /// `request.plant` is the fault; what the film is compared with is left aside. Cancelled between instructions; progress
 /// counts ops.
-Result<SpreadFilm> spreadFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job = {});
+Result<SpreadFilm> spreadFilm(
+    const replay::FilmRequest& request, const replay::DeviceFactory& devices, const JobContext& job = {});
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -17,7 +17,7 @@
 #include "core/platform/platform.h"
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -197,7 +197,7 @@ Reason readVariants(const Json& value, std::vector<std::string>& out)
     if (auto reason = readTexts(value, "variants", out); !reason.empty()) {
         return reason;
     }
-    const auto unknown = std::ranges::find_if(out, [](const std::string& name) { return !findVariant(name); });
+    const auto unknown = std::ranges::find_if(out, [](const std::string& name) { return !replay::findVariant(name); });
     return unknown == out.end() ? Reason() : fmt::format("there is no variant \"{}\"", unknown->substr(0, 60));
 }
 
@@ -325,7 +325,7 @@ Result<std::vector<Advisory>> parseAdvisories(std::string_view json)
 
 Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& path)
 {
-    const auto file = FileReader::open(path);
+    const auto file = platform::FileReader::open(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -355,4 +355,4 @@ std::vector<Advisory> joinAdvisories(std::vector<Advisory> known, std::vector<Ad
     return known;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -15,7 +15,7 @@
 #include "core/diagnose/findings/versions.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// ">=256"
 struct NumberBound
@@ -72,4 +72,4 @@ Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& file);
 /// `more` after `known`; what has an id of `known` takes its place.
 std::vector<Advisory> joinAdvisories(std::vector<Advisory> known, std::vector<Advisory> more);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -312,4 +312,4 @@ std::vector<AdvisoryMatch> matchAdvisories(std::span<const Advisory> advisories,
     return matches;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

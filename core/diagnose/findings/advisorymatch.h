@@ -15,7 +15,7 @@
 #include "core/diagnose/findings/advisories.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// A Newton-Schulz call that went wrong, or any where none did.
 struct CallFacts
@@ -50,4 +50,4 @@ RunFacts factsOf(const RunData& run, std::span<const CaptureVerdict> verdicts);
 /// Those that match, then, where a call went wrong, those of which something matches and something is not known.
 std::vector<AdvisoryMatch> matchAdvisories(std::span<const Advisory> advisories, const RunFacts& facts);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

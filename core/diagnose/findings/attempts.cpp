@@ -9,7 +9,7 @@
 #include "core/diagnose/findings/story.h"
 #include "core/probe/nanmessage.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -46,7 +46,7 @@ void readDetector(const Story& story, Attempt& attempt, std::int64_t endLine)
         const bool mine =
             event.source == attempt.loss->source && event.line >= points.front().line && event.line < endLine;
         const bool counts = event.kind == EventKind::nanLoss && event.step
-            && (parseNanMessage(event.text) || event.text.find("NaN/Inf gradient in ") != std::string::npos);
+            && (probe::parseNanMessage(event.text) || event.text.find("NaN/Inf gradient in ") != std::string::npos);
         if (mine && counts && (!attempt.firstBad || *event.step + 1 < *attempt.firstBad)) {
             attempt.firstBad = *event.step + 1;
             attempt.bad = evidenceOf(event);
@@ -92,4 +92,4 @@ std::vector<Attempt> attemptsOf(const Story& story)
     return attempts;
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

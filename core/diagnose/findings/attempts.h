@@ -9,7 +9,7 @@
 
 #include "core/diagnose/findings/cards.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 struct Attempt
 {
@@ -24,4 +24,4 @@ struct Attempt
 /// In order. Attempts without a point are left out.
 std::vector<Attempt> attemptsOf(const Story& story);
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

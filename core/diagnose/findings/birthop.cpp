@@ -13,7 +13,7 @@
 #include "core/diagnose/findings/nonfinite.h"
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -229,4 +229,4 @@ std::vector<Card> birthCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -109,4 +109,4 @@ Finding findingOf(const Card& card, const CardOutcome& outcome, const std::vecto
     return finding;
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -16,7 +16,7 @@
 #include "core/diagnose/recovery/trouble.h"
 #include "core/model/model.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 /// What every card looks at, put together once.
 struct Story
@@ -82,4 +82,4 @@ std::vector<Card> honestyCards();
 /// The card's words and the outcome as a finding; one that fired is `silenced` where the user asked for that.
 Finding findingOf(const Card& card, const CardOutcome& outcome, const std::vector<std::string>& silenced);
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

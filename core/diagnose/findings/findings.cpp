@@ -9,7 +9,7 @@
 #include "core/base/guarded.h"
 #include "core/diagnose/findings/cards.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -79,4 +79,4 @@ std::vector<Finding> earlyFindings(const RunData& run)
     return askAll(cards::infrastructureCards(), story, {}, {});
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

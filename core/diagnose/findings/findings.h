@@ -8,7 +8,7 @@
 #include "core/diagnose/findings/spikerules.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct FindingOptions
 {
@@ -27,4 +27,4 @@ std::vector<Finding> findingsOf(const RunData& run, const std::vector<CaptureVer
 /// The cards that need neither points nor verdicts: hardware, infrastructure, a diagnostic that itself failed.
 std::vector<Finding> earlyFindings(const RunData& run);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -8,7 +8,7 @@
 
 #include "core/diagnose/context/settings.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -190,4 +190,4 @@ std::string textOf(Capability capability)
     return fmt::format("{}.{}", capability.major, capability.minor);
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

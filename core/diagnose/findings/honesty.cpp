@@ -13,7 +13,7 @@
 #include "core/diagnose/findings/story.h"
 #include "core/probe/nanmessage.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -180,7 +180,7 @@ bool anyRankLogged(const RunData& run)
 const Event* fromAnotherRank(const RunData& run)
 {
     const auto found = std::find_if(run.events.begin(), run.events.end(), [](const Event& event) {
-        const auto said = event.kind == EventKind::nanLoss ? parseNanMessage(event.text) : std::nullopt;
+        const auto said = event.kind == EventKind::nanLoss ? probe::parseNanMessage(event.text) : std::nullopt;
         return said && said->otherRank;
     });
     return found == run.events.end() ? nullptr : &*found;
@@ -259,4 +259,4 @@ std::vector<Card> honestyCards()
     return cards;
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

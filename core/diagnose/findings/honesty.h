@@ -4,9 +4,9 @@
 
 #include "core/diagnose/findings/cards.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 /// What no line of a log can show, however honest; honestyCards() ends with them.
 std::vector<Card> limitCards();
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -4,7 +4,7 @@
 // Lines that explain a failure better than numbers would: hardware, infrastructure, a diagnostic that itself failed.
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -72,4 +72,4 @@ std::vector<Card> infrastructureCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -11,7 +11,7 @@
 #include "core/diagnose/findings/skips.h"
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -133,4 +133,4 @@ std::vector<Card> limitCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -13,7 +13,7 @@
 #include "core/diagnose/findings/skips.h"
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -160,4 +160,4 @@ std::vector<Card> nonFiniteCards()
     return cards;
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

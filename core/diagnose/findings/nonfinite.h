@@ -4,9 +4,9 @@
 
 #include "core/diagnose/findings/cards.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 /// P8 and P9, which nonFiniteCards() begins with.
 std::vector<Card> birthCards();
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

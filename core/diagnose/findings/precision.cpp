@@ -10,7 +10,7 @@
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -209,4 +209,4 @@ std::vector<Card> precisionCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -11,7 +11,7 @@
 #include "core/diagnose/findings/attempts.h"
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -167,4 +167,4 @@ std::vector<Card> repeatCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -15,7 +15,7 @@
 #include "core/model/words.h"
 #include "core/tensorfile/capture/comparetensors.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -84,7 +84,7 @@ std::vector<Replicas> replicasIn(const Story& story)
 }
 
 /// Two parameters of one shape differ nearly everywhere and by much; a replica that drifted does not.
-bool sameParameter(const MatrixDifference& difference, const Capture& capture)
+bool sameParameter(const tensorfile::MatrixDifference& difference, const Capture& capture)
 {
     constexpr double share = 0.01;
     return 2 * difference.differing <= difference.count || difference.largest <= share * capture.input.total().absmax;
@@ -99,7 +99,8 @@ struct Comparisons
     std::optional<CardOutcome> drift;
 };
 
-CardOutcome driftOf(const Replicas& group, const Capture& a, const Capture& b, const MatrixDifference& difference)
+CardOutcome driftOf(
+    const Replicas& group, const Capture& a, const Capture& b, const tensorfile::MatrixDifference& difference)
 {
     const auto first = indexText(indexIn(a.input.shape, difference.first->index));
     const auto ulps = difference.ulps && difference.ulps->largest > 0
@@ -118,10 +119,11 @@ CardOutcome driftOf(const Replicas& group, const Capture& a, const Capture& b, c
 void comparePair(const Replicas& group, const Capture& a, const Capture& b, Comparisons& all)
 {
     ++all.pairs;
-    const auto fileA = openCapture(a);
-    const auto fileB = openCapture(b);
-    const auto difference = fileA && fileB ? compareTensors("input", fileA->input, fileB->input)
-                                           : Result<TensorDifference>(failure(ErrorKind::io, "not readable"));
+    const auto fileA = tensorfile::openCapture(a);
+    const auto fileB = tensorfile::openCapture(b);
+    const auto difference = fileA && fileB
+        ? tensorfile::compareTensors("input", fileA->input, fileB->input)
+        : Result<tensorfile::TensorDifference>(failure(ErrorKind::io, "not readable"));
     if (!difference || !difference->problem.empty()) {
         ++all.unread;
         return;
@@ -200,4 +202,4 @@ std::vector<Card> replicaCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -13,7 +13,7 @@
 #include "core/diagnose/findings/story.h"
 #include "core/probe/nanmessage.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -25,7 +25,7 @@ bool mentions(const Event& event, std::string_view words)
 /// KempnerForge leaves out the attempt its detector speaks of; the line it would have printed has the next number.
 bool isDetectorLine(const Event& event)
 {
-    return event.kind == EventKind::nanLoss && event.step && parseNanMessage(event.text);
+    return event.kind == EventKind::nanLoss && event.step && probe::parseNanMessage(event.text);
 }
 
 bool isSkip(const Event& event)
@@ -294,4 +294,4 @@ const SkipStreak* longest(const std::vector<SkipStreak>& streaks, bool atStart)
     return most;
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -10,7 +10,7 @@
 
 #include "core/diagnose/findings/cards.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 /// So many of the steps up to this one, since the line before, were left out.
 struct SkipCount
@@ -62,4 +62,4 @@ const SkipStreak* longest(const std::vector<SkipStreak>& streaks, bool atStart);
 /// Streaks of logged points at which the loss scale fell each time.
 std::vector<SkipStreak> scaleFalls(const Story& story);
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -192,4 +192,4 @@ std::vector<Spike> spikesOf(const std::vector<Point>& points, const SpikeRule& r
     return spikes;
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

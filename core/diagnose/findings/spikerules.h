@@ -10,7 +10,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 /// What a value is held against.
 enum class Baseline {
@@ -53,4 +53,4 @@ struct Spike
 /// Spikes among finite points, in order.
 std::vector<Spike> spikesOf(const std::vector<Point>& points, const SpikeRule& rule);
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

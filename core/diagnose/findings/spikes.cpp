@@ -11,7 +11,7 @@
 #include "core/diagnose/findings/skips.h"
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -259,4 +259,4 @@ std::vector<Card> spikeCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

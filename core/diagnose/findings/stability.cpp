@@ -12,7 +12,7 @@
 #include "core/diagnose/findings/attempts.h"
 #include "core/diagnose/findings/story.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -299,4 +299,4 @@ std::vector<Card> stabilityCards()
     };
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

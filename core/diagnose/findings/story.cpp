@@ -10,7 +10,7 @@
 
 #include "core/base/natural.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 namespace {
 
@@ -158,4 +158,4 @@ void addEvidence(std::vector<Evidence>& evidence, Evidence line)
     }
 }
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

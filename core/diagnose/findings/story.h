@@ -11,7 +11,7 @@
 
 #include "core/diagnose/findings/cards.h"
 
-namespace nanscope::cards {
+namespace nanscope::diagnose::cards {
 
 /// Why a trace is empty: the value is not logged, or its points were not read here.
 std::string whyEmpty(const Story& story, const Trace& trace);
@@ -47,4 +47,4 @@ std::string howMany(std::int64_t count, std::string_view noun);
 /// At most three lines: a thousand copies of one line are one fact.
 void addEvidence(std::vector<Evidence>& evidence, Evidence line);
 
-} // namespace nanscope::cards
+} // namespace nanscope::diagnose::cards

@@ -11,7 +11,7 @@
 
 #include <re2/re2.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -183,4 +183,4 @@ std::string packageName(std::string_view name)
     return plain;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

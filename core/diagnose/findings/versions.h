@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// "1!2.11.0rc1.post2.dev3+cu130". What follows the plus names a build of the same version and is not kept.
 struct Version
@@ -55,4 +55,4 @@ private:
 /// The name as registries compare it: small letters, and one dash for every run of "-", "_" and ".".
 std::string packageName(std::string_view name);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

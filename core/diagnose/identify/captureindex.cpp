@@ -11,7 +11,7 @@
 #include "core/diagnose/identify/controls.h"
 #include "core/diagnose/identify/twins.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::vector<const Capture*> CaptureIndex::before(const Capture& capture, std::si
     return nearest;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -15,7 +15,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 class CaptureIndex
 {
@@ -47,4 +47,4 @@ private:
     std::map<std::string, Group> m_byProcess; ///< by rank, process and shape, in the order of their times
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

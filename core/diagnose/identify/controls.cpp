@@ -10,7 +10,7 @@
 
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -59,7 +59,8 @@ bool isControlOf(const Capture& healthy, const Capture& damaged)
         && healthy.output->total().finite() && healthyElement(healthy, {});
 }
 
-Result<const ElementFit*> Controls::fitOf(const CaptureFile& file, const Capture& stored, std::int64_t batch)
+Result<const ElementFit*> Controls::fitOf(
+    const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch)
 {
     const Key key(stored.path, batch);
     auto known = m_known.find(key);
@@ -80,7 +81,7 @@ Result<const ElementFit*> Controls::fitOf(const CaptureFile& file, const Capture
 Result<std::vector<std::string>> Controls::variantsOf(const Capture& clean)
 {
     const auto batch = healthyElement(clean, {});
-    const auto file = openCapture(clean);
+    const auto file = tensorfile::openCapture(clean);
     if (!file || !batch) {
         return std::vector<std::string>();
     }
@@ -88,7 +89,7 @@ Result<std::vector<std::string>> Controls::variantsOf(const Capture& clean)
 }
 
 Result<std::optional<ControlCall>> Controls::identified(
-    const CaptureFile& file, const Capture& stored, std::int64_t batch)
+    const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch)
 {
     const auto known = fitOf(file, stored, batch);
     if (!known) {
@@ -105,7 +106,7 @@ Result<std::optional<ControlCall>> Controls::identified(
 }
 
 Result<std::optional<ControlCall>> Controls::inSameCall(
-    const CaptureFile& file, const Capture& stored, std::int64_t damaged)
+    const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t damaged)
 {
     const auto batch = healthyElement(stored, damaged);
     if (!batch) {
@@ -128,7 +129,7 @@ Result<std::optional<ControlCall>> Controls::inSameRun(const Capture& stored)
     constexpr std::size_t most = 3;
     std::optional<ControlCall> best;
     for (const auto* other : m_captures.controlsOf(stored, most)) {
-        const auto file = openCapture(*other);
+        const auto file = tensorfile::openCapture(*other);
         if (!file) {
             continue;
         }
@@ -144,4 +145,4 @@ Result<std::optional<ControlCall>> Controls::inSameRun(const Capture& stored)
     return best;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -16,20 +16,21 @@
 #include "core/model/model.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Finds the control of a capture and identifies it, once for all that ask for it.
 class Controls
 {
 public:
-    Controls(const CaptureIndex& captures, Device& device, const CancelToken& cancel)
+    Controls(const CaptureIndex& captures, replay::Device& device, const CancelToken& cancel)
         : m_captures(captures)
         , m_device(device)
         , m_cancel(cancel)
     { }
 
     /// Another matrix of the same call that is finite in and out.
-    Result<std::optional<ControlCall>> inSameCall(const CaptureFile& file, const Capture& stored, std::int64_t damaged);
+    Result<std::optional<ControlCall>> inSameCall(
+        const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t damaged);
 
     /// A healthy capture of the same shape, formats and epsilon: of the same process, or of another rank. The same
     /// rank in another process is another attempt, which may have run something else.
@@ -41,11 +42,12 @@ public:
 private:
     using Key = std::pair<std::string, std::int64_t>; ///< path and element
 
-    Result<const ElementFit*> fitOf(const CaptureFile& file, const Capture& stored, std::int64_t batch);
-    Result<std::optional<ControlCall>> identified(const CaptureFile& file, const Capture& stored, std::int64_t batch);
+    Result<const ElementFit*> fitOf(const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch);
+    Result<std::optional<ControlCall>> identified(
+        const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch);
 
     const CaptureIndex& m_captures;
-    Device& m_device;
+    replay::Device& m_device;
     const CancelToken& m_cancel;
     std::map<Key, ElementFit> m_known;
 };
@@ -56,4 +58,4 @@ bool isControlOf(const Capture& healthy, const Capture& damaged);
 /// The first matrix that is finite in and out, and not zero; none where there is none but `except`.
 std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

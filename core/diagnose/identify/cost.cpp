@@ -8,7 +8,7 @@
 
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 JudgingCost judgingCost(const MatrixShape& shape)
 {
@@ -16,10 +16,10 @@ JudgingCost judgingCost(const MatrixShape& shape)
     constexpr double replaysPerVariant = 10;
     const auto matrixBytes = shape.rows * shape.cols * static_cast<std::int64_t>(sizeof(double));
     JudgingCost cost;
-    for (const auto* variant : knownVariants()) {
-        CompileOptions options;
+    for (const auto* variant : replay::knownVariants()) {
+        replay::CompileOptions options;
         options.precision = Precision::fp64;
-        if (const auto program = compileProgram(*variant, {1, shape.rows, shape.cols}, options)) {
+        if (const auto program = replay::compileProgram(*variant, {1, shape.rows, shape.cols}, options)) {
             cost.operations += replaysPerVariant * program->gemmFlops();
             cost.bytes = std::max(cost.bytes, program->workspaceBytes(sizeof(double)));
         }
@@ -45,4 +45,4 @@ Result<void> checkJudgingCost(const MatrixShape& shape, std::int64_t memory)
             static_cast<double>(memory) / gibibyte, mostJudgingOperations));
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

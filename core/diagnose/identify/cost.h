@@ -7,7 +7,7 @@
 #include "core/model/model.h"
 #include "core/replay/program/program.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What judging one matrix may take at most: every variant identified and replayed over its envelope.
 struct JudgingCost
@@ -24,4 +24,4 @@ constexpr double mostJudgingOperations = 1e16;
 /// An error that names the cost where it is beyond what `memory` bytes and a night allow.
 Result<void> checkJudgingCost(const MatrixShape& shape, std::int64_t memory);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -7,9 +7,9 @@
 
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
-Result<Element> loadElement(const CaptureFile& capture, std::int64_t batch)
+Result<Element> loadElement(const tensorfile::CaptureFile& capture, std::int64_t batch)
 {
     const auto shape = capture.input.matrices();
     if (!capture.output || capture.output->matrices() != shape) {
@@ -30,9 +30,11 @@ Result<Element> loadElement(const CaptureFile& capture, std::int64_t batch)
     if (auto done = capture.output->read(batch, std::span(element.output)); !done) {
         return tl::make_unexpected(done.error());
     }
-    const double normal = smallestNormal(Precision::fp64);
-    element.inputScan = scanMatrix(std::span<const double>(element.input), shape.rows, shape.cols, false, normal);
-    element.outputScan = scanMatrix(std::span<const double>(element.output), shape.rows, shape.cols, false, normal);
+    const double normal = tensorfile::smallestNormal(Precision::fp64);
+    element.inputScan =
+        tensorfile::scanMatrix(std::span<const double>(element.input), shape.rows, shape.cols, false, normal);
+    element.outputScan =
+        tensorfile::scanMatrix(std::span<const double>(element.output), shape.rows, shape.cols, false, normal);
     return element;
 }
 
@@ -53,4 +55,4 @@ bool sameDamage(const std::vector<double>& a, const std::vector<double>& b)
         a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return damageOf(x) == damageOf(y); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -8,7 +8,7 @@
 #include "core/model/model.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// One matrix of a capture with its contents in memory.
 struct Element
@@ -23,7 +23,7 @@ struct Element
 };
 
 /// Reads one matrix of both sides. The capture has an output of the input's shape.
-Result<Element> loadElement(const CaptureFile& capture, std::int64_t batch);
+Result<Element> loadElement(const tensorfile::CaptureFile& capture, std::int64_t batch);
 
 /// NaN, +Inf and -Inf apart; everything finite is the same.
 enum class Damage : std::uint8_t { none, nan, posInf, negInf };
@@ -33,4 +33,4 @@ Damage damageOf(double value);
 /// True if both have the same damage at every position.
 bool sameDamage(const std::vector<double>& a, const std::vector<double>& b);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -16,13 +16,13 @@
 #include "core/replay/program/work.h"
 #include "core/replay/variants/scheduleslack.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
-ReplayOptions optionsFor(const Member& member, const Rounding& rounding, std::optional<double> epsilon)
+replay::ReplayOptions optionsFor(const Member& member, const replay::Rounding& rounding, std::optional<double> epsilon)
 {
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = member.precision;
     options.rounding = rounding;
     options.epsilon = epsilon;
@@ -31,19 +31,19 @@ ReplayOptions optionsFor(const Member& member, const Rounding& rounding, std::op
     return options;
 }
 
-bool finiteThroughout(const Replay& replayed)
+bool finiteThroughout(const replay::Replay& replayed)
 {
     return std::all_of(replayed.ops.begin(), replayed.ops.end(),
         [](const OpTrace& op) { return op.op == OpName::input || op.batches[0].finite(); });
 }
 
 // Magnitudes that live in the compute format: what comes before the cast of a normalise-first variant does not.
-double largestComputed(const Replay& replayed, const Variant& variant)
+double largestComputed(const replay::Replay& replayed, const replay::Variant& variant)
 {
     double largest = 0;
     for (const auto& op : replayed.ops) {
-        const bool wide =
-            variant.castOrder == CastOrder::normalizeFirst && (op.op == OpName::norm || op.op == OpName::normalize);
+        const bool wide = variant.castOrder == replay::CastOrder::normalizeFirst
+            && (op.op == OpName::norm || op.op == OpName::normalize);
         if (op.op != OpName::input && !wide) {
             largest = std::max(largest, op.batches[0].absmax);
         }
@@ -75,7 +75,7 @@ bool endsAlike(const std::vector<double>& replayed, const Element& element)
                                        : sameDamage(replayed, element.output);
 }
 
-std::optional<double> largestQ(const Replay& replayed)
+std::optional<double> largestQ(const replay::Replay& replayed)
 {
     std::optional<double> largest;
     for (const auto& op : replayed.ops) {
@@ -86,15 +86,15 @@ std::optional<double> largestQ(const Replay& replayed)
     return largest;
 }
 
-void gather(MemberResult& result, const Replay& replayed, const std::vector<double>& limits, const Member& member,
-    const Element& element)
+void gather(MemberResult& result, const replay::Replay& replayed, const std::vector<double>& limits,
+    const Member& member, const Element& element)
 {
     ++result.roundings;
     const bool finite = finiteThroughout(replayed);
     result.finite += finite ? 1 : 0;
     result.reproducing += endsAlike(replayed.outputs[0], element) ? 1 : 0;
     if (!finite && result.firstBad.empty()) {
-        const auto first = *firstNonFinite(replayed, 0, false);
+        const auto first = *replay::firstNonFinite(replayed, 0, false);
         result.firstBad = first.iteration == 0 ? std::string(name(first.op))
                                                : fmt::format("step {} {}", first.iteration, name(first.op));
     }
@@ -114,7 +114,7 @@ void gather(MemberResult& result, const Replay& replayed, const std::vector<doub
 }
 
 /// The variant as this member has it run.
-Variant asRun(const Member& member)
+replay::Variant asRun(const Member& member)
 {
     auto variant = *member.variant;
     variant.ignoresCallerEpsilon = variant.ignoresCallerEpsilon && !member.recordedEpsilon;
@@ -122,9 +122,10 @@ Variant asRun(const Member& member)
 }
 
 // The input moved by an ulp after the own rounding: they lie farthest apart.
-std::vector<Rounding> farthestFirst(std::vector<Rounding> envelope)
+std::vector<replay::Rounding> farthestFirst(std::vector<replay::Rounding> envelope)
 {
-    const auto moved = std::ranges::find_if(envelope, [](const Rounding& rounding) { return rounding.inputUlps != 0; });
+    const auto moved =
+        std::ranges::find_if(envelope, [](const replay::Rounding& rounding) { return rounding.inputUlps != 0; });
     std::rotate(envelope.begin() + 1, moved, moved + 1);
     return envelope;
 }
@@ -144,23 +145,24 @@ bool isEnough(const MemberResult& result, Enough enough)
 
 } // namespace
 
-std::vector<Rounding> envelopeOf(const Member& member)
+std::vector<replay::Rounding> envelopeOf(const Member& member)
 {
-    return envelopeOf(member.variant->lowering);
+    return replay::envelopeOf(member.variant->lowering);
 }
 
 std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon)
 {
     // Of magnitudes, those before the cast of a normalise-first variant are left out.
-    std::string all(member.variant->castOrder == CastOrder::normalizeFirst ? "normalized first\n" : "cast first\n");
+    std::string all(
+        member.variant->castOrder == replay::CastOrder::normalizeFirst ? "normalized first\n" : "cast first\n");
     const auto variant = asRun(member);
     for (const auto& rounding : envelopeOf(member)) {
-        CompileOptions options;
+        replay::CompileOptions options;
         options.precision = member.precision;
         options.rounding = rounding;
         options.epsilon = epsilon;
-        const auto program = compileProgram(variant, element.shape, options);
-        all += program ? workOf(*program) : member.variant->name;
+        const auto program = replay::compileProgram(variant, element.shape, options);
+        all += program ? replay::workOf(*program) : member.variant->name;
     }
     return all;
 }
@@ -179,39 +181,39 @@ MemberResult resultFor(const Member& member, const Scan& input)
     result.variant = member.variant->name;
     result.precision = name(member.precision);
     result.headroomBinades = std::log2(largestFinite(member.precision));
-    result.slackNeeded = verdict::slackNeeded(slackOfSchedule(member.variant->steps), member.precision);
+    result.slackNeeded = verdict::slackNeeded(replay::slackOfSchedule(member.variant->steps), member.precision);
     result.published = member.variant->published;
     result.recordedEpsilon = member.recordedEpsilon;
-    result.castsFirst = member.variant->castOrder == CastOrder::castFirst;
+    result.castsFirst = member.variant->castOrder == replay::CastOrder::castFirst;
     const bool vanishes = member.precision == Precision::fp16 && halfLosesInput(input);
     result.castLoses = vanishes || input.absmax > largestFinite(member.precision);
     return result;
 }
 
-Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon, Device& device,
-    const CancelToken& cancel)
+Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon,
+    replay::Device& device, const CancelToken& cancel)
 {
-    auto replayed = replay(asRun(member), element.shape, element.input, device,
+    auto replayed = replay::replay(asRun(member), element.shape, element.input, device,
         optionsFor(member, envelopeOf(member).front(), epsilon), cancel);
     if (!replayed) {
         return tl::make_unexpected(replayed.error());
     }
     OwnReplay own {resultFor(member, element.inputScan), {}};
-    gather(own.result, *replayed, divergenceLimits(replayed->program.steps), member, element);
+    gather(own.result, *replayed, replay::divergenceLimits(replayed->program.steps), member, element);
     own.output = std::move(replayed->outputs[0]);
     return own;
 }
 
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
-    Enough enough, Device& device, const CancelToken& cancel, const MemberResult* begun)
+    Enough enough, replay::Device& device, const CancelToken& cancel, const MemberResult* begun)
 {
     auto result = begun != nullptr ? *begun : resultFor(member, element.inputScan);
     const auto variant = asRun(member);
-    const auto limits = divergenceLimits(variant.steps);
+    const auto limits = replay::divergenceLimits(variant.steps);
     const auto envelope = farthestFirst(envelopeOf(member));
     for (auto i = static_cast<std::size_t>(result.roundings); i < envelope.size() && !isEnough(result, enough); ++i) {
-        const auto replayed =
-            replay(variant, element.shape, element.input, device, optionsFor(member, envelope[i], epsilon), cancel);
+        const auto replayed = replay::replay(
+            variant, element.shape, element.input, device, optionsFor(member, envelope[i], epsilon), cancel);
         if (!replayed) {
             return tl::make_unexpected(replayed.error());
         }
@@ -224,8 +226,8 @@ std::optional<MemberResult> forecastMember(
     const Member& member, const Element& element, std::optional<double> epsilon, const MemberResult* sibling)
 {
     const auto& scan = element.inputScan;
-    const InputSize size {scan.absmax, std::sqrt(scan.sumSquares), element.shape.rows == element.shape.cols};
-    const auto foretold = forecast(asRun(member), member.precision, size, epsilon);
+    const replay::InputSize size {scan.absmax, std::sqrt(scan.sumSquares), element.shape.rows == element.shape.cols};
+    const auto foretold = replay::forecast(asRun(member), member.precision, size, epsilon);
     if (!foretold) {
         return std::nullopt;
     }
@@ -247,4 +249,4 @@ bool agrees(const MemberResult& replayed, const MemberResult& forecast)
         && *replayed.slackPercent >= *forecast.slackPercent - verdict::forecastError;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

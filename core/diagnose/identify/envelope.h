@@ -10,12 +10,12 @@
 #include "core/model/model.h"
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// A variant in the compute format it is assumed to have run in.
 struct Member
 {
-    const Variant* variant = nullptr;
+    const replay::Variant* variant = nullptr;
     Precision precision = Precision::bf16;
     bool recordedEpsilon = false; ///< with the epsilon of the dump, which its source ignores
     bool formatKnown = false; ///< said by the user or the sidecar, or told by the bits of a control
@@ -23,7 +23,7 @@ struct Member
 
 /// The roundings a member is replayed under: what its own source does, the other lowering, a compiler's, the norm in
 /// fp32, one ulp on the norm either way, one on the input, and the iteration taken on the other side.
-std::vector<Rounding> envelopeOf(const Member& member);
+std::vector<replay::Rounding> envelopeOf(const Member& member);
 
 /// All that the replays of a member on this matrix depend on: members of equal work end alike, bit for bit.
 std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon);
@@ -46,13 +46,13 @@ struct OwnReplay
     MemberResult result; ///< of one rounding
     std::vector<double> output; ///< row-major
 };
-Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon, Device& device,
-    const CancelToken& cancel);
+Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon,
+    replay::Device& device, const CancelToken& cancel);
 
 /// Replays one matrix under the envelope and compares each end with the dump's damage. `begun` is what its own rounding
 /// gave, where that was replayed before.
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
-    Enough enough, Device& device, const CancelToken& cancel, const MemberResult* begun = nullptr);
+    Enough enough, replay::Device& device, const CancelToken& cancel, const MemberResult* begun = nullptr);
 
 /// What its schedule tells of it without a replay: slack and headroom, of no roundings. Of a Gram form these are what
 /// `sibling` showed, a replay of the same steps in the same format. Nothing where forecast() has none, or where it
@@ -63,4 +63,4 @@ std::optional<MemberResult> forecastMember(
 /// True if the replay has the slack that was forecast, but for what roundings take.
 bool agrees(const MemberResult& replayed, const MemberResult& forecast);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

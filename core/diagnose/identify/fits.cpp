@@ -9,7 +9,7 @@
 
 #include "core/replay/program/formats.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -41,7 +41,8 @@ struct Gains
     double difference = 0; ///< squared
 };
 
-Gains gainsAlong(const SingularDirection& direction, const Element& element, const std::vector<double>& reference)
+Gains gainsAlong(
+    const replay::SingularDirection& direction, const Element& element, const std::vector<double>& reference)
 {
     const auto cols = static_cast<std::size_t>(element.shape.cols);
     std::vector<double> kept(cols, 0);
@@ -63,8 +64,8 @@ Gains gainsAlong(const SingularDirection& direction, const Element& element, con
 
 // Low-rank inputs fill the null space with amplified noise; along the directions that carry signal every rounding of
 // the right variant still agrees.
-double signalFit(
-    const Element& element, const std::vector<double>& reference, const std::vector<SingularDirection>& directions)
+double signalFit(const Element& element, const std::vector<double>& reference,
+    const std::vector<replay::SingularDirection>& directions)
 {
     Gains sum;
     for (const auto& direction : directions) {
@@ -97,7 +98,7 @@ double exactShare(const Element& element, const std::vector<double>& reference)
     for (std::size_t i = 0; format && i < reference.size(); ++i) {
         if (comparable(element.output[i])) {
             ++compared;
-            same += roundTo(*format, reference[i]) == element.output[i] ? 1 : 0;
+            same += replay::roundTo(*format, reference[i]) == element.output[i] ? 1 : 0;
         }
     }
     return compared > 0 ? static_cast<double>(same) / static_cast<double>(compared) : 0;
@@ -126,7 +127,8 @@ double medianTile(const std::vector<TileError>& tiles)
 
 } // namespace
 
-Fits fitsOf(const Element& element, const std::vector<double>& reference, const std::vector<SingularDirection>& signal)
+Fits fitsOf(
+    const Element& element, const std::vector<double>& reference, const std::vector<replay::SingularDirection>& signal)
 {
     if (!allFinite(reference)) {
         return {};
@@ -138,7 +140,7 @@ Fits fitsOf(const Element& element, const std::vector<double>& reference, const 
 std::vector<double> inFormatOf(const Element& element, std::vector<double> replay)
 {
     if (const auto format = formatOf(element.outputType)) {
-        std::ranges::transform(replay, replay.begin(), [&](double value) { return roundTo(*format, value); });
+        std::ranges::transform(replay, replay.begin(), [&](double value) { return replay::roundTo(*format, value); });
     }
     return replay;
 }
@@ -169,4 +171,4 @@ TileErrors tileErrors(const Element& element, const std::vector<double>& referen
     return errors;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

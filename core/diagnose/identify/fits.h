@@ -9,7 +9,7 @@
 #include "core/diagnose/identify/element.h"
 #include "core/replay/engine/spectrum.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Relative Frobenius distances between a captured output and a replayed one, over the positions where the captured
 /// one is finite. Infinite where the replay itself is not finite.
@@ -23,7 +23,8 @@ struct Fits
 };
 
 /// `reference` is row-major like the element.
-Fits fitsOf(const Element& element, const std::vector<double>& reference, const std::vector<SingularDirection>& signal);
+Fits fitsOf(
+    const Element& element, const std::vector<double>& reference, const std::vector<replay::SingularDirection>& signal);
 
 /// What a replay gives, in the format that the output was rounded to; as it is where that is another than ours.
 std::vector<double> inFormatOf(const Element& element, std::vector<double> replay);
@@ -51,4 +52,4 @@ struct TileErrors
 
 TileErrors tileErrors(const Element& element, const std::vector<double>& reference);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -16,7 +16,7 @@
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/work.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -45,20 +45,21 @@ double best(const Fits& fits)
     return std::min({fits.plain, fits.typical, fits.signal});
 }
 
-using VariantFits = std::vector<std::pair<const Variant*, Fits>>;
+using VariantFits = std::vector<std::pair<const replay::Variant*, Fits>>;
 
 class Comparison
 {
 public:
-    Comparison(const Element& element, std::optional<double> epsilon, Device& device, const CancelToken& cancel,
+    Comparison(const Element& element, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel,
         const ReplayWatch& watch)
         : m_element(element)
         , m_epsilon(epsilon)
         , m_device(device)
         , m_cancel(cancel)
         , m_watch(watch)
-        , m_system(SingularSystem::of(element.input, element.shape, cancel))
-        , m_signal(leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
+        , m_system(replay::SingularSystem::of(element.input, element.shape, cancel))
+        , m_signal(
+              replay::leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
     { }
 
     Result<VariantFits> compare()
@@ -71,14 +72,14 @@ public:
     }
 
     /// What was replayed in its own format, for who replays it under other roundings.
-    std::map<const Variant*, MemberResult> takeOwn() { return std::move(m_own); }
+    std::map<const replay::Variant*, MemberResult> takeOwn() { return std::move(m_own); }
     OwnOutput takeNearest() { return std::move(m_nearest); }
 
 private:
     Result<VariantFits> exactFits() const
     {
         VariantFits fits;
-        for (const auto* variant : knownVariants()) {
+        for (const auto* variant : replay::knownVariants()) {
             const auto same = std::find_if(
                 fits.begin(), fits.end(), [&](const auto& known) { return sameExactly(*known.first, *variant); });
             auto fit = same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant);
@@ -90,22 +91,23 @@ private:
         return fits;
     }
 
-    Result<Fits> exactFit(const Variant& variant) const
+    Result<Fits> exactFit(const replay::Variant& variant) const
     {
         const double norm = std::sqrt(m_element.inputScan.sumSquares);
-        if (!actsOnValuesAlone(variant)) {
+        if (!replay::actsOnValuesAlone(variant)) {
             // As good as fp64 beside any fit, where no square is lost.
             const bool squaresHold = norm >= 1e-12 && norm <= 1e12;
             return replayed(variant, squaresHold ? Precision::fp32 : Precision::fp64);
         }
-        const auto gains = gainsOf(variant, m_system->values(), denominatorOf(variant, norm, m_epsilon));
+        const auto gains =
+            replay::gainsOf(variant, m_system->values(), replay::denominatorOf(variant, norm, m_epsilon));
         const auto exact = m_system->amplified(gains, m_cancel);
         return m_cancel.cancelled() ? Result<Fits>(failure(ErrorKind::cancelled, "the replay was cancelled"))
                                     : Result<Fits>(fitsOf(m_element, exact, m_signal));
     }
 
     // One output in fp64 stands for both: only the schedule matters, and epsilon where the norm is that small.
-    bool sameExactly(const Variant& a, const Variant& b) const
+    bool sameExactly(const replay::Variant& a, const replay::Variant& b) const
     {
         const bool sameEpsilon = a.epsilonRule == b.epsilonRule && epsilonOf(a) == epsilonOf(b);
         const double norm = std::sqrt(m_element.inputScan.sumSquares);
@@ -114,10 +116,10 @@ private:
             && a.equalizeRows == b.equalizeRows && a.rescaleOutput == b.rescaleOutput;
         // AOL's epsilon is held against sums of rows, which may be tiny where the norm is not.
         return a.steps == b.steps && sameScaling
-            && (sameEpsilon || (negligible && a.normalization == Normalization::frobenius));
+            && (sameEpsilon || (negligible && a.normalization == replay::Normalization::frobenius));
     }
 
-    double epsilonOf(const Variant& variant) const
+    double epsilonOf(const replay::Variant& variant) const
     {
         return variant.ignoresCallerEpsilon ? variant.epsilon : m_epsilon.value_or(variant.epsilon);
     }
@@ -132,7 +134,7 @@ private:
         }
         const double bound =
             nearest <= plausibleFit ? decisiveRatio * plausibleFit : std::numeric_limits<double>::infinity();
-        std::map<std::string, std::pair<Fits, const Variant*>> done;
+        std::map<std::string, std::pair<Fits, const replay::Variant*>> done;
         for (auto& [variant, fit] : fits) {
             if (best(fit) > bound) {
                 continue;
@@ -155,7 +157,7 @@ private:
     }
 
     // A damaged output is judged by more replays of what fits; this is the first of them.
-    Result<Fits> ownFit(const Variant& variant)
+    Result<Fits> ownFit(const replay::Variant& variant)
     {
         auto output = ownOutput(variant);
         if (!output) {
@@ -169,7 +171,7 @@ private:
         return fits;
     }
 
-    Result<std::vector<double>> ownOutput(const Variant& variant)
+    Result<std::vector<double>> ownOutput(const replay::Variant& variant)
     {
         if (m_element.outputScan.finite()) {
             return outputOf(variant, variant.precision);
@@ -185,46 +187,45 @@ private:
     }
 
     // Projects copy from one another: what does the same work is replayed once.
-    std::string workOfOwn(const Variant& variant) const
+    std::string workOfOwn(const replay::Variant& variant) const
     {
-        CompileOptions options;
+        replay::CompileOptions options;
         options.precision = variant.precision;
         options.rounding.lowering = variant.lowering;
         options.epsilon = m_epsilon;
-        const auto program = compileProgram(variant, m_element.shape, options);
-        return program ? workOf(*program) : variant.name;
+        const auto program = replay::compileProgram(variant, m_element.shape, options);
+        return program ? replay::workOf(*program) : variant.name;
     }
 
-    Result<Fits> replayed(const Variant& variant, Precision precision) const
+    Result<Fits> replayed(const replay::Variant& variant, Precision precision) const
     {
         return outputOf(variant, precision).map([&](const std::vector<double>& output) {
             return fitsOf(m_element, output, m_signal);
         });
     }
 
-    Result<std::vector<double>> outputOf(const Variant& variant, Precision precision) const
+    Result<std::vector<double>> outputOf(const replay::Variant& variant, Precision precision) const
     {
         if (m_watch) {
             m_watch(variant, precision);
         }
-        ReplayOptions options;
+        replay::ReplayOptions options;
         options.precision = precision;
         options.rounding.lowering = variant.lowering;
         options.epsilon = m_epsilon;
         options.keepOutput = true;
-        return replay(variant, m_element.shape, m_element.input, m_device, options, m_cancel).map([](Replay done) {
-            return std::move(done.outputs[0]);
-        });
+        return replay::replay(variant, m_element.shape, m_element.input, m_device, options, m_cancel)
+            .map([](replay::Replay done) { return std::move(done.outputs[0]); });
     }
 
     const Element& m_element;
     std::optional<double> m_epsilon;
-    Device& m_device;
+    replay::Device& m_device;
     const CancelToken& m_cancel;
     const ReplayWatch& m_watch;
-    std::shared_ptr<const SingularSystem> m_system; ///< none where it was cancelled
-    std::vector<SingularDirection> m_signal;
-    std::map<const Variant*, MemberResult> m_own;
+    std::shared_ptr<const replay::SingularSystem> m_system; ///< none where it was cancelled
+    std::vector<replay::SingularDirection> m_signal;
+    std::map<const replay::Variant*, MemberResult> m_own;
     OwnOutput m_nearest;
     double m_nearestFit = 0;
 };
@@ -274,7 +275,7 @@ std::vector<std::string> exactOf(const VariantFits& fits)
 
 } // namespace
 
-Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, Device& device,
+Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, replay::Device& device,
     const CancelToken& cancel, const ReplayWatch& watch)
 {
     ElementFit result;
@@ -310,7 +311,8 @@ Result<ElementFit> identifyElement(const Element& element, std::optional<double>
     return result;
 }
 
-Result<Identification> identify(const CaptureFile& capture, Device& device, const CancelToken& cancel)
+Result<Identification> identify(
+    const tensorfile::CaptureFile& capture, replay::Device& device, const CancelToken& cancel)
 {
     Identification best;
     const auto batches = capture.input.matrices().batch;
@@ -333,4 +335,4 @@ Result<Identification> identify(const CaptureFile& capture, Device& device, cons
     return best;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -12,12 +12,12 @@
 #include "core/model/model.h"
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What a variant gives in its own format, by its own rounding.
 struct OwnOutput
 {
-    const Variant* variant = nullptr;
+    const replay::Variant* variant = nullptr;
     std::vector<double> values {}; ///< row-major
 };
 
@@ -28,16 +28,17 @@ struct ElementFit
     bool localDamage = false; ///< most tiles fit, some do not
     std::vector<std::string> exact {}; ///< variants whose own format gives nearly every finite value bit for bit
     bool signalOnly = false; ///< only the directions that carry signal fit: a low-rank input
-    std::map<const Variant*, MemberResult> own {}; ///< those that were replayed in their own format, of one rounding
+    std::map<const replay::Variant*, MemberResult>
+        own {}; ///< those that were replayed in their own format, of one rounding
     OwnOutput nearest {}; ///< of what was replayed in its own format, that which comes closest
 };
 
 /// Told of every replay before it starts.
-using ReplayWatch = std::function<void(const Variant& variant, Precision precision)>;
+using ReplayWatch = std::function<void(const replay::Variant& variant, Precision precision)>;
 
 /// Compares the finite part of the output with what every variant gives: once per schedule in fp64, then in the
 /// variant's own format where that can still matter.
-Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, Device& device,
+Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, replay::Device& device,
     const CancelToken& cancel, const ReplayWatch& watch = {});
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

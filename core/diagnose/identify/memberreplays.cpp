@@ -6,11 +6,11 @@
 
 #include "core/replay/analysis/forecast.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
-bool sameGramSteps(const Variant& a, const Variant& b)
+bool sameGramSteps(const replay::Variant& a, const replay::Variant& b)
 {
     return a.form == b.form && a.steps == b.steps && a.restarts == b.restarts;
 }
@@ -87,7 +87,7 @@ std::optional<MemberResult> MemberReplays::foretold(const Member& member, const 
 
 bool MemberReplays::isGram(const Member& member) const
 {
-    return isGramForm(*member.variant, m_bench.element.shape.rows == m_bench.element.shape.cols);
+    return replay::isGramForm(*member.variant, m_bench.element.shape.rows == m_bench.element.shape.cols);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -12,7 +12,7 @@
 #include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What becomes of one damaged matrix under each plausible variant. Equal work is done once, and a variant whose
 /// schedule keeps any matrix clear of every limit is not replayed where the same forecast for another variant in its
@@ -26,8 +26,8 @@ public:
         std::optional<double> epsilon; ///< the capture's
         Enough enough = Enough::whole;
         bool forecasts = false; ///< false: every member is replayed
-        const std::map<const Variant*, MemberResult>& own; ///< what was replayed by its own rounding before
-        Device& device;
+        const std::map<const replay::Variant*, MemberResult>& own; ///< what was replayed by its own rounding before
+        replay::Device& device;
         const CancelToken& cancel;
     };
 
@@ -55,4 +55,4 @@ private:
     std::vector<Done> m_replayed; ///< those that a forecast may go by
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

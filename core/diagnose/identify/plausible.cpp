@@ -11,7 +11,7 @@
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -19,7 +19,7 @@ std::vector<Member> membersNamed(const std::vector<std::string>& names)
 {
     std::vector<Member> members;
     for (const auto& name : names) {
-        if (const auto variant = findVariant(name)) {
+        if (const auto variant = replay::findVariant(name)) {
             members.push_back({*variant, (*variant)->precision});
         }
     }
@@ -29,7 +29,7 @@ std::vector<Member> membersNamed(const std::vector<std::string>& names)
 std::vector<Member> allMembers()
 {
     std::vector<Member> members;
-    for (const auto* variant : knownVariants()) {
+    for (const auto* variant : replay::knownVariants()) {
         members.push_back({variant, variant->precision});
     }
     return members;
@@ -48,7 +48,7 @@ std::vector<std::string> namesOf(const std::vector<Member>& members)
 // count if they explain the dump.
 void keepPublished(std::vector<std::string>& names)
 {
-    const auto unpublished = [](const std::string& name) { return !(*findVariant(name))->published; };
+    const auto unpublished = [](const std::string& name) { return !(*replay::findVariant(name))->published; };
     if (!std::all_of(names.begin(), names.end(), unpublished)) {
         std::erase_if(names, unpublished);
     }
@@ -118,7 +118,7 @@ std::vector<Member> choosePlausible(Facts& facts, const Capture& stored, const s
 Result<Member> parseRan(const std::string& text)
 {
     const auto colon = text.find(':');
-    const auto variant = findVariant(text.substr(0, colon));
+    const auto variant = replay::findVariant(text.substr(0, colon));
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
@@ -142,7 +142,7 @@ bool halfLosesSquares(std::span<const double> input)
     double rounded = 0;
     for (const double value : input) {
         exact += value * value;
-        rounded += roundTo(Precision::fp16, value * value);
+        rounded += replay::roundTo(Precision::fp16, value * value);
     }
     return rounded < (1 - forgiven) * exact;
 }
@@ -150,7 +150,7 @@ bool halfLosesSquares(std::span<const double> input)
 void addHalfPrecision(std::vector<Member>& members)
 {
     const auto own = members;
-    const auto halved = [&own](const Variant* variant) {
+    const auto halved = [&own](const replay::Variant* variant) {
         return std::ranges::any_of(
             own, [variant](const Member& m) { return m.variant == variant && m.precision == Precision::fp16; });
     };
@@ -182,4 +182,4 @@ bool counts(const MemberResult& result, const Identification& id)
     return named || result.reproducing > 0;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

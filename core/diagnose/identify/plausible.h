@@ -10,7 +10,7 @@
 #include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Settles what may have run, `facts.identified`, and gives the members that are to be replayed: the sidecar's, else
 /// what the user says ran, else what fits, else what a control fits, else every variant in its own format. Forms that
@@ -35,4 +35,4 @@ void addRecordedEpsilon(std::vector<Member>& members, const Element& element, st
 /// True for the members that are named, and for an unpublished form that reproduces the dump.
 bool counts(const MemberResult& result, const Identification& id);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

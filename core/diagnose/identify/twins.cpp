@@ -14,7 +14,7 @@
 #include "core/replay/variants/variant.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -26,8 +26,8 @@ bool sameCounts(const Scan& a, const Scan& b)
 
 bool sameBits(const Capture& a, const Capture& b)
 {
-    const auto first = openCapture(a);
-    const auto second = openCapture(b);
+    const auto first = tensorfile::openCapture(a);
+    const auto second = tensorfile::openCapture(b);
     if (!first || !second) {
         return false;
     }
@@ -63,8 +63,8 @@ bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capt
     if (!verdict.facts.replayed || !verdict.facts.outputFinite) {
         return false;
     }
-    const auto first = openCapture(damaged);
-    const auto second = openCapture(clean);
+    const auto first = tensorfile::openCapture(damaged);
+    const auto second = tensorfile::openCapture(clean);
     const auto one = first ? loadElement(*first, verdict.facts.damage.batch) : tl::make_unexpected(first.error());
     const auto other = second ? loadElement(*second, verdict.facts.damage.batch) : tl::make_unexpected(second.error());
     const auto& fit = verdict.facts.fit;
@@ -125,9 +125,9 @@ DuplicateInput describeDuplicate(const Capture& damaged, const Capture& clean, s
 {
     DuplicateInput duplicate {clean.file, ofOneProcess(damaged, clean), clean.rank, std::move(fits), {}};
     const auto hasScheduleOfOne = [&](const MemberResult& member) {
-        const auto variant = findVariant(member.variant);
+        const auto variant = replay::findVariant(member.variant);
         return variant && std::ranges::any_of(duplicate.fits, [&](const std::string& name) {
-            const auto other = findVariant(name);
+            const auto other = replay::findVariant(name);
             return other && (*other)->steps == (*variant)->steps;
         });
     };
@@ -164,4 +164,4 @@ void countWrongRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& 
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 #include "core/diagnose/identify/captureindex.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Could these two have been given the same bits? By formats and the counts of their scans alone.
 bool sameInputCounts(const Capture& a, const Capture& b);
@@ -31,4 +31,4 @@ DuplicateInput describeDuplicate(const Capture& damaged, const Capture& clean, s
 /// the only rank that was so more than once.
 void countWrongRanks(std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/recovery/climb.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -37,4 +37,4 @@ void ClimbSearch::look(const Point& point)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -7,7 +7,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// The first point of the climb that the last finite points before a step are part of: at least twice the mean of the
 /// hundred points before it (llm-foundry's rule for loss spikes, factor 2 over 100). What lasts longer than a hundred
@@ -33,4 +33,4 @@ private:
     bool m_looked = false;
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

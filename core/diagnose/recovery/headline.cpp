@@ -10,7 +10,7 @@
 
 #include "core/diagnose/triage/steplink.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -69,4 +69,4 @@ void summarize(Diagnosis& diagnosis)
     diagnosis.headline = headlineOf(diagnosis);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -12,7 +12,7 @@ using Lanes = std::map<LaneKey, LaneMaterial>;
 
 std::optional<Mark> markOf(const Event& event)
 {
-    if (const auto message = parseNanMessage(event.text); message && event.kind == EventKind::nanLoss) {
+    if (const auto message = probe::parseNanMessage(event.text); message && event.kind == EventKind::nanLoss) {
         return Mark {Mark::Kind::message, &event, *message};
     }
     const auto says = [&](std::string_view words) { return event.text.find(words) != std::string::npos; };
@@ -118,4 +118,4 @@ Lanes collectLanes(const RunData& run)
     return lanes;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

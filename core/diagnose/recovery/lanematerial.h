@@ -12,14 +12,14 @@
 #include "core/model/model.h"
 #include "core/probe/nanmessage.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What lies between the losses of a log and bears on a detector.
 struct Mark
 {
     enum class Kind { message, resumed, stopped, crashed } kind = Kind::message;
     const Event* event = nullptr;
-    NanMessage message {};
+    probe::NanMessage message {};
 };
 
 /// All that one log says of one rank's loss. Points into the run it was collected from.
@@ -36,4 +36,4 @@ using LaneKey = std::pair<std::string, std::optional<int>>;
 
 std::map<LaneKey, LaneMaterial> collectLanes(const RunData& run);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

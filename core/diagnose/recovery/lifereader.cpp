@@ -10,7 +10,7 @@
 
 #include "core/diagnose/recovery/stepbase.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -224,4 +224,4 @@ ProcessLife LivesReader::read(const Trail& trail)
     return LifeReader(m_run, trail, baseOf(trail.lanes.front()), m_losses).read();
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

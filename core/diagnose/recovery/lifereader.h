@@ -10,7 +10,7 @@
 
 #include "core/diagnose/recovery/trouble.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Reads what the weights of processes lived through, as far as their losses tell. A log may hold very many of them, so
 /// what they have in common is looked for once.
@@ -31,4 +31,4 @@ private:
     std::map<Lane, std::int64_t> m_bases;
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

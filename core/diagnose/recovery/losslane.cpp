@@ -11,7 +11,7 @@
 
 #include "core/diagnose/recovery/lanematerial.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -28,7 +28,7 @@ EvidenceLine evidenceOf(const Event& event)
     return {event.text, fmt::format("{}:{}", event.source, event.line)};
 }
 
-bool namesGoodLoss(const NanMessage& said)
+bool namesGoodLoss(const probe::NanMessage& said)
 {
     return said.lastGoodLoss && said.lastGoodStep && std::isfinite(*said.lastGoodLoss);
 }
@@ -52,8 +52,8 @@ private:
     void append(const TrailStep& step);
     void take(const Point& point, int segment);
     void take(const Mark& mark);
-    void takeMessage(const Event& event, const NanMessage& said);
-    void doubt(const Event& event, const NanMessage& said);
+    void takeMessage(const Event& event, const probe::NanMessage& said);
+    void doubt(const Event& event, const probe::NanMessage& said);
 
     const LaneMaterial& m_material;
     const LossLane& m_lane;
@@ -162,7 +162,7 @@ void LaneReader::take(const Mark& mark)
     }
 }
 
-void LaneReader::takeMessage(const Event& event, const NanMessage& said)
+void LaneReader::takeMessage(const Event& event, const probe::NanMessage& said)
 {
     const bool repeated = !m_ended && said.total == m_total && said.step == m_lastWarning; // by another handler
     if (repeated || said.step > mostSteps || said.lastGoodStep.value_or(0) > mostSteps) {
@@ -188,7 +188,7 @@ void LaneReader::takeMessage(const Event& event, const NanMessage& said)
     }
 }
 
-void LaneReader::doubt(const Event& event, const NanMessage& said)
+void LaneReader::doubt(const Event& event, const probe::NanMessage& said)
 {
     if (said.total == m_total + 1) {
         return;
@@ -314,4 +314,4 @@ std::vector<ReadLane> readLanes(const RunData& run)
     return lanes;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

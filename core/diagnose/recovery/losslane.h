@@ -7,7 +7,7 @@
 
 #include "core/diagnose/recovery/trail.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What one process wrote of one rank's loss.
 struct LaneLife
@@ -28,4 +28,4 @@ struct ReadLane
 /// Every rank of every log that has losses or a detector's lines, in order of source and rank.
 std::vector<ReadLane> readLanes(const RunData& run);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -7,7 +7,7 @@
 
 #include "core/diagnose/recovery/trouble.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -59,4 +59,4 @@ EvidenceLine ProcessLife::lineOf(const Proof& proof) const
         fmt::format("{}:{}", sources[proof.source].file, proof.line)};
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

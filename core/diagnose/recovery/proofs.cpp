@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 Proof Proofs::Range::at(std::int64_t index) const
 {
@@ -55,4 +55,4 @@ std::optional<Proofs::Found> Proofs::from(std::int64_t weights) const
     return Found {range->at(index), index == 0};
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

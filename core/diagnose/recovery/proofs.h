@@ -11,7 +11,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// A loss that is finite and whose gradient norm is, where that is logged.
 struct Proof
@@ -57,4 +57,4 @@ private:
     std::vector<Range> m_ranges;
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

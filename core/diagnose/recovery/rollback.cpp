@@ -10,7 +10,7 @@
 #include "core/diagnose/recovery/tonight.h"
 #include "core/diagnose/verdict/rules.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -284,4 +284,4 @@ void adviseAgain(Diagnosis& diagnosis, const RunData& run)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

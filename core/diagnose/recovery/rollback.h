@@ -7,7 +7,7 @@
 #include "core/diagnose/recovery/trouble.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Which checkpoint to go back to: for each one that the folder or a log shows, what speaks for and against it. None
 /// where the run was not in trouble. Reads the verdicts: a fault of the kernel or the machine spares the newest clean
@@ -18,4 +18,4 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
 /// points. A run that was not advised on yet stays so.
 void adviseAgain(Diagnosis& diagnosis, const RunData& run);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -56,4 +56,4 @@ std::int64_t stepBaseOf(const RunData& run, const LossLane& lane, const std::vec
     return least != losses.end() && (*least)->firstStep == 0 ? 0 : 1;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -9,7 +9,7 @@
 #include "core/diagnose/recovery/trail.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// The setting in which the reader of a log says what it knows of its trainer (core/ingest/logformat.h).
 constexpr std::string_view stepBaseName = "log.step_base";
@@ -19,4 +19,4 @@ constexpr std::string_view stepBaseName = "log.step_base";
 /// `losses` are those of its first lane.
 std::int64_t stepBaseOf(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

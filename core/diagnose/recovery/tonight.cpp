@@ -8,7 +8,7 @@
 
 #include "core/diagnose/recovery/trace.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::string tonightLine(
         costOf(run, life.first() - *rollback.recommended), pruningRisk(run));
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

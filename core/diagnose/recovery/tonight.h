@@ -8,10 +8,10 @@
 #include "core/diagnose/recovery/trouble.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// "Can I go on tonight?" in one line: the setting, the checkpoint, the cost.
 std::string tonightLine(
     const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback, const Trouble& trouble);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 
 #include "core/base/natural.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -226,4 +226,4 @@ double medianOf(std::vector<double> values)
     return *middle;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -9,7 +9,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// One value of a run over its steps, as a plot shows it: where a restart wrote steps again, the last writer wins.
 struct Trace
@@ -51,4 +51,4 @@ const Point* lastStreak(const Trace& trace);
 
 double medianOf(std::vector<double> values);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -13,7 +13,7 @@
 
 #include "core/diagnose/recovery/losslane.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -254,4 +254,4 @@ std::vector<Trail> trailsOf(const RunData& run)
     return trails;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What a log says of the loss at one step, as far as a detector cares. In order of what outweighs what.
 enum class LossSign : std::uint8_t {
@@ -66,4 +66,4 @@ struct Trail
 /// The last writer of a step wins.
 std::vector<Trail> trailsOf(const RunData& run);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

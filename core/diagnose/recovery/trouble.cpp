@@ -13,7 +13,7 @@
 #include "core/diagnose/recovery/climb.h"
 #include "core/diagnose/recovery/lifereader.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -238,4 +238,4 @@ std::string troubleText(const RunData& run, const Trouble& trouble)
     return life.tornFrom ? "a step was broken off by an exception" : clause(*life.doubtFrom) + ", where the log ends";
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -17,7 +17,7 @@
 #include "core/diagnose/recovery/trail.h"
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 struct Sign
 {
@@ -77,4 +77,4 @@ Trouble troubleOf(const RunData&& run, const std::vector<CaptureVerdict>& verdic
 /// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
 std::string troubleText(const RunData& run, const Trouble& trouble);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -288,4 +288,4 @@ std::vector<Cluster> clustersOf(const RunData& run, std::span<const CaptureVerdi
     return clusters;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -7,7 +7,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Births that one cause can have brought about: alike in shape, pattern and verdict, and near each other, which means
 /// of one process and at most a thousand updates after the one before, or of other ranks and at most two updates apart.
@@ -16,4 +16,4 @@ namespace nanscope {
 /// are compared, clocks never.
 std::vector<Cluster> clustersOf(const RunData& run, std::span<const CaptureVerdict> verdicts);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -6,16 +6,16 @@
 
 #include "core/diagnose/verdict/experiments.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
-bool oneMemory(const Tensor& a, const Tensor& b)
+bool oneMemory(const tensorfile::Tensor& a, const tensorfile::Tensor& b)
 {
     return !a.storageKey().empty() && a.storageKey() == b.storageKey() && a.storageOffset() == b.storageOffset();
 }
 
-bool sameBits(const CaptureFile& file)
+bool sameBits(const tensorfile::CaptureFile& file)
 {
     for (std::int64_t batch = 0; batch < file.input.matrices().batch; ++batch) {
         const auto in = file.input.readBits(batch);
@@ -35,7 +35,7 @@ bool logsShowNonFinite(const RunData& run)
 
 } // namespace
 
-bool inputMayBeResult(const CaptureFile& file, const Capture& scanned, const RunData& run)
+bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run)
 {
     if (!file.output || file.wrapped) {
         return false;
@@ -62,4 +62,4 @@ void askForInputBefore(CaptureVerdict& verdict)
     verdict.next = nextExperiments(verdict);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

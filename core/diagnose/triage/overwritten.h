@@ -7,13 +7,13 @@
 #include "core/model/model.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// True if input and output are one memory in the file, or the same bits. That all of both is NaN is what an input
 /// gives that was NaN, too; where a log of the run shows something non-finite, it is taken for that.
-bool inputMayBeResult(const CaptureFile& file, const Capture& scanned, const RunData& run);
+bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run);
 
 /// Turns the accusation of what lies before the call into a question.
 void askForInputBefore(CaptureVerdict& verdict);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -160,4 +160,4 @@ std::string stepText(const StepLink& link)
     return stepText(link.between);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -12,7 +12,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Which update a capture belongs to, as far as the logs tell.
 struct StepLink
@@ -62,4 +62,4 @@ private:
 std::string stepText(const StepLink& link);
 std::string stepText(const std::optional<std::pair<std::int64_t, std::int64_t>>& between);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

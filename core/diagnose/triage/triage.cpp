@@ -10,7 +10,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/triage/steplink.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -335,4 +335,4 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     return verdicts;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -8,7 +8,7 @@
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 namespace {
 
@@ -165,4 +165,4 @@ Considered consider(const Facts& facts)
     return c;
 }
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

@@ -8,7 +8,7 @@
 
 #include "core/model/facts.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 /// Facts in the light of the user's answers: what is taken to have run, and the members that are left.
 struct Considered
@@ -48,4 +48,4 @@ bool means(const std::string& answer, const MemberResult& member);
 /// Takes somebody's word for what ran, whatever fits best.
 void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how = IdentifiedBy::given);
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

@@ -9,7 +9,7 @@
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/rules.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 namespace {
 
@@ -77,4 +77,4 @@ void judgeAgain(CaptureVerdict& verdict)
     collectEvidence(verdict, considered, decision);
 }
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

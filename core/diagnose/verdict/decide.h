@@ -5,7 +5,7 @@
 #include "core/diagnose/verdict/considered.h"
 #include "core/model/verdict.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 struct Decision
 {
@@ -23,4 +23,4 @@ Decision decide(const Considered& considered);
 /// Draws the verdict of `verdict.facts` again, with its words; triage's own verdicts stay as they are.
 void judgeAgain(CaptureVerdict& verdict);
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

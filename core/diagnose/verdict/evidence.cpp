@@ -18,7 +18,7 @@
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 namespace {
 
@@ -311,4 +311,4 @@ void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decisio
     verdict = std::move(v);
 }
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

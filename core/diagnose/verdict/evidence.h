@@ -5,7 +5,7 @@
 #include "core/diagnose/verdict/decide.h"
 #include "core/model/verdict.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 /// Writes the lines that speak for and against a decision, what a capture can never show, and what to try next.
 void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decision& decision);
@@ -16,4 +16,4 @@ void addExperiments(CaptureVerdict& verdict, const Considered& c);
 /// Lines for the captured call made again: k of n went wrong.
 void addCallsAgain(CaptureVerdict& verdict, const Facts& facts, const Decision& decision);
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

@@ -13,7 +13,7 @@
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/retries.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -147,4 +147,4 @@ Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed)
     return diagnosis;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

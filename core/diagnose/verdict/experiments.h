@@ -11,7 +11,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Experiments for this verdict, the most informative first.
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict);
@@ -41,4 +41,4 @@ CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& obse
 /// The same for every capture.
 Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -14,7 +14,7 @@
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 namespace {
 
@@ -569,4 +569,4 @@ Words explain(const Considered& c, const Decision& decision)
     return words;
 }
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

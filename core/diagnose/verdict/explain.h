@@ -8,7 +8,7 @@
 
 #include "core/diagnose/verdict/decide.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 struct Words
 {
@@ -25,4 +25,4 @@ std::string nearestText(const Identification& id);
 
 Words explain(const Considered& c, const Decision& decision);
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

@@ -9,7 +9,7 @@
 
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 namespace {
 
@@ -118,4 +118,4 @@ std::string totalsText(const EnvelopeTotals& t)
     return text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
 }
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

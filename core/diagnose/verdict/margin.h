@@ -11,7 +11,7 @@
 #include "core/model/dtype.h"
 #include "core/model/facts.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 /// Per cent of slack without which finite replays are luck, of a schedule that its authors left so much of it (decision
 /// 0007).
@@ -64,4 +64,4 @@ EnvelopeTotals totalsOf(const std::vector<MemberResult>& results);
 /// "8 of 8 replays finite, 2 variants by forecast, slack 5.1 %, headroom 11 binades"
 std::string totalsText(const EnvelopeTotals& totals);
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

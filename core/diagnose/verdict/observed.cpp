@@ -14,7 +14,7 @@
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 namespace {
 
@@ -249,4 +249,4 @@ void addCallsAgain(CaptureVerdict& verdict, const Facts& facts, const Decision& 
     }
 }
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

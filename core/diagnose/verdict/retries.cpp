@@ -10,7 +10,7 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -85,4 +85,4 @@ bool cameOutFinite(const CallsAgain& called)
     return called.experiment.empty() && called.sameGpu && called.failed < called.calls;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

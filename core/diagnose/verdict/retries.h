@@ -10,7 +10,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Fails with one sentence where a count cannot be: no calls, more failures than calls, an unknown experiment.
 Result<void> check(const CallsAgain& called);
@@ -36,4 +36,4 @@ bool failsElsewhere(const CallsAgain& called);
 /// At least one of the calls came out finite, as they ran and on the GPU of the capture.
 bool cameOutFinite(const CallsAgain& called);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

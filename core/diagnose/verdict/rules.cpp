@@ -9,7 +9,7 @@
 #include "core/diagnose/verdict/retries.h"
 #include "core/diagnose/verdict/thresholds.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 namespace {
 
@@ -459,4 +459,4 @@ bool isCastFailing(const Considered& c, Considered::Property concerned)
     return c.any(concerned) && std::ranges::all_of(c.members, castFails);
 }
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

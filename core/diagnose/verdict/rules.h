@@ -11,7 +11,7 @@
 #include "core/diagnose/verdict/considered.h"
 #include "core/model/verdict.h"
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 /// What answers the question of a rule.
 enum class Answers {
@@ -69,4 +69,4 @@ Considered::Property dividing(const Considered& c);
 /// True where the members with the property are those that cast an input to a format which does not hold it.
 bool isCastFailing(const Considered& c, Considered::Property concerned);
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

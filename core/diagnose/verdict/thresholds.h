@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace nanscope::verdict {
+namespace nanscope::diagnose::verdict {
 
 /// Relative Frobenius distance. Above this nothing that ran can be one of ours: measured fits of the right variant lie
 /// below 2 %, of the nearest wrong family above 9 % (user_view.md, result C).
@@ -58,4 +58,4 @@ constexpr double doubt = 0.05;
 /// Calls that all failed: with fewer, "always" cannot be told from "19 times in 20" (0.95^59 < 0.05).
 constexpr std::int64_t callsForAlways = 59;
 
-} // namespace nanscope::verdict
+} // namespace nanscope::diagnose::verdict

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// A sentence of an answer, as every face of the program says it.
 struct AnswerFact
@@ -18,4 +18,4 @@ struct AnswerFact
     std::optional<std::int64_t> step {}; ///< that it speaks of, as the log prints it
 };
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

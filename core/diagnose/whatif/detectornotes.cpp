@@ -8,7 +8,7 @@
 
 #include "core/diagnose/triage/steplink.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -230,4 +230,4 @@ std::optional<EvidenceLine> noGradients(const RunData& run, const DetectorReplay
             EvidenceLine {"no gradient norm is logged: what a gradient check would have found is not known", {}});
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -5,7 +5,7 @@
 #include "core/diagnose/recovery/trail.h"
 #include "core/diagnose/whatif/detectorreplay.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What the replay of this trail rests on and what its log cannot show, most important first.
 std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay& replay);
@@ -18,4 +18,4 @@ std::optional<EvidenceLine> tooLate(
 /// Where gradients are to be checked and none of its logs has their norm.
 std::optional<EvidenceLine> noGradients(const RunData& run, const DetectorReplay& replay);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

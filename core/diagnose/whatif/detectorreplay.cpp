@@ -12,7 +12,7 @@
 #include "core/diagnose/whatif/detectornotes.h"
 #include "core/probe/nanmessage.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -102,7 +102,7 @@ void countRows(const Trail& trail, std::int64_t patience, DetectorReplay& replay
 class Replayer
 {
 public:
-    Replayer(const Trail& trail, const NanDetectorOptions& options)
+    Replayer(const Trail& trail, const probe::NanDetectorOptions& options)
         : m_trail(trail)
         , m_detector(options)
     { }
@@ -126,7 +126,7 @@ public:
         return m_check.raise || m_detector.shouldRollback();
     }
 
-    const NanState& state() const { return m_detector.state(); }
+    const probe::NanState& state() const { return m_detector.state(); }
     const std::optional<LastGood>& lastGood() const { return m_good; }
     std::string message() const { return m_messageKnown ? m_check.message : std::string(); }
 
@@ -155,8 +155,8 @@ private:
     }
 
     const Trail& m_trail;
-    NanDetector m_detector;
-    NanCheck m_check;
+    probe::NanDetector m_detector;
+    probe::NanCheck m_check;
     std::optional<LastGood> m_good;
     std::int64_t m_last = 0;
     bool m_any = false;
@@ -223,12 +223,13 @@ void replaySteps(const Trail& trail, std::int64_t patience, DetectorReplay& repl
         if (!isBad(step) && !byGradient) {
             continue;
         }
-        const DetectorStop speaks {step.step, byGradient ? gradientText(someParameter, step.step) : replayer.message(),
+        const DetectorStop speaks {step.step,
+            byGradient ? probe::gradientText(someParameter, step.step) : replayer.message(),
             trail.evidence(step, "it speaks")};
         if (!replay.first) {
             replay.first = speaks;
         }
-        if (ends || (byGradient && replay.options.action == NanAction::raise)) {
+        if (ends || (byGradient && replay.options.action == probe::NanAction::raise)) {
             replay.stop = speaks;
             replay.afterwards = recoveryAfter(trail, i, patience);
             break;
@@ -321,7 +322,7 @@ DetectorReplay replayTrail(const Trail& trail, const DetectorQuestion& question)
     DetectorReplay replay;
     replay.options = options;
     replay.checkGradients = question.checkGradients;
-    const std::int64_t patience = options.action == NanAction::raise ? 1 : options.maxConsecutive;
+    const std::int64_t patience = options.action == probe::NanAction::raise ? 1 : options.maxConsecutive;
     describe(trail, replay);
     collectSteps(trail, replay);
     countRows(trail, patience, replay);
@@ -359,4 +360,4 @@ std::vector<DetectorReplay> replayDetector(const RunData& run, const DetectorQue
     return replays;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -10,7 +10,7 @@
 #include "core/model/model.h"
 #include "core/probe/nandetector.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Steps that were not finite, with none between them that is known to have been.
 struct NanStreak
@@ -72,14 +72,14 @@ struct SuspectedStep
 /// What the detector of the what-if is like.
 struct DetectorQuestion
 {
-    NanDetectorOptions options {};
+    probe::NanDetectorOptions options {};
     bool checkGradients = false; ///< its caller asks it about gradients too, and leaves the update out on that answer
 };
 
 /// What a detector with other settings would have done to one process, as far as its log tells.
 struct DetectorReplay
 {
-    NanDetectorOptions options;
+    probe::NanDetectorOptions options;
     bool checkGradients = false;
     std::vector<int> ranks; ///< whose losses are logged; empty where the log names none
     std::vector<std::string> sources;
@@ -114,4 +114,4 @@ struct DetectorReplay
 /// One answer for every process whose losses are logged.
 std::vector<DetectorReplay> replayDetector(const RunData& run, const DetectorQuestion& question);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -10,7 +10,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -173,7 +173,7 @@ private:
 
     void settings()
     {
-        if (m_replay.badSteps == 0 || m_replay.options.action == NanAction::raise) {
+        if (m_replay.badSteps == 0 || m_replay.options.action == probe::NanAction::raise) {
             return;
         }
         std::vector<std::string> stops;
@@ -232,9 +232,9 @@ std::string stepRanges(const std::vector<std::int64_t>& steps)
 std::string detectorSettings(const DetectorQuestion& question)
 {
     const auto& options = question.options;
-    auto text = options.action == NanAction::raise
+    auto text = options.action == probe::NanAction::raise
         ? std::string("action=raise")
-        : fmt::format("action={}, max_consecutive={}", name(options.action), options.maxConsecutive);
+        : fmt::format("action={}, max_consecutive={}", probe::name(options.action), options.maxConsecutive);
     return question.checkGradients ? text + ", gradients checked" : text;
 }
 
@@ -297,4 +297,4 @@ std::string nothingToReplay(const RunData& run)
                        : "no loss and no detector's warning was found";
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 #include "core/diagnose/whatif/answerfact.h"
 #include "core/diagnose/whatif/detectorreplay.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// "action=warn, max_consecutive=5".
 std::string detectorSettings(const DetectorQuestion& question);
@@ -38,4 +38,4 @@ std::string nothingToReplay(const RunData& run);
 /// "37-39, 150, …"
 std::string stepRanges(const std::vector<std::int64_t>& steps);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

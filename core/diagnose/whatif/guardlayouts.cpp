@@ -9,22 +9,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
 struct Description
 {
-    Layout layout;
+    probe::Layout layout;
     std::string_view text;
 };
 
 constexpr std::array descriptions {
-    Description {Layout::gathered, "DDP, several matrices of this shape: divided among the ranks, results gathered"},
-    Description {Layout::single, "DDP, one matrix of this shape: every rank computes it itself"},
-    Description {Layout::headSplit, "DDP with head split: every rank computes all heads itself"},
-    Description {Layout::matrixSharded, "FSDP2, rows on several ranks: assembled, computed once, sent back in rows"},
-    Description {Layout::batchSharded, "FSDP2, whole matrices or heads on several ranks: each computes its own"},
+    Description {
+        probe::Layout::gathered, "DDP, several matrices of this shape: divided among the ranks, results gathered"},
+    Description {probe::Layout::single, "DDP, one matrix of this shape: every rank computes it itself"},
+    Description {probe::Layout::headSplit, "DDP with head split: every rank computes all heads itself"},
+    Description {
+        probe::Layout::matrixSharded, "FSDP2, rows on several ranks: assembled, computed once, sent back in rows"},
+    Description {probe::Layout::batchSharded, "FSDP2, whole matrices or heads on several ranks: each computes its own"},
 };
 
 bool anyCapture(const RunData& run, bool (*test)(const Capture&))
@@ -46,17 +48,17 @@ bool rowsDivide(const RunData& run, std::int64_t ranks)
     });
 }
 
-std::string whatExcludes(const RunData& run, Layout layout, std::size_t ranks)
+std::string whatExcludes(const RunData& run, probe::Layout layout, std::size_t ranks)
 {
     const bool single = anyCapture(run, isSingle);
     const bool stacked = anyCapture(run, [](const Capture& capture) { return !isSingle(capture); });
-    if (layout == Layout::single) {
+    if (layout == probe::Layout::single) {
         return single ? "" : "every captured input is a stack";
     }
     if (!stacked) {
         return "no captured input is a stack";
     }
-    if (layout == Layout::matrixSharded && !rowsDivide(run, static_cast<std::int64_t>(ranks))) {
+    if (layout == probe::Layout::matrixSharded && !rowsDivide(run, static_cast<std::int64_t>(ranks))) {
         return fmt::format("no captured matrix can be divided by rows among {} ranks", ranks);
     }
     return {};
@@ -135,14 +137,14 @@ std::vector<EvidenceLine> layoutHints(const RunData& run, const GuardStep& step)
     }
     for (const auto& source : step.ranks) {
         const auto from = source.rank ? losses.find(*source.rank) : losses.end();
-        if (source.output != Sight::nonFinite || from == losses.end()) {
+        if (source.output != probe::Sight::nonFinite || from == losses.end()) {
             continue;
         }
         const auto* first = firstBad(*from->second, step.step->second);
         for (const auto& other : step.ranks) {
             const auto to = other.rank ? losses.find(*other.rank) : losses.end();
             // Only a rank that is known to have computed no damage of its own can have been sent some.
-            if (first == nullptr || other.output != Sight::finite || to == losses.end()
+            if (first == nullptr || other.output != probe::Sight::finite || to == losses.end()
                 || !printsOwnLoss(*from->second, *to->second, step.step->first)) {
                 continue;
             }
@@ -161,17 +163,17 @@ std::pair<std::int64_t, std::int64_t> gatheredCount(std::int64_t perRank, std::i
     return {std::max<std::int64_t>(2, (perRank - 1) * ranks + 1), perRank * ranks};
 }
 
-std::string stackText(const Capture& capture, Layout layout, std::int64_t ranks)
+std::string stackText(const Capture& capture, probe::Layout layout, std::int64_t ranks)
 {
     const auto shape = matrixShape(capture.input.shape);
-    const bool divided = layout == Layout::gathered || layout == Layout::matrixSharded;
+    const bool divided = layout == probe::Layout::gathered || layout == probe::Layout::matrixSharded;
     if (!divided) {
         return fmt::format("({}, {}, {})", shape.batch, shape.rows, shape.cols);
     }
     const auto [fewest, most] = gatheredCount(shape.batch, ranks);
     const auto count = fewest >= most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
-    const auto rows = layout == Layout::matrixSharded ? (shape.rows + ranks - 1) / ranks : shape.rows;
+    const auto rows = layout == probe::Layout::matrixSharded ? (shape.rows + ranks - 1) / ranks : shape.rows;
     return fmt::format("({}, {}, {})", count, rows, shape.cols);
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

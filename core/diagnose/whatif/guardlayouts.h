@@ -8,7 +8,7 @@
 
 #include "core/diagnose/whatif/guardwhatif.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// Every layout, with whether the captures leave it possible. What the user says is the only one.
 std::vector<GuardLayout> guardLayouts(const RunData& run, const GuardQuestion& question, std::size_t ranks);
@@ -21,6 +21,6 @@ std::vector<EvidenceLine> layoutHints(const RunData& run, const GuardStep& step)
 std::pair<std::int64_t, std::int64_t> gatheredCount(std::int64_t perRank, std::int64_t ranks);
 
 /// "(2, 160, 96)": what the guard and its warning see where a capture shows one rank's part of it.
-std::string stackText(const Capture& capture, Layout layout, std::int64_t ranks);
+std::string stackText(const Capture& capture, probe::Layout layout, std::int64_t ranks);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -13,7 +13,7 @@
 #include "core/diagnose/whatif/guardlayouts.h"
 #include "core/diagnose/whatif/guardsteps.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -214,4 +214,4 @@ std::vector<EvidenceLine> guardNotes(const RunData& run, const GuardQuestion& qu
     return Notes(run, question, whatIf).all();
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,7 +11,7 @@
 
 #include "core/diagnose/diagnose.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -114,7 +114,7 @@ private:
             step.ranks.push_back(rankOf(rank, same, step));
         }
         if (all.size() < 2) {
-            step.ranks.push_back({std::nullopt, Sight::unknown, "no log and no capture names another rank"});
+            step.ranks.push_back({std::nullopt, probe::Sight::unknown, "no log and no capture names another rank"});
         }
     }
 
@@ -127,15 +127,16 @@ private:
                 seen.captures.push_back(call->capture->file);
                 seen.inputBad = seen.inputBad || !call->capture->input.total().finite();
                 seen.onlyZeros = call->bad() ? seen.onlyZeros && call->verdict->role == Role::padding : seen.onlyZeros;
-                seen.output = call->bad() || seen.output == Sight::nonFinite ? Sight::nonFinite : Sight::finite;
+                seen.output = call->bad() || seen.output == probe::Sight::nonFinite ? probe::Sight::nonFinite
+                                                                                    : probe::Sight::finite;
             }
         }
         if (!seen.captures.empty()) {
-            seen.why = seen.output == Sight::nonFinite ? "captured" : "captured, and finite";
+            seen.why = seen.output == probe::Sight::nonFinite ? "captured" : "captured, and finite";
         } else {
             judgeSilence(rank, step, seen);
         }
-        seen.onlyZeros = seen.onlyZeros && seen.output == Sight::nonFinite;
+        seen.onlyZeros = seen.onlyZeros && seen.output == probe::Sight::nonFinite;
         return seen;
     }
 
@@ -147,7 +148,7 @@ private:
         const auto update = step.step ? step.step->first : std::numeric_limits<std::int64_t>::max();
         const bool wentOn = found != m_seen.end() && found->second.dumps > 1;
         if (last != notKnown && (last > update || (last == update && wentOn))) {
-            silent.output = Sight::finite;
+            silent.output = probe::Sight::finite;
             silent.why = last > update
                 ? fmt::format("no dump here but later ones, the last after step {}: its capture was on", last)
                 : "no dump of this group, and one of another in the same update";
@@ -270,4 +271,4 @@ std::vector<GuardStep> guardSteps(const RunData& run, const std::vector<int>& ra
     return steps;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -7,7 +7,7 @@
 
 #include "core/diagnose/whatif/guardwhatif.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// "160x96 bf16": what a capture shows of the shape group it belongs to.
 std::string shapeGroupOf(const Capture& capture);
@@ -21,4 +21,4 @@ std::vector<GuardStep> guardSteps(const RunData& run, const std::vector<int>& ra
 /// A line shows that the capture raised: the other ranks were cut off then, and their silence says nothing.
 bool raisedByCapture(const RunData& run);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -12,18 +12,18 @@
 #include "core/diagnose/whatif/guardsteps.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
 constexpr std::array<std::string_view, 4> consequenceNames {"none", "drift", "torn", "unknown"};
 
-bool dropsPadding(Layout layout)
+bool dropsPadding(probe::Layout layout)
 {
-    return layout == Layout::gathered || layout == Layout::matrixSharded;
+    return layout == probe::Layout::gathered || layout == probe::Layout::matrixSharded;
 }
 
-void markBadRows(const Tensor& output, std::int64_t batch, std::vector<bool>& rows)
+void markBadRows(const tensorfile::Tensor& output, std::int64_t batch, std::vector<bool>& rows)
 {
     const auto shape = output.matrices();
     std::vector<float> values(static_cast<std::size_t>(shape.elements()));
@@ -40,7 +40,7 @@ void markBadRows(const Tensor& output, std::int64_t batch, std::vector<bool>& ro
 /// Of the whole batch, one matrix over the other; empty where the file is not there any more.
 std::vector<bool> badRowsOf(const Capture& capture)
 {
-    const auto file = openCapture(capture);
+    const auto file = tensorfile::openCapture(capture);
     if (!file || !file->output) {
         return {};
     }
@@ -84,17 +84,17 @@ private:
     std::map<std::string, std::vector<bool>> m_rows;
 };
 
-std::vector<NsOutput> outputsOf(const GuardStep& step, Layout layout, Captures& captures)
+std::vector<probe::NsOutput> outputsOf(const GuardStep& step, probe::Layout layout, Captures& captures)
 {
     const bool allKnown =
         std::all_of(step.ranks.begin(), step.ranks.end(), [](const GuardRank& rank) { return rank.rank.has_value(); });
-    const bool wantsRows = layout == Layout::matrixSharded && step.role != Role::downstream && allKnown;
-    std::vector<NsOutput> outputs;
+    const bool wantsRows = layout == probe::Layout::matrixSharded && step.role != Role::downstream && allKnown;
+    std::vector<probe::NsOutput> outputs;
     for (const auto& rank : step.ranks) {
-        NsOutput output {rank.output};
+        probe::NsOutput output {rank.output};
         if (rank.onlyZeros && dropsPadding(layout)) {
-            output.sight = Sight::unknown;
-        } else if (wantsRows && rank.captures.size() == 1 && rank.output == Sight::nonFinite) {
+            output.sight = probe::Sight::unknown;
+        } else if (wantsRows && rank.captures.size() == 1 && rank.output == probe::Sight::nonFinite) {
             output.badRows = captures.of(rank.captures.front());
         }
         outputs.push_back(std::move(output));
@@ -102,15 +102,15 @@ std::vector<NsOutput> outputsOf(const GuardStep& step, Layout layout, Captures& 
     return outputs;
 }
 
-Consequence consequenceOf(Agreement agreement, Layout layout)
+Consequence consequenceOf(probe::Agreement agreement, probe::Layout layout)
 {
     switch (agreement) {
-    case Agreement::split:
-        return replicated(layout) ? Consequence::drift : Consequence::torn;
-    case Agreement::unknown:
+    case probe::Agreement::split:
+        return probe::replicated(layout) ? Consequence::drift : Consequence::torn;
+    case probe::Agreement::unknown:
         return Consequence::unknown;
-    case Agreement::allApply:
-    case Agreement::allSkip:
+    case probe::Agreement::allApply:
+    case probe::Agreement::allSkip:
         break;
     }
     return Consequence::none;
@@ -126,13 +126,13 @@ void addOutcomes(
         }
         const auto outputs = outputsOf(step, layout.layout, captures);
         const auto stack = shown == nullptr ? std::string() : stackText(*shown, layout.layout, std::ssize(step.ranks));
-        for (const auto scope : {GuardScope::local, GuardScope::group, GuardScope::full}) {
+        for (const auto scope : {probe::GuardScope::local, probe::GuardScope::group, probe::GuardScope::full}) {
             if (question.scope && question.scope != scope) {
                 continue;
             }
-            GuardOutcome outcome {scope, layout.layout, decide(scope, layout.layout, outputs)};
+            GuardOutcome outcome {scope, layout.layout, probe::decide(scope, layout.layout, outputs)};
             outcome.stack = stack;
-            outcome.agreement = agreementOf(outcome.decisions);
+            outcome.agreement = probe::agreementOf(outcome.decisions);
             outcome.consequence = consequenceOf(outcome.agreement, layout.layout);
             step.outcomes.push_back(std::move(outcome));
         }
@@ -163,4 +163,4 @@ GuardWhatIf guardWhatIf(const RunData& run, const GuardQuestion& question)
     return whatIf;
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

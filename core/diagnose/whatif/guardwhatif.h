@@ -11,13 +11,13 @@
 #include "core/model/model.h"
 #include "core/probe/guard.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// What the user knows, or wants to hear of alone.
 struct GuardQuestion
 {
-    std::optional<GuardScope> scope {};
-    std::optional<Layout> layout {}; ///< no capture names it
+    std::optional<probe::GuardScope> scope {};
+    std::optional<probe::Layout> layout {}; ///< no capture names it
     std::optional<int> ranks {}; ///< in the optimizer's group; else those that logs and captures name
 };
 
@@ -25,7 +25,7 @@ struct GuardQuestion
 struct GuardRank
 {
     std::optional<int> rank; ///< none: further ranks, if there are any
-    Sight output = Sight::unknown;
+    probe::Sight output = probe::Sight::unknown;
     std::string why {}; ///< what shows that, or what is missing
     bool inputBad = false;
     bool onlyZeros = false; ///< bad only where the input is all zero: padding, which is dropped before a guard looks
@@ -44,10 +44,10 @@ std::string_view name(Consequence consequence);
 
 struct GuardOutcome
 {
-    GuardScope scope = GuardScope::full;
-    Layout layout = Layout::gathered;
-    std::vector<Decision> decisions; ///< in order of the step's ranks
-    Agreement agreement = Agreement::unknown;
+    probe::GuardScope scope = probe::GuardScope::full;
+    probe::Layout layout = probe::Layout::gathered;
+    std::vector<probe::Decision> decisions; ///< in order of the step's ranks
+    probe::Agreement agreement = probe::Agreement::unknown;
     Consequence consequence = Consequence::unknown;
     std::string stack {}; ///< "(2, 160, 96)": what the guard looks at, where a capture has one rank's part
 };
@@ -70,7 +70,7 @@ struct GuardStep
 /// A way the matrices may have reached the ranks, with what the stack of its guard looks like.
 struct GuardLayout
 {
-    Layout layout = Layout::gathered;
+    probe::Layout layout = probe::Layout::gathered;
     bool possible = true;
     std::string why; ///< what rules it out, or what it is
 };
@@ -87,4 +87,4 @@ struct GuardWhatIf
 /// For every update that a capture shows to have gone bad: which ranks would have left it out under which guard.
 GuardWhatIf guardWhatIf(const RunData& run, const GuardQuestion& question = {});
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

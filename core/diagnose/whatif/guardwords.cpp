@@ -12,26 +12,26 @@
 #include "core/diagnose/triage/steplink.h"
 #include "core/model/words.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
 std::string rankText(const GuardRank& rank)
 {
     switch (rank.output) {
-    case Sight::nonFinite:
+    case probe::Sight::nonFinite:
         return fmt::format("not finite{}{}: {}", rank.inputBad ? ", and so was its input" : "",
             rank.onlyZeros ? ", only where the input is all zero" : "", fmt::join(rank.captures, ", "));
-    case Sight::finite:
+    case probe::Sight::finite:
         return "finite: " + rank.why;
-    case Sight::unknown:
+    case probe::Sight::unknown:
         break;
     }
     return "not known: " + rank.why;
 }
 
 /// "rank 0", "ranks 0, 2", "8 ranks".
-std::string ranksWith(Decision wanted, const GuardStep& step, const GuardOutcome& outcome)
+std::string ranksWith(probe::Decision wanted, const GuardStep& step, const GuardOutcome& outcome)
 {
     constexpr std::size_t most = 3;
     std::vector<std::string> names;
@@ -77,19 +77,19 @@ std::string guardStepTitle(const GuardStep& step)
 
 std::string guardOutcome(const GuardStep& step, const GuardOutcome& outcome)
 {
-    const auto skipping = std::ranges::count(outcome.decisions, Decision::skip);
+    const auto skipping = std::ranges::count(outcome.decisions, probe::Decision::skip);
     switch (outcome.agreement) {
-    case Agreement::allSkip:
+    case probe::Agreement::allSkip:
         return "all skip";
-    case Agreement::allApply:
+    case probe::Agreement::allApply:
         return "none skips";
-    case Agreement::split:
+    case probe::Agreement::split:
         return fmt::format("{}: only {} skip{}", outcome.consequence == Consequence::drift ? "drift" : "torn",
-            ranksWith(Decision::skip, step, outcome), skipping == 1 ? "s" : "");
-    case Agreement::unknown:
+            ranksWith(probe::Decision::skip, step, outcome), skipping == 1 ? "s" : "");
+    case probe::Agreement::unknown:
         break;
     }
-    return skipping > 0 ? fmt::format("{} skips, others unknown", ranksWith(Decision::skip, step, outcome))
+    return skipping > 0 ? fmt::format("{} skips, others unknown", ranksWith(probe::Decision::skip, step, outcome))
                         : "not known";
 }
 
@@ -152,7 +152,8 @@ std::vector<AnswerFact> guardLayouts(const GuardWhatIf& whatIf)
 {
     std::vector<AnswerFact> facts;
     for (const auto& layout : whatIf.layouts) {
-        facts.push_back({std::string(name(layout.layout)), layout.possible ? layout.why : "ruled out: " + layout.why});
+        facts.push_back(
+            {std::string(probe::name(layout.layout)), layout.possible ? layout.why : "ruled out: " + layout.why});
     }
     for (const auto& hint : whatIf.layoutHints) {
         facts.push_back({"hint", hint.text, hint.source});
@@ -167,10 +168,10 @@ bool asksForLayout(const GuardWhatIf& whatIf)
 
 std::vector<AnswerFact> guardScopes()
 {
-    return {{std::string(name(GuardScope::local)), "each rank decides for itself"},
-        {std::string(name(GuardScope::group)),
+    return {{std::string(probe::name(probe::GuardScope::local)), "each rank decides for itself"},
+        {std::string(probe::name(probe::GuardScope::group)),
             "all ranks that exchange these matrices decide together; without an exchange, local"},
-        {std::string(name(GuardScope::full)),
+        {std::string(probe::name(probe::GuardScope::full)),
             "all ranks of the optimizer's group decide together, as dion's nan_guard_fallback does"}};
 }
 
@@ -188,4 +189,4 @@ std::string noCaptureToGuard()
     return "no capture was found; a guard's decision is told from dumps";
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -10,7 +10,7 @@
 #include "core/diagnose/whatif/answerfact.h"
 #include "core/diagnose/whatif/guardwhatif.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 /// It went bad by itself; the others by contamination.
 bool isCause(const GuardStep& step);
@@ -48,4 +48,4 @@ std::vector<AnswerFact> guardNoteFacts(const GuardWhatIf& whatIf);
 /// Why there is no such what-if without captures.
 std::string noCaptureToGuard();
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -6,7 +6,7 @@
 
 #include "core/base/json.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 namespace {
 
@@ -88,14 +88,14 @@ Json replayJson(const DetectorReplay& replay)
         {"not_seen", apartJson(replay.unseen)}, {"notes", each(replay.notes, lineJson)}};
 }
 
-std::string_view nameOf(Sight sight)
+std::string_view nameOf(probe::Sight sight)
 {
-    return sight == Sight::finite ? "finite" : sight == Sight::nonFinite ? "non-finite" : "unknown";
+    return sight == probe::Sight::finite ? "finite" : sight == probe::Sight::nonFinite ? "non-finite" : "unknown";
 }
 
-std::string_view nameOf(Decision decision)
+std::string_view nameOf(probe::Decision decision)
 {
-    return decision == Decision::apply ? "apply" : decision == Decision::skip ? "skip" : "unknown";
+    return decision == probe::Decision::apply ? "apply" : decision == probe::Decision::skip ? "skip" : "unknown";
 }
 
 Json rankJson(const GuardRank& rank)
@@ -110,7 +110,7 @@ Json outcomeJson(const GuardOutcome& outcome)
     for (const auto decision : outcome.decisions) {
         decisions.push_back(nameOf(decision));
     }
-    return {{"layout", name(outcome.layout)}, {"guard", name(outcome.scope)}, {"stack", outcome.stack},
+    return {{"layout", probe::name(outcome.layout)}, {"guard", probe::name(outcome.scope)}, {"stack", outcome.stack},
         {"decisions", std::move(decisions)}, {"consequence", name(outcome.consequence)}};
 }
 
@@ -130,7 +130,7 @@ Json detectorJson(std::span<const DetectorReplay> replays, const DetectorQuestio
     const auto& options = question.options;
     return {{"schema", "nanscope.detector/1"},
         {"settings",
-            {{"action", name(options.action)}, {"max_consecutive", options.maxConsecutive},
+            {{"action", probe::name(options.action)}, {"max_consecutive", options.maxConsecutive},
                 {"max_history", options.maxHistory}, {"check_gradients", question.checkGradients}}},
         {"runs", each(replays, replayJson)}};
 }
@@ -138,11 +138,11 @@ Json detectorJson(std::span<const DetectorReplay> replays, const DetectorQuestio
 Json guardJson(const GuardWhatIf& whatIf)
 {
     const auto layoutJson = [](const GuardLayout& layout) {
-        return Json {{"layout", name(layout.layout)}, {"possible", layout.possible}, {"why", layout.why}};
+        return Json {{"layout", probe::name(layout.layout)}, {"possible", layout.possible}, {"why", layout.why}};
     };
     return {{"schema", "nanscope.guard/1"}, {"updates", each(whatIf.steps, stepJson)},
         {"layouts", each(whatIf.layouts, layoutJson)}, {"layout_hints", each(whatIf.layoutHints, lineJson)},
         {"guard_lines_at_least", whatIf.guardLines}, {"notes", each(whatIf.notes, lineJson)}};
 }
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

@@ -11,9 +11,9 @@
 #include "core/diagnose/whatif/detectorreplay.h"
 #include "core/diagnose/whatif/guardwhatif.h"
 
-namespace nanscope {
+namespace nanscope::diagnose {
 
 nlohmann::ordered_json detectorJson(std::span<const DetectorReplay> replays, const DetectorQuestion& question);
 nlohmann::ordered_json guardJson(const GuardWhatIf& whatIf);
 
-} // namespace nanscope
+} // namespace nanscope::diagnose

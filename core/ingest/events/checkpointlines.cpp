@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -88,4 +88,4 @@ std::span<const CheckpointLine> checkpointLines()
     return table;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 enum class CheckpointWord {
     begins, ///< saving began; only a line that `completes` tells of its end
@@ -34,4 +34,4 @@ struct CheckpointLine
 
 std::span<const CheckpointLine> checkpointLines();
 
-} // namespace nanscope
+} // namespace nanscope::ingest

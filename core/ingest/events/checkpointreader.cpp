@@ -7,7 +7,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -222,4 +222,4 @@ void CheckpointReader::trainingWentOn(const LogLine& line, LogBuilder& builder)
     m_saving.erase(begun);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -12,7 +12,7 @@
 #include "core/ingest/events/checkpointlines.h"
 #include "core/ingest/formats/logformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Makes facts of what a log says of checkpoints. That saving began is none: it may never have ended.
 class CheckpointReader
@@ -64,4 +64,4 @@ private:
 /// The step in the last part of a checkpoint's path ("/ckpt/step_1000", "checkpoint-500", "epoch=0-step=100.ckpt").
 std::optional<std::int64_t> stepOfPath(std::string_view path);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -12,7 +12,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/linepatterns.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -202,4 +202,4 @@ bool EventReader::giveEvent(std::size_t signature, const LogLine& line, LogBuild
     return true;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

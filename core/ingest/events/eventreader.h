@@ -11,7 +11,7 @@
 #include "core/ingest/formats/logformat.h"
 #include "core/ingest/settings/settingreader.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Finds what is no metric: dumps, warnings, tracebacks, checkpoints, settings, failures of the machine and of other
 /// ranks. One automaton looks for all their words at once.
@@ -38,4 +38,4 @@ private:
     std::vector<int> m_hits;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

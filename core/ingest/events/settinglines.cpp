@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::span<const ConfigHeading> configHeadings()
     return headings;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

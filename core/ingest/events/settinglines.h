@@ -7,7 +7,7 @@
 
 #include <span>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 struct SettingLine
 {
@@ -33,4 +33,4 @@ struct ConfigHeading
 std::span<const SettingLine> settingLines();
 std::span<const ConfigHeading> configHeadings();
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -133,4 +133,4 @@ std::span<const Signature> signatures()
     return table;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

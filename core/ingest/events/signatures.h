@@ -8,7 +8,7 @@
 
 #include "core/model/run.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 struct Signature
 {
@@ -21,4 +21,4 @@ struct Signature
 /// In order of precedence where several fit one line.
 std::span<const Signature> signatures();
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -6,7 +6,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -159,4 +159,4 @@ Tracebacks::Part Tracebacks::takeBehind(States::iterator open, const LogLine& li
     return Part::none;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

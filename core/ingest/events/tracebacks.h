@@ -7,7 +7,7 @@
 
 #include "core/ingest/formats/logformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Follows Python tracebacks through a log, of every rank its own, until the line that names the exception.
 class Tracebacks
@@ -50,4 +50,4 @@ private:
     std::string m_frames;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -12,7 +12,7 @@
 #include "core/ingest/text/aliases.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -162,4 +162,4 @@ std::unique_ptr<LogFormat> makeBareColumns()
     return std::make_unique<BareColumns>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ingest/formats/blockformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -78,4 +78,4 @@ void BlockFormat::giveOut(LogBuilder& builder)
     m_open = 0;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -13,7 +13,7 @@
 #include "core/ingest/formats/logformat.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 class BlockFormat : public LogFormat
 {
@@ -69,4 +69,4 @@ private:
     std::map<int, Step> m_steps; ///< the last one of each process
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -10,7 +10,7 @@
 #include "core/ingest/text/aliases.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -126,4 +126,4 @@ Result<ColumnMap> columnMapFromText(std::string_view text)
     return parseColumnMap(words);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

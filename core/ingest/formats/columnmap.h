@@ -11,7 +11,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 struct MappedColumn
 {
@@ -44,4 +44,4 @@ Result<ColumnMap> columnMapFromText(std::string_view text);
 /// What a column can be called.
 const std::vector<std::string_view>& mappableNames();
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -7,7 +7,7 @@
 #include "core/ingest/logscanner.h"
 #include "core/ingest/logsource.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -87,4 +87,4 @@ Result<ColumnSurvey> surveyColumns(
     return survey.result();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

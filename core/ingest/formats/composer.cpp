@@ -4,7 +4,7 @@
 // and, under "[Eval batch=5/5] Eval on c4 data:", "\t Eval metrics/eval/LanguageCrossEntropy: 3.2".
 #include "core/ingest/formats/blockformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -93,4 +93,4 @@ std::unique_ptr<LogFormat> makeComposer()
     return std::make_unique<Composer>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

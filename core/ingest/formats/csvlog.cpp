@@ -10,7 +10,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/separated.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -229,4 +229,4 @@ std::unique_ptr<LogFormat> makeCsvLog()
     return std::make_unique<CsvLog>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

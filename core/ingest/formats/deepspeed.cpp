@@ -5,7 +5,7 @@
 // of the run. Its overflow lines carry no step; they are events (eventreader.cpp).
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -76,4 +76,4 @@ std::unique_ptr<LogFormat> makeDeepSpeed()
     return std::make_unique<LineFormat>("deepspeed", "]", parse);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

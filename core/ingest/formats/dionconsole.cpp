@@ -10,7 +10,7 @@
 #include "core/ingest/formats/logformat.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -170,4 +170,4 @@ std::unique_ptr<LogFormat> makeDionConsole()
     return std::make_unique<DionConsole>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

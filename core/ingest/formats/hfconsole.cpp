@@ -9,7 +9,7 @@
 #include "core/ingest/formats/logformat.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -135,4 +135,4 @@ std::unique_ptr<LogFormat> makeHfConsole()
     return std::make_unique<HfConsole>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

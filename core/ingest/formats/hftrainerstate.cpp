@@ -8,7 +8,7 @@
 #include "core/ingest/formats/logformat.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::unique_ptr<LogFormat> makeHfTrainerState()
     return std::make_unique<HfTrainerState>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

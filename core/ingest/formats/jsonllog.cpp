@@ -13,7 +13,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/linereader.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -232,4 +232,4 @@ std::unique_ptr<LogFormat> makeJsonlLog()
     return std::make_unique<JsonlLog>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

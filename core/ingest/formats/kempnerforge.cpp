@@ -4,7 +4,7 @@
 // "[step N] eval/loss=.. | ..". Its warnings are events, see eventreader.cpp.
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::unique_ptr<LogFormat> makeKempnerForge()
     return std::make_unique<LineFormat>("kempnerforge", "s", parse);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

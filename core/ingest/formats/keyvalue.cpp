@@ -11,7 +11,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/keyvaluepairs.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -223,4 +223,4 @@ std::unique_ptr<LogFormat> makeKeyValue()
     return std::make_unique<KeyValue>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -7,7 +7,7 @@
 #include "core/ingest/formats/logformat.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 class LineFormat : public LogFormat
 {
@@ -40,4 +40,4 @@ private:
     std::optional<int> m_base;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

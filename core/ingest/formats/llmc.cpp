@@ -5,7 +5,7 @@
 // The z in brackets is an outlier score that reads nan until its window has filled.
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -88,7 +88,7 @@ class LlmC : public LineFormat
 {
 public:
     LlmC()
-        : LineFormat("llm.c", "s", ::nanscope::parse)
+        : LineFormat("llm.c", "s", ::nanscope::ingest::parse)
     { }
 
     std::optional<int> stepBase(const LogLine& line) const override { return line.text.starts_with("s:") ? 0 : 1; }
@@ -101,4 +101,4 @@ std::unique_ptr<LogFormat> makeLlmC()
     return std::make_unique<LlmC>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

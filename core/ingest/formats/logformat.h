@@ -14,7 +14,7 @@
 #include "core/ingest/logbuilder.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// One line without colour codes and rank prefixes.
 struct LogLine
@@ -98,4 +98,4 @@ inline std::vector<std::unique_ptr<LogFormat>> allFormats()
     return formats;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

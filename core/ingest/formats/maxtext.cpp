@@ -4,7 +4,7 @@
 // 196608, loss: 10.374", behind its logger or not, with more losses at the end in newer versions.
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::unique_ptr<LogFormat> makeMaxText()
     return std::make_unique<LineFormat>("maxtext", "", parse, 1);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

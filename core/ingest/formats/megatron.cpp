@@ -6,7 +6,7 @@
 // line at all.
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::unique_ptr<LogFormat> makeMegatron()
     return std::make_unique<LineFormat>("megatron", "|", parse, 1);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -12,7 +12,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/linereader.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -145,4 +145,4 @@ std::unique_ptr<LogFormat> makeMllog()
     return std::make_unique<Mllog>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

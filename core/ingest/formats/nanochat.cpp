@@ -4,7 +4,7 @@
 // and "Step 00470 | Validation bpb: 0.81". Its loss is a running average: after one NaN every later one is NaN.
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -71,4 +71,4 @@ std::unique_ptr<LogFormat> makeNanochat()
     return std::make_unique<LineFormat>("nanochat", "m", parse, 0);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

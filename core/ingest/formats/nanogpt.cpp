@@ -6,7 +6,7 @@
 
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -59,4 +59,4 @@ std::unique_ptr<LogFormat> makeNanoGpt()
     return std::make_unique<LineFormat>("nanogpt", "%", parse, 0);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

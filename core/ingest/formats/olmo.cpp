@@ -4,7 +4,7 @@
 // "train/CrossEntropyLoss=12.18", one line per value. Evaluations stand under a heading of their own, without a step.
 #include "core/ingest/formats/blockformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -66,4 +66,4 @@ std::unique_ptr<LogFormat> makeOlmo()
     return std::make_unique<Olmo>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -18,7 +18,7 @@
 #include "core/ingest/text/separated.h"
 #include "core/platform/shellword.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -188,7 +188,7 @@ std::string wordsFor(const Suggestion& found)
     for (const auto& [name, column] : {std::pair("step", found.step), std::pair("loss", found.loss)}) {
         if (column != nullptr) {
             words += fmt::format("{}--map {}", words.empty() ? "" : " ",
-                shellQuoted(fmt::format("{}={}", name, readable(column->name, column->name.size() * 4))));
+                platform::shellQuoted(fmt::format("{}={}", name, readable(column->name, column->name.size() * 4))));
         }
     }
     return words;
@@ -242,4 +242,4 @@ std::optional<ColumnAdvice> adviseColumns(const TableGuess& table, const ColumnM
         found.step != nullptr && found.named};
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

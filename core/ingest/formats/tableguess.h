@@ -13,7 +13,7 @@
 
 #include "core/ingest/formats/columnmap.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 struct GuessedColumn
 {
@@ -39,4 +39,4 @@ struct ColumnAdvice
 /// For a table that gave nothing when it was read with `columns`.
 std::optional<ColumnAdvice> adviseColumns(const TableGuess& table, const ColumnMap& columns);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -5,7 +5,7 @@
 // fields under other names. The rank in front is torchrun's.
 #include "core/ingest/formats/lineformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -82,4 +82,4 @@ std::unique_ptr<LogFormat> makeTorchtitan()
     return std::make_unique<LineFormat>("torchtitan", "%W", parse, 1);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -13,7 +13,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -52,7 +52,7 @@ bool isClearlyMeant(const std::string& relative)
 
 Result<std::string> readWhole(const std::filesystem::path& path)
 {
-    auto file = FileReader::open(path);
+    auto file = platform::FileReader::open(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -163,7 +163,7 @@ bool isEnvironment(const std::filesystem::path& path)
     if (path.extension() != ".json") {
         return false;
     }
-    const auto file = FileReader::open(path);
+    const auto file = platform::FileReader::open(path);
     std::string head(file ? std::min<std::uint64_t>(file->size(), 200) : 0, '\0');
     return file && file->readAt(0, std::as_writable_bytes(std::span(head)))
         && head.find("\"nanscope.env/1\"") != std::string::npos;
@@ -192,4 +192,4 @@ Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path,
     return std::make_unique<ConfigFile>(contentsOf(*text, relative, std::move(settings)));
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -8,7 +8,7 @@
 
 #include "core/ingest/logsource.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// True for names under which runs leave their configuration: config.json, hparams.yaml, ds_config.json,
 /// train_config.toml, wandb-metadata.json. Not for those in folders of configurations to choose from.
@@ -19,4 +19,4 @@ bool isEnvironment(const std::filesystem::path& path);
 
 Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path, const std::string& relative);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

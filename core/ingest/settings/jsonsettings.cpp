@@ -8,7 +8,7 @@
 #include "core/ingest/settings/settingsink.h"
 #include "core/ingest/text/barewords.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -134,4 +134,4 @@ Result<void> readJsonSettings(std::string_view text, SettingSink& sink)
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

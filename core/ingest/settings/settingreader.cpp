@@ -12,7 +12,7 @@
 #include "core/ingest/text/barewords.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -250,4 +250,4 @@ void SettingReader::give(std::string name, std::string value, std::int64_t at, c
     builder.setting(std::move(setting));
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -12,7 +12,7 @@
 #include "core/ingest/events/settinglines.h"
 #include "core/ingest/formats/logformat.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Reads the configuration that a log prints, line by line or as a block behind a heading. A line that does not belong
 /// to its block is left to others, so that nothing is lost where ranks print into each other.
@@ -53,4 +53,4 @@ private:
     std::unordered_set<std::size_t> m_given; ///< what was said already, of every rank its own
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

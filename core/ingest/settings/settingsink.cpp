@@ -4,7 +4,7 @@
 
 #include <re2/re2.h>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -91,4 +91,4 @@ void SettingSink::give(std::string name, std::string_view text, std::int64_t lin
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

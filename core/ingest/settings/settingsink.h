@@ -12,7 +12,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 class SettingSink
 {
@@ -52,4 +52,4 @@ Result<void> readJsonSettings(std::string_view text, SettingSink& sink);
 Result<void> readYamlSettings(std::string_view text, SettingSink& sink);
 Result<void> readTomlSettings(std::string_view text, SettingSink& sink);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -8,7 +8,7 @@
 
 #include "core/ingest/settings/settingsink.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -100,4 +100,4 @@ Result<void> readTomlSettings(std::string_view text, SettingSink& sink)
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -14,7 +14,7 @@
 
 #include "core/ingest/settings/settingsink.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -160,4 +160,4 @@ Result<void> readYamlSettings(std::string_view text, SettingSink& sink)
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -14,7 +14,7 @@
 #include "core/ingest/logsource.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -26,7 +26,7 @@ double startOf(const std::filesystem::path& path)
 {
     constexpr char wallTime = 0x09; // field 1, a double
     std::array<char, headerBytes + 1 + sizeof(double)> head {};
-    auto file = FileReader::open(path);
+    auto file = platform::FileReader::open(path);
     if (file && file->readAt(0, std::as_writable_bytes(std::span(head))) && head[headerBytes] == wallTime) {
         double time = 0;
         std::memcpy(&time, head.data() + headerBytes + 1, sizeof time);
@@ -59,4 +59,4 @@ bool isEventFileName(const std::string& name)
     return name.find(mark) != std::string::npos;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// A restart begins an event file of its own beside those before it: how many there are.
 int placeAmongOthers(const std::filesystem::path& eventFile);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -21,7 +21,7 @@
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace fs = std::filesystem;
 
@@ -34,7 +34,7 @@ constexpr std::chrono::seconds restingTime {5};
 
 std::string headOf(const fs::path& path, std::uint64_t most)
 {
-    const auto file = FileReader::open(path);
+    const auto file = platform::FileReader::open(path);
     std::string text(file ? std::min(file->size(), most) : 0, '\0');
     return file && file->readAt(0, std::as_writable_bytes(std::span(text))) ? text : std::string();
 }
@@ -230,11 +230,11 @@ bool isReadWithMlflow(const fs::path& folder)
 MlflowState mlflowState(const fs::path& metrics)
 {
     MlflowState state;
-    ContentHash hash;
+    tensorfile::ContentHash hash;
     std::int64_t newest = 0;
     const auto add = [&](const Entry& file) {
-        const auto reader = FileReader::open(file.path);
-        const auto stamp = reader ? reader->stamp() : FileStamp {};
+        const auto reader = platform::FileReader::open(file.path);
+        const auto stamp = reader ? reader->stamp() : platform::FileStamp {};
         newest = std::max(newest, stamp.modifiedNs);
         hash.add(file.name);
         hash.add(stamp.inode);
@@ -268,4 +268,4 @@ Result<std::unique_ptr<LogSource>> openMlflow(
     return std::make_unique<MlflowRun>(metrics, relative, columns);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

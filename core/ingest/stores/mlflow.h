@@ -11,7 +11,7 @@
 
 #include "core/ingest/logsource.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// The folder "metrics" of a run: the run's meta.yaml lies beside it.
 bool isMlflowMetrics(const std::filesystem::path& folder);
@@ -31,4 +31,4 @@ MlflowState mlflowState(const std::filesystem::path& metrics);
 Result<std::unique_ptr<LogSource>> openMlflow(
     const std::filesystem::path& metrics, const std::string& relative, const ColumnMap& columns);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -8,7 +8,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -42,7 +42,7 @@ MlflowMetric::MlflowMetric(std::filesystem::path path, std::string name)
 
 bool MlflowMetric::refill()
 {
-    const auto file = FileReader::open(m_path);
+    const auto file = platform::FileReader::open(m_path);
     if (!file || file->size() <= m_read) {
         return false;
     }
@@ -83,4 +83,4 @@ bool MlflowMetric::next()
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// "1664364007310 3.2727866172790527 0": milliseconds, value, step, which very old ones lack.
 struct MlflowLine
@@ -52,4 +52,4 @@ private:
     bool m_torn = false;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

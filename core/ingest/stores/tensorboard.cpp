@@ -17,7 +17,7 @@
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -38,7 +38,7 @@ T littleEndian(const char* bytes)
 /// TFRecord has the CRC-32C rotated by 15 bits and offset. True where it cannot be told.
 bool checksumHolds(const char* data, std::size_t size, std::uint32_t expected)
 {
-    const auto crc = crc32c(std::as_bytes(std::span(data, size)));
+    const auto crc = tensorfile::crc32c(std::as_bytes(std::span(data, size)));
     return !crc || std::rotr(*crc, 15) + 0xa282ead8U == expected;
 }
 
@@ -46,7 +46,7 @@ bool checksumHolds(const char* data, std::size_t size, std::uint32_t expected)
 class Window
 {
 public:
-    Window(FileReader file, std::int64_t offset)
+    Window(platform::FileReader file, std::int64_t offset)
         : m_file(std::move(file))
         , m_base(static_cast<std::uint64_t>(offset))
     { }
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    FileReader m_file;
+    platform::FileReader m_file;
     std::uint64_t m_base;
     std::uint64_t m_at = 0;
     std::vector<char> m_bytes;
@@ -200,7 +200,7 @@ Record recordIn(std::string_view bytes)
 class EventFile : public LogSource
 {
 public:
-    EventFile(FileReader file, LogBuilder builder, std::int64_t offset, std::int64_t records)
+    EventFile(platform::FileReader file, LogBuilder builder, std::int64_t offset, std::int64_t records)
         : m_window(std::move(file), offset)
         , m_builder(std::move(builder))
         , m_offset(offset)
@@ -326,7 +326,7 @@ private:
 };
 
 /// Its first record names the format; a Git LFS pointer and a file of another kind do not.
-Result<void> requireEvents(const FileReader& file, const std::filesystem::path& path)
+Result<void> requireEvents(const platform::FileReader& file, const std::filesystem::path& path)
 {
     constexpr std::string_view version = "brain.Event:";
     const auto head = readHead(file, path);
@@ -344,7 +344,7 @@ Result<void> requireEvents(const FileReader& file, const std::filesystem::path& 
 Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored, const ColumnMap& columns)
 {
-    auto file = FileReader::open(path);
+    auto file = platform::FileReader::open(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -362,4 +362,4 @@ Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& pa
     return opened;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -9,7 +9,7 @@
 #include "core/ingest/text/launchlabels.h"
 #include "core/ingest/text/linereader.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 WandbConsole::WandbConsole(LogBuilder builder)
     : m_builder(std::move(builder))
@@ -82,4 +82,4 @@ void WandbConsole::take(LogContents& contents)
     move(read.settings, contents.settings);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -16,7 +16,7 @@
 #include "core/ingest/logbuilder.h"
 #include "core/ingest/stores/wandbmessage.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 class WandbConsole
 {
@@ -44,4 +44,4 @@ private:
     std::string m_scratch;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -14,7 +14,7 @@
 #include "core/ingest/stores/wandbrecords.h"
 #include "core/ingest/stores/wandbvalues.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -23,7 +23,7 @@ namespace {
 class WandbFile : public LogSource
 {
 public:
-    WandbFile(FileReader file, const std::string& relative, std::int64_t from, bool withConsole)
+    WandbFile(platform::FileReader file, const std::string& relative, std::int64_t from, bool withConsole)
         : m_file(std::move(file))
         , m_builder(relative, placeOf(relative).rank, placeOf(relative).attempt)
         , m_console(LogBuilder(relative, placeOf(relative).rank, placeOf(relative).attempt))
@@ -198,7 +198,7 @@ private:
         m_builder.event(std::move(event));
     }
 
-    std::optional<FileReader> m_file; ///< until the first piece is asked for
+    std::optional<platform::FileReader> m_file; ///< until the first piece is asked for
     std::optional<WandbRecords> m_records;
     LogBuilder m_builder;
     WandbConsole m_console;
@@ -236,7 +236,7 @@ std::filesystem::path wandbConsoleBeside(const std::filesystem::path& path)
 Result<std::unique_ptr<LogSource>> openWandb(
     const std::filesystem::path& path, const std::string& relative, std::int64_t offset, const ColumnMap& columns)
 {
-    auto file = FileReader::open(path);
+    auto file = platform::FileReader::open(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -248,4 +248,4 @@ Result<std::unique_ptr<LogSource>> openWandb(
     return opened;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

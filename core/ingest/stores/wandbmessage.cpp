@@ -5,7 +5,7 @@
 
 #include <protozero/pbf_reader.hpp>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -200,4 +200,4 @@ WandbMessage wandbMessage(std::string_view record)
     return message;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

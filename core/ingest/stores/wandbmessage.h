@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Everything in it is valid as long as the record's bytes are.
 struct WandbMessage
@@ -36,4 +36,4 @@ struct WandbMessage
 /// Throws protozero's exceptions on bytes that are no such message.
 WandbMessage wandbMessage(std::string_view record);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -12,7 +12,7 @@
 #include "core/ingest/logsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -33,7 +33,7 @@ T littleEndian(const char* bytes)
 
 } // namespace
 
-WandbRecords::WandbRecords(FileReader file, bool live)
+WandbRecords::WandbRecords(platform::FileReader file, bool live)
     : m_file(std::move(file))
     , m_live(live)
 {
@@ -122,7 +122,7 @@ std::optional<WandbRecords::Chunk> WandbRecords::chunkHere()
         return std::nullopt;
     }
     const auto type = static_cast<unsigned char>(header[6]);
-    const auto crc = updateCrc32(0, std::as_bytes(std::span(header + 6, length + 1)));
+    const auto crc = tensorfile::updateCrc32(0, std::as_bytes(std::span(header + 6, length + 1)));
     if (crc == littleEndian<std::uint32_t>(header) && type >= 1 && type <= 4) {
         m_at = end;
         endDamage();
@@ -207,7 +207,7 @@ std::optional<WandbRecords::Record> WandbRecords::next()
     return std::nullopt;
 }
 
-Result<void> requireWandb(const FileReader& file, const std::filesystem::path& path)
+Result<void> requireWandb(const platform::FileReader& file, const std::filesystem::path& path)
 {
     const auto start = readHead(file, path);
     if (!start) {
@@ -226,4 +226,4 @@ Result<void> requireWandb(const FileReader& file, const std::filesystem::path& p
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -14,13 +14,13 @@
 
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 class WandbRecords
 {
 public:
     /// `live`: somebody may still be writing, and what is wrong at the end may only be unfinished.
-    WandbRecords(FileReader file, bool live);
+    WandbRecords(platform::FileReader file, bool live);
 
     struct Record
     {
@@ -66,7 +66,7 @@ private:
     void forgetRecord();
     bool append(const Chunk& chunk);
 
-    FileReader m_file;
+    platform::FileReader m_file;
     bool m_live;
     bool m_ended = false;
     std::int64_t m_block = 0; ///< place of m_bytes[0]
@@ -83,6 +83,6 @@ private:
 };
 
 /// The file begins as one of W&B's; a file that is empty has not begun yet.
-Result<void> requireWandb(const FileReader& file, const std::filesystem::path& path);
+Result<void> requireWandb(const platform::FileReader& file, const std::filesystem::path& path);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

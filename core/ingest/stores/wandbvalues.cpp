@@ -13,7 +13,7 @@
 #include "core/ingest/text/barewords.h"
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -182,4 +182,4 @@ std::optional<WandbSteps::Step> WandbSteps::stepOf(const WandbMessage& row)
     return row.step ? std::optional(Step {*row.step, false}) : std::nullopt;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -13,7 +13,7 @@
 #include "core/ingest/logbuilder.h"
 #include "core/ingest/stores/wandbmessage.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Numbers go into the builder's row, those in tables under names with dots; null is absence. Pictures and histograms
 /// are no values.
@@ -53,4 +53,4 @@ private:
     std::optional<std::int64_t> m_last; ///< by that key
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -117,4 +117,4 @@ bool isRankName(std::string_view raw)
     return key == "rank" || key == "global_rank";
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

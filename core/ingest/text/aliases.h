@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// "loss" for "train/loss" and the like; any other name is returned as it is.
 std::string canonicalName(std::string_view raw);
@@ -19,4 +19,4 @@ std::optional<int> stepPriority(std::string_view raw);
 
 bool isRankName(std::string_view raw);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -8,7 +8,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::string jsonOfPython(std::string_view text)
     return out;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// JSON as Python writes it, made strict: bare numbers, NaN and Infinity are quoted, so that each is read as it is
 /// written, and bytes that are no UTF-8 become '?'.
@@ -14,4 +14,4 @@ std::string strictJson(std::string_view text);
 /// A dict as Python prints it ("{'lr': 0.1, 'name': None}"), in the words of JSON. What is no literal stays as it is.
 std::string jsonOfPython(std::string_view text);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -13,7 +13,7 @@
 
 #include "core/ingest/text/linereader.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -290,4 +290,4 @@ std::string_view trimmed(std::string_view text)
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

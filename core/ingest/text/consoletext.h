@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 constexpr std::int64_t largestRank = 9'999'999;
 
@@ -49,4 +49,4 @@ std::string readableEnd(std::string_view text, std::size_t most);
 
 std::string_view trimmed(std::string_view text);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

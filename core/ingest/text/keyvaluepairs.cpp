@@ -6,7 +6,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -61,4 +61,4 @@ void readKeyValuePairs(std::string_view text, std::vector<KeyValuePair>& pairs)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

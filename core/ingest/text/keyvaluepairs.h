@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 struct KeyValuePair
 {
@@ -17,4 +17,4 @@ struct KeyValuePair
 /// digit.
 void readKeyValuePairs(std::string_view text, std::vector<KeyValuePair>& pairs);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -7,7 +7,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -206,4 +206,4 @@ std::string HostLabels::processOf(const LineOrigin& origin) const
     return origin.host == m_first ? std::string() : std::string(origin.host);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// Whose line it is, as far as its labels say.
 struct LineOrigin
@@ -42,4 +42,4 @@ private:
     std::string m_first;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -8,7 +8,7 @@
 #include <re2/re2.h>
 #include <re2/set.h>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -75,4 +75,4 @@ std::optional<std::string_view> LinePatterns::group(std::size_t pattern, const c
     return std::string_view(taken.data(), taken.size());
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -13,7 +13,7 @@ namespace re2 {
 class RE2;
 } // namespace re2
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 class LinePatterns
 {
@@ -34,4 +34,4 @@ private:
     std::vector<std::unique_ptr<re2::RE2>> m_withGroups; ///< empty for a pattern without groups
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -111,4 +111,4 @@ std::optional<RawLine> LineReader::next(const std::function<bool()>& mustStop)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

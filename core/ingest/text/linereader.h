@@ -12,7 +12,7 @@
 
 #include "core/ingest/text/textsource.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 struct RawLine
 {
@@ -65,4 +65,4 @@ private:
     bool m_dropping = false;
 };
 
-} // namespace nanscope
+} // namespace nanscope::ingest

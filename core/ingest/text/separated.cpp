@@ -6,7 +6,7 @@
 
 #include "core/ingest/text/consoletext.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -75,4 +75,4 @@ bool isHeading(const std::vector<std::string_view>& fields, char separator)
     return fields.size() >= 2 && std::all_of(fields.begin(), fields.end(), isName);
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

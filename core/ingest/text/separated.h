@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 constexpr std::string_view separators = ",\t;| ";
 
@@ -24,4 +24,4 @@ std::optional<double> numberInField(std::string_view field, char separator);
 /// Names that a line can be the heading with: at least two, none of them a number.
 bool isHeading(const std::vector<std::string_view>& fields, char separator);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

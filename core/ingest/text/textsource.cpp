@@ -13,7 +13,7 @@
 #include "core/ingest/text/unpack.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -21,7 +21,7 @@ namespace {
 class PlainText : public TextSource
 {
 public:
-    PlainText(FileReader file, std::int64_t offset)
+    PlainText(platform::FileReader file, std::int64_t offset)
         : m_file(std::move(file))
         , m_begin(offset)
         , m_next(offset)
@@ -90,7 +90,7 @@ private:
         return true;
     }
 
-    FileReader m_file;
+    platform::FileReader m_file;
     std::int64_t m_begin;
     std::int64_t m_next; ///< in the file
     std::int64_t m_given = 0; ///< of the text
@@ -102,7 +102,7 @@ private:
 class PackedText : public TextSource
 {
 public:
-    PackedText(FileReader file, std::unique_ptr<Unpacker> unpacker)
+    PackedText(platform::FileReader file, std::unique_ptr<Unpacker> unpacker)
         : m_file(std::move(file))
         , m_unpacker(std::move(unpacker))
         , m_size(static_cast<std::int64_t>(m_file.size()))
@@ -180,7 +180,7 @@ private:
         return true;
     }
 
-    FileReader m_file;
+    platform::FileReader m_file;
     std::unique_ptr<Unpacker> m_unpacker;
     std::int64_t m_size;
     std::int64_t m_next = 0; ///< of the file
@@ -198,7 +198,7 @@ private:
 
 Result<std::unique_ptr<TextSource>> openText(const std::filesystem::path& path, std::int64_t offset)
 {
-    auto file = FileReader::open(path);
+    auto file = platform::FileReader::open(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -231,4 +231,4 @@ bool holdsMoreThan(const std::filesystem::path& path, std::int64_t bytes, const 
     return held > bytes;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

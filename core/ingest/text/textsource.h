@@ -12,7 +12,7 @@
 #include "core/base/job.h"
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// The text of a log from its beginning or from a place in it, whatever the file packs it in.
 class TextSource
@@ -42,4 +42,4 @@ Result<std::unique_ptr<TextSource>> openText(const std::filesystem::path& path, 
 /// Whether a file holds more text than this. Plain text is what it is; packed text is unpacked to see.
 bool holdsMoreThan(const std::filesystem::path& path, std::int64_t bytes, const CancelToken& cancel);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 namespace {
 
@@ -126,4 +126,4 @@ std::unique_ptr<Unpacker> unpackerFor(std::string_view head)
     return nullptr;
 }
 
-} // namespace nanscope
+} // namespace nanscope::ingest

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace nanscope {
+namespace nanscope::ingest {
 
 /// A decompressor that is fed piece by piece. Files may hold several streams one after the other, as logs do that are
 /// appended to or written by parallel compressors.
@@ -29,4 +29,4 @@ public:
 /// By the first bytes of a file: "\x1f\x8b" gzip, "\x28\xb5\x2f\xfd" Zstandard, "\xfd7zXZ" xz. Null for anything else.
 std::unique_ptr<Unpacker> unpackerFor(std::string_view head);
 
-} // namespace nanscope
+} // namespace nanscope::ingest

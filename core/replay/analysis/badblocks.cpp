@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -104,4 +104,4 @@ Region boundsOf(const BadBlocks& blocks)
     return bottom == 0 ? Region {} : Region {top, left, bottom - top, right - left};
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

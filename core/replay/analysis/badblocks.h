@@ -10,7 +10,7 @@
 
 #include "core/replay/device/device.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// Rows and columns cut at the edges, of which the first is 0 and the last the size; each block is all bad or all good.
 struct BadBlocks
@@ -36,4 +36,4 @@ bool allBad(const BadBlocks& blocks);
 /// The smallest region that holds everything bad; none of any size where nothing is.
 Region boundsOf(const BadBlocks& blocks);
 
-} // namespace nanscope
+} // namespace nanscope::replay

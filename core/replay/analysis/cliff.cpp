@@ -12,7 +12,7 @@
 #include "core/replay/engine/outcome.h"
 #include "core/replay/program/roundings.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -20,7 +20,7 @@ namespace {
 struct Bench
 {
     const CliffRequest& request;
-    const CaptureFile& file;
+    const tensorfile::CaptureFile& file;
     const Variant& variant;
     Device& device;
     MatrixShape shape; ///< of the one matrix
@@ -29,7 +29,7 @@ struct Bench
     std::array<double, 2> published; ///< output range
 };
 
-Result<std::vector<double>> readMatrix(const CaptureFile& file, std::int64_t batch)
+Result<std::vector<double>> readMatrix(const tensorfile::CaptureFile& file, std::int64_t batch)
 {
     const auto shape = file.input.matrices();
     if (batch < 0 || batch >= shape.batch) {
@@ -171,7 +171,7 @@ Result<ReplayedCliff> replayCliff(const CliffRequest& request, const DeviceFacto
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
-    const auto file = openCapture(request.capture);
+    const auto file = tensorfile::openCapture(request.capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -200,4 +200,4 @@ Result<ReplayedCliff> replayCliff(const CliffRequest& request, const DeviceFacto
     return cliff;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

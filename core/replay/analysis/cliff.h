@@ -13,7 +13,7 @@
 
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// What a schedule makes of one singular value, sampled for drawing: result[i] belongs to sigma[i], ascending. Values
 /// beyond the limit may be infinite.
@@ -73,4 +73,4 @@ std::optional<SigmaRange> sigmaRange(const ReplayedCliff& cliff, std::size_t ste
 Result<ReplayedCliff> replayCliff(
     const CliffRequest& request, const DeviceFactory& devices, const JobContext& job = {});
 
-} // namespace nanscope
+} // namespace nanscope::replay

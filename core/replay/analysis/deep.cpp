@@ -16,7 +16,7 @@
 #include "core/replay/engine/replaypair.h"
 #include "core/replay/engine/spectrum.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -191,7 +191,8 @@ private:
     DeepGauges m_deep;
 };
 
-Result<Measuring> begin(const CaptureFile& capture, const DeepRequest& request, const DeviceFactory& devices)
+Result<Measuring> begin(
+    const tensorfile::CaptureFile& capture, const DeepRequest& request, const DeviceFactory& devices)
 {
     auto run = CellRun::begin(capture, request.cell, request.batch, devices);
     if (!run) {
@@ -220,7 +221,7 @@ Result<Measuring> begin(const CaptureFile& capture, const DeepRequest& request, 
 Result<Cell> measureDeep(const DeepRequest& request, const DeviceFactory& devices, const JobContext& job)
 {
     const auto start = std::chrono::steady_clock::now();
-    const auto capture = openCapture(request.capture);
+    const auto capture = tensorfile::openCapture(request.capture);
     if (!capture) {
         return tl::make_unexpected(capture.error());
     }
@@ -241,4 +242,4 @@ Result<Cell> measureDeep(const DeepRequest& request, const DeviceFactory& device
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

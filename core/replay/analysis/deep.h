@@ -10,7 +10,7 @@
 
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 struct DeepRequest
 {
@@ -48,4 +48,4 @@ int worstBatch(const Cell& cell);
 /// is not there. Cancelled between instructions; progress counts ops.
 Result<Cell> measureDeep(const DeepRequest& request, const DeviceFactory& devices, const JobContext& job = {});
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -7,7 +7,7 @@
 
 #include "core/replay/analysis/deep.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -124,4 +124,4 @@ int worstBatch(const Cell& cell)
     return worst == cell.batches.end() ? 0 : worst->batch;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -9,7 +9,7 @@
 
 #include "core/replay/device/gemm.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -90,4 +90,4 @@ std::vector<double> timesQ(const Program& program, std::span<const double> q, st
     return out;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

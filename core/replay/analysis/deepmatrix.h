@@ -12,7 +12,7 @@
 
 #include "core/replay/program/program.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// ||matrix||_F, also where squares would leave the range.
 double frobeniusOf(std::span<const double> matrix);
@@ -26,4 +26,4 @@ std::optional<double> commutatorOf(std::span<const double> a, std::span<const do
 /// Q X or X Q as the program multiplies them, with X and the result in the capture's own orientation.
 std::vector<double> timesQ(const Program& program, std::span<const double> q, std::span<const double> x);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -8,7 +8,7 @@
 #include "core/replay/variants/scheduleslack.h"
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -18,7 +18,7 @@ constexpr double squaresTo = 1e18;
 
 double smallestSubnormal(Precision precision)
 {
-    return smallestNormal(precision) * epsilonOf(precision);
+    return tensorfile::smallestNormal(precision) * epsilonOf(precision);
 }
 
 /// Its elements keep about the relative precision of the format.
@@ -96,4 +96,4 @@ std::optional<Forecast> forecast(
     return forecast;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

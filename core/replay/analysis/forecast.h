@@ -11,7 +11,7 @@
 
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// What a forecast is made from.
 struct InputSize
@@ -47,4 +47,4 @@ std::vector<double> gainsOf(const Variant& variant, std::span<const double> valu
 std::optional<Forecast> forecast(
     const Variant& variant, Precision precision, const InputSize& input, std::optional<double> epsilon);
 
-} // namespace nanscope
+} // namespace nanscope::replay

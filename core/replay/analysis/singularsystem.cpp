@@ -11,7 +11,7 @@
 
 #include <Eigen/Eigenvalues>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -110,4 +110,4 @@ std::vector<double> SingularSystem::amplified(std::span<const double> gains, con
     return {out.begin(), out.end()};
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

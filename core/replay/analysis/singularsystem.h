@@ -11,7 +11,7 @@
 #include "core/model/capture.h"
 #include "core/replay/device/gemm.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// The singular values of one matrix X and the directions that belong to them, by the eigenvalues of X X^T, or of
 /// X^T X where it has more rows than columns. An odd polynomial of X, as each step of the iteration is, changes the
@@ -49,4 +49,4 @@ private:
     std::vector<float> m_projected; ///< vectors X / scale; of a tall matrix X vectors^T / scale
 };
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -327,4 +327,4 @@ std::vector<std::size_t> placesIn(const Program& program)
     return places;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

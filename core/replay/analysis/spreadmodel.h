@@ -11,7 +11,7 @@
 #include "core/replay/analysis/badblocks.h"
 #include "core/replay/engine/plant.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 class SpreadModel
 {
@@ -36,4 +36,4 @@ private:
 /// The places of a program a tile can go bad in: what each op of an iteration wrote. Instructions, in their order.
 std::vector<std::size_t> placesIn(const Program& program);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -14,7 +14,7 @@
 #include "core/model/cell.h"
 #include "core/replay/program/program.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// Part of a matrix in the capture's own orientation.
 struct Region
@@ -85,4 +85,4 @@ using DeviceFactory = std::function<Result<std::unique_ptr<Device>>(const std::s
 /// Knows "cpu" only; its error for any other name says that a worker is needed and how to build it.
 Result<std::unique_ptr<Device>> makeCoreDevice(const std::string& name);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -14,7 +14,7 @@
 #include "core/replay/program/formats.h"
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -111,7 +111,8 @@ public:
     TileMap tileMap(BufferId buffer, std::int64_t element)
     {
         const auto& plan = m_plans[static_cast<std::size_t>(buffer)];
-        return tileMatrix(matrix(buffer, element), plan.rows, plan.cols, plan.transposed, smallestNormal(plan.format));
+        return tensorfile::tileMatrix(
+            matrix(buffer, element), plan.rows, plan.cols, plan.transposed, tensorfile::smallestNormal(plan.format));
     }
 
 private:
@@ -344,10 +345,12 @@ private:
     Scan scanOf(const Instruction& in, std::int64_t element)
     {
         if (in.scalar >= 0 && in.out < 0) {
-            return scanMatrix(std::span<const T>(&scalar(in, element), 1), 1, 1, false, smallestNormal(in.round));
+            return tensorfile::scanMatrix(
+                std::span<const T>(&scalar(in, element), 1), 1, 1, false, tensorfile::smallestNormal(in.round));
         }
         const auto& plan = m_plans[static_cast<std::size_t>(in.out)];
-        return scanMatrix(matrix(in.out, element), plan.rows, plan.cols, plan.transposed, smallestNormal(plan.format));
+        return tensorfile::scanMatrix(
+            matrix(in.out, element), plan.rows, plan.cols, plan.transposed, tensorfile::smallestNormal(plan.format));
     }
 
     std::vector<BufferPlan> m_plans;
@@ -374,7 +377,7 @@ public:
         Environment result;
         result.engine = fmt::format("eigen {}.{}.{}", NANSCOPE_EIGEN_VERSION);
         result.device = "cpu";
-        result.hardware = cpuDescription();
+        result.hardware = platform::cpuDescription();
         result.threads = m_threads;
         result.flags = fmt::format("gemm={}", gemmInstructionSet());
         return result;
@@ -471,4 +474,4 @@ Result<std::unique_ptr<Device>> makeCoreDevice(const std::string& name)
     return makeEigenDevice();
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 #define NANSCOPE_DECLARE_GEMM(set)                                                                                     \
     namespace set {                                                                                                    \
@@ -122,4 +122,4 @@ std::string_view gemmInstructionSet()
     return "baseline";
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -7,7 +7,7 @@
 
 #include "core/base/job.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// out = op(a) op(b), all row-major; op(a) is rows x inner, op(b) inner x cols. A transposed operand lies in memory as
 /// inner x rows (cols x inner). `out` overlaps no operand. Uses the best instruction set of this CPU and up to
@@ -32,4 +32,4 @@ void gemm(const GemmShape<double>& shape, int threads, const CancelToken& cancel
 /// "avx512", "avx2" or "baseline": what gemm() uses here.
 std::string_view gemmInstructionSet();
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -8,7 +8,7 @@
 
 #include "core/replay/device/gemm.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 namespace NANSCOPE_GEMM_SET {
 
 template <class T>
@@ -42,4 +42,4 @@ void block(const GemmShape<double>& shape, std::int64_t begin, std::int64_t end)
 }
 
 } // namespace NANSCOPE_GEMM_SET
-} // namespace nanscope
+} // namespace nanscope::replay

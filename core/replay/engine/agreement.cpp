@@ -14,7 +14,7 @@
 
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -23,7 +23,7 @@ std::uint64_t bitsOf(double value)
     return std::bit_cast<std::uint64_t>(std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value);
 }
 
-void addScan(ContentHash& hash, const Scan& scan)
+void addScan(tensorfile::ContentHash& hash, const Scan& scan)
 {
     for (const auto count : {scan.nan, scan.posInf, scan.negInf, scan.zero, scan.subnormal, scan.firstNonFinite}) {
         hash.add(static_cast<std::uint64_t>(count));
@@ -103,8 +103,9 @@ std::string sentenceOf(const Vote& vote, const std::vector<std::string>& unstead
                         : "no two devices are of one model, and others may round differently";
 }
 
-Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& request, const CaptureFile& capture,
-    std::span<const double> input, const DeviceFactory& factory, const CancelToken& cancel)
+Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& request,
+    const tensorfile::CaptureFile& capture, std::span<const double> input, const DeviceFactory& factory,
+    const CancelToken& cancel)
 {
     const auto variant = findVariant(request.variant);
     auto device = variant ? factory(name) : tl::make_unexpected(variant.error());
@@ -127,7 +128,7 @@ Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& 
     return result;
 }
 
-Result<std::vector<double>> valuesOf(const Tensor& tensor)
+Result<std::vector<double>> valuesOf(const tensorfile::Tensor& tensor)
 {
     const auto shape = tensor.matrices();
     const auto size = static_cast<std::size_t>(shape.elements());
@@ -150,7 +151,7 @@ std::string ReplayHash::hex() const
 
 ReplayHash hashOf(const Replay& replay)
 {
-    ContentHash hash;
+    tensorfile::ContentHash hash;
     for (const auto& op : replay.ops) {
         for (const auto& scan : op.batches) {
             addScan(hash, scan);
@@ -200,7 +201,7 @@ Agreement agreementOf(std::vector<DeviceHashes> devices)
 Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<const std::string> devices,
     const DeviceFactory& factory, const CancelToken& cancel)
 {
-    const auto capture = openCapture(request.capture);
+    const auto capture = tensorfile::openCapture(request.capture);
     const auto input = capture ? valuesOf(capture->input) : tl::make_unexpected(capture.error());
     if (!input) {
         return tl::make_unexpected(input.error());
@@ -216,4 +217,4 @@ Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<co
     return agreementOf(std::move(all));
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

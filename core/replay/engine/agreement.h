@@ -12,7 +12,7 @@
 #include "core/replay/engine/replay.h"
 #include "core/replay/engine/replayhash.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// Of the output's bits and of what the scan of every op counts: the iteration mends small errors, so that an output
 /// alone could hide one. All NaN are one; sums, which a GPU may add in any order, are left out.
@@ -49,4 +49,4 @@ struct AgreementRequest
 Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<const std::string> devices,
     const DeviceFactory& factory, const CancelToken& cancel = {});
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -10,11 +10,11 @@
 
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
-Result<Program> compiled(const CaptureFile& capture, const CellRequest& request)
+Result<Program> compiled(const tensorfile::CaptureFile& capture, const CellRequest& request)
 {
     const auto variant = findVariant(request.variant);
     if (!variant) {
@@ -29,7 +29,7 @@ Result<Program> compiled(const CaptureFile& capture, const CellRequest& request)
     return compileProgram(**variant, capture.input.matrices(), options);
 }
 
-Cell cellOf(const CaptureFile& capture, const CellRequest& request, double epsilon)
+Cell cellOf(const tensorfile::CaptureFile& capture, const CellRequest& request, double epsilon)
 {
     Cell cell;
     cell.capture = capture.capture.file;
@@ -65,8 +65,8 @@ CellRun::CellRun(Program program, std::unique_ptr<Device> device)
     , m_ops(opsOf(m_program))
 { }
 
-Result<CellRun> CellRun::begin(
-    const CaptureFile& capture, const CellRequest& request, std::int64_t batch, const DeviceFactory& devices)
+Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const CellRequest& request, std::int64_t batch,
+    const DeviceFactory& devices)
 {
     const auto batches = capture.input.matrices().batch;
     if (batch < 0 || batch >= batches) {
@@ -91,7 +91,7 @@ Result<CellRun> CellRun::begin(
     return run;
 }
 
-Result<void> CellRun::upload(const Tensor& input, std::int64_t batch)
+Result<void> CellRun::upload(const tensorfile::Tensor& input, std::int64_t batch)
 {
     const auto shape = input.matrices();
     const auto limit = std::max<std::int64_t>(1, m_device->batchLimit(m_program));
@@ -172,7 +172,8 @@ Result<TileMap> CellRun::tiles()
     const auto out = m_program.code[m_next - 1].out;
     if (out < 0) {
         return matrix().map([this](const std::vector<double>& value) {
-            return tileMatrix(std::span(value), 1, 1, false, smallestNormal(m_program.precision));
+            return tensorfile::tileMatrix(
+                std::span(value), 1, 1, false, tensorfile::smallestNormal(m_program.precision));
         });
     }
     return m_device->tileMap(out, m_element);
@@ -189,4 +190,4 @@ Result<std::vector<Scan>> CellRun::scans()
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

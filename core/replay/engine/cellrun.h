@@ -8,7 +8,7 @@
 #include "core/replay/engine/plant.h"
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// A cell that stops after each op, so that its results can be looked at while they are there: programs overwrite
 /// their buffers. It runs the chunk of the batch that a sweep would run, because the batched products of some
@@ -16,8 +16,8 @@ namespace nanscope {
 class CellRun
 {
 public:
-    static Result<CellRun> begin(
-        const CaptureFile& capture, const CellRequest& request, std::int64_t batch, const DeviceFactory& devices);
+    static Result<CellRun> begin(const tensorfile::CaptureFile& capture, const CellRequest& request, std::int64_t batch,
+        const DeviceFactory& devices);
 
     /// What is replayed, where and how; nothing of how it ends.
     const Cell& cell() const { return m_cell; }
@@ -48,7 +48,7 @@ public:
 
 private:
     CellRun(Program program, std::unique_ptr<Device> device);
-    Result<void> upload(const Tensor& input, std::int64_t batch);
+    Result<void> upload(const tensorfile::Tensor& input, std::int64_t batch);
     Result<void> runNext();
 
     Program m_program;
@@ -62,4 +62,4 @@ private:
     std::int64_t m_element = 0; ///< of the chunk
 };
 
-} // namespace nanscope
+} // namespace nanscope::replay

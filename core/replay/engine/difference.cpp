@@ -10,7 +10,7 @@
 
 #include "core/replay/engine/cellrun.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -132,7 +132,7 @@ private:
 };
 
 Result<std::unique_ptr<Counterpart>> outputOf(
-    const CaptureFile& capture, std::int64_t batch, const std::vector<OpTrace>& ops)
+    const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<OpTrace>& ops)
 {
     if (!capture.output || capture.output->matrices().batch <= batch) {
         return failure(
@@ -168,7 +168,7 @@ std::optional<double> subtract(std::span<double> values, std::span<const double>
     return apart == 0 ? 0.0 : static_cast<double>(std::sqrt(apart / whole));
 }
 
-Result<std::unique_ptr<Counterpart>> makeCounterpart(const CaptureFile& capture, const FilmRequest& request,
+Result<std::unique_ptr<Counterpart>> makeCounterpart(const tensorfile::CaptureFile& capture, const FilmRequest& request,
     const std::vector<OpTrace>& ops, const DeviceFactory& devices)
 {
     switch (request.against.kind) {
@@ -185,4 +185,4 @@ Result<std::unique_ptr<Counterpart>> makeCounterpart(const CaptureFile& capture,
         });
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -9,7 +9,7 @@
 
 #include "core/replay/engine/frame.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// `values` becomes values - other, with the rules of Against. What comes back is ||values - other||_F / ||other||_F
 /// over the positions where both are finite: 0 where they are equal, infinite where only the other is zero, none where
@@ -34,7 +34,7 @@ public:
 };
 
 /// For the ops of a replay of this capture; none where nothing is to be compared with.
-Result<std::unique_ptr<Counterpart>> makeCounterpart(const CaptureFile& capture, const FilmRequest& request,
+Result<std::unique_ptr<Counterpart>> makeCounterpart(const tensorfile::CaptureFile& capture, const FilmRequest& request,
     const std::vector<OpTrace>& ops, const DeviceFactory& devices);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -7,7 +7,7 @@
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replaypair.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -73,4 +73,4 @@ Result<ReplayedFilm> replayFilm(const FilmRequest& request, const DeviceFactory&
     return expose(film, *pair, job).map([&] { return std::move(film); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -15,9 +15,12 @@
 #include "core/replay/engine/plant.h"
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
-
+namespace nanscope::platform {
 struct FileStamp;
+} // namespace nanscope::platform
+
+namespace nanscope::replay {
+
 
 /// What each result is to be shown as the difference from. An op meets the op of the same iteration, name and size,
 /// whatever these two did before; the captured output meets every op that has its rows and columns and is not
@@ -118,7 +121,7 @@ public:
 private:
     struct State;
     Result<std::unique_ptr<State>> stateFor(const FrameRequest& request);
-    Result<std::unique_ptr<State>> begin(const FilmRequest& request, const FileStamp& stamp);
+    Result<std::unique_ptr<State>> begin(const FilmRequest& request, const platform::FileStamp& stamp);
     std::unique_ptr<State> take(const FilmRequest& request);
     void makeRoom(std::int64_t bytes);
 
@@ -127,4 +130,4 @@ private:
     std::deque<std::unique_ptr<State>> m_kept; ///< the last one first
 };
 
-} // namespace nanscope
+} // namespace nanscope::replay

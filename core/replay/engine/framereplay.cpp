@@ -9,7 +9,7 @@
 #include "core/platform/platform.h"
 #include "core/replay/engine/replaypair.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -70,7 +70,7 @@ Result<ReplayedFrame> replayFrame(const FrameRequest& request, const DeviceFacto
 struct FrameReplay::State
 {
     FilmRequest request;
-    FileStamp stamp;
+    platform::FileStamp stamp;
     Definitions definitions;
     ReplayPair pair;
     std::optional<ReplayedFrame> last; ///< without values
@@ -190,7 +190,8 @@ void FrameReplay::makeRoom(std::int64_t bytes)
     }
 }
 
-Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(const FilmRequest& request, const FileStamp& stamp)
+Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(
+    const FilmRequest& request, const platform::FileStamp& stamp)
 {
     makeRoom(0);
     auto pair = beginPair(request, m_devices);
@@ -208,7 +209,7 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(const FilmRequest
 
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)
 {
-    const auto file = FileReader::open(request.film.capture.path);
+    const auto file = platform::FileReader::open(request.film.capture.path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -245,4 +246,4 @@ Result<ReplayedFrame> FrameReplay::frame(const FrameRequest& request, const JobC
     return m_kept.front()->part(*region);
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -8,7 +8,7 @@
 
 #include "core/replay/engine/spectrum.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -169,4 +169,4 @@ double relativeDistance(std::span<const double> a, std::span<const double> b)
     return difference == 0 ? 0.0 : std::sqrt(difference / reference);
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

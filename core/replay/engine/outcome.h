@@ -10,7 +10,7 @@
 #include "core/replay/engine/replay.h"
 #include "core/replay/engine/spectrum.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// The directions of each matrix of a batch that carry signal. They depend on the input alone: one set serves every
 /// cell of a capture.
@@ -42,4 +42,4 @@ std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& op
 /// ||a - b||_F / ||b||_F; NaN where either holds a NaN, infinite where only b is zero.
 double relativeDistance(std::span<const double> a, std::span<const double> b);
 
-} // namespace nanscope
+} // namespace nanscope::replay

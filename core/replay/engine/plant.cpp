@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -250,4 +250,4 @@ Result<void> Planter::after(std::size_t instruction, const Program& program, Dev
     return symmetric || instruction == m_last ? device.rescan(in) : Result<void>();
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

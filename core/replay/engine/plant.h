@@ -11,7 +11,7 @@
 
 #include "core/replay/device/device.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 enum class PlantedValue {
     nan,
@@ -73,4 +73,4 @@ private:
     std::vector<double> m_held;
 };
 
-} // namespace nanscope
+} // namespace nanscope::replay

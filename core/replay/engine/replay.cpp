@@ -11,7 +11,7 @@
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/formats.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -190,4 +190,4 @@ std::int64_t peakBytes(const Variant& variant, const MatrixShape& shape)
     return program->workspaceBytes(sizeof(double)) + 3 * batchBytes;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

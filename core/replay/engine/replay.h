@@ -17,7 +17,7 @@
 #include "core/replay/variants/variant.h"
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 struct ReplayOptions
 {
@@ -61,7 +61,7 @@ struct CellRequest
 };
 
 Result<Cell> replayCell(
-    const CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel = {});
+    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel = {});
 
 struct SweepRequest
 {
@@ -85,4 +85,4 @@ Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, co
 /// Bytes a cell of this shape holds at its peak, for saying so before the start.
 std::int64_t peakBytes(const Variant& variant, const MatrixShape& shape);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// 128 bits of what a replay computed.
 struct ReplayHash
@@ -16,4 +16,4 @@ struct ReplayHash
     bool operator==(const ReplayHash&) const = default;
 };
 
-} // namespace nanscope
+} // namespace nanscope::replay

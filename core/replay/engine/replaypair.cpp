@@ -8,11 +8,11 @@
 
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& devices)
 {
-    const auto capture = openCapture(request.capture);
+    const auto capture = tensorfile::openCapture(request.capture);
     if (!capture) {
         return tl::make_unexpected(capture.error());
     }
@@ -49,9 +49,9 @@ Result<Difference> differenceAt(ReplayPair& pair, std::size_t op, const CancelTo
 
 void describe(OpTrace& trace, std::span<const double> values)
 {
-    const auto smallest = smallestNormal(Precision::fp64);
-    trace.batches = {scanMatrix(values, trace.rows, trace.cols, false, smallest)};
-    trace.tiles = {tileMatrix(values, trace.rows, trace.cols, false, smallest)};
+    const auto smallest = tensorfile::smallestNormal(Precision::fp64);
+    trace.batches = {tensorfile::scanMatrix(values, trace.rows, trace.cols, false, smallest)};
+    trace.tiles = {tensorfile::tileMatrix(values, trace.rows, trace.cols, false, smallest)};
 }
 
 void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::size_t done, std::size_t total)
@@ -66,4 +66,4 @@ void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::s
     job.progress(progress);
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

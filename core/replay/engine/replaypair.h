@@ -10,7 +10,7 @@
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/difference.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// A replay and what it is compared with, if anything.
 struct ReplayPair
@@ -40,4 +40,4 @@ void describe(OpTrace& trace, std::span<const double> values);
 /// Progress of a "film" or a "frame": this op is next.
 void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::size_t done, std::size_t total);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -9,7 +9,7 @@
 
 #include <Eigen/Eigenvalues>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -151,4 +151,4 @@ double gainAlong(std::span<const double> left, std::span<const double> matrix, s
     return (ConstMatrix(matrix.data(), rows, cols).transpose() * u).norm();
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// Largest eigenvalue of a symmetric matrix (size x size, row-major), by Lanczos with full reorthogonalisation from a
 /// fixed start vector, until the residual is 1e-5 of the value or 160 steps are done. The residual is added: within it
@@ -34,4 +34,4 @@ std::vector<SingularDirection> leadingDirections(
 /// ||left^T matrix||_2: how far the matrix stretches this direction.
 double gainAlong(std::span<const double> left, std::span<const double> matrix, std::int64_t cols);
 
-} // namespace nanscope
+} // namespace nanscope::replay

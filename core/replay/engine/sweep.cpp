@@ -10,11 +10,11 @@
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
-Result<std::vector<double>> readBatch(const Tensor& tensor)
+Result<std::vector<double>> readBatch(const tensorfile::Tensor& tensor)
 {
     const auto shape = tensor.matrices();
     std::vector<double> values(static_cast<std::size_t>(shape.batch * shape.elements()));
@@ -63,13 +63,13 @@ Cell emptyCell(const Capture& capture, const CellRequest& request)
 /// One capture with its input read, and the fp64 outputs that distances are told from.
 struct Bench
 {
-    const CaptureFile& file;
+    const tensorfile::CaptureFile& file;
     std::vector<double> input;
     std::vector<std::vector<SingularDirection>> directions;
     std::map<std::string, std::vector<std::vector<double>>> reference; ///< by variant
 };
 
-Bench makeBench(const CaptureFile& file, std::vector<double> input)
+Bench makeBench(const tensorfile::CaptureFile& file, std::vector<double> input)
 {
     auto directions = signalDirections(file.input.matrices(), input);
     return {file, std::move(input), std::move(directions), {}};
@@ -179,7 +179,7 @@ public:
 
     Result<void> capture(const CaptureRef& wanted)
     {
-        auto file = openCapture(wanted);
+        auto file = tensorfile::openCapture(wanted);
         if (!file) {
             return failAll(wanted.path, file.error());
         }
@@ -282,7 +282,7 @@ private:
 } // namespace
 
 Result<Cell> replayCell(
-    const CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel)
+    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel)
 {
     auto input = readBatch(capture.input);
     if (!input) {
@@ -311,4 +311,4 @@ Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, co
     return {};
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

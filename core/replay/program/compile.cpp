@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 Emitter::Emitter(const Variant& variant, const MatrixShape& shape, const CompileOptions& options)
     : m_variant(variant)
@@ -185,4 +185,4 @@ Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape,
     return e.take();
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

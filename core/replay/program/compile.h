@@ -6,7 +6,7 @@
 
 #include "core/replay/program/program.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// A program under construction: appends instructions and buffers, knows the orientation of X and which side products
 /// are taken on.
@@ -84,4 +84,4 @@ void emitSteps(Emitter& e, std::optional<BufferId> gram);
 /// From the last step to the output.
 void emitExit(Emitter& e);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -7,7 +7,7 @@
 
 #include "core/replay/program/compile.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -143,4 +143,4 @@ void emitExit(Emitter& e)
     e.program().output = output;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -8,7 +8,7 @@
 #include "core/replay/program/compile.h"
 #include "core/replay/program/formats.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -182,4 +182,4 @@ void emitSteps(Emitter& e, std::optional<BufferId> gram)
     }
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

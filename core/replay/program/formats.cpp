@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -153,4 +153,4 @@ double stepUlps(Precision format, double value, int ulps)
     return roundTo(format, value + ulps * spacing(format, std::abs(value)));
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -7,7 +7,7 @@
 
 #include "core/model/dtype.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// Rounds each element to the format, to nearest and ties to even: subnormals kept, overflow to infinity, NaN stays
 /// NaN. fp32 and fp64 leave floats as they are.
@@ -21,4 +21,4 @@ double roundTo(Precision format, double value);
 /// and zero stay as they are.
 double stepUlps(Precision format, double value, int ulps);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/program/program.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 std::int64_t Program::workspaceBytes(std::size_t elementSize) const
 {
@@ -48,4 +48,4 @@ std::vector<OpTrace> opsOf(const Program& program)
     return traces;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

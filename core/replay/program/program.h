@@ -11,7 +11,7 @@
 #include "core/model/cell.h"
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// Index into Program::buffers, below Program::scalarCount, into Program::vectorLengths.
 using BufferId = int;
@@ -126,4 +126,4 @@ Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape,
 /// Name and size of each op, one per scan slot, without scans; sizes are in the capture's own orientation.
 std::vector<OpTrace> opsOf(const Program& program);
 
-} // namespace nanscope
+} // namespace nanscope::replay

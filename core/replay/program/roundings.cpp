@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 std::vector<Rounding> envelopeOf(Lowering own)
 {
@@ -43,4 +43,4 @@ std::string describe(const Rounding& rounding)
     return text;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

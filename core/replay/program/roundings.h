@@ -7,7 +7,7 @@
 
 #include "core/replay/program/program.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// The roundings a result is held against: what was written itself first, then the other lowering, a compiler's, the
 /// norm in fp32, one ulp on the norm either way, one on the input, and the iteration taken on the other side.
@@ -16,4 +16,4 @@ std::vector<Rounding> envelopeOf(Lowering own);
 /// "fused", "eager, norm +1 ulp".
 std::string describe(const Rounding& rounding);
 
-} // namespace nanscope
+} // namespace nanscope::replay

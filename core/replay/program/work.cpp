@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 std::string workOf(const Program& program)
 {
@@ -26,4 +26,4 @@ std::string workOf(const Program& program)
     return text;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -4,7 +4,7 @@
 
 #include "core/replay/variants/published.h"
 
-namespace nanscope::published {
+namespace nanscope::replay::published {
 
 std::vector<Variant> emergingVariants()
 {
@@ -68,4 +68,4 @@ std::vector<Variant> emergingVariants()
     };
 }
 
-} // namespace nanscope::published
+} // namespace nanscope::replay::published

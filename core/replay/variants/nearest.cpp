@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::vector<std::string_view> nearest(
     return result;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// The `count` candidates that are nearest to `word`: those that hold three letters or more of it whole, then those
 /// that differ least by edit distance; equals in the order given.
 std::vector<std::string_view> nearest(
     std::string_view word, const std::vector<std::string_view>& candidates, std::size_t count);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -4,7 +4,7 @@
 
 #include "core/replay/variants/published.h"
 
-namespace nanscope::published {
+namespace nanscope::replay::published {
 
 namespace {
 
@@ -174,4 +174,4 @@ std::vector<Variant> projectVariants()
     return all;
 }
 
-} // namespace nanscope::published
+} // namespace nanscope::replay::published

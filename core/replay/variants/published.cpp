@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace nanscope::published {
+namespace nanscope::replay::published {
 
 Variant named(Variant v, std::string name, std::string title, std::string source)
 {
@@ -126,4 +126,4 @@ std::vector<Variant> firstVariants()
     return all;
 }
 
-} // namespace nanscope::published
+} // namespace nanscope::replay::published

@@ -9,7 +9,7 @@
 
 #include "core/replay/variants/variant.h"
 
-namespace nanscope::published {
+namespace nanscope::replay::published {
 
 using Schedule = std::vector<Coefficients>;
 
@@ -40,4 +40,4 @@ std::vector<Variant> firstVariants();
 std::vector<Variant> projectVariants(); ///< of dion, modded-nanogpt, nanochat, DeepSpeed, Turbo-Muon and others
 std::vector<Variant> emergingVariants(); ///< of NVIDIA-NeMo/Emerging-Optimizers
 
-} // namespace nanscope::published
+} // namespace nanscope::replay::published

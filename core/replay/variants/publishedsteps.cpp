@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/variants/published.h"
 
-namespace nanscope::published {
+namespace nanscope::replay::published {
 
 const Schedule& jordan()
 {
@@ -73,4 +73,4 @@ const Schedule& cans()
     return steps;
 }
 
-} // namespace nanscope::published
+} // namespace nanscope::replay::published

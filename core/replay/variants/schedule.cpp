@@ -8,7 +8,7 @@
 #include "core/replay/variants/scheduleslack.h"
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -163,4 +163,4 @@ std::array<double, 2> outputRange(std::span<const Coefficients> steps)
     return {low, high};
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

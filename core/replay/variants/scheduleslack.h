@@ -6,7 +6,7 @@
 
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// The largest value that the iterate can have on entry of each step where it starts anywhere in (0, 1].
 std::vector<double> largestOnEntry(std::span<const Coefficients> steps);
@@ -16,4 +16,4 @@ std::vector<double> largestOnEntry(std::span<const Coefficients> steps);
 /// section 1.7).
 double slackOfSchedule(std::span<const Coefficients> steps);
 
-} // namespace nanscope
+} // namespace nanscope::replay

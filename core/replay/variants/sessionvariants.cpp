@@ -11,7 +11,7 @@
 #include "core/base/text.h"
 #include "core/replay/variants/variantjson.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -25,13 +25,13 @@ bool computeTheSame(const Variant& one, const Variant& other)
     return differingKeys(one, other).empty();
 }
 
-tl::unexpected<Error> contradiction(const Session& session, const Variant& kept, const Variant& known)
+tl::unexpected<Error> contradiction(const session::Session& session, const Variant& kept, const Variant& known)
 {
     return failure(ErrorKind::usage, keptOtherwise(kept, known), session.path().string());
 }
 
 /// One variant of the name it is kept under.
-Result<Variant> definitionOf(const StoredVariant& stored)
+Result<Variant> definitionOf(const session::StoredVariant& stored)
 {
     return variantsFromText(stored.definition).and_then([&](std::vector<Variant> read) -> Result<Variant> {
         if (read.size() != 1 || read.front().name != stored.name) {
@@ -47,20 +47,20 @@ std::string leftOut(const std::string& name, const std::string& why)
     return fmt::format("The variant '{}' that the session keeps is left out: {}", name.substr(0, longestName), why);
 }
 
-std::optional<Variant> keptAs(const std::vector<StoredVariant>& stored, const std::string& name)
+std::optional<Variant> keptAs(const std::vector<session::StoredVariant>& stored, const std::string& name)
 {
-    const auto found = std::ranges::find(stored, name, &StoredVariant::name);
+    const auto found = std::ranges::find(stored, name, &session::StoredVariant::name);
     const auto read = found == stored.end() ? Result<Variant>(failure(ErrorKind::format, "")) : definitionOf(*found);
     return read ? std::optional(*read) : std::nullopt;
 }
 
-bool isKept(const std::vector<StoredVariant>& stored, const std::string& name)
+bool isKept(const std::vector<session::StoredVariant>& stored, const std::string& name)
 {
-    return std::ranges::find(stored, name, &StoredVariant::name) != stored.end();
+    return std::ranges::find(stored, name, &session::StoredVariant::name) != stored.end();
 }
 
 /// Whether cells of this name are of what the name stands for now.
-bool holds(const std::vector<StoredVariant>& stored, const std::string& name)
+bool holds(const std::vector<session::StoredVariant>& stored, const std::string& name)
 {
     const auto known = findVariant(name);
     if (!known) {
@@ -81,7 +81,7 @@ std::string keptOtherwise(const Variant& kept, const Variant& other)
         kept.name, differText(differingKeys(kept, other)));
 }
 
-Result<KeptVariants> keptVariants(const Session& session)
+Result<KeptVariants> keptVariants(const session::Session& session)
 {
     const auto stored = session.variants();
     if (!stored) {
@@ -101,7 +101,7 @@ Result<KeptVariants> keptVariants(const Session& session)
     return kept;
 }
 
-Result<std::vector<std::string>> takeVariants(const Session& session)
+Result<std::vector<std::string>> takeVariants(const session::Session& session)
 {
     auto kept = keptVariants(session);
     if (!kept) {
@@ -120,7 +120,7 @@ Result<std::vector<std::string>> takeVariants(const Session& session)
     return std::move(kept->leftOut);
 }
 
-Result<std::vector<std::string>> keepVariants(Session& session, const std::vector<std::string>& names)
+Result<std::vector<std::string>> keepVariants(session::Session& session, const std::vector<std::string>& names)
 {
     const auto stored = session.variants();
     if (!stored) {
@@ -151,7 +151,7 @@ Result<std::vector<std::string>> keepVariants(Session& session, const std::vecto
     return notes;
 }
 
-Result<std::vector<Cell>> cellsThatHold(const Session& session)
+Result<std::vector<Cell>> cellsThatHold(const session::Session& session)
 {
     auto cells = session.cells();
     const auto stored = session.variants();
@@ -169,4 +169,4 @@ Result<std::vector<Cell>> cellsThatHold(const Session& session)
     return cells;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -16,7 +16,7 @@
 #include "core/replay/variants/published.h"
 #include "core/replay/variants/variantjson.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -252,4 +252,4 @@ Result<const Variant*> findVariant(std::string_view name)
             fmt::join(nearest(name, names, 3), ", ")));
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

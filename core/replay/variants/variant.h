@@ -13,7 +13,7 @@
 #include "core/model/cell.h"
 #include "core/model/dtype.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// p(s) = a s + b s^3 + c s^5 on every singular value s.
 using Coefficients = std::array<double, 3>;
@@ -140,4 +140,4 @@ std::vector<double> divergenceLimits(std::span<const Coefficients> steps);
 /// Smallest and largest magnitude of the schedule's output over sigma in [0.01, 1].
 std::array<double, 2> outputRange(std::span<const Coefficients> steps);
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -12,7 +12,7 @@
 
 #include "core/replay/variants/variantjson.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -153,4 +153,4 @@ Result<std::vector<std::string>> addVariantFile(const std::filesystem::path& pat
     return names;
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

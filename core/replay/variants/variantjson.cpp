@@ -14,7 +14,7 @@
 
 #include "core/replay/variants/nearest.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 namespace {
 
@@ -312,4 +312,4 @@ Result<Variant> variantFromJson(const Json& json)
     return checkVariant(*variant).map([&] { return std::move(*variant); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::replay

@@ -13,7 +13,7 @@
 
 #include "core/replay/variants/variant.h"
 
-namespace nanscope {
+namespace nanscope::replay {
 
 /// Every field of it, as variantFromJson() reads it.
 nlohmann::ordered_json variantToJson(const Variant& variant);
@@ -42,4 +42,4 @@ std::string differText(const std::vector<std::string>& keys);
 /// A file of variants is a few kilobytes; a larger one is not read.
 constexpr std::uintmax_t maxVariantFileBytes = std::uintmax_t {1} << 20;
 
-} // namespace nanscope
+} // namespace nanscope::replay

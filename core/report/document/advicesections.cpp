@@ -241,12 +241,12 @@ Blocks reproduce(const ReportFacts& facts)
         return {Paragraph {own("not recorded.")}};
     }
     // The place on the reporter's disk helps nobody and may name them; the folder's own name is enough.
-    const auto run = shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);
+    const auto run = platform::shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);
     const auto files = variantFileWords(facts.input.variantFiles, facts.options.redact);
     std::vector<std::string> lines {fmt::format("nanscope diagnose {}{}{}", run, files, ranWords(facts.input.ran)),
         fmt::format("nanscope sweep {} --capture {}{}{} --precision "
                     "fp64,fp32,tf32,bf16,fp16",
-            run, shellQuoted(facts.capture->file), files, sweepVariants(*facts.verdict))};
+            run, platform::shellQuoted(facts.capture->file), files, sweepVariants(*facts.verdict))};
     if (auto expected = expectation(*facts.verdict); !expected.empty()) {
         lines.push_back(std::move(expected));
     }

@@ -11,7 +11,7 @@
 #include "core/report/pictures/svg.h"
 #include "core/report/report.h"
 
-namespace nanscope {
+namespace nanscope::report {
 struct Reproducer;
 }
 

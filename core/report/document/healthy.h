@@ -4,7 +4,7 @@
 
 #include "core/model/verdict.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 /// A control: finite in and out, and nothing about it is suspect. A finite output that is not what the variants give
 /// has that role, too, but is of another kind.
@@ -15,4 +15,4 @@ inline bool isHealthy(const CaptureVerdict& verdict)
             || verdict.rule == RuleId::tooLittleToCompare);
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

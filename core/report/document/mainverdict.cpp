@@ -4,7 +4,7 @@
 
 #include "core/report/report.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis)
 {
@@ -38,4 +38,4 @@ const Capture* mainCapture(const ReportInput& input)
     return found == captures.end() ? nullptr : &*found;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

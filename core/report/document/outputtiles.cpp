@@ -4,17 +4,17 @@
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 std::optional<TileMap> outputTiles(const ReportInput& input)
 {
     const auto* capture = mainCapture(input);
-    const auto file = capture != nullptr ? openCapture(*capture) : failure(ErrorKind::io, "no capture");
+    const auto file = capture != nullptr ? tensorfile::openCapture(*capture) : failure(ErrorKind::io, "no capture");
     if (!file || !file->output) {
         return std::nullopt;
     }
-    auto map = tileTensor(*file->output, shownBatch(*capture));
+    auto map = tensorfile::tileTensor(*file->output, shownBatch(*capture));
     return map ? std::optional(std::move(*map)) : std::nullopt;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -65,9 +65,9 @@ std::set<ReportSection> allReportSections()
     return all;
 }
 
-int report::sectionNumber(ReportSection section)
+int sectionNumber(ReportSection section)
 {
     return entryOf(section).number;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

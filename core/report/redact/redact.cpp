@@ -9,7 +9,7 @@
 #include "core/report/redact/redactwords.h"
 #include "core/report/report.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -373,4 +373,4 @@ std::vector<Redaction> redactionsIn(const std::string& text)
     return redactor.made();
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -10,7 +10,7 @@
 
 #include "core/report/report.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 /// How often each kind of private text was replaced.
 struct RedactionCounts
@@ -103,4 +103,4 @@ std::string redact(const std::string& text, RedactionCounts& counts);
 /// Those of a whole report, which has each of them hidden.
 std::vector<Suspicion> suspicionsOf(const ReportInput& input, const ReportOptions& options);
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -13,7 +13,7 @@
 
 #include <re2/set.h>
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -477,4 +477,4 @@ std::vector<int> rulesThatMayMatch(const std::string& line)
     return which;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -12,7 +12,7 @@
 
 #include "core/report/redact/redaction.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 /// The whole match, then what its parentheses hold.
 using RuleGroups = std::span<const re2::StringPiece>;
@@ -63,4 +63,4 @@ bool isNoModule(RuleGroups groups); ///< of Python
 bool isHostWithDomain(RuleGroups groups); ///< in the first group
 bool isNodeList(RuleGroups groups); ///< a name and its numbers
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -13,7 +13,7 @@
 
 #include "core/report/redact/redactrules.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -529,4 +529,4 @@ std::vector<std::string_view> randomLooking(std::string_view line)
     return found;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope {
+namespace nanscope::report {
 
 /// Names that also mean something else would tear holes into the text, so only tell-tale ones count.
 bool tellTale(const std::string& host);
@@ -32,4 +32,4 @@ std::string_view privatePart(std::string_view match, std::string& with);
 /// compilers and files that a log is full of.
 std::vector<std::string_view> randomLooking(std::string_view line);
 
-} // namespace nanscope
+} // namespace nanscope::report

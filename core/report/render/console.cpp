@@ -9,7 +9,7 @@
 
 #include "core/base/text.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 namespace {
 
@@ -102,4 +102,4 @@ std::vector<std::string> consoleAround(
     return result;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -7,7 +7,7 @@
 
 #include "core/model/model.h"
 
-namespace nanscope {
+namespace nanscope::report {
 
 /// Where a log names a capture; nullptr where none does.
 const Event* namingEvent(const RunData& run, const std::string& capture);
@@ -17,4 +17,4 @@ const Event* namingEvent(const RunData& run, const std::string& capture);
 std::vector<std::string> consoleAround(
     const RunData& run, const std::string& capture, std::size_t before, std::size_t after);
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -194,11 +194,11 @@ std::string toHtml(const Document& document)
 
 } // namespace nanscope::report
 
-namespace nanscope {
+namespace nanscope::report {
 
 std::string htmlReport(const ReportInput& input, const ReportOptions& options)
 {
     return report::toHtml(report::documentOf(input, options));
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

@@ -205,7 +205,7 @@ std::string toMarkdown(const Document& document, const std::string& imageStem)
 
 } // namespace nanscope::report
 
-namespace nanscope {
+namespace nanscope::report {
 
 std::string markdownReport(const ReportInput& input, const ReportOptions& options)
 {
@@ -231,4 +231,4 @@ std::vector<Redaction> reportRedactions(const ReportInput& input, const ReportOp
     return report::documentOf(input, options).redactions;
 }
 
-} // namespace nanscope
+} // namespace nanscope::report

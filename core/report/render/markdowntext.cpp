@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace nanscope::markdown {
+namespace nanscope::report::markdown {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::string destination(std::string_view path)
     return result;
 }
 
-} // namespace nanscope::markdown
+} // namespace nanscope::report::markdown

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nanscope::markdown {
+namespace nanscope::report::markdown {
 
 /// For running text and table cells.
 std::string plain(std::string_view text);
@@ -21,4 +21,4 @@ std::string tableRow(const std::vector<std::string>& cells);
 /// A link destination or a part of one.
 std::string destination(std::string_view path);
 
-} // namespace nanscope::markdown
+} // namespace nanscope::report::markdown

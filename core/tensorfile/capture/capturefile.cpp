@@ -19,7 +19,7 @@
 #include "core/tensorfile/scan/scanstream.h"
 #include "core/tensorfile/tensorsource.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -143,7 +143,7 @@ void takeSidecar(const simdjson::dom::object& object, CaptureFile& file)
 void readSidecar(const std::filesystem::path& path, CaptureFile& capture)
 {
     constexpr std::uint64_t largest = std::uint64_t {1} << 20;
-    const auto file = FileReader::open(std::filesystem::path(path).replace_extension(".json"));
+    const auto file = platform::FileReader::open(std::filesystem::path(path).replace_extension(".json"));
     if (!file) {
         return;
     }
@@ -268,7 +268,7 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     return result;
 }
 
-Result<std::vector<Scan>> scanChecked(const Tensor& tensor, const std::shared_ptr<const FileReader>& file)
+Result<std::vector<Scan>> scanChecked(const Tensor& tensor, const std::shared_ptr<const platform::FileReader>& file)
 {
     auto scanned = scanVerifying(tensor, file);
     if (!scanned) {
@@ -290,7 +290,7 @@ Result<std::vector<Scan>> scanChecked(const Tensor& tensor, const std::shared_pt
 using PendingScan = std::future<Result<std::vector<Scan>>>;
 
 /// A second thread pays where scanning takes longer than starting one.
-PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const FileReader>& opened)
+PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened)
 {
     constexpr std::int64_t elementsPerThread = std::int64_t {1} << 22;
     if (!file.output) {
@@ -307,7 +307,7 @@ PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const
     return std::async(std::launch::deferred, scan);
 }
 
-Result<void> scanOpened(CaptureFile& file, const std::shared_ptr<const FileReader>& opened)
+Result<void> scanOpened(CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened)
 {
     const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
     auto outputScan = startOutputScan(file, opened);
@@ -324,7 +324,7 @@ Result<void> scanOpened(CaptureFile& file, const std::shared_ptr<const FileReade
 }
 
 /// Opens the file once: the identity is that of what `opened` holds, whatever lies under the path by now.
-Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const FileReader>& opened)
+Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const platform::FileReader>& opened)
 {
     if (wanted.empty()) {
         return failure(ErrorKind::refused,
@@ -347,13 +347,13 @@ Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const F
 
 Result<CaptureFile> openCapture(const CaptureRef& wanted)
 {
-    std::shared_ptr<const FileReader> opened;
+    std::shared_ptr<const platform::FileReader> opened;
     return openWanted(wanted, opened);
 }
 
 Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit)
 {
-    std::shared_ptr<const FileReader> opened;
+    std::shared_ptr<const platform::FileReader> opened;
     auto file = openWanted(wanted, opened);
     if (!file) {
         return tl::make_unexpected(file.error());
@@ -376,12 +376,12 @@ Result<void> scanCapture(CaptureFile& file)
     if (!reopened) {
         return tl::make_unexpected(reopened.error());
     }
-    return scanOpened(file, std::make_shared<const FileReader>(std::move(*reopened)));
+    return scanOpened(file, std::make_shared<const platform::FileReader>(std::move(*reopened)));
 }
 
 Result<CaptureFile> readCapture(const std::filesystem::path& path, const std::function<bool(const Capture&)>& known)
 {
-    std::shared_ptr<const FileReader> opened;
+    std::shared_ptr<const platform::FileReader> opened;
     auto file = openWanted(path, opened);
     if (!file || (known && known(file->capture))) {
         return file;
@@ -389,4 +389,4 @@ Result<CaptureFile> readCapture(const std::filesystem::path& path, const std::fu
     return scanOpened(*file, opened).map([&] { return std::move(*file); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

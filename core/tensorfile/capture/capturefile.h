@@ -14,7 +14,7 @@
 #include "core/model/captureref.h"
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// A capture with its tensors within reach. Formats: the dion wrapper's dict (input, output, rank, shape, dtype,
 /// epsilon), any dict with a tensor `input` (also X, x, update, grad) and perhaps `output` (also Y, y), or a bare
@@ -52,4 +52,4 @@ Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wan
 Result<CaptureFile> readCapture(
     const std::filesystem::path& path, const std::function<bool(const Capture&)>& known = {});
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

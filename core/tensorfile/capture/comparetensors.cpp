@@ -12,7 +12,7 @@
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/tensorstream.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -64,7 +64,8 @@ std::uint64_t bitsAt(const std::byte* bits, std::size_t index, std::size_t width
 class MatrixComparison
 {
 public:
-    MatrixComparison(const Tensor& a, const Tensor& b, std::int64_t batch, std::shared_ptr<const FileReader> fileB)
+    MatrixComparison(
+        const Tensor& a, const Tensor& b, std::int64_t batch, std::shared_ptr<const platform::FileReader> fileB)
         : m_a(a)
         , m_b(b)
         , m_batch(batch)
@@ -193,7 +194,7 @@ private:
     const Tensor& m_a;
     const Tensor& m_b;
     std::int64_t m_batch;
-    std::shared_ptr<const FileReader> m_fileB;
+    std::shared_ptr<const platform::FileReader> m_fileB;
     std::size_t m_width;
     bool m_transposed = false;
     std::int64_t m_first = -1;
@@ -203,13 +204,13 @@ private:
     std::vector<double> m_valuesB;
 };
 
-Result<std::shared_ptr<const FileReader>> openFileOf(const Tensor& tensor)
+Result<std::shared_ptr<const platform::FileReader>> openFileOf(const Tensor& tensor)
 {
     if (tensor.source() == nullptr) {
         return failure(ErrorKind::usage, "The tensor belongs to no file");
     }
     return tensor.source()->reopen().map(
-        [](FileReader file) { return std::make_shared<const FileReader>(std::move(file)); });
+        [](platform::FileReader file) { return std::make_shared<const platform::FileReader>(std::move(file)); });
 }
 
 std::string whyNotComparable(const Tensor& a, const Tensor& b)
@@ -296,4 +297,4 @@ Result<std::vector<TensorDifference>> compareCaptures(const CaptureFile& a, cons
     return differences;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

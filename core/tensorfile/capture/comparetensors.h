@@ -13,7 +13,7 @@
 
 #include "core/tensorfile/capture/capturefile.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// Distances of finite elements whose bits differ, in steps from one number of the tensor's own type to the next.
 struct UlpCounts
@@ -64,4 +64,4 @@ Result<std::vector<TensorDifference>> compareCaptures(const CaptureFile& a, cons
 /// Steps between two bit patterns of a floating type that are both finite; none for another type.
 std::optional<std::uint64_t> ulpDistance(DType dtype, std::uint64_t a, std::uint64_t b);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

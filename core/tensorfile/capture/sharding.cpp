@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -240,4 +240,4 @@ ShardPlace shardPlace(
     return place;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

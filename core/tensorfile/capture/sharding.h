@@ -13,7 +13,7 @@
 
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// How one dimension of the mesh holds the tensor.
 struct Placement
@@ -104,4 +104,4 @@ std::string rankOrderProblem(const Sharding& sharding, const std::vector<std::in
 ShardPlace shardPlace(
     const DeviceMesh& mesh, const Result<std::vector<std::int64_t>>& ranks, std::optional<std::int64_t> captureRank);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -10,7 +10,7 @@
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -129,7 +129,7 @@ Result<Header> parseHeader(std::string_view text)
     return header;
 }
 
-Result<Header> readHeader(const FileReader& file)
+Result<Header> readHeader(const platform::FileReader& file)
 {
     std::array<std::byte, 12> start {};
     const auto prefix = std::span(start).first(std::min<std::uint64_t>(start.size(), file.size()));
@@ -169,7 +169,7 @@ Shape columnMajorStrides(const Shape& shape)
     return strides;
 }
 
-Result<Tensor> makeArray(const std::filesystem::path& path, const FileReader& file, const Header& header)
+Result<Tensor> makeArray(const std::filesystem::path& path, const platform::FileReader& file, const Header& header)
 {
     std::int64_t bytes = static_cast<std::int64_t>(sizeOf(header.dtype));
     for (const auto extent : header.shape) {
@@ -195,7 +195,7 @@ Result<Tensor> makeArray(const std::filesystem::path& path, const FileReader& fi
 
 } // namespace
 
-Result<TensorFile> openNpy(const std::filesystem::path& path, const FileReader& file)
+Result<TensorFile> openNpy(const std::filesystem::path& path, const platform::FileReader& file)
 {
     auto tensor = readHeader(file).and_then([&](const Header& header) { return makeArray(path, file, header); });
     if (!tensor) {
@@ -209,4 +209,4 @@ Result<TensorFile> openNpy(const std::filesystem::path& path, const FileReader& 
         FileKind::npy, PickleValue {std::make_shared<const Tensor>(std::move(*tensor))}, "npy-" + hash.hex(), {}};
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

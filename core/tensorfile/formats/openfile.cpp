@@ -9,7 +9,7 @@
 #include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/tensorsource.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -54,7 +54,7 @@ auto notTensors(std::string_view start)
     return failure(ErrorKind::format, "This is no file of torch.save (1.6 or newer), safetensors or numpy.save");
 }
 
-Result<TensorFile> dispatch(const std::filesystem::path& path, const FileReader& file)
+Result<TensorFile> dispatch(const std::filesystem::path& path, const platform::FileReader& file)
 {
     if (file.size() == 0) {
         return failure(ErrorKind::truncated, "The file is empty; check whether the disk was full when it was written");
@@ -80,13 +80,14 @@ Result<TensorFile> dispatch(const std::filesystem::path& path, const FileReader&
 
 } // namespace
 
-Result<TensorFile> openTensorFile(const std::filesystem::path& path, std::shared_ptr<const FileReader>& opened)
+Result<TensorFile> openTensorFile(
+    const std::filesystem::path& path, std::shared_ptr<const platform::FileReader>& opened)
 {
     constexpr std::uint64_t edges = 4096; // holds all headers of a dump
-    return FileReader::open(path)
-        .and_then([](FileReader file) { return file.keepEdges(edges).map([&] { return std::move(file); }); })
-        .and_then([&](FileReader file) {
-            opened = std::make_shared<const FileReader>(std::move(file));
+    return platform::FileReader::open(path)
+        .and_then([](platform::FileReader file) { return file.keepEdges(edges).map([&] { return std::move(file); }); })
+        .and_then([&](platform::FileReader file) {
+            opened = std::make_shared<const platform::FileReader>(std::move(file));
             return guarded([&] { return dispatch(path, *opened); });
         })
         .map_error([&](Error error) { return withPath(std::move(error), path); });
@@ -94,7 +95,7 @@ Result<TensorFile> openTensorFile(const std::filesystem::path& path, std::shared
 
 Result<TensorFile> openTensorFile(const std::filesystem::path& path)
 {
-    std::shared_ptr<const FileReader> opened;
+    std::shared_ptr<const platform::FileReader> opened;
     return openTensorFile(path, opened);
 }
 
@@ -104,4 +105,4 @@ bool looksLikeTensorFile(const std::filesystem::path& path)
     return std::find(known.begin(), known.end(), lowerExtension(path)) != known.end();
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -11,7 +11,7 @@
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -150,7 +150,7 @@ Result<PickleDict> readTensors(
     return dict;
 }
 
-Result<std::uint64_t> headerSize(const FileReader& file)
+Result<std::uint64_t> headerSize(const platform::FileReader& file)
 {
     std::array<std::byte, 8> length;
     if (auto read = file.readAt(0, length); !read) {
@@ -169,7 +169,7 @@ Result<std::uint64_t> headerSize(const FileReader& file)
 
 } // namespace
 
-Result<TensorFile> openSafetensors(const std::filesystem::path& path, const FileReader& file)
+Result<TensorFile> openSafetensors(const std::filesystem::path& path, const platform::FileReader& file)
 {
     constexpr std::uint64_t lengthSize = 8;
     const auto size = headerSize(file);
@@ -197,4 +197,4 @@ Result<TensorFile> openSafetensors(const std::filesystem::path& path, const File
     return TensorFile {FileKind::safetensors, PickleValue {std::move(*dict)}, "safetensors-" + hash.hex(), {}};
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

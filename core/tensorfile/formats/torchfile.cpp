@@ -8,7 +8,7 @@
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -36,7 +36,7 @@ Result<std::string> findPrefix(const ZipDirectory& directory)
     return found->substr(0, found->size() - pickleName.size());
 }
 
-Result<bool> readBigEndian(const FileReader& file, const ZipDirectory& directory, const std::string& prefix)
+Result<bool> readBigEndian(const platform::FileReader& file, const ZipDirectory& directory, const std::string& prefix)
 {
     const auto* entry = directory.find(prefix + "byteorder");
     if (entry == nullptr) {
@@ -71,7 +71,8 @@ void addStorages(Tensor::Source& source, const ZipDirectory& directory, const st
     }
 }
 
-Result<std::string> identify(const FileReader& file, const ZipDirectory& directory, std::span<const std::byte> pickle)
+Result<std::string> identify(
+    const platform::FileReader& file, const ZipDirectory& directory, std::span<const std::byte> pickle)
 {
     ContentHash hash;
     hash.add(file.size());
@@ -90,7 +91,7 @@ Result<std::string> identify(const FileReader& file, const ZipDirectory& directo
 }
 
 Result<std::vector<std::byte>> readPickle(
-    const FileReader& file, const ZipDirectory& directory, const std::string& prefix)
+    const platform::FileReader& file, const ZipDirectory& directory, const std::string& prefix)
 {
     const auto* entry = directory.find(prefix + std::string(pickleName));
     if (entry->size > largestPickle) {
@@ -99,8 +100,8 @@ Result<std::vector<std::byte>> readPickle(
     return readZipEntry(file, directory, *entry);
 }
 
-Result<TensorFile> assemble(
-    const std::filesystem::path& path, const FileReader& file, const ZipDirectory& directory, const std::string& prefix)
+Result<TensorFile> assemble(const std::filesystem::path& path, const platform::FileReader& file,
+    const ZipDirectory& directory, const std::string& prefix)
 {
     const auto pickle = readPickle(file, directory, prefix);
     const auto bigEndian = readBigEndian(file, directory, prefix);
@@ -124,7 +125,7 @@ Result<TensorFile> assemble(
 
 } // namespace
 
-Result<TensorFile> openTorchZip(const std::filesystem::path& path, const FileReader& file)
+Result<TensorFile> openTorchZip(const std::filesystem::path& path, const platform::FileReader& file)
 {
     const auto directory = readZipDirectory(file);
     if (!directory) {
@@ -135,4 +136,4 @@ Result<TensorFile> openTorchZip(const std::filesystem::path& path, const FileRea
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -8,7 +8,7 @@
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/zipwriter.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -62,7 +62,7 @@ Result<void> checkSizes(const std::vector<Part>& parts)
 
 Result<void> writeParts(const std::filesystem::path& path, const std::vector<Part>& parts)
 {
-    auto file = AtomicFile::create(path);
+    auto file = platform::AtomicFile::create(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
@@ -94,4 +94,4 @@ Result<void> writePt(
     });
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

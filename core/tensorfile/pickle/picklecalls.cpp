@@ -7,7 +7,7 @@
 #include "core/tensorfile/bytes.h"
 #include "core/tensorfile/tensorsource.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -305,4 +305,4 @@ Result<NodeId> PickleCalls::call(NodeId callable, NodeId arguments)
     return callKnown(global, arguments, 0);
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -4,7 +4,7 @@
 
 #include "core/tensorfile/pickle/picklegraph.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// Makes nodes, and carries out the few calls that are allowed, on a graph under construction.
 class PickleCalls
@@ -46,4 +46,4 @@ private:
     std::shared_ptr<const Tensor::Source> m_source;
 };
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -9,7 +9,7 @@
 #include "core/tensorfile/pickle/picklemesh.h"
 #include "core/tensorfile/pickle/recordfields.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -217,4 +217,4 @@ std::size_t chargeOf(const Sharding& sharding)
     return itself + sharding.shape.size() / 2 + 4 * sharding.placements.size() + 8 * sharding.mesh.dims.size();
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

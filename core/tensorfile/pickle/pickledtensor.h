@@ -8,7 +8,7 @@
 #include "core/tensorfile/capture/sharding.h"
 #include "core/tensorfile/pickle/picklegraph.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// The tensor that an object of such a class wraps, found in its state.
 std::optional<NodeId> wrappedTensor(const PickleGraph& graph, RecordClass type, NodeId state);
@@ -20,4 +20,4 @@ Sharding readSharding(const PickleGraph& graph, NodeId wrapper, NodeId state, co
 /// Objects of a pickle that would take the same room.
 std::size_t chargeOf(const Sharding& sharding);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -11,7 +11,7 @@
 
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// What a name in a pickle may stand for. Everything that is not here is opaque.
 enum class Known : std::uint8_t {
@@ -139,4 +139,4 @@ Result<PickleGraph> readPickleGraph(std::span<const std::byte> pickle, std::shar
 /// become opaque, and are noted as such.
 Result<PickleValue> unfold(PickleGraph& graph);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

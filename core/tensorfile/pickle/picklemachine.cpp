@@ -7,7 +7,7 @@
 
 #include "core/tensorfile/bytes.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -314,4 +314,4 @@ PickleMachine::Step PickleMachine::stackGlobal()
     return push(m_calls.makeGlobal(m_graph.text(moduleNode), m_graph.text(nameNode)));
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -8,7 +8,7 @@
 #include "core/tensorfile/pickle/picklecalls.h"
 #include "core/tensorfile/pickle/picklereader.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// The stack machine that a pickle is a program for, reduced to building data.
 class PickleMachine
@@ -68,4 +68,4 @@ private:
     std::vector<NodeId> m_memo;
 };
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -7,7 +7,7 @@
 
 #include "core/tensorfile/bytes.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -196,4 +196,4 @@ std::string readMesh(const RecordFields& fields, DeviceMesh& mesh)
     return readPlace(fields, mesh) ? std::string() : "it names a place that its mesh does not have";
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

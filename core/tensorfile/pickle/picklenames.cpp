@@ -5,7 +5,7 @@
 
 #include "core/tensorfile/pickle/picklegraph.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -136,4 +136,4 @@ std::string_view nameOf(RecordClass record)
     return found == recordClasses.end() ? "object" : found->name;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -6,7 +6,7 @@
 
 #include "core/tensorfile/pickle/picklemachine.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -344,4 +344,4 @@ Result<PickleGraph> readPickleGraph(std::span<const std::byte> pickle, std::shar
     return graph;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

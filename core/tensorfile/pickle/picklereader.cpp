@@ -6,7 +6,7 @@
 
 #include "core/tensorfile/bytes.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 Result<std::span<const std::byte>> PickleReader::take(std::uint64_t size)
 {
@@ -45,4 +45,4 @@ Result<std::string_view> PickleReader::line()
     return rest.substr(0, end);
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// Takes arguments of opcodes off the front of a pickle.
 class PickleReader
@@ -31,4 +31,4 @@ private:
     std::size_t m_at = 0;
 };
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

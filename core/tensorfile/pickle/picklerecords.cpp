@@ -3,7 +3,7 @@
 #include "core/tensorfile/pickle/picklecalls.h"
 #include "core/tensorfile/pickle/pickledtensor.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 Result<NodeId> PickleCalls::makeRecord(RecordClass type, NodeId arguments)
 {
@@ -43,4 +43,4 @@ Result<NodeId> PickleCalls::rebuildWrapper(std::span<const NodeId> arguments)
     return charge(chargeOf(*sharding)).and_then([&] { return makeTensorNode(tensor.withSharding(sharding)); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -7,7 +7,7 @@
 
 #include "core/tensorfile/pickle/picklegraph.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -169,4 +169,4 @@ Result<PickleValue> unfold(PickleGraph& graph)
     return Unfolding(graph).value(graph.root, 0);
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

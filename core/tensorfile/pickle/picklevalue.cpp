@@ -4,7 +4,7 @@
 
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 const PickleValue* PickleValue::find(std::string_view key) const
 {
@@ -19,4 +19,4 @@ const PickleValue* PickleValue::find(std::string_view key) const
     return found == dict->end() ? nullptr : &found->second;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

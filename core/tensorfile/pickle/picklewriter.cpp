@@ -9,7 +9,7 @@
 #include "core/tensorfile/bytes.h"
 #include "core/tensorfile/tensorsource.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -169,4 +169,4 @@ std::vector<std::byte> writePickle(const std::vector<std::pair<std::string, Valu
     return writer.take();
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -101,4 +101,4 @@ std::optional<std::span<const NodeId>> RecordFields::items(std::string_view name
     return isSequence ? std::optional(m_graph->items(m_graph->nodes[*found])) : std::nullopt;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

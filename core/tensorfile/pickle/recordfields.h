@@ -8,7 +8,7 @@
 
 #include "core/tensorfile/pickle/picklegraph.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 std::optional<std::int64_t> readInteger(const PickleGraph& graph, NodeId id);
 
@@ -44,4 +44,4 @@ private:
     std::span<const NodeId> m_arguments;
 };
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

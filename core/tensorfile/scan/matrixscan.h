@@ -10,7 +10,7 @@
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/scan/scankernels.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 struct BfloatBits
 {
@@ -151,4 +151,4 @@ private:
     ValueClass m_class = ValueClass::normal;
 };
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

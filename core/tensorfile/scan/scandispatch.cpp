@@ -5,7 +5,7 @@
 
 #include "core/tensorfile/scan/scankernels.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -36,4 +36,4 @@ const ScanKernels& scanKernels()
     return kernels;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

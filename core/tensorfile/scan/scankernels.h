@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// What one pass over a run of numbers adds up to. Magnitudes are bit patterns without the sign: they order like
 /// the numbers they stand for.
@@ -57,4 +57,4 @@ extern const ScanKernels avx512Kernels;
 /// The fastest that this CPU runs. NANSCOPE_ISA=baseline or avx2 asks for less.
 const ScanKernels& scanKernels();
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -9,7 +9,7 @@
 #include "core/platform/platform.h"
 #include "core/tensorfile/scan/scantensor.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 struct ScannedTensor
 {
@@ -19,6 +19,6 @@ struct ScannedTensor
 
 /// Scans every matrix and, in the same pass, verifies the checksum where the tensor is its whole storage. `file` is
 /// the tensor's own, if it is open already.
-Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const FileReader> file = nullptr);
+Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file = nullptr);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -10,7 +10,7 @@
 #include "core/tensorfile/scan/scanstream.h"
 #include "core/tensorfile/tensorstream.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -102,7 +102,7 @@ Scan scanMemory(std::span<const T> data, std::int64_t rows, std::int64_t cols, b
 
 } // namespace
 
-Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const FileReader> file)
+Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file)
 {
     if (!isReal(tensor.dtype())) {
         return failure(
@@ -163,4 +163,4 @@ double smallestNormal(Precision precision)
     return 0x1p-126;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

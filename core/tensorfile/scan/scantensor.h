@@ -10,7 +10,7 @@
 #include "core/model/scan.h"
 #include "core/tensorfile/tensorfile.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// Scans every matrix of a tensor of any floating or integer type, strides honoured, at memory speed where rows
 /// are contiguous.
@@ -36,4 +36,4 @@ Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch);
 /// Smallest normal magnitude of a format: 2^-1022, 2^-126, 2^-126, 2^-126, 2^-14 for fp64 fp32 tf32 bf16 fp16.
 double smallestNormal(Precision precision);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

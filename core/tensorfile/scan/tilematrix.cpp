@@ -10,7 +10,7 @@
 #include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/tensorstream.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -180,4 +180,4 @@ Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch)
                                      : tileStream<double>(*stream, tensor, batch);
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

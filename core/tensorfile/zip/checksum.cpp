@@ -17,7 +17,7 @@
 
 #include "core/tensorfile/bytes.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -26,7 +26,7 @@ constexpr std::uint64_t edge = std::uint64_t {1} << 20;
 constexpr std::uint64_t sample = std::uint64_t {64} << 10;
 constexpr std::uint64_t samples = 64;
 
-Result<void> addRange(ContentHash& hash, const FileReader& file, std::uint64_t begin, std::uint64_t end)
+Result<void> addRange(ContentHash& hash, const platform::FileReader& file, std::uint64_t begin, std::uint64_t end)
 {
     std::vector<std::byte> buffer(std::min<std::uint64_t>(end - begin, 128 << 10));
     for (auto at = begin; at < end; at += buffer.size()) {
@@ -111,7 +111,7 @@ std::string ContentHash::hex() const
     return text;
 }
 
-Result<void> addContents(ContentHash& hash, const FileReader& file)
+Result<void> addContents(ContentHash& hash, const platform::FileReader& file)
 {
     const auto size = file.size();
     hash.add(size);
@@ -130,4 +130,4 @@ Result<void> addContents(ContentHash& hash, const FileReader& file)
     return addRange(hash, file, size - edge, size);
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -13,7 +13,7 @@
 #include "core/base/result.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// CRC-32 as zip files use it, continued from `crc` (0 to begin with).
 std::uint32_t updateCrc32(std::uint32_t crc, std::span<const std::byte> bytes);
@@ -39,6 +39,6 @@ private:
 
 /// Hashes contents where no directory states checksums: all of a file up to 64 MiB, beyond that its first and
 /// last MiB and 64 samples of 64 KiB evenly spread.
-Result<void> addContents(ContentHash& hash, const FileReader& file);
+Result<void> addContents(ContentHash& hash, const platform::FileReader& file);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

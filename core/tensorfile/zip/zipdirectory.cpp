@@ -12,7 +12,7 @@
 #include "core/tensorfile/bytes.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 namespace {
 
@@ -63,7 +63,8 @@ std::optional<std::size_t> findEnd(std::span<const std::byte> tail)
     return std::nullopt;
 }
 
-Result<DirectoryPlace> readEnd64(const FileReader& file, std::uint64_t recordOffset, std::uint64_t locatorOffset)
+Result<DirectoryPlace> readEnd64(
+    const platform::FileReader& file, std::uint64_t recordOffset, std::uint64_t locatorOffset)
 {
     std::array<std::byte, end64Size> record;
     if (recordOffset > locatorOffset || locatorOffset - recordOffset < end64Size) {
@@ -79,7 +80,7 @@ Result<DirectoryPlace> readEnd64(const FileReader& file, std::uint64_t recordOff
         loadLittle<std::uint64_t>(record.data() + 32), recordOffset};
 }
 
-Result<DirectoryPlace> placeFrom(const FileReader& file, std::span<const std::byte> tail, std::size_t end)
+Result<DirectoryPlace> placeFrom(const platform::FileReader& file, std::span<const std::byte> tail, std::size_t end)
 {
     const auto* record = tail.data() + end;
     const auto endOffset = file.size() - tail.size() + end;
@@ -90,7 +91,7 @@ Result<DirectoryPlace> placeFrom(const FileReader& file, std::span<const std::by
         loadLittle<std::uint16_t>(record + 10), endOffset};
 }
 
-Result<DirectoryPlace> findDirectory(const FileReader& file)
+Result<DirectoryPlace> findDirectory(const platform::FileReader& file)
 {
     // The record is last unless a comment follows it, so a small read nearly always does.
     for (const std::uint64_t reach : {std::uint64_t {1024}, endSize + locatorSize + 0xffff}) {
@@ -259,7 +260,7 @@ const ZipEntry* ZipDirectory::find(const std::string& name) const
     return found == entries.end() ? nullptr : &*found;
 }
 
-Result<ZipDirectory> readZipDirectory(const FileReader& file)
+Result<ZipDirectory> readZipDirectory(const platform::FileReader& file)
 {
     const auto place = findDirectory(file);
     if (!place) {
@@ -296,7 +297,7 @@ Result<ZipDirectory> readZipDirectory(const FileReader& file)
     return directory;
 }
 
-Result<std::uint64_t> locateZipEntry(const FileReader& file, const ZipEntry& entry)
+Result<std::uint64_t> locateZipEntry(const platform::FileReader& file, const ZipEntry& entry)
 {
     std::vector<std::byte> header(localSize + entry.name.size());
     if (auto read = file.readAt(entry.headerOffset, header); !read) {
@@ -316,7 +317,7 @@ Result<std::uint64_t> locateZipEntry(const FileReader& file, const ZipEntry& ent
 }
 
 Result<std::vector<std::byte>> readZipEntry(
-    const FileReader& file, const ZipDirectory& directory, const ZipEntry& entry)
+    const platform::FileReader& file, const ZipDirectory& directory, const ZipEntry& entry)
 {
     const auto begin = locateZipEntry(file, entry);
     if (!begin) {
@@ -333,4 +334,4 @@ Result<std::vector<std::byte>> readZipEntry(
     return bytes;
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -12,7 +12,7 @@
 #include "core/base/result.h"
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 struct ZipEntry
 {
@@ -33,13 +33,13 @@ struct ZipDirectory
 };
 
 /// Refuses names that repeat or lead out of the archive, entries that overlap, and compressed or encrypted ones.
-Result<ZipDirectory> readZipDirectory(const FileReader& file);
+Result<ZipDirectory> readZipDirectory(const platform::FileReader& file);
 
 /// Offset of an entry's first byte, after its local header was found to agree with the directory.
-Result<std::uint64_t> locateZipEntry(const FileReader& file, const ZipEntry& entry);
+Result<std::uint64_t> locateZipEntry(const platform::FileReader& file, const ZipEntry& entry);
 
 /// Contents of a small entry, its checksum verified where the directory states any.
 Result<std::vector<std::byte>> readZipEntry(
-    const FileReader& file, const ZipDirectory& directory, const ZipEntry& entry);
+    const platform::FileReader& file, const ZipDirectory& directory, const ZipEntry& entry);
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -9,7 +9,7 @@
 #include "core/tensorfile/bytes.h"
 #include "core/tensorfile/zip/checksum.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 struct ZipWriter::Part
 {
@@ -145,4 +145,4 @@ Result<void> ZipWriter::finish()
     return write(m_central).and_then([&] { return write(end); }).and_then([&] { return m_file.commit(); });
 }
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -9,7 +9,7 @@
 
 #include "core/platform/platform.h"
 
-namespace nanscope {
+namespace nanscope::tensorfile {
 
 /// A file as a zip holds it once it is compressed.
 struct DeflatedBytes
@@ -24,7 +24,7 @@ DeflatedBytes deflated(std::span<const std::byte> bytes);
 class ZipWriter
 {
 public:
-    explicit ZipWriter(AtomicFile file)
+    explicit ZipWriter(platform::AtomicFile file)
         : m_file(std::move(file))
     { }
 
@@ -39,10 +39,10 @@ private:
     void noteCentral(const Part& part);
     Result<void> write(std::span<const std::byte> bytes);
 
-    AtomicFile m_file;
+    platform::AtomicFile m_file;
     std::vector<std::byte> m_central;
     std::uint64_t m_offset = 0;
     std::uint64_t m_entries = 0;
 };
 
-} // namespace nanscope
+} // namespace nanscope::tensorfile

@@ -49,7 +49,10 @@ public:
         return *this;
     }
 
-    std::vector<AdvisoryMatch> matches() const { return matchAdvisories(builtInAdvisories(), factsOf(run, verdicts)); }
+    std::vector<AdvisoryMatch> matches() const
+    {
+        return diagnose::matchAdvisories(diagnose::builtInAdvisories(), diagnose::factsOf(run, verdicts));
+    }
 
     std::optional<AdvisoryMatch> match(std::string_view id) const
     {
@@ -79,7 +82,7 @@ std::string advisory(const std::string& rules, const std::string& id = "mine")
 
 TEST(Advisories, ThoseThatAreBuiltInCanBeReadAndDifferInId)
 {
-    const auto& all = builtInAdvisories();
+    const auto& all = diagnose::builtInAdvisories();
     ASSERT_GE(all.size(), 15U);
     std::set<std::string> ids;
     for (const auto& one : all) {
@@ -234,7 +237,8 @@ TEST(Advisories, ARunOfLogsAloneMatchesNothingThatAsksForACall)
 {
     RunData run;
     run.settings = {settingOf("packages.quack_kernels", "0.4.1"), settingOf("gpu.capability", "12.0")};
-    EXPECT_THAT(matchAdvisories(builtInAdvisories(), factsOf(run, {})), ::testing::IsEmpty());
+    EXPECT_THAT(
+        diagnose::matchAdvisories(diagnose::builtInAdvisories(), diagnose::factsOf(run, {})), ::testing::IsEmpty());
 }
 
 TEST(Advisories, CallRulesAskTheShapeTheFormatAndTheContents)
@@ -251,15 +255,15 @@ TEST(Advisories, CallRulesAskTheShapeTheFormatAndTheContents)
 
 TEST(Advisories, AUsersFileAddsAndReplaces)
 {
-    const auto mine = parseAdvisories(wrapped(advisory(R"(, "shape": {"square": false})") + ","
+    const auto mine = diagnose::parseAdvisories(wrapped(advisory(R"(, "shape": {"square": false})") + ","
         + advisory(R"(, "packages": [{"name": "quack", "versions": "*"}])", "gns-autotune")));
     ASSERT_TRUE(mine) << mine.error().what;
-    const auto all = joinAdvisories(builtInAdvisories(), *mine);
-    EXPECT_EQ(all.size(), builtInAdvisories().size() + 1);
+    const auto all = diagnose::joinAdvisories(diagnose::builtInAdvisories(), *mine);
+    EXPECT_EQ(all.size(), diagnose::builtInAdvisories().size() + 1);
     EXPECT_EQ(all.back().id, "mine");
-    EXPECT_EQ(std::ranges::count(all, "gns-autotune", &Advisory::id), 1);
+    EXPECT_EQ(std::ranges::count(all, "gns-autotune", &diagnose::Advisory::id), 1);
     Scene scene;
-    const auto matches = matchAdvisories(*mine, factsOf(scene.run, scene.verdicts));
+    const auto matches = diagnose::matchAdvisories(*mine, diagnose::factsOf(scene.run, scene.verdicts));
     ASSERT_EQ(matches.size(), 1U);
     EXPECT_EQ(matches[0].id, "mine");
     EXPECT_EQ(matches[0].dated, "2026-01-02");
@@ -284,7 +288,7 @@ TEST(Advisories, BadFilesAreRefusedInOneSentence)
         {wrapped(R"({"id": "x"})"), "\"title\" must be"},
     };
     for (const auto& [text, reason] : bad) {
-        const auto read = parseAdvisories(text);
+        const auto read = diagnose::parseAdvisories(text);
         ASSERT_FALSE(read) << text;
         EXPECT_THAT(read.error().what, HasSubstr(reason)) << text;
         EXPECT_EQ(read.error().what.find('\n'), std::string::npos);
@@ -295,7 +299,7 @@ TEST(Advisories, ARefusedFileIsNamed)
 {
     const auto path = std::filesystem::path(::testing::TempDir()) / "advisories_refused.json";
     std::ofstream(path) << "{}";
-    const auto read = readAdvisories(path);
+    const auto read = diagnose::readAdvisories(path);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().path, path.string());
 }

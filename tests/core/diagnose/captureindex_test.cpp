@@ -56,17 +56,17 @@ public:
 
     std::vector<std::string> clean(std::size_t of) const
     {
-        return namesOf(CaptureIndex(run).cleanWithInputOf(run.captures[of]));
+        return namesOf(diagnose::CaptureIndex(run).cleanWithInputOf(run.captures[of]));
     }
 
     std::vector<std::string> controls(std::size_t of) const
     {
-        return namesOf(CaptureIndex(run).controlsOf(run.captures[of], 3));
+        return namesOf(diagnose::CaptureIndex(run).controlsOf(run.captures[of], 3));
     }
 
     std::vector<std::string> before(std::size_t of, std::size_t most = 8) const
     {
-        return namesOf(CaptureIndex(run).before(run.captures[of], most));
+        return namesOf(diagnose::CaptureIndex(run).before(run.captures[of], most));
     }
 
     RunData run;
@@ -106,7 +106,7 @@ TEST(CaptureIndex, NamesEveryVerdictsCapture)
     Dumps run;
     run.add({0, 7, 1}, 1);
     run.add({0, 7, 2}, 2);
-    const CaptureIndex index(run.run);
+    const diagnose::CaptureIndex index(run.run);
     CaptureVerdict verdict;
     verdict.capture = "2.pt";
     verdict.captureId = 2;
@@ -131,7 +131,7 @@ TEST(CaptureIndex, ControlsAreThoseThatALookAtEachOneFinds)
     for (std::size_t of = 0; of < captures.size(); ++of) {
         std::vector<std::string> expected;
         for (const auto& other : captures) {
-            if (isControlOf(other, captures[of]) && expected.size() < 3) {
+            if (diagnose::isControlOf(other, captures[of]) && expected.size() < 3) {
                 expected.push_back(other.file);
             }
         }
@@ -164,7 +164,7 @@ TEST(CaptureIndex, ThousandsTakeNoTime)
     for (int i = 0; i < 20'000; ++i) {
         run.add({i % 8, i % 8, i}, 1.0 + i, i % 4 == 0);
     }
-    const CaptureIndex index(run.run);
+    const diagnose::CaptureIndex index(run.run);
     for (const auto& capture : run.run.captures) {
         EXPECT_THAT(index.cleanWithInputOf(capture), IsEmpty());
         EXPECT_LE(index.controlsOf(capture, 3).size(), 3U);

@@ -142,7 +142,7 @@ TEST(P3, SaysWhatIsMissing)
 
 TEST(Gpus, AreKnownByTheNamesThatDriversGive)
 {
-    using cards::Capability;
+    using diagnose::cards::Capability;
     for (const auto& [name, major, minor] : std::vector<std::tuple<std::string, int, int>> {{"NVIDIA GB10", 12, 1},
              {"NVIDIA GeForce RTX 5090", 12, 0}, {"NVIDIA RTX PRO 6000 Blackwell Server Edition", 12, 0},
              {"NVIDIA B200", 10, 0}, {"NVIDIA H200", 9, 0}, {"NVIDIA GH200 480GB", 9, 0}, {"NVIDIA L40S", 8, 9},
@@ -150,31 +150,31 @@ TEST(Gpus, AreKnownByTheNamesThatDriversGive)
              {"NVIDIA GeForce RTX 4070 Ti", 8, 9}, {"NVIDIA A10", 8, 6}, {"NVIDIA GeForce RTX 3090", 8, 6},
              {"NVIDIA A30", 8, 0}, {"Quadro RTX 4000", 7, 5}, {"NVIDIA GeForce RTX 2080 Ti", 7, 5},
              {"Tesla V100-PCIE-32GB", 7, 0}, {"Tesla P4", 6, 1}, {"Tesla P100-PCIE-16GB", 6, 0}}) {
-        const auto found = cards::capabilityOf(name);
+        const auto found = diagnose::cards::capabilityOf(name);
         ASSERT_TRUE(found) << name;
         EXPECT_EQ(*found, (Capability {major, minor})) << name;
     }
-    EXPECT_FALSE(cards::capabilityOf("AMD Instinct MI300X"));
-    EXPECT_FALSE(cards::capabilityOf("NVIDIA T400")) << "not a T4";
+    EXPECT_FALSE(diagnose::cards::capabilityOf("AMD Instinct MI300X"));
+    EXPECT_FALSE(diagnose::cards::capabilityOf("NVIDIA T400")) << "not a T4";
 }
 
 TEST(Gpus, CapabilitiesAreReadInEverySpelling)
 {
     for (const auto* text : {"8.6", "(8, 6)", "sm_86", "[8,6]"}) {
-        const auto gpu = cards::leastGpu(runWith({}, {}, {setting("env.gpu.capability", text)}));
+        const auto gpu = diagnose::cards::leastGpu(runWith({}, {}, {setting("env.gpu.capability", text)}));
         ASSERT_TRUE(gpu) << text;
-        EXPECT_EQ(gpu->capability, (cards::Capability {8, 6})) << text;
+        EXPECT_EQ(gpu->capability, (diagnose::cards::Capability {8, 6})) << text;
     }
-    EXPECT_EQ(cards::leastGpu(runWith({}, {}, {setting("gpu.capability", "sm_120")}))->capability,
-        (cards::Capability {12, 0}));
-    EXPECT_FALSE(cards::leastGpu(runWith({}, {}, {setting("gpu.capability", "good")})));
+    EXPECT_EQ(diagnose::cards::leastGpu(runWith({}, {}, {setting("gpu.capability", "sm_120")}))->capability,
+        (diagnose::cards::Capability {12, 0}));
+    EXPECT_FALSE(diagnose::cards::leastGpu(runWith({}, {}, {setting("gpu.capability", "good")})));
 }
 
 TEST(Formats, AreReadUnderTheirManyNames)
 {
     const auto of = [](const std::string& name, const std::string& value) {
         const RunData run = runWith({}, {}, {setting(name, value)});
-        const auto formats = cards::formatsOf(run);
+        const auto formats = diagnose::cards::formatsOf(run);
         return std::vector<bool> {formats.fp32 != nullptr, formats.bf16 != nullptr, formats.fp16 != nullptr};
     };
     for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>> {

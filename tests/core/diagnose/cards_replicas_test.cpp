@@ -24,9 +24,9 @@ protected:
         const auto name = fmt::format("dion_nan_capture_rank{}_shape{}_pid{}_{}.pt", rank, shapeText(shape), 100 + rank,
             1792231455000 + static_cast<std::int64_t>(m_run.captures.size()));
         const auto bytes = std::as_bytes(std::span(values));
-        const TensorToWrite input {"input", DType::float32, shape, {bytes.begin(), bytes.end()}};
-        ASSERT_TRUE(writePt(m_folder / name, {{"input", input}, {"rank", std::int64_t {rank}}}));
-        auto file = readCapture(m_folder / name);
+        const tensorfile::TensorToWrite input {"input", DType::float32, shape, {bytes.begin(), bytes.end()}};
+        ASSERT_TRUE(tensorfile::writePt(m_folder / name, {{"input", input}, {"rank", std::int64_t {rank}}}));
+        auto file = tensorfile::readCapture(m_folder / name);
         ASSERT_TRUE(file) << sentence(file.error());
         file->capture.path = (m_folder / name).string();
         m_run.captures.push_back(file->capture);

@@ -10,7 +10,7 @@
 namespace nanscope {
 namespace {
 
-using cards::findSpikeRule;
+using diagnose::cards::findSpikeRule;
 using testing::HasSubstr;
 
 /// `count` values of 1, then the given ones, then ten of 1.
@@ -154,7 +154,7 @@ TEST(P12, BelievesTheTrainersOwnMonitor)
 TEST(SpikeRules, AreFoundByName)
 {
     EXPECT_EQ((*findSpikeRule("olmo"))->factor, 6);
-    EXPECT_EQ(cards::defaultSpikeRule().name, "llm-foundry");
+    EXPECT_EQ(diagnose::cards::defaultSpikeRule().name, "llm-foundry");
     const auto unknown = findSpikeRule("olmoe");
     ASSERT_FALSE(unknown);
     EXPECT_EQ(unknown.error().kind, ErrorKind::usage);
@@ -255,8 +255,8 @@ TEST(P14, TheDetectorsAttemptsWereLeftOut)
 {
     auto run = runWith({seriesOf("loss", 1, constant(100, 2.5))});
     for (std::int64_t step = 40; step < 50; ++step) {
-        const NanMessage said {step, false, step - 39, step - 39, 2.5, 39};
-        run.events.push_back(eventOf(EventKind::nanLoss, step, textOf(said, NanAction::skip), step));
+        const probe::NanMessage said {step, false, step - 39, step - 39, 2.5, 39};
+        run.events.push_back(eventOf(EventKind::nanLoss, step, probe::textOf(said, probe::NanAction::skip), step));
     }
     EXPECT_EQ(cardOf(run, "P14").reason, "10 steps were left out in a row, from step 41 to 50");
 }

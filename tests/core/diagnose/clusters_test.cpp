@@ -47,7 +47,7 @@ public:
         return *this;
     }
 
-    std::vector<Cluster> clusters() const { return clustersOf(run, verdicts); }
+    std::vector<Cluster> clusters() const { return diagnose::clustersOf(run, verdicts); }
 
     RunData run;
     std::vector<CaptureVerdict> verdicts;

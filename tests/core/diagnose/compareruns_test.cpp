@@ -25,14 +25,15 @@ RunData runOf(const std::string& name, std::int64_t first, const std::vector<dou
     return run;
 }
 
-Trace traceOfValues(const std::vector<double>& values)
+diagnose::Trace traceOfValues(const std::vector<double>& values)
 {
-    return traceOf(runOf("loss", 1, values), "loss");
+    return diagnose::traceOf(runOf("loss", 1, values), "loss");
 }
 
 TEST(CompareRuns, TheFirstStepThatDiffers)
 {
-    const auto out = compareRuns(runOf("loss", 1, {3.25, 2.5, 2.25, 2}), runOf("loss", 1, {3.25, 2.5, 2.5, 8}));
+    const auto out =
+        diagnose::compareRuns(runOf("loss", 1, {3.25, 2.5, 2.25, 2}), runOf("loss", 1, {3.25, 2.5, 2.5, 8}));
     ASSERT_THAT(out.series, SizeIs(1));
     const auto& loss = out.series[0];
     EXPECT_EQ(loss.common, 4);
@@ -47,8 +48,8 @@ TEST(CompareRuns, TheFirstStepThatDiffers)
 
 TEST(CompareRuns, NanEqualsNanAndNothingElse)
 {
-    EXPECT_EQ(compareRuns(runOf("loss", 1, {nan, inf}), runOf("loss", 1, {nan, inf})).first(), nullptr);
-    const auto out = compareRuns(runOf("loss", 1, {2, nan, nan}), runOf("loss", 1, {2, 2, inf}));
+    EXPECT_EQ(diagnose::compareRuns(runOf("loss", 1, {nan, inf}), runOf("loss", 1, {nan, inf})).first(), nullptr);
+    const auto out = diagnose::compareRuns(runOf("loss", 1, {2, nan, nan}), runOf("loss", 1, {2, 2, inf}));
     EXPECT_EQ(out.series[0].differing, 2);
     EXPECT_EQ(out.series[0].first->first.step, 2);
     EXPECT_FALSE(out.series[0].largest) << "NaN is no distance";
@@ -56,10 +57,10 @@ TEST(CompareRuns, NanEqualsNanAndNothingElse)
 
 TEST(CompareRuns, OnlyCommonStepsAreHeldAgainstEachOther)
 {
-    const auto out = compareRuns(runOf("loss", 1, {1, 2, 3, 4}), runOf("loss", 3, {3, 4, 5}));
+    const auto out = diagnose::compareRuns(runOf("loss", 1, {1, 2, 3, 4}), runOf("loss", 3, {3, 4, 5}));
     EXPECT_EQ(out.series[0].common, 2);
     EXPECT_EQ(out.first(), nullptr);
-    const auto shifted = compareRuns(runOf("loss", 0, {1, 2, 3}), runOf("loss", 1, {1, 2, 3}), 1);
+    const auto shifted = diagnose::compareRuns(runOf("loss", 0, {1, 2, 3}), runOf("loss", 1, {1, 2, 3}), 1);
     EXPECT_EQ(shifted.series[0].common, 3) << "one counts from 0, the other from 1";
     EXPECT_EQ(shifted.first(), nullptr);
 }
@@ -77,25 +78,27 @@ std::vector<double> falling(int decimals)
 
 TEST(CompareRuns, AsTheCoarserLogPrints)
 {
-    EXPECT_EQ(decimalsOf(traceOfValues({2.3456, 1.0, nan})), 4);
-    EXPECT_EQ(decimalsOf(traceOfValues({65536, 32768})), 0);
-    EXPECT_EQ(decimalsOf(traceOfValues({1.0 / 3})), std::nullopt);
-    const auto same = compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, falling(2)));
+    EXPECT_EQ(diagnose::decimalsOf(traceOfValues({2.3456, 1.0, nan})), 4);
+    EXPECT_EQ(diagnose::decimalsOf(traceOfValues({65536, 32768})), 0);
+    EXPECT_EQ(diagnose::decimalsOf(traceOfValues({1.0 / 3})), std::nullopt);
+    const auto same = diagnose::compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, falling(2)));
     EXPECT_EQ(same.series[0].decimals, 2);
     EXPECT_EQ(same.first(), nullptr);
     auto other = falling(2);
     other[7] += 0.01;
-    EXPECT_EQ(compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, other)).first()->first->first.step, 8);
-    const auto full = compareRuns(runOf("loss", 1, {1.0 / 3}), runOf("loss", 1, {1.0 / 3 + 1e-12}));
+    EXPECT_EQ(
+        diagnose::compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, other)).first()->first->first.step, 8);
+    const auto full = diagnose::compareRuns(runOf("loss", 1, {1.0 / 3}), runOf("loss", 1, {1.0 / 3 + 1e-12}));
     EXPECT_NE(full.first(), nullptr);
 }
 
 TEST(CompareRuns, AFewRoundValuesAreNoPrecision)
 {
-    const auto loss = compareRuns(runOf("loss", 1, constant(50, 2.0)), runOf("loss", 1, constant(50, 2.4999)));
+    const auto loss =
+        diagnose::compareRuns(runOf("loss", 1, constant(50, 2.0)), runOf("loss", 1, constant(50, 2.4999)));
     ASSERT_NE(loss.first(), nullptr);
     EXPECT_EQ(loss.series[0].differing, 50);
-    EXPECT_NE(compareRuns(runOf("lr", 1, {3e-4}), runOf("lr", 1, {3.4e-4})).first(), nullptr);
+    EXPECT_NE(diagnose::compareRuns(runOf("lr", 1, {3e-4}), runOf("lr", 1, {3.4e-4})).first(), nullptr);
 }
 
 TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
@@ -107,13 +110,13 @@ TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
     auto b = a;
     b.series[1].points[1].value = nan;
     b.series[1].points[1].state = PointState::nan;
-    const auto out = compareRuns(a, b);
+    const auto out = diagnose::compareRuns(a, b);
     ASSERT_NE(out.first(), nullptr);
     EXPECT_EQ(out.first()->rank, 1);
     EXPECT_EQ(out.first()->first->first.step, 2);
     auto unranked = runOf("loss", 1, {1, 2, 4});
     unranked.series[0].rank.reset();
-    EXPECT_EQ(compareRuns(runOf("loss", 1, {1, 2, 3}), unranked).series.at(0).differing, 1) << "one of each";
+    EXPECT_EQ(diagnose::compareRuns(runOf("loss", 1, {1, 2, 3}), unranked).series.at(0).differing, 1) << "one of each";
 }
 
 TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)
@@ -126,7 +129,7 @@ TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)
     b.series.push_back(seriesOf("tokens_per_second", 1, {8, 8, 8}));
     a.series.push_back(seriesOf("z_loss", 1, {7}));
     b.series.push_back(seriesOf("mfu", 1, {7}));
-    const auto out = compareRuns(a, b);
+    const auto out = diagnose::compareRuns(a, b);
     ASSERT_NE(out.first(), nullptr);
     EXPECT_EQ(out.first()->name, "grad_norm");
     EXPECT_THAT(out.series, SizeIs(2)) << "clocks are not compared";
@@ -140,7 +143,7 @@ TEST(CompareRuns, SettingsThatDiffer)
     RunData b;
     a.settings = {{"lr", "3e-4", {}, "a.log", 1}, {"seed", "1", {}, "a.log", 2}, {"only", "x", {}, "a.log", 3}};
     b.settings = {{"lr", "6e-4", {}, "b.log", 1}, {"seed", "2", {}, "b.log", 2}, {"seed", "1", {}, "b.log", 9}};
-    const auto out = compareRuns(a, b);
+    const auto out = diagnose::compareRuns(a, b);
     ASSERT_THAT(out.settings, SizeIs(2));
     EXPECT_EQ(out.settings[0].name, "lr");
     EXPECT_EQ(out.settings[0].b->value, "6e-4");
@@ -148,28 +151,32 @@ TEST(CompareRuns, SettingsThatDiffer)
     EXPECT_FALSE(out.settings[1].b);
     EXPECT_EQ(out.sameSettings, 1) << "the last word counts";
     b.settings.clear();
-    EXPECT_THAT(compareRuns(a, b).settings, IsEmpty()) << "a log without its configuration differs in nothing known";
+    EXPECT_THAT(diagnose::compareRuns(a, b).settings, IsEmpty())
+        << "a log without its configuration differs in nothing known";
 }
 
 TEST(CompareRuns, TellsWhichRunShowsNoSettings)
 {
     auto a = runOf("loss", 1, {1});
     auto b = a;
-    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y").substr(0, 54),
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y").substr(0, 54),
         "Settings are not compared: neither x nor y shows any; ");
     a.settings = {{"lr", "1e-3", {}, "config.json", 2}};
-    EXPECT_EQ(compareRuns(a, b).settingsOfA, 1);
-    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y").substr(0, 41), "Settings are not compared: y shows none; ");
-    EXPECT_EQ(settingsSentence(compareRuns(b, a), "x", "y").substr(0, 41), "Settings are not compared: x shows none; ");
+    EXPECT_EQ(diagnose::compareRuns(a, b).settingsOfA, 1);
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y").substr(0, 41),
+        "Settings are not compared: y shows none; ");
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(b, a), "x", "y").substr(0, 41),
+        "Settings are not compared: x shows none; ");
     b.settings = a.settings;
-    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "The one setting of both runs is equal");
+    EXPECT_EQ(
+        diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y"), "The one setting of both runs is equal");
     b.settings.push_back({"seed", "1", {}, "config.json", 3});
     b.settings.push_back({"bf16", "true", {}, "config.json", 4});
-    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "2 settings differ, 1 is equal");
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y"), "2 settings differ, 1 is equal");
     a.settings.push_back({"seed", "2", {}, "config.json", 3});
-    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "2 settings differ, 1 is equal");
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y"), "2 settings differ, 1 is equal");
     a.settings[1].value = "1";
-    EXPECT_EQ(settingsSentence(compareRuns(a, b), "x", "y"), "1 setting differs, 2 are equal");
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y"), "1 setting differs, 2 are equal");
 }
 
 } // namespace

@@ -26,7 +26,7 @@ struct Matrix
             }
         }
     }
-    DamagePattern describe() const { return describeDamage(values, rows, cols); }
+    DamagePattern describe() const { return diagnose::describeDamage(values, rows, cols); }
 };
 
 TEST(DamagePattern, NothingIsDamaged)

@@ -38,7 +38,7 @@ struct Matrix
         }
         return *this;
     }
-    DamagePattern pattern() const { return describeDamage(values, rows, cols); }
+    DamagePattern pattern() const { return diagnose::describeDamage(values, rows, cols); }
     std::string_view name() const { return nanscope::name(pattern().shape); }
     std::string text() const { return pattern().text; }
 
@@ -187,7 +187,7 @@ TEST(DamageNames, TheOnlyDamagedMatrixOfABatchIsNamed)
             std::fill_n(output.begin() + static_cast<std::ptrdiff_t>(element * 24), 24, NAN);
         }
         const auto path = writeFrameCapture(folder / "x.pt", {3, 4, 6}, waveValues(72), output);
-        return damagePatterns(openCapture(path).value()).value();
+        return diagnose::damagePatterns(tensorfile::openCapture(path).value()).value();
     };
     const auto one = write({1});
     EXPECT_EQ(one[1].text, "every value is NaN; the other 2 matrices of the batch are finite");
@@ -197,22 +197,22 @@ TEST(DamageNames, TheOnlyDamagedMatrixOfABatchIsNamed)
 
 TEST(DamageTally, BlocksAreExactOrNone)
 {
-    DamageTally tally(100, 200);
+    diagnose::DamageTally tally(100, 200);
     for (std::int64_t r = 10; r < 20; ++r) {
         for (std::int64_t c = 60; c < 140; ++c) {
-            tally.add(r, c, Damage::posInf);
+            tally.add(r, c, diagnose::Damage::posInf);
         }
     }
-    const BadBlocks expected {{0, 10, 20, 100}, {0, 60, 140, 200}, {0, 0, 0, 0, 1, 0, 0, 0, 0}};
+    const replay::BadBlocks expected {{0, 10, 20, 100}, {0, 60, 140, 200}, {0, 0, 0, 0, 1, 0, 0, 0, 0}};
     EXPECT_EQ(tally.blocks(3), expected);
     EXPECT_EQ(tally.blocks(2), std::nullopt);
-    tally.add(99, 199, Damage::nan);
+    tally.add(99, 199, diagnose::Damage::nan);
     EXPECT_EQ(tally.blocks(3), std::nullopt);
-    EXPECT_EQ(badElements(tally.blocks(4).value()), 801);
-    EXPECT_EQ(DamageTally(3, 4).blocks(1), (BadBlocks {{0, 3}, {0, 4}, {0}}));
+    EXPECT_EQ(replay::badElements(tally.blocks(4).value()), 801);
+    EXPECT_EQ(diagnose::DamageTally(3, 4).blocks(1), (replay::BadBlocks {{0, 3}, {0, 4}, {0}}));
     // Too large to remember each element: nothing is said, and no memory taken.
-    DamageTally huge(1 << 16, 1 << 16);
-    huge.add(1, 1, Damage::nan);
+    diagnose::DamageTally huge(1 << 16, 1 << 16);
+    huge.add(1, 1, diagnose::Damage::nan);
     EXPECT_EQ(huge.blocks(8), std::nullopt);
 }
 

@@ -26,14 +26,15 @@ auto says(const std::string& words)
 class DetectorLogs : public ::testing::Test
 {
 protected:
-    DetectorReplay replay(const std::string& text, std::int64_t patience)
+    diagnose::DetectorReplay replay(const std::string& text, std::int64_t patience)
     {
         m_folder.write("train.log", text);
-        const auto run = readRun(m_folder.path());
+        const auto run = ingest::readRun(m_folder.path());
         EXPECT_TRUE(run) << (run ? "" : run.error().what);
-        const auto all = run ? replayDetector(*run, {{.maxConsecutive = patience}}) : std::vector<DetectorReplay>();
+        const auto all = run ? diagnose::replayDetector(*run, {{.maxConsecutive = patience}})
+                             : std::vector<diagnose::DetectorReplay>();
         EXPECT_THAT(all, SizeIs(1));
-        return all.empty() ? DetectorReplay {} : all.front();
+        return all.empty() ? diagnose::DetectorReplay {} : all.front();
     }
 
     TemporaryFolder m_folder;
@@ -55,7 +56,7 @@ TEST_F(DetectorLogs, EveryStepOnItsLineIsChecked)
     ASSERT_TRUE(answer.stop);
     EXPECT_EQ(answer.stop->step, 3) << "numbered as printed";
     EXPECT_EQ(answer.stop->line.source, "train.log:3");
-    EXPECT_EQ(answer.afterwards.outcome, Afterwards::recovered);
+    EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::recovered);
     EXPECT_FALSE(answer.ownDetector);
     EXPECT_THAT(answer.notes, says("had they been left out, the losses behind step 2 could be others"));
 }
@@ -63,7 +64,7 @@ TEST_F(DetectorLogs, EveryStepOnItsLineIsChecked)
 TEST_F(DetectorLogs, ADamagedModelStaysBad)
 {
     const auto answer = replay(torchtitan({{1, "2.5"}, {2, "nan"}, {3, "nan"}, {4, "nan"}}), 2);
-    EXPECT_EQ(answer.afterwards.outcome, Afterwards::stayedBad);
+    EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::stayedBad);
     EXPECT_EQ(answer.afterwards.stepsLost, 1);
 }
 
@@ -151,7 +152,7 @@ TEST_F(DetectorLogs, ARunningAverageTellsNoRowAndNoRecovery)
     const auto impatient = replay(text, 1);
     ASSERT_TRUE(impatient.stop) << "the first one is no average of another";
     EXPECT_EQ(impatient.stop->step, 2);
-    EXPECT_EQ(impatient.afterwards.outcome, Afterwards::unknown);
+    EXPECT_EQ(impatient.afterwards.outcome, diagnose::Afterwards::unknown);
 }
 
 TEST_F(DetectorLogs, RowsThatWereCountedAreNoSteps)
@@ -178,9 +179,9 @@ TEST_F(DetectorLogs, TheLastWriterOfAStepWins)
 TEST_F(DetectorLogs, StepsThatGoBackAreAnotherProcess)
 {
     m_folder.write("train.log", torchtitan({{1, "2.5"}, {2, "nan"}, {1, "nan"}, {2, "2.5"}, {3, "2.5"}}));
-    const auto run = readRun(m_folder.path());
+    const auto run = ingest::readRun(m_folder.path());
     ASSERT_TRUE(run);
-    const auto all = replayDetector(*run, {{.maxConsecutive = 2}});
+    const auto all = diagnose::replayDetector(*run, {{.maxConsecutive = 2}});
     ASSERT_THAT(all, SizeIs(2));
     EXPECT_FALSE(all[0].stop);
     EXPECT_FALSE(all[1].stop);
@@ -192,18 +193,18 @@ TEST_F(DetectorLogs, ACopyOfALogIsNotAnotherRun)
     m_folder.write("copy.log", text);
     m_folder.write("train.log", text);
     m_folder.write("other.log", torchtitan({{1, "3.5"}, {2, "3.0"}}));
-    const auto run = readRun(m_folder.path());
+    const auto run = ingest::readRun(m_folder.path());
     ASSERT_TRUE(run);
-    EXPECT_THAT(replayDetector(*run, {}), SizeIs(2));
+    EXPECT_THAT(diagnose::replayDetector(*run, {}), SizeIs(2));
 }
 
 TEST_F(DetectorLogs, RanksAreJoinedAcrossFilesThatDifferOnlyInTheRank)
 {
     m_folder.write("logs/x/attempt_0/0/stdout.log", torchtitan({{1, "2.5"}, {2, "2.5"}, {3, "2.5"}}));
     m_folder.write("logs/x/attempt_0/1/stdout.log", torchtitan({{1, "2.5"}, {2, "nan"}, {3, "2.5"}}));
-    const auto run = readRun(m_folder.path());
+    const auto run = ingest::readRun(m_folder.path());
     ASSERT_TRUE(run);
-    const auto all = replayDetector(*run, {{.maxConsecutive = 1}});
+    const auto all = diagnose::replayDetector(*run, {{.maxConsecutive = 1}});
     ASSERT_THAT(all, SizeIs(1));
     EXPECT_THAT(all[0].ranks, ElementsAre(0, 1));
     ASSERT_TRUE(all[0].stop);
@@ -215,9 +216,9 @@ TEST_F(DetectorLogs, RanksOfTwoRunsInOneFolderAreNotJoined)
     m_folder.write("a/rank_0.log", torchtitan({{1, "2.5"}, {2, "2.5"}, {3, "2.5"}}));
     m_folder.write("b/rank_1.log", torchtitan({{1, "2.5"}, {2, "nan"}, {3, "2.25"}}));
     m_folder.write("logs/x/attempt_1/1/stdout.log", torchtitan({{1, "3.5"}, {2, "nan"}, {3, "2.25"}}));
-    const auto run = readRun(m_folder.path());
+    const auto run = ingest::readRun(m_folder.path());
     ASSERT_TRUE(run);
-    const auto all = replayDetector(*run, {{.maxConsecutive = 1}});
+    const auto all = diagnose::replayDetector(*run, {{.maxConsecutive = 1}});
     ASSERT_THAT(all, SizeIs(3));
     for (const auto& one : all) {
         EXPECT_THAT(one.ranks, SizeIs(1));

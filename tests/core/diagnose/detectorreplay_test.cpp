@@ -23,16 +23,18 @@ auto says(const std::string& words)
     return Contains(Field(&EvidenceLine::text, HasSubstr(words)));
 }
 
-std::vector<DetectorReplay> replay(const RunData& run, std::int64_t patience, NanAction action = NanAction::warn)
+std::vector<diagnose::DetectorReplay> replay(
+    const RunData& run, std::int64_t patience, probe::NanAction action = probe::NanAction::warn)
 {
-    return replayDetector(run, {{.action = action, .maxConsecutive = patience}});
+    return diagnose::replayDetector(run, {{.action = action, .maxConsecutive = patience}});
 }
 
-DetectorReplay only(const RunData& run, std::int64_t patience, NanAction action = NanAction::warn)
+diagnose::DetectorReplay only(
+    const RunData& run, std::int64_t patience, probe::NanAction action = probe::NanAction::warn)
 {
     const auto all = replay(run, patience, action);
     EXPECT_THAT(all, SizeIs(1));
-    return all.empty() ? DetectorReplay {} : all.front();
+    return all.empty() ? diagnose::DetectorReplay {} : all.front();
 }
 
 /// Three bad attempts among good ones: 3, 4 and 5.
@@ -67,7 +69,7 @@ TEST(DetectorReplay, ARunThatRecoveredAnywayWasAFalseAlarm)
     const auto answer = only(threeBad().run(), 3);
     ASSERT_TRUE(answer.stop);
     EXPECT_EQ(answer.stop->step, 5);
-    EXPECT_EQ(answer.afterwards.outcome, Afterwards::recovered);
+    EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::recovered);
     EXPECT_EQ(answer.afterwards.step, 6);
     EXPECT_EQ(answer.afterwards.loss, 2.75);
     EXPECT_EQ(answer.afterwards.finiteSteps, 4);
@@ -80,7 +82,7 @@ TEST(DetectorReplay, MorePatienceThanTheLongestRowNeverStops)
     const auto answer = only(threeBad().run(), 4);
     EXPECT_FALSE(answer.stop);
     EXPECT_EQ(answer.total, 3);
-    EXPECT_EQ(answer.afterwards.outcome, Afterwards::notStopped);
+    EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::notStopped);
     ASSERT_THAT(answer.everySetting, SizeIs(4));
     EXPECT_THAT(answer.everySetting,
         ElementsAre(std::optional<std::int64_t>(3), std::optional<std::int64_t>(4), std::optional<std::int64_t>(5),
@@ -107,13 +109,13 @@ TEST(DetectorReplay, FiniteForLessThanItsPatienceIsARelapse)
     const auto answer = only(log.run(), 2);
     ASSERT_TRUE(answer.stop);
     EXPECT_EQ(answer.stop->step, 2);
-    EXPECT_EQ(answer.afterwards.outcome, Afterwards::relapsed);
+    EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::relapsed);
     EXPECT_EQ(answer.afterwards.finiteSteps, 1);
 }
 
 TEST(DetectorReplay, RaiseStopsAtTheFirst)
 {
-    const auto answer = only(threeBad().run(), 5, NanAction::raise);
+    const auto answer = only(threeBad().run(), 5, probe::NanAction::raise);
     ASSERT_TRUE(answer.stop);
     EXPECT_EQ(answer.stop->step, 3);
     EXPECT_EQ(answer.total, 1);
@@ -121,7 +123,7 @@ TEST(DetectorReplay, RaiseStopsAtTheFirst)
 
 TEST(DetectorReplay, SkipDecidesLikeWarnAndSaysMore)
 {
-    const auto answer = only(threeBad().run(), 2, NanAction::skip);
+    const auto answer = only(threeBad().run(), 2, probe::NanAction::skip);
     ASSERT_TRUE(answer.stop);
     EXPECT_EQ(answer.stop->step, 4);
     EXPECT_THAT(answer.stop->message, HasSubstr(" \xe2\x80\x94 skipping optimizer step"));
@@ -222,7 +224,7 @@ TEST(DetectorReplay, AFiniteLossBesideABadNormIsLetThroughAndNamed)
     EXPECT_EQ(answer.unseen[0].line.source, "train.log:3");
     EXPECT_THAT(answer.skipped, ElementsAre(3, 4)) << "the detector does not count it";
     EXPECT_THAT(answer.notes, says("lets its update through, and the next loss is the first that is not finite"));
-    EXPECT_EQ(answer.afterwards.outcome, Afterwards::unknown) << "the log ends there";
+    EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::unknown) << "the log ends there";
 }
 
 TEST(DetectorReplay, AnInfiniteNormIsLetThroughToo)
@@ -238,7 +240,7 @@ TEST(DetectorReplay, AGradientCheckLeavesThatUpdateOutAndCountsNothing)
 {
     KempnerLog log;
     log.good(0).good(1).good(2, 2.5, "nan").nan(3, 1, 1, "2.5000", 2).nan(4, 2, 2, "2.5000", 2).good(5);
-    const auto all = replayDetector(log.run(), {{.maxConsecutive = 3}, true});
+    const auto all = diagnose::replayDetector(log.run(), {{.maxConsecutive = 3}, true});
     ASSERT_THAT(all, SizeIs(1));
     EXPECT_THAT(all[0].byGradients, ElementsAre(2));
     EXPECT_THAT(all[0].skipped, ElementsAre(3, 4));
@@ -247,7 +249,7 @@ TEST(DetectorReplay, AGradientCheckLeavesThatUpdateOutAndCountsNothing)
     EXPECT_EQ(all[0].first->step, 2);
     EXPECT_EQ(all[0].first->message, "NaN/Inf gradient in <parameter> at step 2");
     EXPECT_THAT(all[0].notes, says("told by the logged norm"));
-    const auto raised = replayDetector(log.run(), {{.action = NanAction::raise}, true});
+    const auto raised = diagnose::replayDetector(log.run(), {{.action = probe::NanAction::raise}, true});
     ASSERT_TRUE(raised[0].stop);
     EXPECT_EQ(raised[0].stop->step, 2);
     EXPECT_EQ(raised[0].total, 0);
@@ -262,7 +264,7 @@ TEST(DetectorReplay, WithoutLoggedNormsAGradientCheckIsNotKnown)
 {
     auto run = threeBad().run();
     std::erase_if(run.series, [](const Series& series) { return series.name == "grad_norm"; });
-    const auto all = replayDetector(run, {{}, true});
+    const auto all = diagnose::replayDetector(run, {{}, true});
     ASSERT_THAT(all, SizeIs(1));
     EXPECT_THAT(all[0].notes, says("no gradient norm is logged"));
     EXPECT_THAT(only(run, 3).notes, Not(says("no gradient norm is logged")));
@@ -276,7 +278,7 @@ TEST(DetectorReplay, WhatLiesBehindTheRunsOwnStopIsNotKnown)
     log.line("INFO", "Training complete: 2 steps, 1,000 tokens");
     const auto same = only(log.run(), 2);
     ASSERT_TRUE(same.stop);
-    EXPECT_EQ(same.afterwards.outcome, Afterwards::unknown);
+    EXPECT_EQ(same.afterwards.outcome, diagnose::Afterwards::unknown);
     const auto patient = only(log.run(), 10);
     EXPECT_FALSE(patient.stop);
     EXPECT_EQ(patient.openRow, 2) << "no claim that it would never have stopped";
@@ -294,7 +296,7 @@ TEST(DetectorReplay, ARaiseEndsTheProcessToo)
           "[rank 0] RuntimeError: NaN/Inf loss at step 1 (consecutive=1, total=1, last_good_loss=2.5000 at step 0)\n";
     const TemporaryFolder folder;
     folder.write("train.log", text);
-    const auto run = readRun(folder.path());
+    const auto run = ingest::readRun(folder.path());
     ASSERT_TRUE(run);
     const auto answer = only(*run, 5);
     EXPECT_EQ(answer.total, 1);
@@ -311,7 +313,7 @@ TEST(DetectorReplay, AnEvaluationThatIsNotFiniteIsNoLoss)
           "ValueError: cannot convert float NaN to integer\n";
     const TemporaryFolder folder;
     folder.write("train.log", text);
-    const auto run = readRun(folder.path());
+    const auto run = ingest::readRun(folder.path());
     ASSERT_TRUE(run);
     const auto answer = only(*run, 1);
     EXPECT_FALSE(answer.stop);
@@ -386,7 +388,7 @@ TEST(DetectorReplay, WarningsAreExactEvenWhereMetricsAreSparse)
     EXPECT_TRUE(answer.checkable);
     ASSERT_TRUE(answer.lastGood);
     EXPECT_EQ(answer.lastGood->step, 25) << "only the warning knows it";
-    EXPECT_EQ(answer.afterwards.outcome, Afterwards::recovered);
+    EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::recovered);
     EXPECT_EQ(answer.afterwards.step, 28) << "no warning names it";
     EXPECT_FALSE(answer.afterwards.loss);
     EXPECT_THAT(answer.notes, says("a loss every 10 steps and a warning for every step"));

@@ -24,7 +24,7 @@ std::vector<double> gaussian(unsigned seed, double scale = 1)
     std::normal_distribution<double> normal(0, scale);
     std::vector<double> values(rows * cols);
     for (auto& x : values) {
-        x = roundTo(Precision::bf16, normal(generator));
+        x = replay::roundTo(Precision::bf16, normal(generator));
     }
     return values;
 }
@@ -34,14 +34,14 @@ std::vector<double> outputOf(std::string_view variant, const std::vector<double>
     return test::healthyOutput(variant, input, rows, cols);
 }
 
-TensorToWrite bf16Tensor(const std::string& name, const std::vector<double>& values)
+tensorfile::TensorToWrite bf16Tensor(const std::string& name, const std::vector<double>& values)
 {
-    TensorToWrite tensor;
+    tensorfile::TensorToWrite tensor;
     tensor.name = name;
     tensor.dtype = DType::bfloat16;
     tensor.shape = {1, rows, cols};
     for (const double x : values) {
-        const auto value = static_cast<float>(roundTo(Precision::bf16, x));
+        const auto value = static_cast<float>(replay::roundTo(Precision::bf16, x));
         std::uint32_t bits = 0;
         std::memcpy(&bits, &value, sizeof bits);
         const auto half = static_cast<std::uint16_t>(bits >> 16);
@@ -55,20 +55,20 @@ TensorToWrite bf16Tensor(const std::string& name, const std::vector<double>& val
 class Dump : public testing::Test
 {
 protected:
-    CaptureVerdict judge(
-        const std::vector<double>& input, const std::vector<double>& output, const DiagnoseOptions& options = {})
+    CaptureVerdict judge(const std::vector<double>& input, const std::vector<double>& output,
+        const diagnose::DiagnoseOptions& options = {})
     {
         const auto path = m_folder / "dion_nan_capture_rank0_shape1x48x80_pid1_1000.pt";
-        EXPECT_TRUE(writePt(path,
+        EXPECT_TRUE(tensorfile::writePt(path,
             {{"input", bf16Tensor("input", input)}, {"output", bf16Tensor("output", output)},
                 {"rank", std::int64_t {0}}, {"shape", Shape {1, rows, cols}}, {"dtype", std::string("torch.bfloat16")},
                 {"epsilon", 1e-8}}));
-        auto file = openCapture(path);
+        auto file = tensorfile::openCapture(path);
         EXPECT_TRUE(file) << sentence(file.error());
-        EXPECT_TRUE(scanCapture(*file));
+        EXPECT_TRUE(tensorfile::scanCapture(*file));
         RunData run;
         run.captures.push_back(file->capture);
-        const auto diagnosis = diagnose(run, options);
+        const auto diagnosis = diagnose::diagnose(run, options);
         EXPECT_TRUE(diagnosis) << sentence(diagnosis.error());
         return diagnosis->captures.front();
     }
@@ -90,7 +90,7 @@ TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
     const auto input = gaussian(1);
     auto output = outputOf("dion-ns5", input);
     plantTile(output, std::nan(""));
-    DiagnoseOptions options;
+    diagnose::DiagnoseOptions options;
     options.timeLimit = 1e-9;
     const auto verdict = judge(input, output, options);
     EXPECT_EQ(verdict.role, Role::birth);
@@ -105,7 +105,7 @@ TEST_F(Dump, DamageArrivesBeforeTheReplaysAndTheVerdictAfterThem)
     auto output = outputOf("gns-gram", input);
     plantTile(output, NAN);
     std::vector<CaptureVerdict> arrived;
-    DiagnoseOptions options;
+    diagnose::DiagnoseOptions options;
     options.arrived = [&arrived](const CaptureVerdict& verdict) { arrived.push_back(verdict); };
     const auto verdict = judge(input, output, options);
     ASSERT_EQ(arrived.size(), 2);
@@ -141,7 +141,8 @@ TEST_F(Dump, EachVariantIsRecognisedByItsFinitePart)
         ASSERT_FALSE(v.variant.names.empty()) << name;
         EXPECT_NE(std::find(v.variant.names.begin(), v.variant.names.end(), name), v.variant.names.end()) << name;
         for (const auto& other : v.variant.names) {
-            EXPECT_EQ((*findVariant(other))->family, (*findVariant(name))->family) << name << " " << other;
+            EXPECT_EQ((*replay::findVariant(other))->family, (*replay::findVariant(name))->family)
+                << name << " " << other;
         }
     }
 }
@@ -158,7 +159,7 @@ TEST_F(Dump, OverflowInTheCastIsAQuestionUntilTheVariantIsTold)
     const auto numerics = judge(input, output, {{"deepspeed-gram"}});
     EXPECT_EQ(numerics.blame, Blame::numerics) << numerics.summary;
     EXPECT_EQ(judge(input, output, {{"gns-gram"}}).blame, Blame::undecided) << "a name is no word of what else ran";
-    DiagnoseOptions alone {{"gns-gram"}};
+    diagnose::DiagnoseOptions alone {{"gns-gram"}};
     alone.nothingElse = true;
     const auto kernel = judge(input, output, alone);
     EXPECT_EQ(kernel.blame, Blame::implementation) << kernel.summary;
@@ -192,7 +193,7 @@ TEST_F(Dump, RankOneInputWithAnAllNanOutputStaysUndecided)
     for (std::int64_t r = 0; r < rows; ++r) {
         for (std::int64_t c = 0; c < cols; ++c) {
             input[static_cast<std::size_t>(r * cols + c)] =
-                roundTo(Precision::bf16, a[static_cast<std::size_t>(r)] * a[static_cast<std::size_t>(100 + c)]);
+                replay::roundTo(Precision::bf16, a[static_cast<std::size_t>(r)] * a[static_cast<std::size_t>(100 + c)]);
         }
     }
     const auto v = judge(input, std::vector<double>(rows * cols, NAN));
@@ -240,10 +241,10 @@ TEST_F(Dump, WhatTheUserSaysIsHeldAgainstTheDump)
 TEST_F(Dump, UnknownVariantGivenByTheUserIsRefused)
 {
     RunData run;
-    const auto diagnosis = diagnose(run, {{"gns-grm"}});
+    const auto diagnosis = diagnose::diagnose(run, {{"gns-grm"}});
     ASSERT_FALSE(diagnosis);
     EXPECT_EQ(diagnosis.error().kind, ErrorKind::usage);
-    EXPECT_FALSE(diagnose(run, {{"gns-gram:fp12"}}));
+    EXPECT_FALSE(diagnose::diagnose(run, {{"gns-gram:fp12"}}));
 }
 
 } // namespace

@@ -16,22 +16,22 @@ namespace {
 
 using testing::StartsWith;
 
-SpreadModel modelOf(std::string_view variant, std::int64_t rows, std::int64_t cols, bool mirrored)
+replay::SpreadModel modelOf(std::string_view variant, std::int64_t rows, std::int64_t cols, bool mirrored)
 {
-    return {compileProgram(**findVariant(variant), {1, rows, cols}, {}).value(), mirrored};
+    return {replay::compileProgram(**replay::findVariant(variant), {1, rows, cols}, {}).value(), mirrored};
 }
 
-std::pair<std::int64_t, std::int64_t> sizeAt(const SpreadModel& model, std::size_t place)
+std::pair<std::int64_t, std::int64_t> sizeAt(const replay::SpreadModel& model, std::size_t place)
 {
     const auto& plan = model.program().buffers[static_cast<std::size_t>(model.program().code[place].out)];
     return plan.transposed ? std::pair {plan.cols, plan.rows} : std::pair {plan.rows, plan.cols};
 }
 
 /// Every tile there is in the result of a place, smaller than it in both directions.
-std::vector<Region> allTiles(const SpreadModel& model, std::size_t place)
+std::vector<replay::Region> allTiles(const replay::SpreadModel& model, std::size_t place)
 {
     const auto [height, width] = sizeAt(model, place);
-    std::vector<Region> tiles;
+    std::vector<replay::Region> tiles;
     for (std::int64_t row = 0; row < height; ++row) {
         for (std::int64_t rows = 1; rows <= height - row && rows < height; ++rows) {
             for (std::int64_t col = 0; col < width; ++col) {
@@ -45,14 +45,14 @@ std::vector<Region> allTiles(const SpreadModel& model, std::size_t place)
 }
 
 /// For each picture that any tile ends as, the places that can.
-std::vector<std::pair<BadBlocks, std::set<std::size_t>>> endsOf(const SpreadModel& model)
+std::vector<std::pair<replay::BadBlocks, std::set<std::size_t>>> endsOf(const replay::SpreadModel& model)
 {
-    std::vector<std::pair<BadBlocks, std::set<std::size_t>>> ends;
-    for (const auto place : placesIn(model.program())) {
+    std::vector<std::pair<replay::BadBlocks, std::set<std::size_t>>> ends;
+    for (const auto place : replay::placesIn(model.program())) {
         for (const auto& tile : allTiles(model, place)) {
             const auto end = model.end(place, tile);
             const auto [height, width] = sizeAt(model, place);
-            if (allBad(end) && (tile.rows > height / 2 || tile.cols > width / 2)) {
+            if (replay::allBad(end) && (tile.rows > height / 2 || tile.cols > width / 2)) {
                 continue; // it says nothing
             }
             auto known = std::ranges::find_if(ends, [&](const auto& entry) { return entry.first == end; });
@@ -70,13 +70,13 @@ void expectFoundAsByTryingAll(std::string_view variant, std::int64_t rows, std::
     const auto model = modelOf(variant, rows, cols, mirrored);
     for (const auto& [end, places] : endsOf(model)) {
         std::set<std::size_t> found;
-        for (const auto place : placesIn(model.program())) {
-            if (const auto tile = tileEndingLike(model, place, end)) {
+        for (const auto place : replay::placesIn(model.program())) {
+            if (const auto tile = diagnose::tileEndingLike(model, place, end)) {
                 found.insert(place);
                 EXPECT_EQ(model.end(place, *tile), end);
             }
         }
-        EXPECT_EQ(found, places) << variant << (mirrored ? " mirrored, " : ", ") << badElements(end) << " bad";
+        EXPECT_EQ(found, places) << variant << (mirrored ? " mirrored, " : ", ") << replay::badElements(end) << " bad";
     }
 }
 
@@ -93,10 +93,10 @@ TEST(EndsLike, FindsWhatTryingEveryTileFinds)
 TEST(EndsLike, NamesNoTileThatIsAlmostEverything)
 {
     const auto model = modelOf("keller-jordan", 64, 64, false);
-    const BadBlocks all {{0, 64}, {0, 64}, {1}};
+    const replay::BadBlocks all {{0, 64}, {0, 64}, {1}};
     int found = 0;
-    for (const auto place : placesIn(model.program())) {
-        if (const auto tile = tileEndingLike(model, place, all)) {
+    for (const auto place : replay::placesIn(model.program())) {
+        if (const auto tile = diagnose::tileEndingLike(model, place, all)) {
             ++found;
             EXPECT_LE(tile->rows, 32);
             EXPECT_LE(tile->cols, 32);
@@ -113,7 +113,7 @@ protected:
 
     std::vector<double> output = std::vector<double>(rows * cols, 0.5);
 
-    void spoil(const Region& region, double value = NAN)
+    void spoil(const replay::Region& region, double value = NAN)
     {
         for (auto r = region.row; r < region.row + region.rows; ++r) {
             for (auto c = region.col; c < region.col + region.cols; ++c) {
@@ -131,11 +131,11 @@ protected:
         }
         const auto path =
             writeFrameCapture(m_folder / "x.pt", shape, waveValues(static_cast<std::size_t>(rows * cols)), written);
-        const auto file = openCapture(path).value();
+        const auto file = tensorfile::openCapture(path).value();
         CaptureVerdict verdict;
-        verdict.facts.damage = damagePatterns(file).value().front();
+        verdict.facts.damage = diagnose::damagePatterns(file).value().front();
         verdict.variant.names = variants;
-        fillEndsLike(verdict, file);
+        diagnose::fillEndsLike(verdict, file);
         return verdict;
     }
 
@@ -222,7 +222,7 @@ TEST_F(EndsLikeDump, OnlyDamageOfABirthIsAskedAbout)
     verdict.endsLike.clear();
     verdict.endsLikeTried = 0;
     verdict.role = Role::downstream;
-    fillEndsLike(verdict, openCapture((m_folder / "x.pt").string()).value());
+    diagnose::fillEndsLike(verdict, tensorfile::openCapture((m_folder / "x.pt").string()).value());
     EXPECT_EQ(verdict.endsLikeTried, 0);
 }
 
@@ -235,7 +235,7 @@ TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
     judged.facts.cols = cols;
     CaptureVerdict verdict;
     verdict.variant.names = {"keller-jordan"};
-    keepEndsLike(verdict, judged);
+    diagnose::keepEndsLike(verdict, judged);
     ASSERT_EQ(verdict.endsLike.size(), 1);
     EXPECT_EQ(verdict.endsLike[0].variant, "keller-jordan");
     EXPECT_EQ(verdict.endsLikeTried, 15);
@@ -263,10 +263,10 @@ TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)
 
 TEST(SymmetricKernels, AreKnownByTheirVariant)
 {
-    EXPECT_TRUE(hasSymmetricKernels(**findVariant("gns-gram")));
-    EXPECT_TRUE(hasSymmetricKernels(**findVariant("dion-ns5")));
-    EXPECT_FALSE(hasSymmetricKernels(**findVariant("keller-jordan")));
-    EXPECT_FALSE(hasSymmetricKernels(**findVariant("deepspeed-gram")));
+    EXPECT_TRUE(diagnose::hasSymmetricKernels(**replay::findVariant("gns-gram")));
+    EXPECT_TRUE(diagnose::hasSymmetricKernels(**replay::findVariant("dion-ns5")));
+    EXPECT_FALSE(diagnose::hasSymmetricKernels(**replay::findVariant("keller-jordan")));
+    EXPECT_FALSE(diagnose::hasSymmetricKernels(**replay::findVariant("deepspeed-gram")));
 }
 
 } // namespace

@@ -10,16 +10,16 @@
 namespace nanscope {
 namespace {
 
-Member memberOf(std::string_view variant)
+diagnose::Member memberOf(std::string_view variant)
 {
-    const auto* found = *findVariant(variant);
+    const auto* found = *replay::findVariant(variant);
     return {found, found->precision};
 }
 
 /// `value` times the first rows of an identity: every singular value of the normalised input is the same.
-Element diagonal(std::int64_t rows, std::int64_t cols, double value)
+diagnose::Element diagonal(std::int64_t rows, std::int64_t cols, double value)
 {
-    Element element;
+    diagnose::Element element;
     element.shape = {1, rows, cols};
     element.input.assign(static_cast<std::size_t>(rows * cols), 0);
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -31,32 +31,33 @@ Element diagonal(std::int64_t rows, std::int64_t cols, double value)
     return element;
 }
 
-MemberResult measured(const Member& member, const Element& element, Enough enough = Enough::whole)
+MemberResult measured(
+    const diagnose::Member& member, const diagnose::Element& element, diagnose::Enough enough = diagnose::Enough::whole)
 {
-    const auto device = makeEigenDevice(1);
-    const auto result = replayMember(member, element, 1e-8, enough, *device, {});
+    const auto device = replay::makeEigenDevice(1);
+    const auto result = diagnose::replayMember(member, element, 1e-8, enough, *device, {});
     EXPECT_TRUE(result) << (result ? "" : result.error().what);
     return result.value_or(MemberResult {});
 }
 
 using Key = std::tuple<Lowering, bool, bool, int, int, bool>;
 
-Key keyOf(const Rounding& r)
+Key keyOf(const replay::Rounding& r)
 {
     return {r.lowering, r.fuseElementwise, r.fp32Norm, r.normUlps, r.inputUlps, r.otherSide};
 }
 
 TEST(Envelope, HoldsEightDifferentRoundingsTheOwnOneFirst)
 {
-    for (const auto& variant : variants()) {
-        const auto all = envelopeOf({&variant, variant.precision});
+    for (const auto& variant : replay::variants()) {
+        const auto all = diagnose::envelopeOf({&variant, variant.precision});
         std::set<Key> different;
         for (const auto& rounding : all) {
             different.insert(keyOf(rounding));
         }
         EXPECT_EQ(all.size(), 8U);
         EXPECT_EQ(different.size(), 8U) << variant.name;
-        Rounding own;
+        replay::Rounding own;
         own.lowering = variant.lowering;
         EXPECT_EQ(keyOf(all.front()), keyOf(own)) << variant.name;
     }
@@ -67,7 +68,7 @@ TEST(Envelope, MovesEachKnobBothWaysWhereItHasTwo)
     int up = 0;
     int down = 0;
     std::set<Lowering> lowerings;
-    for (const auto& rounding : envelopeOf(memberOf("dion-ns5"))) {
+    for (const auto& rounding : diagnose::envelopeOf(memberOf("dion-ns5"))) {
         up += rounding.normUlps > 0 ? 1 : 0;
         down += rounding.normUlps < 0 ? 1 : 0;
         lowerings.insert(rounding.lowering);
@@ -98,11 +99,11 @@ TEST(Envelope, SlackIsTheDistanceOfTheSpectralNormToTheLimit)
 {
     // One direction alone has singular value 1 after the division, so the first step's slack is its limit less one.
     const auto member = memberOf("gns-standard");
-    const auto limits = divergenceLimits(member.variant->steps);
+    const auto limits = replay::divergenceLimits(member.variant->steps);
     auto expected = 100 * (limits[0] - 1);
     double sigma = 1;
     for (std::size_t k = 1; k < limits.size(); ++k) {
-        sigma = applySchedule(std::span(member.variant->steps).subspan(k - 1, 1), sigma);
+        sigma = replay::applySchedule(std::span(member.variant->steps).subspan(k - 1, 1), sigma);
         expected = std::min(expected, 100 * (limits[k] / sigma - 1));
     }
     const auto result = measured({member.variant, Precision::fp64}, diagonal(1, 12, 0.5));
@@ -134,15 +135,15 @@ TEST(Envelope, AnOverflowingCastIsCountedNamedAndReproducesTheDump)
 
 TEST(Envelope, WhereTheFunctionIsAskedForAnywayOneReplayThatTellsIsEnough)
 {
-    const auto healthy = measured(memberOf("dion-ns5"), diagonal(8, 12, 0.5), Enough::asked);
+    const auto healthy = measured(memberOf("dion-ns5"), diagonal(8, 12, 0.5), diagnose::Enough::asked);
     EXPECT_EQ(healthy.roundings, 1) << "clear of every limit";
     auto overflowing = diagonal(8, 12, 70000);
     overflowing.input[1] = 0.5;
-    const auto reproducing = measured(memberOf("deepspeed-gram"), overflowing, Enough::asked);
+    const auto reproducing = measured(memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked);
     EXPECT_EQ(reproducing.roundings, 1) << "ends like the dump";
     EXPECT_EQ(reproducing.reproducing, 1);
     overflowing.output[5] = 0.25;
-    EXPECT_EQ(measured(memberOf("deepspeed-gram"), overflowing, Enough::asked).roundings, 8)
+    EXPECT_EQ(measured(memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked).roundings, 8)
         << "fails, and not like the dump: another rounding may";
 }
 
@@ -172,10 +173,11 @@ TEST(Envelope, QIsMeasuredInTheGramFormOnly)
 
 TEST(Envelope, CancelIsAnError)
 {
-    const auto device = makeEigenDevice(1);
+    const auto device = replay::makeEigenDevice(1);
     CancelToken cancel;
     cancel.cancel();
-    const auto result = replayMember(memberOf("dion-ns5"), diagonal(2, 3, 1), {}, Enough::whole, *device, cancel);
+    const auto result =
+        diagnose::replayMember(memberOf("dion-ns5"), diagonal(2, 3, 1), {}, diagnose::Enough::whole, *device, cancel);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, ErrorKind::cancelled);
 }

@@ -192,13 +192,13 @@ TEST(Evidence, LogsVoteOnTheSideTheyBelongTo)
     }
     RunData run;
     run.series = {norms(climbing)};
-    t.facts.logs = logLinesOf(run, {});
+    t.facts.logs = diagnose::logLinesOf(run, {});
     EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("grad_norm climbs 512-fold"));
     t.explainByNumbers();
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("grad_norm climbs 512-fold"));
 
     run.series = {norms({1, 1, 1, 1, 1}), norms({65536, 65536, 65536, 65536}, "loss_scale")};
-    t.facts.logs = logLinesOf(run, {});
+    t.facts.logs = diagnose::logLinesOf(run, {});
     EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("grad_norm is calm"));
     EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("loss_scale is calm"));
     t.facts.members[0].reproducing = 0;

@@ -71,7 +71,7 @@ std::vector<EvidenceLine> ofTried(std::vector<EvidenceLine> lines)
 
 CaptureVerdict seen(const CaptureVerdict& verdict, const TriedExperiment& tried)
 {
-    return withObservations(verdict, {threeInFour, {tried}});
+    return diagnose::withObservations(verdict, {threeInFour, {tried}});
 }
 
 auto says(const std::string& text)
@@ -81,14 +81,14 @@ auto says(const std::string& text)
 
 std::string problemOf(const Observations& observed)
 {
-    const auto fine = check(observed);
+    const auto fine = diagnose::check(observed);
     return fine ? std::string() : fine.error().what;
 }
 
 std::vector<std::string> lines(const CaptureVerdict& verdict)
 {
     std::vector<std::string> lines;
-    for (const auto& experiment : nextExperiments(verdict)) {
+    for (const auto& experiment : diagnose::nextExperiments(verdict)) {
         lines.push_back(lineOf(experiment));
     }
     return lines;
@@ -117,15 +117,15 @@ TEST(NextExperiments, FitTheVerdict)
 TEST(CleanHours, FollowTheRuleOfThree)
 {
     // e^(-T k/t) = 0.05, solved by hand for 3 failures in 4.2 h.
-    EXPECT_NEAR(cleanHours(threeInFour), 1.4 * 2.995732273553991, 1e-12);
-    EXPECT_NEAR(std::exp(-cleanHours({7, 11}) * 7 / 11), 0.05, 1e-12);
-    EXPECT_EQ(lineOf({"x", "do this", "so", {Seen::gone}, cleanHours(threeInFour)}),
+    EXPECT_NEAR(diagnose::cleanHours(threeInFour), 1.4 * 2.995732273553991, 1e-12);
+    EXPECT_NEAR(std::exp(-diagnose::cleanHours({7, 11}) * 7 / 11), 0.05, 1e-12);
+    EXPECT_EQ(lineOf({"x", "do this", "so", {Seen::gone}, diagnose::cleanHours(threeInFour)}),
         "do this: so (4.2 clean hours for 95 %)");
 }
 
 TEST(CleanHours, StandOnlyWhereAnOutcomeIsAskedFor)
 {
-    const auto verdict = withObservations(open(), {threeInFour, {}});
+    const auto verdict = diagnose::withObservations(open(), {threeInFour, {}});
     ASSERT_FALSE(verdict.next.empty());
     EXPECT_FALSE(verdict.next.front().cleanHours) << "saying what ran takes no time";
     EXPECT_TRUE(verdict.next.back().cleanHours);
@@ -137,13 +137,13 @@ TEST(Tried, TooFewCleanHoursSayNothing)
     EXPECT_THAT(ofTried(verdict.notTestable), says("4.1 h clean, of the 4.2 h"));
     EXPECT_THAT(ofTried(verdict.speaksFor), IsEmpty());
     EXPECT_THAT(ofTried(seen(accused(), {"kernels-off", Seen::gone, 4.2}).speaksFor), says("4.2 h clean"));
-    const TriedExperiment exactly {"kernels-off", Seen::gone, cleanHours(threeInFour)};
+    const TriedExperiment exactly {"kernels-off", Seen::gone, diagnose::cleanHours(threeInFour)};
     EXPECT_THAT(ofTried(seen(accused(), exactly).notTestable), IsEmpty());
 }
 
 TEST(Tried, CleanHoursOfAnUnknownRateSayNothing)
 {
-    const auto verdict = withObservations(accused(), {std::nullopt, {{"kernels-off", Seen::gone, 1000}}});
+    const auto verdict = diagnose::withObservations(accused(), {std::nullopt, {{"kernels-off", Seen::gone, 1000}}});
     EXPECT_THAT(ofTried(verdict.notTestable), says("how often the fault comes without it is not known"));
     EXPECT_THAT(ofTried(verdict.speaksFor), IsEmpty());
 }
@@ -154,7 +154,7 @@ TEST(Tried, WhatCameAgainNarrowsAnAccusation)
         "torch's own kernels, launch order, aliasing or communication");
     EXPECT_EQ(seen(accused(), {"launch-blocking", Seen::stays}).kind, "kernel, aliasing or communication");
     const auto both =
-        withObservations(accused(), {{}, {{"kernels-off", Seen::stays}, {"launch-blocking", Seen::stays}}});
+        diagnose::withObservations(accused(), {{}, {{"kernels-off", Seen::stays}, {"launch-blocking", Seen::stays}}});
     EXPECT_EQ(both.kind, "torch's own kernels, aliasing or communication");
     EXPECT_EQ(ofTried(both.speaksAgainst).size(), 2U);
     EXPECT_EQ(both.blame, Blame::implementation);
@@ -231,7 +231,7 @@ TEST(Tried, WhatBelongsToAnotherVerdictIsLeftOut)
 TEST(Tried, NothingObservedChangesNothing)
 {
     const auto before = accused();
-    const auto after = withObservations(before, {});
+    const auto after = diagnose::withObservations(before, {});
     EXPECT_EQ(after.kind, before.kind);
     EXPECT_EQ(after.summary, before.summary);
     EXPECT_EQ(after.next.size(), before.next.size());
@@ -251,8 +251,8 @@ TEST(Tried, WhatCannotBeIsOneSentence)
 
 TEST(Tried, EveryOutcomeOfEveryExperimentIsArguedWith)
 {
-    for (const auto id : experimentIds()) {
-        for (const auto outcome : findExperiment(id)->outcomes) {
+    for (const auto id : diagnose::experimentIds()) {
+        for (const auto outcome : diagnose::findExperiment(id)->outcomes) {
             bool said = false;
             for (const auto& verdict : {accused(), overflowed()}) {
                 const auto after = seen(verdict, {std::string(id), outcome, 100, 1});

@@ -20,10 +20,10 @@ Event lineOf(EventKind kind, std::int64_t line, std::optional<int> rank = {}, st
     return event;
 }
 
-std::vector<std::string> firedIds(const RunData& run, const FindingOptions& options = {})
+std::vector<std::string> firedIds(const RunData& run, const diagnose::FindingOptions& options = {})
 {
     std::vector<std::string> ids;
-    for (const auto& finding : findingsOf(run, {}, options)) {
+    for (const auto& finding : diagnose::findingsOf(run, {}, options)) {
         if (finding.state == FindingState::fired) {
             ids.push_back(finding.id);
         }
@@ -34,7 +34,7 @@ std::vector<std::string> firedIds(const RunData& run, const FindingOptions& opti
 TEST(Cards, EachHasItsWordsAndAnIdOfItsOwn)
 {
     std::set<std::string_view> ids;
-    for (const auto& card : cards::allCards()) {
+    for (const auto& card : diagnose::cards::allCards()) {
         EXPECT_TRUE(ids.insert(card.id).second) << card.id;
         EXPECT_FALSE(card.title.empty()) << card.id;
         EXPECT_FALSE(card.advice.empty()) << card.id;
@@ -50,7 +50,7 @@ TEST(Cards, EachHasItsWordsAndAnIdOfItsOwn)
 
 TEST(Cards, EachSaysItsRuleAndWhereThatComesFrom)
 {
-    for (const auto& finding : findingsOf({}, {})) {
+    for (const auto& finding : diagnose::findingsOf({}, {})) {
         EXPECT_FALSE(finding.threshold.empty()) << finding.id;
         EXPECT_FALSE(finding.reason.empty()) << finding.id;
         EXPECT_TRUE(finding.confidence.empty()) << finding.id << " did not fire";
@@ -61,18 +61,18 @@ TEST(Cards, EachHasItsRowInTheDocs)
 {
     std::ostringstream docs;
     docs << std::ifstream(std::string(NANSCOPE_SAMPLE) + "/../../docs/findings.md").rdbuf();
-    for (const auto& card : cards::allCards()) {
+    for (const auto& card : diagnose::cards::allCards()) {
         EXPECT_THAT(docs.str(), HasSubstr("\n| " + std::string(card.id) + " ")) << card.id;
     }
-    for (const auto& rule : cards::spikeRules()) {
+    for (const auto& rule : diagnose::cards::spikeRules()) {
         EXPECT_THAT(docs.str(), HasSubstr("\n| `" + std::string(rule.name) + "`")) << rule.name;
     }
 }
 
 TEST(Findings, OfNothingNothingFires)
 {
-    const auto findings = findingsOf({}, {});
-    EXPECT_EQ(findings.size(), cards::allCards().size());
+    const auto findings = diagnose::findingsOf({}, {});
+    EXPECT_EQ(findings.size(), diagnose::cards::allCards().size());
     for (const auto& finding : findings) {
         EXPECT_EQ(finding.state, FindingState::notCheckable) << finding.id;
     }
@@ -85,7 +85,7 @@ TEST(Findings, ConsequencesAndNanLossesAreNoCardsOfTheInfrastructure)
              EventKind::traceback, EventKind::terminated, EventKind::collective, EventKind::other}) {
         run.events.push_back(lineOf(kind, 1));
     }
-    for (const auto& finding : earlyFindings(run)) {
+    for (const auto& finding : diagnose::earlyFindings(run)) {
         EXPECT_EQ(finding.state, FindingState::clear) << finding.id;
     }
 }
@@ -96,7 +96,7 @@ TEST(Findings, TheWorstComesFirstWhateverTheOrderOfTheLog)
     run.events = {
         lineOf(EventKind::diagnosticFailed, 3), lineOf(EventKind::infrastructure, 5), lineOf(EventKind::machine, 9)};
     EXPECT_THAT(firedIds(run), ElementsAre("machine", "infrastructure", "diagnostic-failed", "log-anomaly-mode"));
-    const auto findings = findingsOf(run, {});
+    const auto findings = diagnose::findingsOf(run, {});
     EXPECT_EQ(findings[0].severity, "error");
     EXPECT_EQ(findings[1].severity, "warning");
     EXPECT_EQ(findings[2].severity, "info");
@@ -108,7 +108,7 @@ TEST(Findings, BeforeThePointsAreReadOnlyEventsAreAsked)
     auto loss = seriesOf("loss", 1, constant(100, 1));
     loss.points.clear();
     const auto run = runWith({loss}, {lineOf(EventKind::infrastructure, 5)});
-    const auto findings = earlyFindings(run);
+    const auto findings = diagnose::earlyFindings(run);
     ASSERT_EQ(findings.size(), 3U);
     EXPECT_EQ(findings[0].id, "infrastructure");
     EXPECT_EQ(findings[0].state, FindingState::fired);
@@ -120,7 +120,7 @@ TEST(Findings, BeforeThePointsAreReadOnlyEventsAreAsked)
 TEST(Findings, WhatWasSilencedStaysQuietAndIsStillTold)
 {
     const auto run = runWith({}, {lineOf(EventKind::diagnosticFailed, 3)});
-    const FindingOptions options {{"diagnostic-failed", "P12"}};
+    const diagnose::FindingOptions options {{"diagnostic-failed", "P12"}};
     EXPECT_THAT(firedIds(run, options), ElementsAre("log-anomaly-mode"));
     EXPECT_EQ(cardOf(run, "diagnostic-failed", {}, options).state, FindingState::silenced);
     EXPECT_FALSE(cardOf(run, "diagnostic-failed", {}, options).evidence.empty());
@@ -129,13 +129,13 @@ TEST(Findings, WhatWasSilencedStaysQuietAndIsStillTold)
 
 TEST(Findings, UnknownNamesAreRefused)
 {
-    EXPECT_TRUE(findingOptions({"P13"}, "olmo"));
-    EXPECT_EQ(findingOptions({}, "")->spikeRule, nullptr);
-    const auto card = findingOptions({"P20"}, "");
+    EXPECT_TRUE(diagnose::findingOptions({"P13"}, "olmo"));
+    EXPECT_EQ(diagnose::findingOptions({}, "")->spikeRule, nullptr);
+    const auto card = diagnose::findingOptions({"P20"}, "");
     ASSERT_FALSE(card);
     EXPECT_EQ(card.error().kind, ErrorKind::usage);
     EXPECT_THAT(card.error().what, HasSubstr("P19"));
-    EXPECT_FALSE(findingOptions({}, "nobody"));
+    EXPECT_FALSE(diagnose::findingOptions({}, "nobody"));
 }
 
 TEST(Findings, AFailedCheckerIsNeverReportedAsNan)

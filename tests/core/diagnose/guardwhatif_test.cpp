@@ -30,12 +30,12 @@ auto says(const std::string& words)
     return Contains(Field(&EvidenceLine::text, HasSubstr(words)));
 }
 
-GuardOutcome outcome(const GuardStep& step, Layout layout, GuardScope scope)
+diagnose::GuardOutcome outcome(const diagnose::GuardStep& step, probe::Layout layout, probe::GuardScope scope)
 {
     const auto found = std::find_if(step.outcomes.begin(), step.outcomes.end(),
-        [&](const GuardOutcome& o) { return o.layout == layout && o.scope == scope; });
-    EXPECT_NE(found, step.outcomes.end()) << name(layout) << " " << name(scope);
-    return found == step.outcomes.end() ? GuardOutcome {} : *found;
+        [&](const diagnose::GuardOutcome& o) { return o.layout == layout && o.scope == scope; });
+    EXPECT_NE(found, step.outcomes.end()) << probe::name(layout) << " " << probe::name(scope);
+    return found == step.outcomes.end() ? diagnose::GuardOutcome {} : *found;
 }
 
 /// Rank 0's call goes bad behind step 5; what follows is contamination, and both ranks dump it.
@@ -51,7 +51,7 @@ GuardStory oneBirth()
 
 TEST(GuardWhatIf, TheCauseComesFirstAndWhatFollowsIsContamination)
 {
-    const auto whatIf = guardWhatIf(oneBirth().run());
+    const auto whatIf = diagnose::guardWhatIf(oneBirth().run());
     ASSERT_THAT(whatIf.steps, SizeIs(3));
     EXPECT_EQ(whatIf.steps[0].role, Role::birth);
     EXPECT_EQ(whatIf.steps[0].group, "160x96 bf16");
@@ -66,47 +66,51 @@ TEST(GuardWhatIf, TheCauseComesFirstAndWhatFollowsIsContamination)
 
 TEST(GuardWhatIf, ARankThatDumpsLaterWasFiniteBefore)
 {
-    const auto step = guardWhatIf(oneBirth().run()).steps[0];
+    const auto step = diagnose::guardWhatIf(oneBirth().run()).steps[0];
     ASSERT_THAT(step.ranks, SizeIs(2));
-    EXPECT_EQ(step.ranks[0].output, Sight::nonFinite);
+    EXPECT_EQ(step.ranks[0].output, probe::Sight::nonFinite);
     EXPECT_THAT(step.ranks[0].captures, ElementsAre("birth.pt"));
-    EXPECT_EQ(step.ranks[1].output, Sight::finite);
+    EXPECT_EQ(step.ranks[1].output, probe::Sight::finite);
     EXPECT_THAT(step.ranks[1].why, HasSubstr("the last after step 6: its capture was on"));
 }
 
 TEST(GuardWhatIf, LocalGuardsAgreeOnlyWhereResultsAreGathered)
 {
-    const auto step = guardWhatIf(oneBirth().run()).steps[0];
-    const auto gathered = outcome(step, Layout::gathered, GuardScope::local);
-    EXPECT_THAT(gathered.decisions, Each(Decision::skip));
-    EXPECT_EQ(gathered.consequence, Consequence::none);
-    const auto heads = outcome(step, Layout::headSplit, GuardScope::local);
-    EXPECT_THAT(heads.decisions, ElementsAre(Decision::skip, Decision::apply));
-    EXPECT_EQ(heads.consequence, Consequence::drift);
-    EXPECT_EQ(outcome(step, Layout::batchSharded, GuardScope::local).consequence, Consequence::torn);
+    const auto step = diagnose::guardWhatIf(oneBirth().run()).steps[0];
+    const auto gathered = outcome(step, probe::Layout::gathered, probe::GuardScope::local);
+    EXPECT_THAT(gathered.decisions, Each(probe::Decision::skip));
+    EXPECT_EQ(gathered.consequence, diagnose::Consequence::none);
+    const auto heads = outcome(step, probe::Layout::headSplit, probe::GuardScope::local);
+    EXPECT_THAT(heads.decisions, ElementsAre(probe::Decision::skip, probe::Decision::apply));
+    EXPECT_EQ(heads.consequence, diagnose::Consequence::drift);
+    EXPECT_EQ(
+        outcome(step, probe::Layout::batchSharded, probe::GuardScope::local).consequence, diagnose::Consequence::torn);
 }
 
 TEST(GuardWhatIf, TheShapeGroupsOwnGroupIsNoneOnTwoOfThePaths)
 {
-    const auto step = guardWhatIf(oneBirth().run()).steps[0];
-    EXPECT_EQ(outcome(step, Layout::headSplit, GuardScope::group).consequence, Consequence::drift);
-    EXPECT_EQ(outcome(step, Layout::batchSharded, GuardScope::group).consequence, Consequence::torn);
-    EXPECT_EQ(outcome(step, Layout::matrixSharded, GuardScope::group).consequence, Consequence::none);
+    const auto step = diagnose::guardWhatIf(oneBirth().run()).steps[0];
+    EXPECT_EQ(
+        outcome(step, probe::Layout::headSplit, probe::GuardScope::group).consequence, diagnose::Consequence::drift);
+    EXPECT_EQ(
+        outcome(step, probe::Layout::batchSharded, probe::GuardScope::group).consequence, diagnose::Consequence::torn);
+    EXPECT_EQ(
+        outcome(step, probe::Layout::matrixSharded, probe::GuardScope::group).consequence, diagnose::Consequence::none);
 }
 
 TEST(GuardWhatIf, TheFullGuardSkipsEverywhere)
 {
-    const auto step = guardWhatIf(oneBirth().run(), {.scope = GuardScope::full}).steps[0];
+    const auto step = diagnose::guardWhatIf(oneBirth().run(), {.scope = probe::GuardScope::full}).steps[0];
     EXPECT_THAT(step.outcomes, SizeIs(4)) << "one for every layout that is possible";
     for (const auto& one : step.outcomes) {
-        EXPECT_THAT(one.decisions, Each(Decision::skip)) << name(one.layout);
-        EXPECT_EQ(one.consequence, Consequence::none);
+        EXPECT_THAT(one.decisions, Each(probe::Decision::skip)) << probe::name(one.layout);
+        EXPECT_EQ(one.consequence, diagnose::Consequence::none);
     }
 }
 
 TEST(GuardWhatIf, GroupsThatStayedFiniteWereApplied)
 {
-    const auto whatIf = guardWhatIf(oneBirth().dump({.file = "late0.pt", .badInput = true}).step(8).run());
+    const auto whatIf = diagnose::guardWhatIf(oneBirth().dump({.file = "late0.pt", .badInput = true}).step(8).run());
     EXPECT_THAT(whatIf.steps[0].otherGroups, ElementsAre("96x160 bf16"));
     EXPECT_THAT(whatIf.notes, says("shape groups that no capture shows are not known"));
 }
@@ -116,22 +120,23 @@ TEST(GuardWhatIf, NothingIsSaidOfOtherGroupsWhereARankIsNotKnown)
     GuardStory story;
     story.step(5).dump({.file = "birth.pt"}).step(6);
     story.dump({.file = "other.pt", .shape = {1, 96, 160}, .badInput = true}).step(7);
-    EXPECT_THAT(guardWhatIf(story.run()).steps[0].otherGroups, IsEmpty());
+    EXPECT_THAT(diagnose::guardWhatIf(story.run()).steps[0].otherGroups, IsEmpty());
 }
 
 TEST(GuardWhatIf, SilenceOfACutOffRankIsNoEvidence)
 {
     GuardStory story;
     story.step(5).dump({.file = "birth.pt", .rank = 1, .raised = true});
-    const auto whatIf = guardWhatIf(story.run());
+    const auto whatIf = diagnose::guardWhatIf(story.run());
     ASSERT_THAT(whatIf.steps, SizeIs(1));
     const auto& step = whatIf.steps[0];
-    EXPECT_EQ(step.ranks[0].output, Sight::unknown);
+    EXPECT_EQ(step.ranks[0].output, probe::Sight::unknown);
     EXPECT_THAT(step.ranks[0].why, HasSubstr("cut the others off"));
-    const auto heads = outcome(step, Layout::headSplit, GuardScope::local);
-    EXPECT_THAT(heads.decisions, ElementsAre(Decision::unknown, Decision::skip));
-    EXPECT_EQ(heads.consequence, Consequence::unknown) << "neither drift nor agreement is claimed";
-    EXPECT_THAT(outcome(step, Layout::headSplit, GuardScope::full).decisions, Each(Decision::skip));
+    const auto heads = outcome(step, probe::Layout::headSplit, probe::GuardScope::local);
+    EXPECT_THAT(heads.decisions, ElementsAre(probe::Decision::unknown, probe::Decision::skip));
+    EXPECT_EQ(heads.consequence, diagnose::Consequence::unknown) << "neither drift nor agreement is claimed";
+    EXPECT_THAT(
+        outcome(step, probe::Layout::headSplit, probe::GuardScope::full).decisions, Each(probe::Decision::skip));
     EXPECT_THAT(whatIf.notes, says("half-stepped"));
 }
 
@@ -139,8 +144,8 @@ TEST(GuardWhatIf, ARankThatNeverDumpedMayNotHaveBeenWatched)
 {
     GuardStory story;
     story.step(5).dump({.file = "birth.pt"}).step(6);
-    const auto silent = guardWhatIf(story.run()).steps[0].ranks[1];
-    EXPECT_EQ(silent.output, Sight::unknown);
+    const auto silent = diagnose::guardWhatIf(story.run()).steps[0].ranks[1];
+    EXPECT_EQ(silent.output, probe::Sight::unknown);
     EXPECT_THAT(silent.why, HasSubstr("nothing shows that its capture was on"));
 }
 
@@ -148,22 +153,24 @@ TEST(GuardWhatIf, ARankThatLastDumpedEarlierMayHaveEnded)
 {
     GuardStory story;
     story.step(5).dump({.file = "one.pt", .rank = 1}).step(6).step(7).dump({.file = "zero.pt"}).step(8);
-    const auto whatIf = guardWhatIf(story.run());
+    const auto whatIf = diagnose::guardWhatIf(story.run());
     ASSERT_THAT(whatIf.steps, SizeIs(2));
     EXPECT_EQ(whatIf.steps[1].step->first, 7);
-    EXPECT_EQ(whatIf.steps[1].ranks[1].output, Sight::unknown);
-    EXPECT_EQ(whatIf.steps[0].ranks[0].output, Sight::finite);
+    EXPECT_EQ(whatIf.steps[1].ranks[1].output, probe::Sight::unknown);
+    EXPECT_EQ(whatIf.steps[0].ranks[0].output, probe::Sight::finite);
 }
 
 TEST(GuardWhatIf, OneRankAloneMayHaveOthers)
 {
     GuardStory story;
     story.step(5, 1).dump({.file = "birth.pt"}).step(6, 1);
-    const auto step = guardWhatIf(story.run()).steps[0];
+    const auto step = diagnose::guardWhatIf(story.run()).steps[0];
     ASSERT_THAT(step.ranks, SizeIs(2));
     EXPECT_FALSE(step.ranks[1].rank);
-    EXPECT_EQ(outcome(step, Layout::headSplit, GuardScope::local).consequence, Consequence::unknown);
-    EXPECT_THAT(outcome(step, Layout::gathered, GuardScope::local).decisions, Each(Decision::skip));
+    EXPECT_EQ(
+        outcome(step, probe::Layout::headSplit, probe::GuardScope::local).consequence, diagnose::Consequence::unknown);
+    EXPECT_THAT(
+        outcome(step, probe::Layout::gathered, probe::GuardScope::local).decisions, Each(probe::Decision::skip));
 }
 
 TEST(GuardWhatIf, MomentumThatIsBadFromTheStartIsSkippedForEver)
@@ -172,7 +179,7 @@ TEST(GuardWhatIf, MomentumThatIsBadFromTheStartIsSkippedForEver)
     story.step(5).dump({.file = "a.pt", .badInput = true}).step(6);
     auto run = story.run();
     // Some of it is finite: the gradient brought it.
-    const auto whatIf = guardWhatIf(run);
+    const auto whatIf = diagnose::guardWhatIf(run);
     ASSERT_THAT(whatIf.steps, SizeIs(1));
     EXPECT_EQ(whatIf.steps[0].role, Role::upstream);
     EXPECT_TRUE(whatIf.steps[0].momentumBad);
@@ -184,30 +191,32 @@ TEST(GuardWhatIf, DamageOnZerosMayBePaddingThatTheGuardNeverSees)
     GuardStory story;
     story.step(5).dump({.file = "pad.pt", .zeroInput = true}).step(6);
     story.dump({.file = "late0.pt"}).dump({.file = "late1.pt", .rank = 1}).step(7);
-    const auto whatIf = guardWhatIf(story.run());
-    const auto pad = std::find_if(
-        whatIf.steps.begin(), whatIf.steps.end(), [](const GuardStep& step) { return step.role == Role::padding; });
+    const auto whatIf = diagnose::guardWhatIf(story.run());
+    const auto pad = std::find_if(whatIf.steps.begin(), whatIf.steps.end(),
+        [](const diagnose::GuardStep& step) { return step.role == Role::padding; });
     ASSERT_NE(pad, whatIf.steps.end());
     EXPECT_TRUE(pad->ranks[0].onlyZeros);
-    EXPECT_EQ(outcome(*pad, Layout::gathered, GuardScope::full).agreement, Agreement::unknown);
-    EXPECT_EQ(outcome(*pad, Layout::headSplit, GuardScope::full).agreement, Agreement::allSkip)
+    EXPECT_EQ(outcome(*pad, probe::Layout::gathered, probe::GuardScope::full).agreement, probe::Agreement::unknown);
+    EXPECT_EQ(outcome(*pad, probe::Layout::headSplit, probe::GuardScope::full).agreement, probe::Agreement::allSkip)
         << "there is no padding without an exchange";
 }
 
 TEST(GuardWhatIf, WhatTheUserKnowsOfTheLayoutLeavesOne)
 {
-    const auto whatIf = guardWhatIf(oneBirth().run(), {.layout = Layout::single});
+    const auto whatIf = diagnose::guardWhatIf(oneBirth().run(), {.layout = probe::Layout::single});
     ASSERT_THAT(whatIf.layouts, SizeIs(1));
     EXPECT_TRUE(whatIf.layouts[0].possible);
     EXPECT_THAT(whatIf.steps[0].outcomes, SizeIs(3));
-    EXPECT_EQ(outcome(whatIf.steps[0], Layout::single, GuardScope::local).consequence, Consequence::drift);
-    EXPECT_EQ(outcome(whatIf.steps[0], Layout::single, GuardScope::group).consequence, Consequence::none);
+    EXPECT_EQ(outcome(whatIf.steps[0], probe::Layout::single, probe::GuardScope::local).consequence,
+        diagnose::Consequence::drift);
+    EXPECT_EQ(outcome(whatIf.steps[0], probe::Layout::single, probe::GuardScope::group).consequence,
+        diagnose::Consequence::none);
 }
 
 TEST(GuardWhatIf, AStackRulesOutASingleMatrixAndTheReverse)
 {
-    const auto possible = [](const GuardWhatIf& whatIf) {
-        std::vector<Layout> layouts;
+    const auto possible = [](const diagnose::GuardWhatIf& whatIf) {
+        std::vector<probe::Layout> layouts;
         for (const auto& layout : whatIf.layouts) {
             if (layout.possible) {
                 layouts.push_back(layout.layout);
@@ -215,32 +224,32 @@ TEST(GuardWhatIf, AStackRulesOutASingleMatrixAndTheReverse)
         }
         return layouts;
     };
-    EXPECT_THAT(possible(guardWhatIf(oneBirth().run())), Not(Contains(Layout::single)));
+    EXPECT_THAT(possible(diagnose::guardWhatIf(oneBirth().run())), Not(Contains(probe::Layout::single)));
     GuardStory alone;
     alone.step(5).dump({.file = "birth.pt", .shape = {160, 96}}).step(6);
-    EXPECT_THAT(possible(guardWhatIf(alone.run())), ElementsAre(Layout::single));
+    EXPECT_THAT(possible(diagnose::guardWhatIf(alone.run())), ElementsAre(probe::Layout::single));
     GuardStory odd;
     odd.step(5, 7).dump({.file = "birth.pt"}).step(6, 7);
-    EXPECT_THAT(possible(guardWhatIf(odd.run())), Not(Contains(Layout::matrixSharded)))
+    EXPECT_THAT(possible(diagnose::guardWhatIf(odd.run())), Not(Contains(probe::Layout::matrixSharded)))
         << "160 rows are no seven equal parts";
 }
 
 TEST(GuardWhatIf, TheStackOfTheGuardIsNotTheShapeOfTheCapture)
 {
-    const auto step = guardWhatIf(oneBirth().run()).steps[0];
-    EXPECT_EQ(outcome(step, Layout::gathered, GuardScope::full).stack, "(2, 160, 96)");
-    EXPECT_EQ(outcome(step, Layout::headSplit, GuardScope::full).stack, "(1, 160, 96)");
-    EXPECT_EQ(outcome(step, Layout::matrixSharded, GuardScope::full).stack, "(2, 80, 96)");
-    EXPECT_EQ(gatheredCount(1, 8), std::pair(std::int64_t {2}, std::int64_t {8}));
-    EXPECT_EQ(gatheredCount(3, 4), std::pair(std::int64_t {9}, std::int64_t {12}));
-    const auto more = guardWhatIf(oneBirth().run(), {.ranks = 4}).steps[0];
-    EXPECT_EQ(outcome(more, Layout::gathered, GuardScope::full).stack, "(2 to 4, 160, 96)");
+    const auto step = diagnose::guardWhatIf(oneBirth().run()).steps[0];
+    EXPECT_EQ(outcome(step, probe::Layout::gathered, probe::GuardScope::full).stack, "(2, 160, 96)");
+    EXPECT_EQ(outcome(step, probe::Layout::headSplit, probe::GuardScope::full).stack, "(1, 160, 96)");
+    EXPECT_EQ(outcome(step, probe::Layout::matrixSharded, probe::GuardScope::full).stack, "(2, 80, 96)");
+    EXPECT_EQ(diagnose::gatheredCount(1, 8), std::pair(std::int64_t {2}, std::int64_t {8}));
+    EXPECT_EQ(diagnose::gatheredCount(3, 4), std::pair(std::int64_t {9}, std::int64_t {12}));
+    const auto more = diagnose::guardWhatIf(oneBirth().run(), {.ranks = 4}).steps[0];
+    EXPECT_EQ(outcome(more, probe::Layout::gathered, probe::GuardScope::full).stack, "(2 to 4, 160, 96)");
     EXPECT_THAT(more.ranks, SizeIs(4));
 }
 
 TEST(GuardWhatIf, LossesThatGoBadTogetherSpeakForSharedResults)
 {
-    const auto hints = guardWhatIf(oneBirth().run()).layoutHints;
+    const auto hints = diagnose::guardWhatIf(oneBirth().run()).layoutHints;
     ASSERT_THAT(hints, SizeIs(1));
     EXPECT_THAT(hints[0].text, HasSubstr("speaks for shared results"));
     EXPECT_EQ(hints[0].source, "console.log:6");
@@ -253,7 +262,7 @@ TEST(GuardWhatIf, ALossThatGoesBadLaterSpeaksForCopies)
     story.loss(0, 6, nan).loss(1, 6, 1.25);
     story.dump({.file = "after1.pt", .rank = 1, .badInput = true});
     story.loss(0, 7, nan).loss(1, 7, nan);
-    const auto hints = guardWhatIf(story.run()).layoutHints;
+    const auto hints = diagnose::guardWhatIf(story.run()).layoutHints;
     ASSERT_THAT(hints, SizeIs(1));
     EXPECT_THAT(hints[0].text, HasSubstr("speaks for a copy of its own"));
 }
@@ -262,7 +271,7 @@ TEST(GuardWhatIf, ARankWhoseOutputIsNotKnownHintsAtNothing)
 {
     GuardStory story;
     story.step(5).dump({.file = "birth.pt"}).loss(0, 6, nan).loss(1, 6, nan);
-    EXPECT_THAT(guardWhatIf(story.run()).layoutHints, IsEmpty()) << "its own output may have been bad, too";
+    EXPECT_THAT(diagnose::guardWhatIf(story.run()).layoutHints, IsEmpty()) << "its own output may have been bad, too";
 }
 
 TEST(GuardWhatIf, ARaiseKeepsTheOtherGroupsOfItsStepUnknown)
@@ -270,7 +279,7 @@ TEST(GuardWhatIf, ARaiseKeepsTheOtherGroupsOfItsStepUnknown)
     GuardStory story;
     story.step(5).dump({.file = "birth.pt", .raised = true}).step(6);
     story.dump({.file = "a.pt", .shape = {1, 96, 160}}).dump({.file = "b.pt", .rank = 1, .shape = {1, 96, 160}});
-    EXPECT_THAT(guardWhatIf(story.step(7).run()).steps[0].otherGroups, IsEmpty());
+    EXPECT_THAT(diagnose::guardWhatIf(story.step(7).run()).steps[0].otherGroups, IsEmpty());
 }
 
 TEST(GuardWhatIf, AnAveragedLossSaysNothingOfTheLayout)
@@ -279,7 +288,7 @@ TEST(GuardWhatIf, AnAveragedLossSaysNothingOfTheLayout)
     story.loss(0, 5, 1).loss(1, 5, 1).dump({.file = "birth.pt"});
     story.loss(0, 6, nan).loss(1, 6, nan);
     story.dump({.file = "after1.pt", .rank = 1, .badInput = true}).loss(0, 7, nan).loss(1, 7, nan);
-    EXPECT_THAT(guardWhatIf(story.run()).layoutHints, IsEmpty());
+    EXPECT_THAT(diagnose::guardWhatIf(story.run()).layoutHints, IsEmpty());
 }
 
 TEST(GuardWhatIf, LinesOfAGuardAreALowerBound)
@@ -289,26 +298,26 @@ TEST(GuardWhatIf, LinesOfAGuardAreALowerBound)
         "[NorMuon nan_guard_fallback] non-finite Newton-Schulz output detected; skipping update for "
         "this step on all ranks (shape=(2, 160, 96)). See microsoft/dion#76.";
     story.event(EventKind::skippedStep, 0, words, 2);
-    const auto whatIf = guardWhatIf(story.run());
+    const auto whatIf = diagnose::guardWhatIf(story.run());
     EXPECT_EQ(whatIf.guardLines, 2);
     EXPECT_THAT(whatIf.notes, says("at least 2 updates: Python prints a warning of the same words once"));
     EXPECT_THAT(whatIf.notes, says("(2, 160, 96) is the whole stack; the captures of 1x160x96 are one rank's part"));
-    EXPECT_EQ(guardWhatIf(oneBirth().run()).guardLines, 0);
+    EXPECT_EQ(diagnose::guardWhatIf(oneBirth().run()).guardLines, 0);
 }
 
 TEST(GuardWhatIf, TwoProcessesOfOneRankAreTwoGroups)
 {
     GuardStory story;
     story.step(5).dump({.file = "birth.pt"}).dump({.file = "twin.pt", .pid = 900}).step(6);
-    EXPECT_THAT(guardWhatIf(story.run()).notes, says("2 processes call themselves rank 0"));
-    EXPECT_THAT(guardWhatIf(oneBirth().run()).notes, Not(says("call themselves")));
+    EXPECT_THAT(diagnose::guardWhatIf(story.run()).notes, says("2 processes call themselves rank 0"));
+    EXPECT_THAT(diagnose::guardWhatIf(oneBirth().run()).notes, Not(says("call themselves")));
 }
 
 TEST(GuardWhatIf, WithoutAStepEveryCaptureStandsForItself)
 {
     GuardStory story;
     story.dump({.file = "a.pt"}).dump({.file = "b.pt", .rank = 1});
-    const auto whatIf = guardWhatIf(story.run());
+    const auto whatIf = diagnose::guardWhatIf(story.run());
     ASSERT_THAT(whatIf.steps, SizeIs(2));
     EXPECT_FALSE(whatIf.steps[0].step);
     EXPECT_THAT(whatIf.notes, says("belong to no known step"));
@@ -318,12 +327,12 @@ TEST(GuardWhatIf, FiniteCapturesAreNoStepsAndStillEvidence)
 {
     GuardStory story;
     story.step(5).dump({.file = "birth.pt"}).dump({.file = "control1.pt", .rank = 1, .badOutput = false}).step(6);
-    const auto whatIf = guardWhatIf(story.run());
+    const auto whatIf = diagnose::guardWhatIf(story.run());
     ASSERT_THAT(whatIf.steps, SizeIs(1));
-    EXPECT_EQ(whatIf.steps[0].ranks[1].output, Sight::finite);
+    EXPECT_EQ(whatIf.steps[0].ranks[1].output, probe::Sight::finite);
     GuardStory healthy;
     healthy.step(5).dump({.file = "control.pt", .badOutput = false}).step(6);
-    EXPECT_THAT(guardWhatIf(healthy.run()).steps, IsEmpty());
+    EXPECT_THAT(diagnose::guardWhatIf(healthy.run()).steps, IsEmpty());
 }
 
 TEST(GuardWhatIf, RowsOfTheDumpTellWhichRankHoldsTheDamage)
@@ -332,24 +341,27 @@ TEST(GuardWhatIf, RowsOfTheDumpTellWhichRankHoldsTheDamage)
     std::vector<float> output(16 * 4, 0.5F);
     output[12 * 4 + 1] = std::numeric_limits<float>::quiet_NaN();
     const auto tensor = [](const char* name, const std::vector<float>& values) {
-        TensorToWrite made {name, DType::float32, {1, 16, 4}, std::vector<std::byte>(values.size() * sizeof(float))};
+        tensorfile::TensorToWrite made {
+            name, DType::float32, {1, 16, 4}, std::vector<std::byte>(values.size() * sizeof(float))};
         std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
         return made;
     };
-    ASSERT_TRUE(writePt(folder / "birth.pt",
+    ASSERT_TRUE(tensorfile::writePt(folder / "birth.pt",
         {{"input", tensor("input", std::vector<float>(16 * 4, 1))}, {"output", tensor("output", output)}}));
     GuardStory story;
     story.step(5).dump({.file = "birth.pt", .shape = {1, 16, 4}}).step(6);
     story.dump({.file = "after1.pt", .rank = 1, .shape = {1, 16, 4}, .badInput = true}).step(7);
     auto run = story.run();
     run.captures[0].path = (folder / "birth.pt").string();
-    const auto step = guardWhatIf(run).steps[0];
-    const auto torn = outcome(step, Layout::matrixSharded, GuardScope::local);
-    EXPECT_THAT(torn.decisions, ElementsAre(Decision::apply, Decision::skip)) << "row 12 of 16 is rank 1's";
-    EXPECT_EQ(torn.consequence, Consequence::torn);
+    const auto step = diagnose::guardWhatIf(run).steps[0];
+    const auto torn = outcome(step, probe::Layout::matrixSharded, probe::GuardScope::local);
+    EXPECT_THAT(torn.decisions, ElementsAre(probe::Decision::apply, probe::Decision::skip))
+        << "row 12 of 16 is rank 1's";
+    EXPECT_EQ(torn.consequence, diagnose::Consequence::torn);
     run.captures[0].path = (folder / "gone.pt").string();
-    EXPECT_EQ(
-        outcome(guardWhatIf(run).steps[0], Layout::matrixSharded, GuardScope::local).consequence, Consequence::unknown)
+    EXPECT_EQ(outcome(diagnose::guardWhatIf(run).steps[0], probe::Layout::matrixSharded, probe::GuardScope::local)
+                  .consequence,
+        diagnose::Consequence::unknown)
         << "without the file the rows are not known";
 }
 

@@ -24,7 +24,7 @@ inline Matrix waves(std::size_t size, double phase)
     Matrix values(size);
     for (std::size_t i = 0; i < size; ++i) {
         const auto x = static_cast<double>(i);
-        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x));
+        values[i] = replay::roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x));
     }
     return values;
 }
@@ -32,23 +32,23 @@ inline Matrix waves(std::size_t size, double phase)
 /// In the variant's own format and lowering, with an epsilon of 1e-8, as a dump in fp32 holds it.
 inline Matrix healthyOutput(std::string_view variantName, const Matrix& input, std::int64_t rows, std::int64_t cols)
 {
-    const auto& variant = **findVariant(variantName);
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
+    const auto& variant = **replay::findVariant(variantName);
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
     options.precision = variant.precision;
     options.rounding.lowering = variant.lowering;
     options.epsilon = 1e-8;
     options.keepOutput = true;
-    auto output = replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    auto output = replay::replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
     for (auto& value : output) {
         value = static_cast<float>(value);
     }
     return output;
 }
 
-inline TensorToWrite floatTensor(const std::vector<Matrix>& batches, std::int64_t rows, std::int64_t cols)
+inline tensorfile::TensorToWrite floatTensor(const std::vector<Matrix>& batches, std::int64_t rows, std::int64_t cols)
 {
-    TensorToWrite tensor;
+    tensorfile::TensorToWrite tensor;
     tensor.shape = {static_cast<std::int64_t>(batches.size()), rows, cols};
     for (const auto& batch : batches) {
         for (const double x : batch) {

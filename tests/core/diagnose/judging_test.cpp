@@ -36,7 +36,7 @@ Matrix outputOf(std::string_view variant, const Matrix& input)
     return test::healthyOutput(variant, input, rows, cols);
 }
 
-TensorToWrite floats(const std::vector<Matrix>& batches)
+tensorfile::TensorToWrite floats(const std::vector<Matrix>& batches)
 {
     return test::floatTensor(batches, rows, cols);
 }
@@ -47,9 +47,10 @@ protected:
     void add(const std::string& name, const std::vector<Matrix>& input, const std::vector<Matrix>& output)
     {
         const auto path = m_folder / name;
-        EXPECT_TRUE(writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
-        auto file = openCapture(path);
-        ASSERT_TRUE(file && scanCapture(*file));
+        EXPECT_TRUE(
+            tensorfile::writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        auto file = tensorfile::openCapture(path);
+        ASSERT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
         file->capture.timestampMs = file->capture.id;
         m_run.captures.push_back(file->capture);
@@ -65,9 +66,9 @@ protected:
         add(name, {waves()}, {output});
     }
 
-    Diagnosis diagnosed(const DiagnoseOptions& options = {})
+    Diagnosis diagnosed(const diagnose::DiagnoseOptions& options = {})
     {
-        const auto diagnosis = diagnose(m_run, options);
+        const auto diagnosis = diagnose::diagnose(m_run, options);
         EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
         return diagnosis.value_or(Diagnosis {});
     }
@@ -179,20 +180,20 @@ TEST_F(Judging, ACastAndBackLeavesTheRestBitForBit)
 
 TEST_F(Judging, FaintLinesMayHaveALostNorm)
 {
-    Element element;
+    diagnose::Element element;
     element.shape = {1, rows, cols};
     element.input = waves();
     element.output = waves();
     std::fill_n(element.output.begin() + 2 * cols, cols, NAN);
-    EXPECT_FALSE(damagedInFaintLines(element));
+    EXPECT_FALSE(diagnose::damagedInFaintLines(element));
     for (std::int64_t i = 2 * cols; i < 3 * cols; ++i) {
         element.input[static_cast<std::size_t>(i)] *= 1e-4;
     }
-    EXPECT_TRUE(damagedInFaintLines(element));
+    EXPECT_TRUE(diagnose::damagedInFaintLines(element));
     element.output[0] = NAN;
-    EXPECT_FALSE(damagedInFaintLines(element)) << "another row";
+    EXPECT_FALSE(diagnose::damagedInFaintLines(element)) << "another row";
     element.output = waves();
-    EXPECT_FALSE(damagedInFaintLines(element)) << "nothing is damaged";
+    EXPECT_FALSE(diagnose::damagedInFaintLines(element)) << "nothing is damaged";
 }
 
 TEST_F(Judging, ASilentZeroIsNoHealthyCall)
@@ -231,7 +232,7 @@ TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
     auto tall = floats({waves()});
     tall.shape = {1, cols, rows};
     const auto output = floats({Matrix(size, NAN)});
-    ASSERT_TRUE(writePt(m_folder / "x.pt", {{"input", tall}, {"output", output}, {"epsilon", 1e-8}}));
+    ASSERT_TRUE(tensorfile::writePt(m_folder / "x.pt", {{"input", tall}, {"output", output}, {"epsilon", 1e-8}}));
     const auto v = diagnosed().captures[0];
     EXPECT_THAT(v.summary, HasSubstr("could not be judged"));
     EXPECT_EQ(v.endsLikeTried, 0);
@@ -329,7 +330,7 @@ TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)
     EXPECT_GT(2 * static_cast<int>(verdict.endsLike.size()), verdict.endsLikeTried);
     for (const auto& place : verdict.endsLike) {
         EXPECT_THAT(verdict.variant.names, testing::Contains(place.variant));
-        const auto variant = findVariant(place.variant);
+        const auto variant = replay::findVariant(place.variant);
         ASSERT_TRUE(variant);
         const bool last = place.iteration == static_cast<int>((*variant)->steps.size());
         // A rescale spreads what the last update left over the whole matrix.
@@ -356,7 +357,7 @@ TEST_F(Judging, CancelStopsAndSaysSo)
     addUnwritten("a.pt");
     JobContext job;
     job.cancel.cancel();
-    const auto before = diagnose(m_run, {}, job);
+    const auto before = diagnose::diagnose(m_run, {}, job);
     ASSERT_TRUE(before);
     EXPECT_EQ(before->stopped, "cancelled");
     EXPECT_EQ(before->captures[0].summary, "not judged, the diagnosis was stopped (cancelled)");
@@ -367,7 +368,7 @@ TEST_F(Judging, CancelStopsAndSaysSo)
             later.cancel.cancel();
         }
     };
-    const auto within = diagnose(m_run, {}, later);
+    const auto within = diagnose::diagnose(m_run, {}, later);
     ASSERT_TRUE(within);
     EXPECT_EQ(within->stopped, "cancelled") << "a cancel between two members of the plausible set";
     const auto& verdict = within->captures[0];
@@ -389,7 +390,7 @@ TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
         EXPECT_EQ(p.unit, "captures");
         done.push_back(p.done);
     };
-    ASSERT_TRUE(diagnose(m_run, {}, job));
+    ASSERT_TRUE(diagnose::diagnose(m_run, {}, job));
     EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
     EXPECT_EQ(done.front(), 0);
     EXPECT_EQ(done.back(), 1);
@@ -402,7 +403,7 @@ TEST_F(Judging, NanBitsAreCountedInTheDumpsOwnWidth)
     output[9] = NAN;
     output[11] = INFINITY;
     add("x.pt", {waves()}, {output});
-    const auto patterns = damagePatterns(*openCapture(m_folder / "x.pt"));
+    const auto patterns = diagnose::damagePatterns(*tensorfile::openCapture(m_folder / "x.pt"));
     ASSERT_TRUE(patterns);
     ASSERT_EQ(patterns->size(), 1U);
     using Bits = std::vector<std::pair<std::uint64_t, std::int64_t>>;
@@ -412,10 +413,10 @@ TEST_F(Judging, NanBitsAreCountedInTheDumpsOwnWidth)
 
 TEST_F(Judging, AnElementNeedsAnOutputOfTheInputsShape)
 {
-    TensorToWrite small = floats({waves()});
+    tensorfile::TensorToWrite small = floats({waves()});
     small.shape = {1, cols, rows};
-    ASSERT_TRUE(writePt(m_folder / "x.pt", {{"input", floats({waves()})}, {"output", small}}));
-    const auto element = loadElement(*openCapture(m_folder / "x.pt"), 0);
+    ASSERT_TRUE(tensorfile::writePt(m_folder / "x.pt", {{"input", floats({waves()})}, {"output", small}}));
+    const auto element = diagnose::loadElement(*tensorfile::openCapture(m_folder / "x.pt"), 0);
     ASSERT_FALSE(element);
     EXPECT_THAT(element.error().what, HasSubstr("another shape than the input"));
 }

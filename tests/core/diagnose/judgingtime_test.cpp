@@ -24,7 +24,7 @@ bool comesTrue(const auto& condition)
 TEST(JudgingTime, GoesOnWithoutALimitUntilTheJobIsCancelled)
 {
     JobContext job;
-    const JudgingTime time(job, {});
+    const diagnose::JudgingTime time(job, {});
     EXPECT_FALSE(time.stopped());
     job.cancel.cancel();
     EXPECT_EQ(time.stopped(), "cancelled");
@@ -34,7 +34,7 @@ TEST(JudgingTime, GoesOnWithoutALimitUntilTheJobIsCancelled)
 TEST(JudgingTime, ALimitEndsTheJudgingAndNotTheJob)
 {
     const JobContext job;
-    const JudgingTime time(job, Seconds(0.01));
+    const diagnose::JudgingTime time(job, Seconds(0.01));
     EXPECT_TRUE(comesTrue([&] { return time.job().cancel.cancelled(); }));
     EXPECT_EQ(time.stopped(), "the time limit of 0.01 s");
     EXPECT_FALSE(job.cancel.cancelled());
@@ -42,13 +42,13 @@ TEST(JudgingTime, ALimitEndsTheJudgingAndNotTheJob)
 
 TEST(JudgingTime, ALimitBeyondTheClockIsNone)
 {
-    EXPECT_FALSE(JudgingTime({}, Seconds(1e300)).stopped());
+    EXPECT_FALSE(diagnose::JudgingTime({}, Seconds(1e300)).stopped());
 }
 
 TEST(JudgingTime, ACancelledJobEndsTheJudgingBeforeItsLimit)
 {
     JobContext job;
-    const JudgingTime time(job, Seconds(3600));
+    const diagnose::JudgingTime time(job, Seconds(3600));
     EXPECT_FALSE(time.stopped());
     job.cancel.cancel();
     EXPECT_TRUE(comesTrue([&] { return time.job().cancel.cancelled(); }));

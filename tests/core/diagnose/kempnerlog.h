@@ -55,7 +55,7 @@ public:
     {
         const TemporaryFolder folder;
         folder.write("train.log", m_text);
-        const auto read = readRun(folder.path());
+        const auto read = ingest::readRun(folder.path());
         EXPECT_TRUE(read) << (read ? "" : read.error().what);
         return read.value_or(RunData {});
     }

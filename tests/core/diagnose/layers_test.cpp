@@ -14,9 +14,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-ParameterList blocksOf(int count)
+diagnose::ParameterList blocksOf(int count)
 {
-    ParameterList list;
+    diagnose::ParameterList list;
     list.parameters.push_back({"embed.weight", {50304, 512}});
     for (int i = 0; i < count; ++i) {
         list.parameters.push_back({fmt::format("blocks.{}.mlp.fc2", i), {512, 1408}});
@@ -26,9 +26,9 @@ ParameterList blocksOf(int count)
     return list;
 }
 
-LayerPlace placeOf(int rank, int element, MatrixShape shape)
+diagnose::LayerPlace placeOf(int rank, int element, MatrixShape shape)
 {
-    LayerPlace place;
+    diagnose::LayerPlace place;
     place.shape = shape;
     place.rank = rank;
     place.element = element;
@@ -37,7 +37,7 @@ LayerPlace placeOf(int rank, int element, MatrixShape shape)
 
 TEST(Layers, OneParameterPerRankIsNamedByItsRank)
 {
-    const auto layer = layerAt(placeOf(3, 0, {1, 512, 1408}), blocksOf(6));
+    const auto layer = diagnose::layerAt(placeOf(3, 0, {1, 512, 1408}), blocksOf(6));
     EXPECT_EQ(layer.text,
         "rank 3, element 0: one of 6 `blocks.*.mlp.fc2` [512,1408]; `blocks.3.mlp.fc2` if the parameter order is as "
         "given");
@@ -50,14 +50,14 @@ TEST(Layers, RanksOwnRunsOfTheStack)
 {
     auto place = placeOf(2, 1, {2, 512, 1408});
     place.world = 4;
-    EXPECT_EQ(layerAt(place, blocksOf(8)).candidates[0], "blocks.5.mlp.fc2");
+    EXPECT_EQ(diagnose::layerAt(place, blocksOf(8)).candidates[0], "blocks.5.mlp.fc2");
 }
 
 TEST(Layers, TheStackIsFilledUpWithZeroMatrices)
 {
     auto place = placeOf(3, 1, {2, 512, 1408});
     place.world = 4;
-    const auto layer = layerAt(place, blocksOf(7));
+    const auto layer = diagnose::layerAt(place, blocksOf(7));
     EXPECT_THAT(layer.text, HasSubstr("a zero matrix that fills up the last rank"));
     EXPECT_EQ(layer.candidates.size(), 7U);
 }
@@ -66,7 +66,7 @@ TEST(Layers, AStackThatDoesNotFitTheRanksNamesNobody)
 {
     auto place = placeOf(1, 0, {3, 512, 1408});
     place.world = 4;
-    const auto layer = layerAt(place, blocksOf(8));
+    const auto layer = diagnose::layerAt(place, blocksOf(8));
     EXPECT_THAT(layer.text, HasSubstr("8 over 4 ranks make 2 per rank, and the capture holds 3"));
     EXPECT_EQ(layer.candidates.front(), "blocks.0.mlp.fc2");
 }
@@ -75,7 +75,7 @@ TEST(Layers, AShapeOfItsOwnIsOneParameterOnEveryRank)
 {
     auto place = placeOf(2, 0, {1, 50304, 512});
     place.stacked = false;
-    const auto layer = layerAt(place, blocksOf(6));
+    const auto layer = diagnose::layerAt(place, blocksOf(6));
     EXPECT_EQ(
         layer.text, "rank 2, the whole tensor: `embed.weight` [50304,512], the only one of this shape in the list");
     EXPECT_THAT(layer.candidates, ElementsAre("embed.weight"));
@@ -85,53 +85,54 @@ TEST(Layers, ATensorWithoutABatchIsNotCountedOff)
 {
     auto place = placeOf(2, 0, {1, 512, 1408});
     place.stacked = false;
-    EXPECT_THAT(layerAt(place, blocksOf(6)).text, HasSubstr("which one its place does not tell"));
+    EXPECT_THAT(diagnose::layerAt(place, blocksOf(6)).text, HasSubstr("which one its place does not tell"));
 }
 
 TEST(Layers, RowBlocksOfALargerParameterArePossible)
 {
-    const auto layer = layerAt(placeOf(0, 0, {3, 768, 512}), blocksOf(6));
+    const auto layer = diagnose::layerAt(placeOf(0, 0, {3, 768, 512}), blocksOf(6));
     EXPECT_THAT(layer.text, HasSubstr("no parameter is [768,512]; a row block of one of 6 `blocks.*.attn.qkv`"));
     EXPECT_EQ(layer.candidates.size(), 6U);
-    EXPECT_THAT(layerAt(placeOf(0, 0, {3, 700, 512}), blocksOf(6)).text, HasSubstr("no parameter that was given is"));
+    EXPECT_THAT(
+        diagnose::layerAt(placeOf(0, 0, {3, 700, 512}), blocksOf(6)).text, HasSubstr("no parameter that was given is"));
 }
 
 TEST(Layers, ConvolutionsAreFlattened)
 {
-    ParameterList list;
+    diagnose::ParameterList list;
     list.parameters = {{"stem.weight", {64, 3, 4, 4}}};
-    EXPECT_THAT(layerAt(placeOf(0, 0, {1, 64, 48}), list).candidates, ElementsAre("stem.weight"));
+    EXPECT_THAT(diagnose::layerAt(placeOf(0, 0, {1, 64, 48}), list).candidates, ElementsAre("stem.weight"));
 }
 
 TEST(Layers, SeveralKindsOfOneShapeAreCounted)
 {
-    ParameterList list;
+    diagnose::ParameterList list;
     for (int i = 0; i < 2; ++i) {
         list.parameters.push_back({fmt::format("blocks.{}.q", i), {64, 64}});
         list.parameters.push_back({fmt::format("blocks.{}.k", i), {64, 64}});
     }
-    EXPECT_THAT(layerAt(placeOf(1, 0, {1, 64, 64}), list).text,
+    EXPECT_THAT(diagnose::layerAt(placeOf(1, 0, {1, 64, 64}), list).text,
         HasSubstr("one of 4: 2 `blocks.*.q`, 2 `blocks.*.k` [64,64]; `blocks.0.k`"));
 }
 
 TEST(Layers, NamesWithoutShapesSaySo)
 {
-    const auto list = parseParameters(R"({"weight_map": {"a.10.w": "x", "a.9.w": "x"}})");
+    const auto list = diagnose::parseParameters(R"({"weight_map": {"a.10.w": "x", "a.9.w": "x"}})");
     ASSERT_TRUE(list);
     EXPECT_FALSE(list->shapes);
     EXPECT_EQ(list->parameters[0].name, "a.9.w");
-    EXPECT_THAT(
-        layerAt(placeOf(0, 0, {1, 2, 3}), *list).text, HasSubstr("2 parameters that were given have no shapes"));
+    EXPECT_THAT(diagnose::layerAt(placeOf(0, 0, {1, 2, 3}), *list).text,
+        HasSubstr("2 parameters that were given have no shapes"));
 }
 
 TEST(Layers, WorldSizeIsTakenFromSettingsThatAgree)
 {
     RunData run;
-    EXPECT_FALSE(worldSizeOf(run));
+    EXPECT_FALSE(diagnose::worldSizeOf(run));
     run.settings.push_back({"variables.WORLD_SIZE", "8", {}, "env.json", 1});
-    EXPECT_EQ(worldSizeOf(run), 8);
+    EXPECT_EQ(diagnose::worldSizeOf(run), 8);
     run.settings.push_back({"dist.world_size", "4", {}, "a.log", 1});
-    EXPECT_FALSE(worldSizeOf(run));
+    EXPECT_FALSE(diagnose::worldSizeOf(run));
 }
 
 TEST(Layers, AreNamedInADiagnosis)
@@ -147,21 +148,21 @@ TEST(Layers, AreNamedInADiagnosis)
     verdict.rank = 1;
     verdict.facts.damage.batch = 1;
     diagnosis.captures.push_back(verdict);
-    nameLayers(diagnosis, run, blocksOf(6));
+    diagnose::nameLayers(diagnosis, run, blocksOf(6));
     EXPECT_EQ(diagnosis.captures[0].layerCandidates.front(), "blocks.3.mlp.fc2");
     EXPECT_THAT(diagnosis.captures[0].layer, HasSubstr("rank 1, element 1"));
 }
 
 TEST(Parameters, LinesAreReadAsPeoplePasteThem)
 {
-    const auto list = parseParameters("blocks.0.mlp.fc2.weight torch.Size([512, 1408])\n"
-                                      "('blocks.1.mlp.fc2.weight', torch.Size([512, 1408]))\r\n"
-                                      "blocks.2.mlp.fc2.weight [512,1408]\n"
-                                      "  blocks.3.mlp.fc2.weight: (512, 1408) torch.bfloat16\n"
-                                      "blocks.4.mlp.fc2.weight 512x1408\n"
-                                      "norm.weight torch.Size([512])\n"
-                                      "\n"
-                                      "total parameters: 123 million\n");
+    const auto list = diagnose::parseParameters("blocks.0.mlp.fc2.weight torch.Size([512, 1408])\n"
+                                                "('blocks.1.mlp.fc2.weight', torch.Size([512, 1408]))\r\n"
+                                                "blocks.2.mlp.fc2.weight [512,1408]\n"
+                                                "  blocks.3.mlp.fc2.weight: (512, 1408) torch.bfloat16\n"
+                                                "blocks.4.mlp.fc2.weight 512x1408\n"
+                                                "norm.weight torch.Size([512])\n"
+                                                "\n"
+                                                "total parameters: 123 million\n");
     ASSERT_TRUE(list) << list.error().what;
     ASSERT_EQ(list->parameters.size(), 6U);
     for (int i = 0; i < 5; ++i) {
@@ -174,7 +175,7 @@ TEST(Parameters, LinesAreReadAsPeoplePasteThem)
 
 TEST(Parameters, JsonKeepsItsOrder)
 {
-    const auto list = parseParameters(R"({"z": [2, 3], "a": [4, 5], "note": "x", "bad": [1, -2]})");
+    const auto list = diagnose::parseParameters(R"({"z": [2, 3], "a": [4, 5], "note": "x", "bad": [1, -2]})");
     ASSERT_TRUE(list);
     ASSERT_EQ(list->parameters.size(), 2U);
     EXPECT_EQ(list->parameters[0].name, "z");
@@ -191,7 +192,7 @@ TEST(Parameters, SafetensorsAreSortedAsPeopleCount)
     file.write(reinterpret_cast<const char*>(&size), sizeof(size));
     file << header << std::string(16, '\0');
     file.close();
-    const auto list = readParameters(path);
+    const auto list = diagnose::readParameters(path);
     ASSERT_TRUE(list) << list.error().what;
     EXPECT_EQ(list->parameters[0].name, "b.9.w");
     EXPECT_EQ(list->parameters[0].shape, (Shape {2, 1}));
@@ -201,7 +202,7 @@ TEST(Parameters, SafetensorsAreSortedAsPeopleCount)
 TEST(Parameters, NothingOfTheKindIsRefused)
 {
     for (const auto* text : {"", "hello world", "[1, 2]", "{}", R"({"a": "b"})"}) {
-        const auto list = parseParameters(text);
+        const auto list = diagnose::parseParameters(text);
         ASSERT_FALSE(list) << text;
         EXPECT_THAT(list.error().what, HasSubstr("no parameter was found"));
     }

@@ -22,11 +22,11 @@ Series seriesOf(const std::vector<double>& values, std::optional<int> rank = 0, 
     return series;
 }
 
-LogVote vote(const std::vector<Series>& series, const CaptureVerdict& verdict = {})
+diagnose::LogVote vote(const std::vector<Series>& series, const CaptureVerdict& verdict = {})
 {
     RunData run;
     run.series = series;
-    return voteOf(run, "grad_norm", verdict);
+    return diagnose::voteOf(run, "grad_norm", verdict);
 }
 
 /// Ten values, rising in all but `falls` places, from 1 to `last`.
@@ -44,16 +44,17 @@ std::vector<double> climb(std::size_t falls, double last)
 
 TEST(LogVoteRule, EightRisesOfTenAndAFactorOfFourAreAClimb)
 {
-    EXPECT_EQ(vote({seriesOf(climb(0, 4))}).kind, LogVote::Kind::climbing);
-    EXPECT_EQ(vote({seriesOf(climb(1, 100))}).kind, LogVote::Kind::climbing);
-    EXPECT_NE(vote({seriesOf(climb(2, 100))}).kind, LogVote::Kind::climbing) << "seven rises of nine are noise";
-    EXPECT_NE(vote({seriesOf(climb(0, 3.99))}).kind, LogVote::Kind::climbing);
+    EXPECT_EQ(vote({seriesOf(climb(0, 4))}).kind, diagnose::LogVote::Kind::climbing);
+    EXPECT_EQ(vote({seriesOf(climb(1, 100))}).kind, diagnose::LogVote::Kind::climbing);
+    EXPECT_NE(vote({seriesOf(climb(2, 100))}).kind, diagnose::LogVote::Kind::climbing)
+        << "seven rises of nine are noise";
+    EXPECT_NE(vote({seriesOf(climb(0, 3.99))}).kind, diagnose::LogVote::Kind::climbing);
 }
 
 TEST(LogVoteRule, FewerThanTenPointsCannotClimb)
 {
-    EXPECT_EQ(vote({seriesOf({1, 2, 4, 8, 16, 32, 64, 128, 256})}).kind, LogVote::Kind::silent);
-    EXPECT_EQ(vote({seriesOf({1, 2, 4, 8, 16, 32, 64, 128, 256, 512})}).kind, LogVote::Kind::climbing);
+    EXPECT_EQ(vote({seriesOf({1, 2, 4, 8, 16, 32, 64, 128, 256})}).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 2, 4, 8, 16, 32, 64, 128, 256, 512})}).kind, diagnose::LogVote::Kind::climbing);
 }
 
 TEST(LogVoteRule, OnlyTheLastTenCount)
@@ -61,33 +62,34 @@ TEST(LogVoteRule, OnlyTheLastTenCount)
     std::vector<double> values(1000, 1e6);
     values.insert(values.end(), 10, 1.0);
     const auto calm = vote({seriesOf(values)});
-    EXPECT_EQ(calm.kind, LogVote::Kind::calm);
+    EXPECT_EQ(calm.kind, diagnose::LogVote::Kind::calm);
     EXPECT_NE(calm.line.text.find("over the 10 steps up to 1009"), std::string::npos) << calm.line.text;
     EXPECT_EQ(calm.line.source, "a.log:1109");
 }
 
 TEST(LogVoteRule, CalmMeansWithinTwiceTheMedianEitherWay)
 {
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 2, 0.5})}).kind, LogVote::Kind::calm);
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 2.01})}).kind, LogVote::Kind::silent);
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 0.49})}).kind, LogVote::Kind::silent);
-    EXPECT_EQ(vote({seriesOf({1, 1, 1})}).kind, LogVote::Kind::silent) << "three points say nothing";
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 2, 0.5})}).kind, diagnose::LogVote::Kind::calm);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 2.01})}).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 0.49})}).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1})}).kind, diagnose::LogVote::Kind::silent) << "three points say nothing";
 }
 
 TEST(LogVoteRule, NonFinitePointsAreNotPartOfTheTrend)
 {
-    EXPECT_EQ(vote({seriesOf({1, NAN, 1, INFINITY, 1, 1})}).kind, LogVote::Kind::calm);
-    EXPECT_EQ(vote({seriesOf({1, NAN, NAN, INFINITY, 1, 1})}).kind, LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, NAN, 1, INFINITY, 1, 1})}).kind, diagnose::LogVote::Kind::calm);
+    EXPECT_EQ(vote({seriesOf({1, NAN, NAN, INFINITY, 1, 1})}).kind, diagnose::LogVote::Kind::silent);
 }
 
 TEST(LogVoteRule, AnotherRanksTraceDoesNotVote)
 {
     CaptureVerdict verdict;
     verdict.rank = 0;
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, 1)}, verdict).kind, LogVote::Kind::silent);
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, std::nullopt)}, verdict).kind, LogVote::Kind::calm)
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, 1)}, verdict).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, std::nullopt)}, verdict).kind, diagnose::LogVote::Kind::calm)
         << "a trace without a rank is everybody's";
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, 1)}).kind, LogVote::Kind::calm) << "a capture without a rank takes any";
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1}, 1)}).kind, diagnose::LogVote::Kind::calm)
+        << "a capture without a rank takes any";
 }
 
 TEST(LogVoteRule, TheSourceWithMostPointsSpeaks)
@@ -102,9 +104,9 @@ TEST(LogVoteRule, TheStepOfTheBirthStillCountsTheNextDoesNot)
 {
     CaptureVerdict verdict;
     verdict.step = std::pair(std::int64_t {3}, std::int64_t {4});
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1, 1e9})}, verdict).kind, LogVote::Kind::calm);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1, 1e9})}, verdict).kind, diagnose::LogVote::Kind::calm);
     verdict.step = std::pair(std::int64_t {4}, std::int64_t {5});
-    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1, 1e9})}, verdict).kind, LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, 1, 1e9})}, verdict).kind, diagnose::LogVote::Kind::silent);
 }
 
 TEST(LogVoteRule, ASentenceNamesFactorSpanAndLastValue)

@@ -33,8 +33,8 @@ public:
 
     MemberResult& member(std::string_view variant, int finite = 8, int reproducing = 0, double slack = 5)
     {
-        const auto* found = *findVariant(variant);
-        auto result = resultFor({found, found->precision}, input());
+        const auto* found = *replay::findVariant(variant);
+        auto result = diagnose::resultFor({found, found->precision}, input());
         result.roundings = 8;
         result.finite = finite;
         result.reproducing = reproducing;
@@ -61,12 +61,12 @@ public:
         CaptureVerdict verdict;
         verdict.facts = facts;
         for (auto& member : verdict.facts.members) {
-            const auto variant = *findVariant(member.variant);
-            const auto fresh = resultFor({variant, *parsePrecision(member.precision)}, input());
+            const auto variant = *replay::findVariant(member.variant);
+            const auto fresh = diagnose::resultFor({variant, *parsePrecision(member.precision)}, input());
             member.castLoses = fresh.castLoses;
             member.slackNeeded = fresh.slackNeeded;
         }
-        verdict::judgeAgain(verdict);
+        diagnose::verdict::judgeAgain(verdict);
         return verdict;
     }
 

@@ -183,7 +183,7 @@ TEST(Margins, DamageWhereTheInputIsZeroIsAskedAbout)
     s.facts.damageOnZeros = true;
     EXPECT_EQ(s.judged().blame, Blame::undecided);
     EXPECT_EQ(s.judged().rule, RuleId::damageOnZeros);
-    EXPECT_EQ(verdict::dividing(verdict::consider(s.facts)), nullptr);
+    EXPECT_EQ(diagnose::verdict::dividing(diagnose::verdict::consider(s.facts)), nullptr);
     s.facts.members[0].reproducing = 8;
     EXPECT_EQ(s.judged().blame, Blame::numerics) << "a variant that divides so itself explains it";
 }
@@ -285,7 +285,7 @@ TEST(Margins, ZerosThatAMaskCanLeaveAreAskedAbout)
     s.facts.zeroInPlaces = true;
     EXPECT_EQ(s.judged().blame, Blame::undecided);
     EXPECT_THAT(s.judged().question, HasSubstr("a mask"));
-    EXPECT_TRUE(verdict::asksAboutPlace(s.judged().rule)) << "it is no healthy capture";
+    EXPECT_TRUE(diagnose::verdict::asksAboutPlace(s.judged().rule)) << "it is no healthy capture";
 }
 
 TEST(Margins, WhatTheOutputContradictsIsNoFunctionToBeOffFrom)
@@ -315,7 +315,7 @@ TEST(Margins, ASilentZeroIsNumbersOnlyWhereReplaysAreZeroToo)
     EXPECT_EQ(s.judged().kind, "silently zero");
     s.member("gns-gram", 8, 0);
     EXPECT_EQ(s.judged().blame, Blame::undecided);
-    EXPECT_EQ(verdict::dividing(verdict::consider(s.facts)), verdict::reproduces);
+    EXPECT_EQ(diagnose::verdict::dividing(diagnose::verdict::consider(s.facts)), diagnose::verdict::reproduces);
     s.facts.members[0].reproducing = 0;
     EXPECT_EQ(s.judged().kind, "all zero");
     EXPECT_EQ(s.judged().blame, Blame::undecided);
@@ -349,13 +349,14 @@ TEST(Totals, TakeTheWorstOfEveryMember)
         return member;
     };
     const auto totals =
-        verdict::totalsOf({of(8, 5.0, 3.0, 11), of(6, 2.5, 40, 7.5), of(7, std::nullopt, std::nullopt, 9)});
+        diagnose::verdict::totalsOf({of(8, 5.0, 3.0, 11), of(6, 2.5, 40, 7.5), of(7, std::nullopt, std::nullopt, 9)});
     EXPECT_EQ(totals.roundings, 24);
     EXPECT_EQ(totals.finite, 21);
     EXPECT_EQ(totals.slackPercent, 2.5);
     EXPECT_EQ(totals.absmaxQ, 40);
     EXPECT_EQ(totals.headroomBinades, 7.5);
-    EXPECT_EQ(verdict::totalsText(totals), "21 of 24 replays finite, slack 2.5 %, max|Q| 40, headroom 7 binades");
+    EXPECT_EQ(
+        diagnose::verdict::totalsText(totals), "21 of 24 replays finite, slack 2.5 %, max|Q| 40, headroom 7 binades");
 }
 
 } // namespace

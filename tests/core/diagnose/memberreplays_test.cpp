@@ -18,18 +18,18 @@ constexpr std::int64_t rows = 24;
 constexpr std::int64_t cols = 40;
 
 /// An input in which nothing is wrong, and an output that is all NaN.
-Element allNaN(double factor = 1)
+diagnose::Element allNaN(double factor = 1)
 {
-    Element element;
+    diagnose::Element element;
     element.shape = {1, rows, cols};
     element.input = test::waves(static_cast<std::size_t>(rows * cols), 0.3);
     for (auto& value : element.input) {
         value *= factor;
     }
     element.output.assign(element.input.size(), std::numeric_limits<double>::quiet_NaN());
-    const auto smallest = smallestNormal(Precision::fp64);
-    element.inputScan = scanMatrix(element.input, rows, cols, false, smallest);
-    element.outputScan = scanMatrix(element.output, rows, cols, false, smallest);
+    const auto smallest = tensorfile::smallestNormal(Precision::fp64);
+    element.inputScan = tensorfile::scanMatrix(element.input, rows, cols, false, smallest);
+    element.outputScan = tensorfile::scanMatrix(element.output, rows, cols, false, smallest);
     return element;
 }
 
@@ -39,15 +39,15 @@ struct Outcome
     std::vector<std::string> replayed; ///< the variants, as they were begun
 };
 
-Outcome allOf(const Element& element, bool forecasts)
+Outcome allOf(const diagnose::Element& element, bool forecasts)
 {
-    const auto device = makeEigenDevice(1);
+    const auto device = replay::makeEigenDevice(1);
     const CancelToken cancel;
     Outcome outcome;
-    const std::map<const Variant*, MemberResult> none;
-    MemberReplays replays({element, 1e-8, Enough::asked, forecasts, none, *device, cancel},
-        [&](const Member& member) { outcome.replayed.push_back(member.variant->name); });
-    for (const auto& variant : variants()) {
+    const std::map<const replay::Variant*, MemberResult> none;
+    diagnose::MemberReplays replays({element, 1e-8, diagnose::Enough::asked, forecasts, none, *device, cancel},
+        [&](const diagnose::Member& member) { outcome.replayed.push_back(member.variant->name); });
+    for (const auto& variant : replay::variants()) {
         auto result = replays.of({&variant, variant.precision});
         EXPECT_TRUE(result) << variant.name;
         outcome.results.push_back(result.value_or(MemberResult {}));
@@ -60,13 +60,13 @@ TEST(MemberReplays, WhatIsForecastIsBornOutByAReplayOfItsFormatAndForm)
     const auto outcome = allOf(allNaN(), true);
     int forecast = 0;
     for (const auto& result : outcome.results) {
-        if (!verdict::isForecast(result)) {
+        if (!diagnose::verdict::isForecast(result)) {
             EXPECT_GT(result.roundings, 0) << result.variant;
             continue;
         }
         ++forecast;
         EXPECT_EQ(result.roundings, 0) << result.variant;
-        EXPECT_TRUE(verdict::isClear(result)) << result.variant;
+        EXPECT_TRUE(diagnose::verdict::isClear(result)) << result.variant;
         const auto checked = std::ranges::find(outcome.results, result.forecastBy, &MemberResult::variant);
         ASSERT_NE(checked, outcome.results.end()) << result.variant;
         EXPECT_GT(checked->roundings, 0) << result.variant;
@@ -80,13 +80,14 @@ TEST(MemberReplays, ReplayedInFullNoForecastTurnsOutWrong)
 {
     const auto element = allNaN();
     const auto outcome = allOf(element, true);
-    const auto device = makeEigenDevice(1);
+    const auto device = replay::makeEigenDevice(1);
     for (const auto& result : outcome.results) {
-        const auto& variant = **findVariant(result.variant);
-        const auto whole = replayMember({&variant, variant.precision}, element, 1e-8, Enough::whole, *device, {});
+        const auto& variant = **replay::findVariant(result.variant);
+        const auto whole =
+            diagnose::replayMember({&variant, variant.precision}, element, 1e-8, diagnose::Enough::whole, *device, {});
         ASSERT_TRUE(whole);
-        if (verdict::isForecast(result)) {
-            EXPECT_FALSE(verdict::couldFail(*whole)) << result.variant;
+        if (diagnose::verdict::isForecast(result)) {
+            EXPECT_FALSE(diagnose::verdict::couldFail(*whole)) << result.variant;
             EXPECT_GE(*whole->slackPercent, *result.slackPercent - 0.5) << result.variant;
             EXPECT_GE(whole->headroomBinades, result.headroomBinades - 0.1) << result.variant;
         }
@@ -96,7 +97,7 @@ TEST(MemberReplays, ReplayedInFullNoForecastTurnsOutWrong)
 TEST(MemberReplays, WithoutForecastsEachPieceOfWorkIsReplayedOnce)
 {
     const auto outcome = allOf(allNaN(), false);
-    EXPECT_TRUE(std::ranges::none_of(outcome.results, verdict::isForecast));
+    EXPECT_TRUE(std::ranges::none_of(outcome.results, diagnose::verdict::isForecast));
     EXPECT_LT(outcome.replayed.size(), outcome.results.size()) << "projects copy from one another";
     EXPECT_GT(outcome.replayed.size(), 25U);
 }
@@ -105,7 +106,7 @@ TEST(MemberReplays, OutOfTheRangeOfAFormatEveryVariantIsReplayed)
 {
     // Every square is below the smallest number of fp32.
     const auto outcome = allOf(allNaN(1e-24), true);
-    EXPECT_TRUE(std::ranges::none_of(outcome.results, verdict::isForecast));
+    EXPECT_TRUE(std::ranges::none_of(outcome.results, diagnose::verdict::isForecast));
 }
 
 } // namespace

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t rows = 64;
 constexpr std::int64_t cols = 96;
-constexpr OddBox everywhere {0, rows, 0, cols};
-constexpr OddBox place {16, 48, 32, 48};
+constexpr diagnose::OddBox everywhere {0, rows, 0, cols};
+constexpr diagnose::OddBox place {16, 48, 32, 48};
 
 std::vector<double> gaussian(unsigned seed)
 {
@@ -23,7 +23,7 @@ std::vector<double> gaussian(unsigned seed)
     std::normal_distribution<double> normal(0, 0.1);
     std::vector<double> values(rows * cols);
     for (auto& x : values) {
-        x = roundTo(Precision::bf16, normal(generator));
+        x = replay::roundTo(Precision::bf16, normal(generator));
     }
     return values;
 }
@@ -55,7 +55,7 @@ protected:
         }
     }
 
-    Element element;
+    diagnose::Element element;
     std::vector<double> replay = gaussian(3);
 };
 
@@ -63,65 +63,67 @@ protected:
 
 TEST_F(OddBitsTest, NoiseAloneHoldsNone)
 {
-    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none);
 }
 
 TEST_F(OddBitsTest, ZerosThatNoReplayHas)
 {
     const auto zero = [](auto, auto) { return 0.0; };
     fill(element.output, zero);
-    const auto found = findOddBits(element, replay, everywhere);
+    const auto found = diagnose::findOddBits(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::zeros);
     EXPECT_EQ(found.box.rowBegin, place.rowBegin);
     EXPECT_EQ(found.box.rowEnd, place.rowEnd);
     EXPECT_EQ(found.box.colBegin, place.colBegin);
     EXPECT_EQ(found.box.colEnd, place.colEnd);
     fill(replay, zero);
-    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none) << "the function gives zeros there";
+    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
+        << "the function gives zeros there";
 }
 
 TEST_F(OddBitsTest, TheInputWhereItWasNeverWritten)
 {
     fill(element.output, [this](auto row, auto col) { return element.input[at(row, col)]; });
-    const auto found = findOddBits(element, replay, everywhere);
+    const auto found = diagnose::findOddBits(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::input);
     EXPECT_EQ(found.box.rowBegin, place.rowBegin);
     fill(replay, [this](auto row, auto col) { return element.input[at(row, col)]; });
-    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none)
+    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
         << "an input that is orthogonal already";
 }
 
 TEST_F(OddBitsTest, ATileThatStandsTwice)
 {
     fill(element.output, [this](auto row, auto col) { return element.output[at(row - 16, col - 32)]; });
-    const auto found = findOddBits(element, replay, everywhere);
+    const auto found = diagnose::findOddBits(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::elsewhere);
     EXPECT_EQ(found.box.rowBegin, 16);
     EXPECT_EQ(found.box.colBegin, 32);
     EXPECT_EQ(found.otherRow, 0);
     EXPECT_EQ(found.otherCol, 0);
     fill(replay, [this](auto row, auto col) { return replay[at(row - 16, col - 32)]; });
-    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none) << "rows of the input that are equal";
+    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
+        << "rows of the input that are equal";
 }
 
 TEST_F(OddBitsTest, OnlyThePartThatIsAskedAboutCounts)
 {
     fill(element.output, [](auto, auto) { return 0.0; });
-    EXPECT_EQ(findOddBits(element, replay, {0, 16, 0, cols}).leftover, Leftover::none);
-    EXPECT_EQ(findOddBits(element, replay, {16, 32, 32, 48}).leftover, Leftover::zeros);
+    EXPECT_EQ(diagnose::findOddBits(element, replay, {0, 16, 0, cols}).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findOddBits(element, replay, {16, 32, 32, 48}).leftover, Leftover::zeros);
 }
 
 TEST_F(OddBitsTest, FewValuesRecurByChance)
 {
     fill(element.output, [](auto row, auto /*col*/) { return row % 2 == 0 ? 0.25 : 0.5; });
-    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none);
 }
 
 TEST_F(OddBitsTest, AReplayThatIsNotFiniteTellsNothing)
 {
     fill(element.output, [](auto, auto) { return 0.0; });
     replay.front() = std::nan("");
-    EXPECT_EQ(findOddBits(element, replay, everywhere).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none);
 }
 
 } // namespace nanscope

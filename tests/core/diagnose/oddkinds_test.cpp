@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t rows = 96;
 constexpr std::int64_t cols = 256;
-constexpr OddBox block {32, 64, 64, 112};
-constexpr OddBox wholeRows {32, 48, 0, cols};
+constexpr diagnose::OddBox block {32, 64, 64, 112};
+constexpr diagnose::OddBox wholeRows {32, 48, 0, cols};
 
 using Value = std::function<double(std::int64_t row, std::int64_t col)>;
 
@@ -38,7 +38,7 @@ public:
         return m_replay[static_cast<std::size_t>(row * element.shape.cols + col)];
     }
 
-    bool looksDeliberateWith(const OddBox& box, const Value& value)
+    bool looksDeliberateWith(const diagnose::OddBox& box, const Value& value)
     {
         element.output = m_replay;
         for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
@@ -46,10 +46,10 @@ public:
                 element.output[static_cast<std::size_t>(row * element.shape.cols + col)] = value(row, col);
             }
         }
-        return looksDeliberate(element, m_replay, box);
+        return diagnose::looksDeliberate(element, m_replay, box);
     }
 
-    Element element;
+    diagnose::Element element;
 
 private:
     test::Matrix m_replay;
@@ -125,20 +125,20 @@ TEST(LooksDeliberate, NotWhatAWrongTileInsideTheIterationLeaves)
 
 TEST(EndsLikeACast, OnlyWhereAllThatIsGoneIsAmongTheLargest)
 {
-    Element element;
+    diagnose::Element element;
     const std::vector<double> replay {0.5, -2, 1, 0.1, 2.01, -0.3};
     element.output = {0.5, -INFINITY, 1, 0.1, INFINITY, -0.3};
-    EXPECT_TRUE(endsLikeACast(element, replay));
+    EXPECT_TRUE(diagnose::endsLikeACast(element, replay));
     element.output[1] = INFINITY;
-    EXPECT_FALSE(endsLikeACast(element, replay)) << "a cast keeps the sign";
+    EXPECT_FALSE(diagnose::endsLikeACast(element, replay)) << "a cast keeps the sign";
     element.output[1] = NAN;
-    EXPECT_FALSE(endsLikeACast(element, replay)) << "Inf and NaN are of two formats";
+    EXPECT_FALSE(diagnose::endsLikeACast(element, replay)) << "Inf and NaN are of two formats";
     element.output[4] = NAN;
-    EXPECT_TRUE(endsLikeACast(element, replay)) << "float8_e4m3fn has no Inf";
+    EXPECT_TRUE(diagnose::endsLikeACast(element, replay)) << "float8_e4m3fn has no Inf";
     element.output = {0.5, -2, 1, INFINITY, 2.01, -0.3};
-    EXPECT_FALSE(endsLikeACast(element, replay)) << "larger ones went through";
+    EXPECT_FALSE(diagnose::endsLikeACast(element, replay)) << "larger ones went through";
     element.output = replay;
-    EXPECT_FALSE(endsLikeACast(element, replay));
+    EXPECT_FALSE(diagnose::endsLikeACast(element, replay));
 }
 
 } // namespace

@@ -25,55 +25,57 @@ std::vector<double> gaussian(unsigned seed)
     std::normal_distribution<double> normal;
     std::vector<double> values(rows * cols);
     for (auto& x : values) {
-        x = roundTo(Precision::bf16, normal(generator));
+        x = replay::roundTo(Precision::bf16, normal(generator));
     }
     return values;
 }
 
-Member memberOf(std::string_view name)
+diagnose::Member memberOf(std::string_view name)
 {
-    const auto* variant = *findVariant(name);
+    const auto* variant = *replay::findVariant(name);
     return {variant, variant->precision};
 }
 
-Element healthyElement(std::string_view name, std::vector<double> input)
+diagnose::Element healthyElement(std::string_view name, std::vector<double> input)
 {
     const auto member = memberOf(name);
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
     options.precision = member.precision;
     options.rounding.lowering = member.variant->lowering;
     options.keepOutput = true;
-    Element element;
+    diagnose::Element element;
     element.shape = {1, rows, cols};
-    element.output = replay(*member.variant, element.shape, input, *device, options)->outputs[0];
+    element.output = replay::replay(*member.variant, element.shape, input, *device, options)->outputs[0];
     element.input = std::move(input);
     element.inputScan.count = rows * cols;
     element.outputScan.count = rows * cols;
     return element;
 }
 
-using Find = decltype(&findOddTiles);
+using Find = decltype(&diagnose::findOddTiles);
 
-OddTiles oddIn(const Element& element, const std::vector<std::string>& names, Find find = findOddTiles)
+diagnose::OddTiles oddIn(
+    const diagnose::Element& element, const std::vector<std::string>& names, Find find = diagnose::findOddTiles)
 {
-    std::vector<Member> members;
+    std::vector<diagnose::Member> members;
     for (const auto& name : names) {
         members.push_back(memberOf(name));
     }
-    const auto device = makeEigenDevice(1);
+    const auto device = replay::makeEigenDevice(1);
     const auto& front = members.front();
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = front.precision;
     options.rounding.lowering = front.variant->lowering;
     options.keepOutput = true;
-    const auto first = replay(*front.variant, element.shape, element.input, *device, options)->outputs[0];
+    const auto first = replay::replay(*front.variant, element.shape, element.input, *device, options)->outputs[0];
     const auto found = find(element, members, first, {}, *device, {});
     EXPECT_TRUE(found);
-    return found.value_or(OddTiles {});
+    return found.value_or(diagnose::OddTiles {});
 }
 
-void fill(Element& element, const OddBox& box, const std::function<double(std::int64_t, std::int64_t)>& value)
+void fill(diagnose::Element& element, const diagnose::OddBox& box,
+    const std::function<double(std::int64_t, std::int64_t)>& value)
 {
     for (auto r = box.rowBegin; r < box.rowEnd; ++r) {
         for (auto c = box.colBegin; c < box.colEnd; ++c) {
@@ -82,7 +84,7 @@ void fill(Element& element, const OddBox& box, const std::function<double(std::i
     }
 }
 
-constexpr OddBox tile {32, 48, 64, 80};
+constexpr diagnose::OddBox tile {32, 48, 64, 80};
 
 TEST(OddTiles, AHealthyOutputHasNone)
 {
@@ -120,7 +122,7 @@ TEST(OddTiles, WhereTheRestIsExactNoSpreadExcusesATile)
     std::ranges::generate(left, [&] { return normal(generator); });
     std::ranges::generate(right, [&] { return normal(generator); });
     for (std::size_t i = 0; i < input.size(); ++i) {
-        input[i] = roundTo(Precision::bf16, left[i / cols] * right[i % cols]);
+        input[i] = replay::roundTo(Precision::bf16, left[i / cols] * right[i % cols]);
     }
     auto element = healthyElement("keller-jordan", input);
     element.outputType = DType::bfloat16;
@@ -133,7 +135,7 @@ TEST(OddTiles, WhereTheRestIsExactNoSpreadExcusesATile)
     EXPECT_EQ(odd.col, 64);
     // With as much noise everywhere else, nothing is known of any tile.
     std::ranges::transform(element.output, element.output.begin(),
-        [&](double value) { return roundTo(Precision::bf16, value + 0.01 * normal(generator)); });
+        [&](double value) { return replay::roundTo(Precision::bf16, value + 0.01 * normal(generator)); });
     EXPECT_EQ(oddIn(element, {"keller-jordan"}).count, 0U);
 }
 
@@ -154,19 +156,19 @@ std::vector<double> steep(unsigned seed, int directions, double ratio)
         }
     }
     for (auto& x : values) {
-        x = roundTo(Precision::bf16, x);
+        x = replay::roundTo(Precision::bf16, x);
     }
     return values;
 }
 
 /// Part of the way to what a slightly different input gives, as sums in another order may end.
-Element partlyElsewhere(std::string_view name, const std::vector<double>& input)
+diagnose::Element partlyElsewhere(std::string_view name, const std::vector<double>& input)
 {
     constexpr double part = 0.25;
     std::mt19937 generator(5);
     auto moved = input;
     for (auto& value : moved) {
-        value = stepUlps(Precision::bf16, value, static_cast<int>(generator() % 3) - 1);
+        value = replay::stepUlps(Precision::bf16, value, static_cast<int>(generator() % 3) - 1);
     }
     const auto other = healthyElement(name, std::move(moved)).output;
     auto element = healthyElement(name, input);
@@ -176,7 +178,7 @@ Element partlyElsewhere(std::string_view name, const std::vector<double>& input)
     return element;
 }
 
-void multiply(Element& element, const OddBox& box, double factor)
+void multiply(diagnose::Element& element, const diagnose::OddBox& box, double factor)
 {
     const auto whole = element.output;
     fill(element, box, [&](auto r, auto c) { return factor * whole[static_cast<std::size_t>(r * cols + c)]; });
@@ -243,22 +245,23 @@ TEST(OddTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
     std::vector<double> input(rows * cols);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
         const auto row = i / cols;
-        input[static_cast<std::size_t>(i)] = roundTo(
+        input[static_cast<std::size_t>(i)] = replay::roundTo(
             Precision::bf16, std::sin(0.3 * static_cast<double>(row)) * std::cos(0.7 * static_cast<double>(i % cols)));
     }
     const auto element = healthyElement("dion-polar-express", input);
     EXPECT_EQ(oddIn(element, {"dion-polar-express"}).count, 0U);
 }
 
-constexpr OddBox stripe {0, 16, 0, cols};
+constexpr diagnose::OddBox stripe {0, 16, 0, cols};
 
 TEST(OddRest, AFiniteWrongTileBesideNanIsFound)
 {
     auto element = healthyElement("gns-gram", gaussian(10));
     fill(element, stripe, [](auto, auto) { return NAN; });
-    EXPECT_EQ(oddIn(element, {"gns-gram", "gns-standard"}, findOddRest).count, 0U) << "the rest is as it should be";
+    EXPECT_EQ(oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOddRest).count, 0U)
+        << "the rest is as it should be";
     fill(element, tile, [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * cols + c)] / 64; });
-    const auto odd = oddIn(element, {"gns-gram", "gns-standard"}, findOddRest);
+    const auto odd = oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOddRest);
     EXPECT_EQ(odd.count, 1U);
     EXPECT_EQ(odd.row, 32);
     EXPECT_EQ(odd.col, 64);
@@ -269,7 +272,7 @@ TEST(OddRest, TilesThatAreGoneMakeTheOthersNoLessTypical)
     // Another function is 9 % off everywhere. With the NaN counted as fits, the few tiles left would all stand out.
     auto element = healthyElement("keller-jordan", gaussian(11));
     fill(element, {0, 64, 0, cols}, [](auto, auto) { return NAN; });
-    EXPECT_EQ(oddIn(element, {"gns-gram"}, findOddRest).count, 0U);
+    EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOddRest).count, 0U);
 }
 
 TEST(OddRest, WhatIsMostlyGoneSaysNothing)
@@ -277,19 +280,19 @@ TEST(OddRest, WhatIsMostlyGoneSaysNothing)
     auto element = healthyElement("gns-gram", gaussian(12));
     fill(element, {0, rows, 16, cols}, [](auto, auto) { return NAN; });
     fill(element, {32, 48, 0, 16}, [](auto, auto) { return 0.0; });
-    EXPECT_EQ(oddIn(element, {"gns-gram"}, findOddRest).count, 0U) << "six tiles are left";
+    EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOddRest).count, 0U) << "six tiles are left";
     auto half = healthyElement("gns-gram", gaussian(12));
     fill(half, tile, [](auto r, auto) { return r < 41 ? NAN : 0.0; });
-    EXPECT_EQ(oddIn(half, {"gns-gram"}, findOddRest).count, 0U) << "more than half of the tile is NaN";
+    EXPECT_EQ(oddIn(half, {"gns-gram"}, diagnose::findOddRest).count, 0U) << "more than half of the tile is NaN";
 }
 
 TEST(Stale, ATileOfAnEarlierOutputIsRecognised)
 {
     auto element = healthyElement("gns-gram", gaussian(20));
     const auto before = healthyElement("gns-gram", gaussian(21)).output;
-    EXPECT_FALSE(recursBeyondChance(element, tile, before, 16));
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16));
     fill(element, tile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
-    const auto stretch = recursBeyondChance(element, tile, before, 16);
+    const auto stretch = diagnose::recursBeyondChance(element, tile, before, 16);
     ASSERT_TRUE(stretch);
     EXPECT_EQ(stretch->row, 32);
     EXPECT_EQ(stretch->col, 64);
@@ -303,12 +306,12 @@ TEST(Stale, WhatRepeatsItselfDoesNotCount)
     for (const double filling : {0.0, 0.5}) {
         fill(element, tile, [&](auto, auto) { return filling; });
         std::fill(before.begin(), before.end(), filling);
-        EXPECT_FALSE(recursBeyondChance(element, tile, before, 16)) << filling;
+        EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16)) << filling;
     }
     fill(element, tile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
     auto copy = healthyElement("gns-gram", gaussian(23));
     fill(copy, tile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
-    EXPECT_FALSE(recursBeyondChance(element, tile, copy.output, 16)) << "eight values, over and over";
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, copy.output, 16)) << "eight values, over and over";
 }
 
 TEST(Stale, AFewEqualValuesAreChance)
@@ -316,13 +319,13 @@ TEST(Stale, AFewEqualValuesAreChance)
     auto element = healthyElement("gns-gram", gaussian(24));
     const auto before = healthyElement("gns-gram", gaussian(25)).output;
     fill(element, {32, 33, 64, 79}, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_FALSE(recursBeyondChance(element, tile, before, 16)) << "fifteen in a row";
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16)) << "fifteen in a row";
     auto scattered = healthyElement("gns-gram", gaussian(24));
     fill(scattered, tile, [&](auto r, auto c) {
         const auto i = static_cast<std::size_t>(r * cols + c);
         return c % 8 == 0 ? scattered.output[i] : before[i];
     });
-    EXPECT_FALSE(recursBeyondChance(scattered, tile, before, 16)) << "no stretch";
+    EXPECT_FALSE(diagnose::recursBeyondChance(scattered, tile, before, 16)) << "no stretch";
 }
 
 // A matrix changes little from update to update, and a kernel that is wrong in one place is so each time.
@@ -334,34 +337,34 @@ TEST(Stale, MatricesThatAreAlikeEverywhereSayNothing)
         before[i] = i % 3 == 0 ? element.output[i] : before[i];
     }
     fill(element, tile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_FALSE(recursBeyondChance(element, tile, before, 16));
-    EXPECT_FALSE(recursBeyondChance(element, {0, rows, 0, cols}, before, 16)) << "nothing is left outside";
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16));
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, {0, rows, 0, cols}, before, 16)) << "nothing is left outside";
 }
 
 TEST(Provenance, TellsWhereValuesRecurFrom)
 {
     auto element = healthyElement("gns-gram", gaussian(5));
-    EXPECT_EQ(recursInside(element, tile), "");
+    EXPECT_EQ(diagnose::recursInside(element, tile), "");
     auto cleared = element;
     fill(cleared, tile, [](auto, auto) { return 0.0; });
-    EXPECT_THAT(recursInside(cleared, tile), HasSubstr("zero"));
+    EXPECT_THAT(diagnose::recursInside(cleared, tile), HasSubstr("zero"));
     auto copied = element;
     fill(copied, tile, [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_EQ(recursInside(copied, tile), "it holds the input, bit for bit");
+    EXPECT_EQ(diagnose::recursInside(copied, tile), "it holds the input, bit for bit");
     auto twice = element;
     fill(twice, tile,
         [&](auto r, auto c) { return element.output[static_cast<std::size_t>((r + 16) * cols + c - 32)]; });
-    EXPECT_EQ(recursInside(twice, tile), "it is also at [48, 32] of the same output, bit for bit");
+    EXPECT_EQ(diagnose::recursInside(twice, tile), "it is also at [48, 32] of the same output, bit for bit");
 }
 
 TEST(Provenance, AnotherMatrixIsRecognised)
 {
     auto element = healthyElement("gns-gram", gaussian(6));
     const auto other = healthyElement("gns-gram", gaussian(7)).output;
-    EXPECT_EQ(recursIn(element, tile, other, "the output of element 1"), "");
+    EXPECT_EQ(diagnose::recursIn(element, tile, other, "the output of element 1"), "");
     fill(element, tile, [&](auto r, auto c) { return other[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_EQ(
-        recursIn(element, tile, other, "the output of element 1"), "it holds the output of element 1, bit for bit");
+    EXPECT_EQ(diagnose::recursIn(element, tile, other, "the output of element 1"),
+        "it holds the output of element 1, bit for bit");
 }
 
 TEST(Provenance, AConstantIsNoCopy)
@@ -369,15 +372,15 @@ TEST(Provenance, AConstantIsNoCopy)
     auto element = healthyElement("gns-gram", gaussian(8));
     fill(element, tile, [](auto, auto) { return 0.5; });
     auto other = element;
-    EXPECT_EQ(recursIn(element, tile, other.output, "it"), "");
+    EXPECT_EQ(diagnose::recursIn(element, tile, other.output, "it"), "");
 }
 
 TEST(Provenance, AnOutputThatIsItsInputIsACopy)
 {
     auto element = healthyElement("gns-gram", gaussian(9));
-    EXPECT_FALSE(isCopyOfInput(element));
+    EXPECT_FALSE(diagnose::isCopyOfInput(element));
     element.output = element.input;
-    EXPECT_TRUE(isCopyOfInput(element));
+    EXPECT_TRUE(diagnose::isCopyOfInput(element));
 }
 
 } // namespace

@@ -55,7 +55,7 @@ Matrix outputOf(std::string_view variant, const Matrix& input)
     return test::healthyOutput(variant, input, rows, cols);
 }
 
-TensorToWrite floats(const std::vector<Matrix>& batches)
+tensorfile::TensorToWrite floats(const std::vector<Matrix>& batches)
 {
     return test::floatTensor(batches, rows, cols);
 }
@@ -68,15 +68,15 @@ protected:
         const auto path = m_folder
             / fmt::format("dion_nan_capture_rank{}_shape{}x16x24_pid{}_{}.pt", rank, input.size(), pid,
                 1000 + m_run.captures.size());
-        std::vector<std::pair<std::string, ValueToWrite>> dict {
+        std::vector<std::pair<std::string, tensorfile::ValueToWrite>> dict {
             {"input", floats(input)}, {"output", floats(output)}, {"rank", std::int64_t {rank}}, {"epsilon", 1e-8}};
         if (m_wrapped) {
             dict.emplace_back("shape", floats(input).shape);
             dict.emplace_back("dtype", "torch.float32");
         }
-        ASSERT_TRUE(writePt(path, dict));
-        auto file = openCapture(path);
-        ASSERT_TRUE(file && scanCapture(*file));
+        ASSERT_TRUE(tensorfile::writePt(path, dict));
+        auto file = tensorfile::openCapture(path);
+        ASSERT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
         m_run.captures.push_back(file->capture);
     }
@@ -92,10 +92,10 @@ protected:
     /// The verdict on the capture that was added as the n-th.
     CaptureVerdict verdictOn(std::int64_t n, const std::vector<std::string>& ran = {})
     {
-        DiagnoseOptions options;
+        diagnose::DiagnoseOptions options;
         options.ran = ran;
         options.nothingElse = m_nothingElse;
-        const auto diagnosis = diagnose(m_run, options);
+        const auto diagnosis = diagnose::diagnose(m_run, options);
         EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
         for (const auto& verdict : diagnosis->captures) {
             if (verdict.captureId == n) {
@@ -280,8 +280,8 @@ TEST_F(OtherCalls, AHealthyCallSpeaksForSmallInputsUntilTheirSquaresVanishInHalf
     EXPECT_EQ(verdictOn(2).blame, Blame::implementation) << verdictOn(2).summary;
     add(0, 7, {scaled(0x1p-12)}, {allNan()});
     EXPECT_EQ(verdictOn(3).rule, RuleId::normMayVanish);
-    EXPECT_TRUE(halfLosesSquares(scaled(0x1p-12)));
-    EXPECT_FALSE(halfLosesSquares(scaled(0x1p-5)));
+    EXPECT_TRUE(diagnose::halfLosesSquares(scaled(0x1p-12)));
+    EXPECT_FALSE(diagnose::halfLosesSquares(scaled(0x1p-5)));
 }
 
 TEST_F(OtherCalls, AControlThatCastsFirstExplainsTheOverflow)
@@ -368,18 +368,18 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
             add(0, 7, {waves(2)}, {output});
             m_nothingElse = false;
             const auto asked = verdictOn(2);
-            ASSERT_TRUE(asksWhatElseIsTaken(asked)) << asked.kind;
-            EXPECT_FALSE(asksWhatElseRan(asked));
-            const auto answers = answersOf(asked);
+            ASSERT_TRUE(diagnose::asksWhatElseIsTaken(asked)) << asked.kind;
+            EXPECT_FALSE(diagnose::asksWhatElseRan(asked));
+            const auto answers = diagnose::answersOf(asked);
             ASSERT_EQ(answers.size(), 1U);
-            EXPECT_EQ(answers[0].kind, Answer::Kind::inputAlone);
+            EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::inputAlone);
             std::vector<std::string> all;
-            for (const auto& tick : ticksOf(asked)) {
+            for (const auto& tick : diagnose::ticksOf(asked)) {
                 all.push_back(tick.name);
             }
             m_nothingElse = true;
             const auto said = verdictOn(2, all);
-            const auto answered = rejudge(asked, answers[0].ticks);
+            const auto answered = diagnose::rejudge(asked, answers[0].ticks);
             ASSERT_TRUE(answered);
             EXPECT_EQ(answered->blame, rank == 0 ? Blame::nondeterministic : Blame::implementation);
             EXPECT_EQ(answered->blame, said.blame);
@@ -387,7 +387,7 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
             EXPECT_EQ(answered->summary, said.summary);
             EXPECT_EQ(answered->question, "");
             EXPECT_EQ(answered->speaksFor.front().text, said.speaksFor.front().text);
-            EXPECT_EQ(rejudge(asked, {})->blame, Blame::undecided) << "taken back";
+            EXPECT_EQ(diagnose::rejudge(asked, {})->blame, Blame::undecided) << "taken back";
         }
     }
 }
@@ -398,10 +398,10 @@ TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
     add(0, 7, {large()}, {allNan()});
     const auto open = verdictOn(2);
     ASSERT_EQ(open.blame, Blame::undecided);
-    EXPECT_TRUE(answersOf(open).size() > 1) << "the cast is asked for";
+    EXPECT_TRUE(diagnose::answersOf(open).size() > 1) << "the cast is asked for";
     for (const auto& [ran, blame] :
         {std::pair("gns-gram", Blame::nondeterministic), std::pair("deepspeed-gram", Blame::numerics)}) {
-        const auto ticked = rejudge(open, {ran});
+        const auto ticked = diagnose::rejudge(open, {ran});
         ASSERT_TRUE(ticked);
         EXPECT_EQ(ticked->blame, blame) << ran;
         EXPECT_EQ(verdictOn(2, {ran}).blame, blame) << ran;
@@ -503,16 +503,16 @@ TEST_F(OtherCalls, FunctionsThatDifferMakeNoTwin)
 {
     add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
-    ASSERT_NE(cleanCallOf({}, m_run.captures[1], CaptureIndex(m_run)), nullptr);
+    ASSERT_NE(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
     m_run.captures[0].variant = "gns-gram";
-    EXPECT_EQ(cleanCallOf({}, m_run.captures[1], CaptureIndex(m_run)), nullptr)
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr)
         << "one sidecar says what ran, nothing says it of the other";
     m_run.captures[1].variant = "deepspeed-gram";
-    EXPECT_EQ(cleanCallOf({}, m_run.captures[1], CaptureIndex(m_run)), nullptr);
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
     m_run.captures[1].variant = "gns-gram";
-    EXPECT_NE(cleanCallOf({}, m_run.captures[1], CaptureIndex(m_run)), nullptr);
+    EXPECT_NE(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
     m_run.captures[0].output->dtype = DType::float64;
-    EXPECT_EQ(cleanCallOf({}, m_run.captures[1], CaptureIndex(m_run)), nullptr);
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
 }
 
 TEST_F(OtherCalls, ARankThatWasWrongTwiceIsTheMachine)
@@ -534,8 +534,8 @@ TEST_F(OtherCalls, ABitOfDifferenceMakesNoTwin)
     std::swap(near[3], near[4]);
     add(1, 8, {near}, {outputOf("gns-gram", near)});
     add(0, 7, {large()}, {allNan()});
-    EXPECT_TRUE(maybeTwins(m_run.captures[1], m_run.captures[0])) << "their counts are the same";
-    EXPECT_EQ(cleanCallOf({}, m_run.captures[1], CaptureIndex(m_run)), nullptr);
+    EXPECT_TRUE(diagnose::maybeTwins(m_run.captures[1], m_run.captures[0])) << "their counts are the same";
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
 }
 
 TEST_F(OtherCalls, RanksWithoutADumpAreNoEvidence)

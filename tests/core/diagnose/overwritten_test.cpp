@@ -23,13 +23,13 @@ using test::Matrix;
 class Overwritten : public testing::Test
 {
 protected:
-    CaptureFile saved(const Matrix& input, const Matrix& output)
+    tensorfile::CaptureFile saved(const Matrix& input, const Matrix& output)
     {
         const auto path = m_folder / "x.pt";
-        EXPECT_TRUE(writePt(path,
+        EXPECT_TRUE(tensorfile::writePt(path,
             {{"input", test::floatTensor({input}, rows, cols)}, {"output", test::floatTensor({output}, rows, cols)}}));
-        auto file = openCapture(path);
-        EXPECT_TRUE(file && scanCapture(*file));
+        auto file = tensorfile::openCapture(path);
+        EXPECT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = 1;
         return *file;
     }
@@ -47,10 +47,10 @@ protected:
 TEST_F(Overwritten, AFiniteRestThatIsHandedOnIsNoResultOfAnIteration)
 {
     const auto file = saved(withBadRow(), withBadRow());
-    EXPECT_TRUE(inputMayBeResult(file, file.capture, {}));
+    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {}));
     RunData run;
     run.captures = {file.capture};
-    const auto v = diagnose(run)->captures[0];
+    const auto v = diagnose::diagnose(run)->captures[0];
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
     EXPECT_EQ(v.role, Role::birth);
     EXPECT_THAT(v.question, HasSubstr("cloned before the call"));
@@ -61,7 +61,7 @@ TEST_F(Overwritten, NanInAndNanOutIsUpstream)
 {
     const Matrix allNan(rows * cols, NAN);
     const auto file = saved(withBadRow(), allNan);
-    EXPECT_FALSE(inputMayBeResult(file, file.capture, {}));
+    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, {}));
 }
 
 TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
@@ -69,11 +69,11 @@ TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
     const Matrix allNan(rows * cols, NAN);
     const auto file = saved(allNan, allNan);
     RunData run;
-    EXPECT_TRUE(inputMayBeResult(file, file.capture, run));
+    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, run));
     Series loss;
     loss.nan = 1;
     run.series.push_back(loss);
-    EXPECT_FALSE(inputMayBeResult(file, file.capture, run));
+    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, run));
 }
 
 TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
@@ -81,9 +81,9 @@ TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
     const Matrix allNan(rows * cols, NAN);
     auto file = saved(allNan, allNan);
     file.output = file.input;
-    EXPECT_TRUE(inputMayBeResult(file, file.capture, {}));
+    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {}));
     file.wrapped = true;
-    EXPECT_FALSE(inputMayBeResult(file, file.capture, {})) << "the wrapper clones its input first";
+    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, {})) << "the wrapper clones its input first";
 }
 
 } // namespace

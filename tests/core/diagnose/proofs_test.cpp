@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class Ranges : public testing::Test
 {
 protected:
-    void add(const Proof& proof, bool quoted = false)
+    void add(const diagnose::Proof& proof, bool quoted = false)
     {
         m_all.push_back(proof);
         m_proofs.add(proof, quoted);
@@ -27,7 +27,7 @@ protected:
     {
         ASSERT_EQ(m_proofs.empty(), m_all.empty());
         for (auto n = m_all.front().weights - 3; n <= m_all.back().weights + 3; ++n) {
-            const auto wanted = std::ranges::lower_bound(m_all, n, {}, &Proof::weights);
+            const auto wanted = std::ranges::lower_bound(m_all, n, {}, &diagnose::Proof::weights);
             const auto found = m_proofs.from(n);
             ASSERT_EQ(found.has_value(), wanted != m_all.end()) << n;
             if (!found) {
@@ -45,8 +45,8 @@ protected:
         EXPECT_EQ(m_proofs.firstWeights(), m_all.front().weights);
     }
 
-    std::vector<Proof> m_all;
-    Proofs m_proofs;
+    std::vector<diagnose::Proof> m_all;
+    diagnose::Proofs m_proofs;
 };
 
 TEST_F(Ranges, OfEqualSteps)
@@ -98,7 +98,7 @@ TEST(ProofOf, FindsTheLossOnItsLine)
     }
     losses.insert(losses.end(), 3, std::numeric_limits<double>::quiet_NaN());
     run.series = {seriesOf("loss", 1, losses)};
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     ASSERT_FALSE(trouble.none());
     for (const std::int64_t n : {0, 1, 250, 499}) {
         const auto proof = trouble.life->proofOf(n);
@@ -121,7 +121,7 @@ TEST(ProofOf, TakesTheLastOfOneLine)
         run.series[0].points[i].line = 1;
         run.series[0].points[i].step = steps[i];
     }
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     ASSERT_FALSE(trouble.none());
     EXPECT_EQ(trouble.life->proofOf(1)->loss, 3.5);
     EXPECT_EQ(trouble.life->proofOf(3)->loss, 2);

@@ -53,7 +53,7 @@ CaptureVerdict storedAndRead(const CaptureVerdict& verdict)
     return back->captures.front();
 }
 
-Names namesOf(const std::vector<Tick>& ticks)
+Names namesOf(const std::vector<diagnose::Tick>& ticks)
 {
     Names names;
     for (const auto& tick : ticks) {
@@ -64,14 +64,14 @@ Names namesOf(const std::vector<Tick>& ticks)
 
 CaptureVerdict rejudged(const CaptureVerdict& judged, const Names& ticked)
 {
-    const auto verdict = rejudge(judged, ticked);
+    const auto verdict = diagnose::rejudge(judged, ticked);
     EXPECT_TRUE(verdict) << (verdict ? "" : sentence(verdict.error()));
     return verdict.value_or(CaptureVerdict {});
 }
 
 std::string refusal(const CaptureVerdict& judged, const Names& ticked)
 {
-    const auto verdict = rejudge(judged, ticked);
+    const auto verdict = diagnose::rejudge(judged, ticked);
     return verdict ? "judged: " + verdict->summary : sentence(verdict.error());
 }
 
@@ -109,7 +109,7 @@ Matrix waves(double largest = 0)
     Matrix values(size);
     for (std::size_t i = 0; i < size; ++i) {
         const auto x = static_cast<double>(i);
-        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x) + 0.5 * std::cos(0.013 * x * x));
+        values[i] = replay::roundTo(Precision::bf16, std::sin(1.7 * x) + 0.5 * std::cos(0.013 * x * x));
     }
     values[0] = largest > 0 ? largest : values[0];
     return values;
@@ -120,7 +120,7 @@ Matrix outputOf(std::string_view variant, const Matrix& input)
     return test::healthyOutput(variant, input, rows, cols);
 }
 
-TensorToWrite floats(const Matrix& values)
+tensorfile::TensorToWrite floats(const Matrix& values)
 {
     return test::floatTensor({values}, rows, cols);
 }
@@ -132,9 +132,10 @@ protected:
     void dump(const Matrix& input, const Matrix& output)
     {
         const auto path = m_folder / "x.pt";
-        EXPECT_TRUE(writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
-        auto file = openCapture(path);
-        ASSERT_TRUE(file && scanCapture(*file));
+        EXPECT_TRUE(
+            tensorfile::writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        auto file = tensorfile::openCapture(path);
+        ASSERT_TRUE(file && tensorfile::scanCapture(*file));
         m_run.captures = {file->capture};
     }
 
@@ -148,7 +149,7 @@ protected:
 
     CaptureVerdict diagnosed(const Names& ran = {})
     {
-        const auto diagnosis = diagnose(m_run, {ran});
+        const auto diagnosis = diagnose::diagnose(m_run, {ran});
         EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
         return diagnosis ? diagnosis->captures.front() : CaptureVerdict {};
     }
@@ -173,9 +174,9 @@ protected:
 
 TEST(RejudgingTheSample, AllTicksAndNoneGiveTheVerdictItself)
 {
-    const auto run = readRun(NANSCOPE_SAMPLE);
+    const auto run = ingest::readRun(NANSCOPE_SAMPLE);
     ASSERT_TRUE(run);
-    const auto diagnosis = diagnose(*run);
+    const auto diagnosis = diagnose::diagnose(*run);
     ASSERT_TRUE(diagnosis);
     int asked = 0;
     for (const auto& verdict : diagnosis->captures) {
@@ -183,7 +184,7 @@ TEST(RejudgingTheSample, AllTicksAndNoneGiveTheVerdictItself)
         EXPECT_TRUE(wholeText(judged) == wholeText(verdict)) << "nothing is lost on the way through the session";
         if (judged.facts.replayed) {
             ++asked;
-            EXPECT_TRUE(textOf(rejudged(judged, namesOf(ticksOf(judged)))) == textOf(verdict));
+            EXPECT_TRUE(textOf(rejudged(judged, namesOf(diagnose::ticksOf(judged)))) == textOf(verdict));
             EXPECT_TRUE(textOf(rejudged(judged, {})) == textOf(verdict));
         }
     }
@@ -192,13 +193,13 @@ TEST(RejudgingTheSample, AllTicksAndNoneGiveTheVerdictItself)
 
 TEST(RejudgingTheSample, EverySubsetIsWhatANewDiagnosisSays)
 {
-    const auto run = readRun(NANSCOPE_SAMPLE);
+    const auto run = ingest::readRun(NANSCOPE_SAMPLE);
     ASSERT_TRUE(run);
-    const auto judged = storedAndRead(diagnose(*run)->captures.front());
-    const auto all = namesOf(ticksOf(judged));
+    const auto judged = storedAndRead(diagnose::diagnose(*run)->captures.front());
+    const auto all = namesOf(diagnose::ticksOf(judged));
     EXPECT_EQ(all, (Names {"gns-gram", "gns-gram-0.1.6", "gns-standard", "gns-standard-0.1.6"}));
     for (const auto& ticked : subsets(all)) {
-        const auto expected = ticked == all ? judged : diagnose(*run, {ticked})->captures.front();
+        const auto expected = ticked == all ? judged : diagnose::diagnose(*run, {ticked})->captures.front();
         EXPECT_TRUE(textOf(rejudged(judged, ticked)) == textOf(expected)) << testing::PrintToString(ticked);
     }
 }
@@ -210,7 +211,7 @@ TEST_F(Rejudging, AnOverflowInTheCastIsDecidedByEitherAnswer)
     ASSERT_EQ(open.blame, Blame::undecided) << open.summary;
     EXPECT_EQ(rejudged(open, {"deepspeed-gram"}).blame, Blame::numerics);
     EXPECT_EQ(rejudged(open, {"gns-gram"}).rule, RuleId::codeBesides) << "other code may have done it";
-    EXPECT_EQ(rejudged(open, {"gns-gram", std::string(nothingElse)}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(open, {"gns-gram", std::string(diagnose::nothingElse)}).blame, Blame::implementation);
     expectLikeRan(open, {"deepspeed-gram"});
     expectLikeRan(open, {"gns-gram"});
     expectLikeRan(open, {"keller-jordan", "deepspeed-gram"});
@@ -222,9 +223,9 @@ TEST_F(Rejudging, NobodyIsAccusedWhereAMemberCouldHaveDoneIt)
     dump(waves(70000), Matrix(size, NAN));
     const auto open = diagnosed();
     int accused = 0;
-    for (const auto& ticked : onesAndPairs(namesOf(ticksOf(open)))) {
+    for (const auto& ticked : onesAndPairs(namesOf(diagnose::ticksOf(open)))) {
         auto alone = ticked;
-        alone.emplace_back(nothingElse);
+        alone.emplace_back(diagnose::nothingElse);
         const auto verdict = rejudged(open, alone);
         const bool accuses = verdict.blame == Blame::implementation || verdict.blame == Blame::machine;
         accused += accuses ? 1 : 0;
@@ -253,7 +254,7 @@ TEST_F(Rejudging, LogsAndHardwareErrorsAreHeardAgain)
     xid.line = 12;
     m_run.events = {xid};
     const auto judged = storedAndRead(diagnosed());
-    ASSERT_GT(ticksOf(judged).size(), 1U);
+    ASSERT_GT(diagnose::ticksOf(judged).size(), 1U);
     EXPECT_EQ(rejudged(judged, {"gns-gram"}).blame, Blame::machine);
     expectLikeRan(judged, {"gns-gram"});
     m_run.events.clear();
@@ -294,8 +295,8 @@ TEST_F(Rejudging, AVerdictOfAnOlderVersionMustBeJudgedAgain)
     dumpUnwritten("gns-gram");
     auto judged = diagnosed();
     judged.facts.replayed = false;
-    EXPECT_TRUE(ticksOf(judged).empty());
-    EXPECT_TRUE(answersOf(judged).empty());
+    EXPECT_TRUE(diagnose::ticksOf(judged).empty());
+    EXPECT_TRUE(diagnose::answersOf(judged).empty());
     EXPECT_THAT(refusal(judged, {"gns-gram"}), HasSubstr("judge it again"));
 }
 
@@ -303,7 +304,7 @@ TEST_F(Rejudging, AZeroMatrixIsTickedByFormat)
 {
     dump(Matrix(size, 0), Matrix(size, NAN));
     const auto open = diagnosed();
-    const auto ticks = namesOf(ticksOf(open));
+    const auto ticks = namesOf(diagnose::ticksOf(open));
     EXPECT_THAT(ticks, testing::IsSupersetOf({"dion-ns5:bf16", "dion-ns5:fp16", "gns-gram"}));
     EXPECT_EQ(rejudged(open, ticks).blame, open.blame);
     expectLikeRan(open, {"dion-ns5:bf16"});
@@ -320,13 +321,13 @@ TEST_F(Rejudging, RulingOutDoesNotMakeAnUnknownFunctionKnown)
     dump(waves(), output);
     const auto open = storedAndRead(diagnosed());
     ASSERT_TRUE(open.variant.matchesNone);
-    auto fewer = namesOf(ticksOf(open));
+    auto fewer = namesOf(diagnose::ticksOf(open));
     fewer.pop_back();
     EXPECT_EQ(rejudged(open, fewer).blame, Blame::undecided);
     EXPECT_EQ(rejudged(open, fewer).kind, "matches no known variant");
     EXPECT_TRUE(rejudged(open, fewer).variant.matchesNone);
     expectLikeRan(open, {"gns-gram"});
-    EXPECT_TRUE(answersOf(open).empty());
+    EXPECT_TRUE(diagnose::answersOf(open).empty());
 }
 
 /// Verdicts with members made up to reach every rule.
@@ -393,9 +394,9 @@ TEST(RejudgingMadeUpMembers, AFormThatOnlyExplainsIsATickToo)
     made.member("gns-gram", 8, 0).member("gram-no-restart", 0, 8);
     made.facts.identified.names = {"gns-gram"};
     made.facts.identified.how = IdentifiedBy::fit;
-    EXPECT_EQ(namesOf(ticksOf(made.judged())), (Names {"gns-gram", "gram-no-restart"}));
+    EXPECT_EQ(namesOf(diagnose::ticksOf(made.judged())), (Names {"gns-gram", "gram-no-restart"}));
     EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).rule, RuleId::codeBesides) << "nothing but the name says so";
-    EXPECT_EQ(rejudged(made.judged(), {"gns-gram", std::string(nothingElse)}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), {"gns-gram", std::string(diagnose::nothingElse)}).blame, Blame::implementation);
     EXPECT_EQ(rejudged(made.judged(), {"gram-no-restart"}).blame, Blame::numerics);
 }
 
@@ -411,7 +412,7 @@ TEST(RejudgingMadeUpMembers, FiniteCorruptionHangsOnTheVariantItWasMeasuredAgain
     facts.identified.fit = 0.004;
     facts.fit = {true, true, "gns-gram", 1, 0, 0};
     facts.misplaced = true;
-    EXPECT_EQ(namesOf(ticksOf(made.judged())), (Names {"gns-gram", "gns-standard"}));
+    EXPECT_EQ(namesOf(diagnose::ticksOf(made.judged())), (Names {"gns-gram", "gns-standard"}));
     const auto kept = rejudged(made.judged(), {"gns-gram"});
     EXPECT_EQ(kept.kind, "finite corruption");
     EXPECT_EQ(kept.role, Role::birth);
@@ -427,9 +428,9 @@ TEST(RejudgingMadeUpMembers, TicksCarryTheirFit)
     Made made;
     made.member("gns-gram", 8, 0).member("dion-ns5", 8, 0);
     made.facts.identified.all = {{"gns-gram", 0.004}};
-    EXPECT_EQ(ticksOf(made.judged())[0].fit, 0.004);
-    EXPECT_EQ(ticksOf(made.judged())[1].fit, std::nullopt);
-    EXPECT_EQ(ticksOf(made.judged())[1].precision, "bf16");
+    EXPECT_EQ(diagnose::ticksOf(made.judged())[0].fit, 0.004);
+    EXPECT_EQ(diagnose::ticksOf(made.judged())[1].fit, std::nullopt);
+    EXPECT_EQ(diagnose::ticksOf(made.judged())[1].precision, "bf16");
 }
 
 TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
@@ -437,14 +438,14 @@ TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
     Made made;
     made.member("gns-gram", 8, 0);
     made.facts.dumpedByWrapper = false;
-    ASSERT_TRUE(asksWhatElseRan(made.judged()));
-    const auto answers = answersOf(made.judged());
+    ASSERT_TRUE(diagnose::asksWhatElseRan(made.judged()));
+    const auto answers = diagnose::answersOf(made.judged());
     ASSERT_EQ(answers.size(), 1U);
-    EXPECT_EQ(answers[0].kind, Answer::Kind::nothingElse);
-    EXPECT_EQ(answers[0].ticks, (Names {"gns-gram", std::string(nothingElse)}));
+    EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::nothingElse);
+    EXPECT_EQ(answers[0].ticks, (Names {"gns-gram", std::string(diagnose::nothingElse)}));
     EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).blame, Blame::undecided) << "all ticks say nothing";
     EXPECT_EQ(rejudged(made.judged(), answers[0].ticks).blame, Blame::implementation);
-    EXPECT_EQ(rejudged(made.judged(), {std::string(nothingElse)}).blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), {std::string(diagnose::nothingElse)}).blame, Blame::implementation);
 }
 
 TEST(Answers, WhatTheInputAsksIsNotAnsweredByThat)
@@ -454,7 +455,7 @@ TEST(Answers, WhatTheInputAsksIsNotAnsweredByThat)
     made.zeroInput();
     made.facts.damage.shape = DamageShape::wholeElement;
     EXPECT_EQ(made.judged().rule, RuleId::zeroInAllBadOut);
-    EXPECT_FALSE(asksWhatElseRan(made.judged()));
+    EXPECT_FALSE(diagnose::asksWhatElseRan(made.judged()));
 }
 
 TEST(Answers, TheCastIsAskedByOrderAndFormat)
@@ -463,15 +464,15 @@ TEST(Answers, TheCastIsAskedByOrderAndFormat)
     made.facts.inputAbsmax = 80384;
     made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("keller-jordan", 8, 0);
     made.member("gns-standard", 8, 0);
-    const auto answers = answersOf(made.judged());
+    const auto answers = diagnose::answersOf(made.judged());
     ASSERT_EQ(answers.size(), 3U);
-    EXPECT_EQ(answers[0].kind, Answer::Kind::castsFirst);
+    EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::castsFirst);
     EXPECT_EQ(answers[0].precision, "fp16");
     EXPECT_TRUE(answers[0].numbers);
     EXPECT_EQ(answers[0].ticks, Names {"deepspeed-gram"});
-    EXPECT_EQ(answers[1].kind, Answer::Kind::normalizesFirst);
+    EXPECT_EQ(answers[1].kind, diagnose::Answer::Kind::normalizesFirst);
     EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "gns-standard"}));
-    EXPECT_EQ(answers[2].kind, Answer::Kind::castsFirst);
+    EXPECT_EQ(answers[2].kind, diagnose::Answer::Kind::castsFirst);
     EXPECT_EQ(answers[2].precision, "bf16");
     EXPECT_EQ(rejudged(made.judged(), answers[0].ticks).blame, Blame::numerics);
     EXPECT_EQ(rejudged(made.judged(), answers[1].ticks).rule, RuleId::codeBesides);
@@ -481,17 +482,19 @@ TEST(Answers, OtherQuestionsAreAskedByName)
 {
     Made made;
     made.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0).member("dion-ns5", 8, 0);
-    const auto answers = answersOf(made.judged());
+    const auto answers = diagnose::answersOf(made.judged());
     ASSERT_EQ(answers.size(), 2U);
-    EXPECT_EQ(answers[0].kind, Answer::Kind::oneOf);
+    EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::oneOf);
     EXPECT_EQ(answers[0].ticks, Names {"polar-express-unprotected"});
     EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "dion-ns5"}));
     EXPECT_FALSE(answers[1].numbers);
-    EXPECT_TRUE(answersOf(rejudged(made.judged(), answers[0].ticks)).empty()) << "naming one of one settles nothing";
+    EXPECT_TRUE(diagnose::answersOf(rejudged(made.judged(), answers[0].ticks)).empty())
+        << "naming one of one settles nothing";
     const auto next = rejudged(made.judged(), answers[1].ticks);
-    ASSERT_EQ(answersOf(next).size(), 1U) << "and whether anything else ran";
-    EXPECT_EQ(answersOf(next)[0].kind, Answer::Kind::nothingElse);
-    EXPECT_TRUE(answersOf(rejudged(next, answersOf(next)[0].ticks)).empty()) << "a decided verdict asks nothing";
+    ASSERT_EQ(diagnose::answersOf(next).size(), 1U) << "and whether anything else ran";
+    EXPECT_EQ(diagnose::answersOf(next)[0].kind, diagnose::Answer::Kind::nothingElse);
+    EXPECT_TRUE(diagnose::answersOf(rejudged(next, diagnose::answersOf(next)[0].ticks)).empty())
+        << "a decided verdict asks nothing";
 }
 
 TEST(Answers, TheyNeedNoVariantThatThisVersionKnows)
@@ -500,7 +503,7 @@ TEST(Answers, TheyNeedNoVariantThatThisVersionKnows)
     made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("dion-ns5", 8, 0);
     auto judged = made.judged();
     judged.facts.members[1].variant = "of-the-future";
-    EXPECT_EQ(answersOf(judged).size(), 2U);
+    EXPECT_EQ(diagnose::answersOf(judged).size(), 2U);
     EXPECT_EQ(rejudged(judged, {"of-the-future:fp16"}).blame, Blame::numerics) << "its replays are facts";
 }
 

@@ -49,8 +49,8 @@ CaptureVerdict after(Facts facts, const std::vector<CallsAgain>& called)
 {
     CaptureVerdict verdict;
     verdict.facts = std::move(facts);
-    verdict::judgeAgain(verdict);
-    return withObservations(verdict, {{}, {}, called});
+    diagnose::verdict::judgeAgain(verdict);
+    return diagnose::withObservations(verdict, {{}, {}, called});
 }
 
 CaptureVerdict after(Blame blame, const CallsAgain& called)
@@ -122,30 +122,30 @@ TEST(Retries, WhatWasBadBeforeIsNotTheFunctions)
     CaptureVerdict victim;
     victim.role = victim.facts.role = Role::downstream;
     victim.summary = "as judged";
-    const auto v = withObservations(victim, {{}, {}, {again(0, 200)}});
+    const auto v = diagnose::withObservations(victim, {{}, {}, {again(0, 200)}});
     EXPECT_EQ(v.summary, "as judged");
     EXPECT_THAT(v.notTestable, IsEmpty());
 }
 
 TEST(Retries, BoundsAreThoseOfTheTables)
 {
-    EXPECT_DOUBLE_EQ(mostThatFail(200), 0.015);
-    EXPECT_DOUBLE_EQ(mostThatFail(2), 1);
+    EXPECT_DOUBLE_EQ(diagnose::mostThatFail(200), 0.015);
+    EXPECT_DOUBLE_EQ(diagnose::mostThatFail(2), 1);
     // 0.05 = p^n, by hand.
-    EXPECT_NEAR(std::pow(fewestThatFail(200), 200), 0.05, 1e-12);
-    EXPECT_GT(fewestThatFail(59), 0.95);
-    EXPECT_LT(fewestThatFail(58), 0.95);
+    EXPECT_NEAR(std::pow(diagnose::fewestThatFail(200), 200), 0.05, 1e-12);
+    EXPECT_GT(diagnose::fewestThatFail(59), 0.95);
+    EXPECT_LT(diagnose::fewestThatFail(58), 0.95);
 }
 
 // The lady tasting tea: 8 cups, 4 of each, all told apart has 1 chance in 70, three of four 16 more.
 TEST(Retries, FishersTestHasHisOwnNumbers)
 {
-    EXPECT_NEAR(chanceOfSoFew(again(4, 4), again(0, 4)), 1.0 / 70, 1e-12);
-    EXPECT_NEAR(chanceOfSoFew(again(3, 4), again(1, 4)), 17.0 / 70, 1e-12);
-    EXPECT_NEAR(chanceOfSoFew(again(3, 200), again(0, 200)), 200.0 * 199 * 198 / (400.0 * 399 * 398), 1e-12);
-    EXPECT_NEAR(chanceOfSoFew(again(0, 10), again(0, 10)), 1, 1e-12);
-    EXPECT_NEAR(chanceOfSoFew(again(0, 10), again(10, 10)), 1, 1e-12);
-    EXPECT_LT(chanceOfSoFew(again(900'000, 1'000'000), again(100'000, 1'000'000)), 1e-12);
+    EXPECT_NEAR(diagnose::chanceOfSoFew(again(4, 4), again(0, 4)), 1.0 / 70, 1e-12);
+    EXPECT_NEAR(diagnose::chanceOfSoFew(again(3, 4), again(1, 4)), 17.0 / 70, 1e-12);
+    EXPECT_NEAR(diagnose::chanceOfSoFew(again(3, 200), again(0, 200)), 200.0 * 199 * 198 / (400.0 * 399 * 398), 1e-12);
+    EXPECT_NEAR(diagnose::chanceOfSoFew(again(0, 10), again(0, 10)), 1, 1e-12);
+    EXPECT_NEAR(diagnose::chanceOfSoFew(again(0, 10), again(10, 10)), 1, 1e-12);
+    EXPECT_LT(diagnose::chanceOfSoFew(again(900'000, 1'000'000), again(100'000, 1'000'000)), 1e-12);
 }
 
 TEST(Retries, ASettingMattersWhereChanceDoesNotExplainIt)
@@ -169,11 +169,12 @@ TEST(Retries, ASettingMattersWhereChanceDoesNotExplainIt)
 
 TEST(Retries, WhatCannotBeIsOneSentence)
 {
-    EXPECT_TRUE(check(again(0, 1)));
-    EXPECT_THAT(check(again(3, 2)).error().what, HasSubstr("3 of 2 calls cannot have failed"));
-    EXPECT_FALSE(check(again(0, 0)));
-    EXPECT_FALSE(check(again(-1, 2)));
-    EXPECT_THAT(check(CallsAgain {{}, 0, 1, true, "pray"}).error().what, HasSubstr("no experiment is called pray"));
+    EXPECT_TRUE(diagnose::check(again(0, 1)));
+    EXPECT_THAT(diagnose::check(again(3, 2)).error().what, HasSubstr("3 of 2 calls cannot have failed"));
+    EXPECT_FALSE(diagnose::check(again(0, 0)));
+    EXPECT_FALSE(diagnose::check(again(-1, 2)));
+    EXPECT_THAT(
+        diagnose::check(CallsAgain {{}, 0, 1, true, "pray"}).error().what, HasSubstr("no experiment is called pray"));
 }
 
 } // namespace

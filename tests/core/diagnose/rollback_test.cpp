@@ -34,7 +34,7 @@ CheckpointStatus statusOf(const Rollback& rollback, std::int64_t step)
 }
 
 /// The newest weights that are proven before the trouble, or -1.
-std::int64_t lastProof(const Trouble& trouble)
+std::int64_t lastProof(const diagnose::Trouble& trouble)
 {
     std::int64_t last = -1;
     for (auto proof = trouble.life->proofOf(0); proof; proof = trouble.life->proofOf(last + 1)) {
@@ -67,14 +67,14 @@ TEST(Trouble, AHealthyRunHasNone)
     RunData run;
     run.series = {seriesOf("loss", 1, {3, 2, nan, 2, 1})};
     run.checkpoints = {saved(2)};
-    EXPECT_TRUE(troubleOf(run, {}).none()) << "one NaN that a number follows was survived";
-    EXPECT_FALSE(adviseRollback(run, {}));
+    EXPECT_TRUE(diagnose::troubleOf(run, {}).none()) << "one NaN that a number follows was survived";
+    EXPECT_FALSE(diagnose::adviseRollback(run, {}));
 }
 
 TEST(Trouble, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
 {
     const auto run = runOf(20, 5);
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     ASSERT_TRUE(trouble.life->poisonedFrom);
     EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 21 used W(20)";
     EXPECT_EQ(trouble.life->poisonedFrom->line.source, "train.log:120");
@@ -85,7 +85,7 @@ TEST(Trouble, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
 {
     RunData run;
     run.series = {seriesOf("loss", 0, joined(constant(20, 2.5), constant(5, nan)))};
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 20 used W(20)";
     EXPECT_EQ(lastProof(trouble), 19);
 }
@@ -99,11 +99,11 @@ TEST(Trouble, AResumedLogCountsAsItsTrainerDoes)
             point.step += 5000;
         }
     }
-    EXPECT_EQ(troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "nothing says that it counts from 0";
+    EXPECT_EQ(diagnose::troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "nothing says that it counts from 0";
     run.settings = {{"log.step_base", "0", {}, "train.log", 1}};
-    EXPECT_EQ(troubleOf(run, {}).life->poisonedFrom->weights, 5021);
+    EXPECT_EQ(diagnose::troubleOf(run, {}).life->poisonedFrom->weights, 5021);
     run.settings = {{"log.step_base", "0", {}, "other.log", 1}};
-    EXPECT_EQ(troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "of another log";
+    EXPECT_EQ(diagnose::troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "of another log";
 }
 
 TEST(Trouble, TheStepBehindALoadTellsHowALogCounts)
@@ -116,7 +116,7 @@ TEST(Trouble, TheStepBehindALoadTellsHowALogCounts)
             }
         }
         run.checkpoints = {{loaded, CheckpointFact::loaded, "out/step_5001", "", "train.log", 99}};
-        return troubleOf(run, {}).life->poisonedFrom->weights;
+        return diagnose::troubleOf(run, {}).life->poisonedFrom->weights;
     };
     EXPECT_EQ(weightsOf(5001), 5021) << "W(5001) was loaded, and step 5001 is the first loss";
     EXPECT_EQ(weightsOf(5000), 5020);
@@ -132,9 +132,9 @@ TEST(Trouble, ALogOfNanoGptThatBeginsInMidRun)
             + ", time 250.00ms, mfu 8.92%\n";
     }
     folder.write("train.log", text);
-    const auto run = readRun(folder.path());
+    const auto run = ingest::readRun(folder.path());
     ASSERT_TRUE(run);
-    const auto trouble = troubleOf(*run, {});
+    const auto trouble = diagnose::troubleOf(*run, {});
     ASSERT_FALSE(trouble.none());
     EXPECT_EQ(trouble.life->poisonedFrom->weights, 5030) << "iter 5030 prints the loss of checkpoint 5030";
     EXPECT_EQ(lastProof(trouble), 5029);
@@ -145,7 +145,7 @@ TEST(Trouble, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(21, 2.5), constant(5, nan))),
         seriesOf("grad_norm", 1, joined(constant(20, 1.0), joined({inf}, constant(5, nan))))};
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     EXPECT_EQ(trouble.life->poisonedFrom->weights, 21) << "the update of step 21 gave W(21)";
     EXPECT_EQ(trouble.life->poisonedFrom->line.text, "grad_norm is not finite at step 21");
     EXPECT_EQ(lastProof(trouble), 19) << "step 21 has a loss, and a norm that says no";
@@ -155,12 +155,12 @@ TEST(Trouble, OneLastNanMayBeItsBatch)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(20, 2.5), {nan}))};
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     EXPECT_FALSE(trouble.life->poisonedFrom);
     ASSERT_TRUE(trouble.life->doubtFrom);
     EXPECT_EQ(trouble.life->doubtFrom->weights, 20);
     run.checkpoints = {found(20), found(10)};
-    const auto rollback = *adviseRollback(run, {});
+    const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 20), CheckpointStatus::suspect);
     EXPECT_EQ(rollback.recommended, 10);
 }
@@ -172,7 +172,7 @@ TEST(Trouble, TheDetectorCountsAttemptsFromNull)
     const std::string tail = ", last_good_loss=6.4535 at step 36)";
     run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1, total=1" + tail, 200),
         eventOf(EventKind::nanLoss, 38, "NaN/Inf loss at step 38 (consecutive=2, total=2" + tail, 201)};
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     ASSERT_FALSE(trouble.none());
     ASSERT_TRUE(trouble.life->poisonedFrom);
     EXPECT_EQ(trouble.life->poisonedFrom->weights, 37);
@@ -189,10 +189,10 @@ TEST(Trouble, AttemptsThatOthersFollowedWereSurvived)
                       "NaN/Inf loss at step 1020 (consecutive=1, total=1, last_good_loss=2.0000 at step 1019)", 2000),
         eventOf(EventKind::nanLoss, 1040,
             "NaN/Inf loss at step 1040 (consecutive=1, total=2, last_good_loss=2.0000 at step 1039)", 2001)};
-    ASSERT_FALSE(troubleOf(run, {}).none());
-    EXPECT_FALSE(troubleOf(run, {}).life->poisonedFrom) << "one attempt alone";
+    ASSERT_FALSE(diagnose::troubleOf(run, {}).none());
+    EXPECT_FALSE(diagnose::troubleOf(run, {}).life->poisonedFrom) << "one attempt alone";
     run.checkpoints = {{1050, CheckpointFact::saved, "out/step_1050", "", "train.log", 2002}};
-    EXPECT_TRUE(troubleOf(run, {}).none()) << "what failed saves nothing";
+    EXPECT_TRUE(diagnose::troubleOf(run, {}).none()) << "what failed saves nothing";
 }
 
 TEST(Trouble, AnAttemptThatWasFollowedByANumberWasSurvived)
@@ -200,24 +200,24 @@ TEST(Trouble, AnAttemptThatWasFollowedByANumberWasSurvived)
     RunData run;
     run.series = {seriesOf("loss", 1, constant(50, 2.5))};
     run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1, total=1)", 136)};
-    EXPECT_TRUE(troubleOf(run, {}).none());
+    EXPECT_TRUE(diagnose::troubleOf(run, {}).none());
 }
 
 TEST(Trouble, AClimbBeginsWhereTheLossIsTwiceItsMean)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {3.9, 4.1, 8.0, 9.0, nan, nan}))};
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     ASSERT_TRUE(trouble.life->climbingFrom);
     EXPECT_EQ(trouble.life->climbingFrom->weights, 51) << "3.9 is below twice 2.0 and 4.1 is above twice the mean";
     EXPECT_EQ(trouble.life->climbingFrom->line.source, "train.log:151");
     run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {8.0, 2.0, nan, nan}))};
-    EXPECT_FALSE(troubleOf(run, {}).life->climbingFrom) << "it had come down again";
+    EXPECT_FALSE(diagnose::troubleOf(run, {}).life->climbingFrom) << "it had come down again";
 }
 
 TEST(Trouble, IsToldInOnePhrase)
 {
-    const auto text = [](const RunData& run) { return troubleText(run, troubleOf(run, {})); };
+    const auto text = [](const RunData& run) { return diagnose::troubleText(run, diagnose::troubleOf(run, {})); };
     EXPECT_EQ(text(runOf(20, 5)), "loss is NaN at step 21, and no number after it");
     EXPECT_EQ(text(runOf(20, 0)), "every logged loss is finite");
     EXPECT_EQ(text({}), "no loss in the logs");
@@ -254,8 +254,9 @@ TEST(Trouble, AResumeThatRanCleanEndsIt)
     for (const bool sameLog : {true, false}) {
         const auto run =
             startedAgain({{1, joined(constant(900, 2.0), constant(5, nan))}, {801, constant(500, 2.0)}}, sameLog);
-        EXPECT_TRUE(troubleOf(run, {}).none()) << sameLog;
-        EXPECT_THAT(troubleText(run, troubleOf(run, {})), HasSubstr("5 of 1405 logged losses are not finite"));
+        EXPECT_TRUE(diagnose::troubleOf(run, {}).none()) << sameLog;
+        EXPECT_THAT(diagnose::troubleText(run, diagnose::troubleOf(run, {})),
+            HasSubstr("5 of 1405 logged losses are not finite"));
     }
 }
 
@@ -264,11 +265,11 @@ TEST(Trouble, AShortLogThatEndsInNanIsNotOutvotedByALongOne)
     for (const bool sameLog : {true, false}) {
         auto run =
             startedAgain({{1, constant(1000, 2.0)}, {1001, joined(constant(100, 2.0), constant(10, nan))}}, sameLog);
-        const auto trouble = troubleOf(run, {});
+        const auto trouble = diagnose::troubleOf(run, {});
         ASSERT_FALSE(trouble.none()) << sameLog;
         EXPECT_EQ(trouble.life->first(), 1100);
         run.checkpoints = {found(1000), found(900)};
-        EXPECT_EQ(adviseRollback(run, {})->recommended, 1000);
+        EXPECT_EQ(diagnose::adviseRollback(run, {})->recommended, 1000);
     }
 }
 
@@ -279,10 +280,10 @@ TEST(Trouble, AnotherRankCountsToo)
     auto rank1 = seriesOf("loss", 1, joined(constant(50, 2.0), constant(50, nan)));
     rank1.rank = 1;
     run.series.push_back(rank1);
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     ASSERT_FALSE(trouble.none());
     EXPECT_EQ(trouble.life->first(), 50);
-    EXPECT_THAT(troubleText(run, trouble), HasSubstr("another rank at step 51"));
+    EXPECT_THAT(diagnose::troubleText(run, trouble), HasSubstr("another rank at step 51"));
 }
 
 TEST(Trouble, ABadNormThatFiniteLossesFollowPoisonsNothing)
@@ -290,9 +291,9 @@ TEST(Trouble, ABadNormThatFiniteLossesFollowPoisonsNothing)
     RunData run;
     run.series = {seriesOf("loss", 1, constant(300, 2.0)),
         seriesOf("grad_norm", 1, joined(constant(50, 1.0), joined({inf, inf}, constant(248, 1.0))))};
-    EXPECT_TRUE(troubleOf(run, {}).none());
+    EXPECT_TRUE(diagnose::troubleOf(run, {}).none());
     run.series[1] = seriesOf("grad_norm", 1, joined(constant(299, 1.0), {inf}));
-    const auto last = troubleOf(run, {});
+    const auto last = diagnose::troubleOf(run, {});
     ASSERT_FALSE(last.none());
     EXPECT_FALSE(last.life->poisonedFrom) << "a loss scaler may have left that update out";
     EXPECT_EQ(last.life->doubtFrom->weights, 300);
@@ -308,13 +309,13 @@ TEST(Trouble, ALossThatVanishesIsNotFinite)
     loss.missing = 50;
     loss.pointCount = 100;
     run.series = {loss, seriesOf("grad_norm", 1, joined(constant(100, 1.0), constant(50, nan)))};
-    const auto trouble = troubleOf(run, {});
+    const auto trouble = diagnose::troubleOf(run, {});
     ASSERT_FALSE(trouble.none());
     ASSERT_TRUE(trouble.life->poisonedFrom);
     EXPECT_THAT(trouble.life->poisonedFrom->line.text, HasSubstr("loss is missing beside"));
     run.series.pop_back();
-    ASSERT_FALSE(troubleOf(run, {}).none());
-    EXPECT_TRUE(troubleOf(run, {}).life->doubtFrom) << "no loss, and nothing that says why";
+    ASSERT_FALSE(diagnose::troubleOf(run, {}).none());
+    EXPECT_TRUE(diagnose::troubleOf(run, {}).life->doubtFrom) << "no loss, and nothing that says why";
 }
 
 TEST(Trouble, ANewLevelIsNoClimb)
@@ -322,7 +323,7 @@ TEST(Trouble, ANewLevelIsNoClimb)
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(1000, 2.0), constant(3, nan))),
         seriesOf("grad_norm", 1, joined(constant(20, 0.1), constant(980, 0.25)))};
-    EXPECT_FALSE(troubleOf(run, {}).life->climbingFrom);
+    EXPECT_FALSE(diagnose::troubleOf(run, {}).life->climbingFrom);
 }
 
 TEST(Trouble, RowsAreNoSteps)
@@ -330,10 +331,10 @@ TEST(Trouble, RowsAreNoSteps)
     auto run = runOf(60, 5);
     run.series[0].stepInferred = true;
     run.checkpoints = {found(50), found(500)};
-    const auto rollback = *adviseRollback(run, {});
+    const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 500), CheckpointStatus::unverified);
     EXPECT_THAT(rollback.checkpoints[0].reason, HasSubstr("counts rows"));
-    EXPECT_THAT(troubleText(run, troubleOf(run, {})), HasSubstr("row 61"));
+    EXPECT_THAT(diagnose::troubleText(run, diagnose::troubleOf(run, {})), HasSubstr("row 61"));
 }
 
 TEST(Trouble, ABirthThatWasSurvivedIsOver)
@@ -343,10 +344,10 @@ TEST(Trouble, ABirthThatWasSurvivedIsOver)
     dump.capture = "dump.pt";
     run.events = {dump, eventOf(EventKind::traceback, {}, "RuntimeError: [dion NaN capture] x", 105)};
     run.checkpoints = {found(4)};
-    EXPECT_TRUE(troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "the resume ran on";
+    EXPECT_TRUE(diagnose::troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "the resume ran on";
     run = startedAgain({{0, constant(400, 2.0)}}, true);
     run.events = {dump};
-    EXPECT_TRUE(troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "a guard left it out";
+    EXPECT_TRUE(diagnose::troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "a guard left it out";
 }
 
 TEST(Rollback, ACheckpointBelongsToTheAttemptThatWroteIt)
@@ -356,11 +357,12 @@ TEST(Rollback, ACheckpointBelongsToTheAttemptThatWroteIt)
         {{1, joined(constant(600, 2.0), constant(400, nan))}, {501, joined(constant(600, 2.0), constant(5, nan))}},
         true);
     run.checkpoints = {{950, CheckpointFact::saved, "out/step_950", "", "train.log", 1060}, found(500)};
-    const auto rollback = *adviseRollback(run, {});
+    const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 950), CheckpointStatus::poisoned);
     EXPECT_EQ(rollback.recommended, 500);
     run.checkpoints = {found(950), found(500)};
-    EXPECT_EQ(statusOf(*adviseRollback(run, {}), 950), CheckpointStatus::unverified) << "nobody says who wrote it";
+    EXPECT_EQ(statusOf(*diagnose::adviseRollback(run, {}), 950), CheckpointStatus::unverified)
+        << "nobody says who wrote it";
 }
 
 TEST(Rollback, NothingBehindTheFaultIsRecommended)
@@ -368,7 +370,7 @@ TEST(Rollback, NothingBehindTheFaultIsRecommended)
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(99, 2.0), {nan}))};
     run.checkpoints = {found(100), found(101)};
-    const auto rollback = *adviseRollback(run, {});
+    const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_FALSE(rollback.recommended);
     EXPECT_EQ(statusOf(rollback, 101), CheckpointStatus::suspect);
 }
@@ -378,14 +380,14 @@ TEST(Rollback, ARemovalOutlivesWhatAnotherRankSaid)
     auto run = runOf(1000, 5);
     run.checkpoints = {{200, CheckpointFact::removed, "ck/step_200", "", "rank0.log", 9},
         {200, CheckpointFact::saved, "ck/step_200", "", "rank1.log", 5}, saved(100)};
-    EXPECT_EQ(adviseRollback(run, {})->recommended, 100);
+    EXPECT_EQ(diagnose::adviseRollback(run, {})->recommended, 100);
 }
 
 TEST(Rollback, TheNewestThatGaveAFiniteLossLongBefore)
 {
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(500), saved(800), saved(1000)};
-    const auto rollback = adviseRollback(run, {});
+    const auto rollback = diagnose::adviseRollback(run, {});
     ASSERT_TRUE(rollback);
     EXPECT_EQ(statusOf(*rollback, 1000), CheckpointStatus::poisoned);
     EXPECT_EQ(statusOf(*rollback, 800), CheckpointStatus::safe);
@@ -402,24 +404,25 @@ TEST(Rollback, AFiniteLossProvesLessWhereACaptureIsWrongAndFinite)
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(500)};
     auto odd = birthAfter(1000, Blame::undecided);
-    EXPECT_THAT(adviseRollback(run, {odd})->reason, Not(HasSubstr("no proof")));
+    EXPECT_THAT(diagnose::adviseRollback(run, {odd})->reason, Not(HasSubstr("no proof")));
     odd.rule = RuleId::offInPlaces;
-    EXPECT_THAT(adviseRollback(run, {odd})->reason, HasSubstr("unless your code did that, a finite loss is no proof"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {odd})->reason,
+        HasSubstr("unless your code did that, a finite loss is no proof"));
     odd.rule = RuleId::finiteCorruption;
-    EXPECT_THAT(adviseRollback(run, {odd})->reason, HasSubstr("a capture shows finite corruption"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {odd})->reason, HasSubstr("a capture shows finite corruption"));
 }
 
 TEST(Rollback, TheNewestIsDoubtedWhenItWasWrittenJustBefore)
 {
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(500), saved(950)};
-    const auto rollback = *adviseRollback(run, {});
+    const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 950), CheckpointStatus::suspect);
     EXPECT_EQ(rollback.recommended, 500);
-    const auto kernel = *adviseRollback(run, {birthAfter(1000, Blame::implementation)});
+    const auto kernel = *diagnose::adviseRollback(run, {birthAfter(1000, Blame::implementation)});
     EXPECT_EQ(statusOf(kernel, 950), CheckpointStatus::safe) << "a kernel's fault is not in the weights before it";
     EXPECT_EQ(kernel.recommended, 950);
-    const auto numbers = *adviseRollback(run, {birthAfter(1000, Blame::numerics)});
+    const auto numbers = *diagnose::adviseRollback(run, {birthAfter(1000, Blame::numerics)});
     EXPECT_EQ(numbers.recommended, 500);
 }
 
@@ -433,16 +436,16 @@ TEST(Rollback, FollowsAVerdictThatIsWeighedAgain)
     made.facts.damageOnZeros = true;
     birth.facts = made.facts;
     Diagnosis diagnosis;
-    diagnosis.captures = {withObservations(birth, {})};
+    diagnosis.captures = {diagnose::withObservations(birth, {})};
     ASSERT_EQ(diagnosis.captures.front().blame, Blame::undecided);
-    adviseAgain(diagnosis, run);
+    diagnose::adviseAgain(diagnosis, run);
     EXPECT_FALSE(diagnosis.rollback) << "nobody asked yet";
-    diagnosis.rollback = adviseRollback(run, diagnosis.captures);
+    diagnosis.rollback = diagnose::adviseRollback(run, diagnosis.captures);
     EXPECT_EQ(diagnosis.rollback->recommended, 500);
-    auto swapped = withObservations(diagnosis, {std::nullopt, {{"swap-gpus", Seen::moves, {}, 2}}});
+    auto swapped = diagnose::withObservations(diagnosis, {std::nullopt, {{"swap-gpus", Seen::moves, {}, 2}}});
     ASSERT_EQ(swapped.captures.front().blame, Blame::machine);
     EXPECT_EQ(swapped.rollback->recommended, 500) << "until it is asked again";
-    adviseAgain(swapped, run);
+    diagnose::adviseAgain(swapped, run);
     EXPECT_EQ(swapped.rollback->recommended, 950);
     EXPECT_EQ(statusOf(*swapped.rollback, 950), CheckpointStatus::safe);
     EXPECT_THAT(swapped.rollback->tonight, HasSubstr("the bad GPU out; resume from step 950"));
@@ -452,7 +455,7 @@ TEST(Rollback, TheOnlyOneIsNotDoubtedAway)
 {
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(950)};
-    EXPECT_EQ(adviseRollback(run, {})->recommended, 950);
+    EXPECT_EQ(diagnose::adviseRollback(run, {})->recommended, 950);
 }
 
 TEST(Rollback, WhatWasDeletedOrTornIsMissing)
@@ -460,20 +463,20 @@ TEST(Rollback, WhatWasDeletedOrTornIsMissing)
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(400), saved(500), found(600, "it has no .metadata: saving was not finished"), saved(700)};
     run.checkpoints.push_back({700, CheckpointFact::removed, "out/step_700", "", "train.log", 900});
-    const auto rollback = *adviseRollback(run, {});
+    const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 700), CheckpointStatus::missing);
     EXPECT_EQ(statusOf(rollback, 600), CheckpointStatus::missing);
     EXPECT_EQ(rollback.recommended, 500);
     EXPECT_THAT(rollback.tonight, HasSubstr("copy it away first"));
     run.checkpoints.push_back(saved(700));
-    EXPECT_EQ(adviseRollback(run, {})->recommended, 700) << "it was written again";
+    EXPECT_EQ(diagnose::adviseRollback(run, {})->recommended, 700) << "it was written again";
 }
 
 TEST(Rollback, OneThatLiesThereIsThereWhateverALogSays)
 {
     auto run = runOf(1000, 5);
     run.checkpoints = {found(700), {700, CheckpointFact::removed, "elsewhere/step_700", "", "train.log", 900}};
-    EXPECT_EQ(adviseRollback(run, {})->recommended, 700);
+    EXPECT_EQ(diagnose::adviseRollback(run, {})->recommended, 700);
 }
 
 TEST(Rollback, BetweenTheLastLineAndTheFaultNothingIsKnown)
@@ -485,7 +488,7 @@ TEST(Rollback, BetweenTheLastLineAndTheFaultNothingIsKnown)
         eventOf(
             EventKind::nanLoss, 1201, "NaN/Inf detected on another rank at step 1201 (consecutive=2, total=2)", 5001)};
     run.checkpoints = {found(1100)};
-    const auto rollback = *adviseRollback(run, {});
+    const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 1100), CheckpointStatus::unverified);
     EXPECT_EQ(rollback.recommended, 1100);
     EXPECT_THAT(rollback.reason, HasSubstr("nothing better is left"));
@@ -497,7 +500,7 @@ TEST(Rollback, AStepThatWasBrokenOffIsHalfDone)
     run.series = {seriesOf("loss", 0, constant(1000, 2.5))};
     run.events = {eventOf(EventKind::traceback, {}, "RuntimeError: [dion NaN capture] non-finite", 2000)};
     run.checkpoints = {found(1000), found(500)};
-    const auto rollback = *adviseRollback(run, {birthAfter(999, Blame::implementation)});
+    const auto rollback = *diagnose::adviseRollback(run, {birthAfter(999, Blame::implementation)});
     EXPECT_EQ(statusOf(rollback, 1000), CheckpointStatus::suspect);
     EXPECT_THAT(rollback.checkpoints.front().reason, HasSubstr("half-stepped"));
     EXPECT_EQ(rollback.recommended, 500);
@@ -506,12 +509,12 @@ TEST(Rollback, AStepThatWasBrokenOffIsHalfDone)
 TEST(Rollback, NothingLeftIsSaid)
 {
     auto run = runOf(1000, 5);
-    auto rollback = *adviseRollback(run, {});
+    auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_FALSE(rollback.recommended);
     EXPECT_THAT(rollback.reason, HasSubstr("no checkpoint was found"));
     EXPECT_THAT(rollback.tonight, HasSubstr("written before update 1000, none is known here"));
     run.checkpoints = {saved(1003)};
-    rollback = *adviseRollback(run, {});
+    rollback = *diagnose::adviseRollback(run, {});
     EXPECT_FALSE(rollback.recommended) << "a poisoned one is never recommended";
     EXPECT_THAT(rollback.reason, HasSubstr("none of the known checkpoints"));
     EXPECT_THAT(rollback.tonight, HasSubstr("start anew"));
@@ -521,7 +524,7 @@ TEST(Rollback, BeforeTheFirstUpdateThereIsNothingToGoBackTo)
 {
     RunData run;
     run.series = {seriesOf("loss", 0, std::vector<double>(5, std::nan("")))};
-    const auto rollback = adviseRollback(run, {});
+    const auto rollback = diagnose::adviseRollback(run, {});
     ASSERT_TRUE(rollback);
     EXPECT_THAT(rollback->tonight, HasSubstr("look at the weights it began with and at its first batch"));
     EXPECT_THAT(rollback->tonight, Not(HasSubstr("resume")));
@@ -532,19 +535,19 @@ TEST(Rollback, CostIsToldInHoursWhereStepsHaveATime)
     auto run = runOf(1000, 5);
     run.series.push_back(seriesOf("step_time_s", 1, constant(1000, 36.0)));
     run.checkpoints = {saved(800)};
-    EXPECT_THAT(adviseRollback(run, {})->tonight, HasSubstr("200 steps again, about 2.0 h"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("200 steps again, about 2.0 h"));
 }
 
 TEST(Rollback, SettingsFollowTheVerdict)
 {
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(800)};
-    const auto tonight = [&](Blame blame) { return adviseRollback(run, {birthAfter(1000, blame)})->tonight; };
+    const auto tonight = [&](Blame blame) { return diagnose::adviseRollback(run, {birthAfter(1000, blame)})->tonight; };
     EXPECT_THAT(tonight(Blame::implementation), HasSubstr("use_triton=False"));
     EXPECT_THAT(tonight(Blame::numerics), HasSubstr("bf16"));
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));
-    EXPECT_THAT(adviseRollback(run, {})->tonight, HasSubstr("to learn the cause"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("to learn the cause"));
 }
 
 TEST(Traces, EventFilesOfOneFolderAreOneRunWhateverTheirHosts)
@@ -555,17 +558,17 @@ TEST(Traces, EventFilesOfOneFolderAreOneRunWhateverTheirHosts)
     run.series = {seriesOf("loss", 3, {30, 40}, second), seriesOf("loss", 1, {1, 2, 3, 4, 5}, first),
         seriesOf("loss", 1, {7, 7, 7, 7, 7}, "other/events.out.tfevents.50.node-c.1.0")};
     run.series[2].rank = 1;
-    const auto trace = traceOf(run, "loss", 0);
+    const auto trace = diagnose::traceOf(run, "loss", 0);
     ASSERT_EQ(trace.points.size(), 4U);
     EXPECT_EQ(trace.points[1].value, 2);
     EXPECT_EQ(trace.points[2].value, 30) << "the later writer wins";
     EXPECT_EQ(trace.points[3].value, 40) << "and what the earlier one wrote behind it is void";
-    EXPECT_EQ(sourceOf(trace, trace.points[1]), first);
-    EXPECT_EQ(sourceOf(trace, trace.points[2]), second);
+    EXPECT_EQ(diagnose::sourceOf(trace, trace.points[1]), first);
+    EXPECT_EQ(diagnose::sourceOf(trace, trace.points[2]), second);
     auto begun = eventOf(EventKind::resumed, 2, "a writer began", 1);
     begun.source = second;
     run.events = {begun};
-    EXPECT_EQ(traceOf(run, "loss", 0).points.size(), 3U) << "it voided step 2, too";
+    EXPECT_EQ(diagnose::traceOf(run, "loss", 0).points.size(), 3U) << "it voided step 2, too";
 }
 
 TEST(Traces, TheLastWriterWins)
@@ -574,7 +577,7 @@ TEST(Traces, TheLastWriterWins)
     auto again = seriesOf("loss", 3, {30, 40});
     again.segment = 1;
     run.series = {seriesOf("loss", 1, {1, 2, 3, 4, 5}), again};
-    const auto trace = traceOf(run, "loss");
+    const auto trace = diagnose::traceOf(run, "loss");
     std::vector<double> values;
     for (const auto& point : trace.points) {
         values.push_back(point.value);

@@ -463,9 +463,9 @@ TEST(LogVote, ClimbingAndCalmTracesAreToldApart)
         climbing.push_back(std::pow(2.0, i));
         calm.push_back(1 + 0.01 * i);
     }
-    EXPECT_EQ(voteOf(runWithNorms(climbing), "grad_norm", verdict).kind, LogVote::Kind::climbing);
-    const auto vote = voteOf(runWithNorms(calm), "grad_norm", verdict);
-    EXPECT_EQ(vote.kind, LogVote::Kind::calm);
+    EXPECT_EQ(diagnose::voteOf(runWithNorms(climbing), "grad_norm", verdict).kind, diagnose::LogVote::Kind::climbing);
+    const auto vote = diagnose::voteOf(runWithNorms(calm), "grad_norm", verdict);
+    EXPECT_EQ(vote.kind, diagnose::LogVote::Kind::calm);
     EXPECT_EQ(vote.line.source, "console.log:12");
 }
 
@@ -474,14 +474,14 @@ TEST(LogVote, WhatComesAfterTheBirthDoesNotVote)
     CaptureVerdict verdict;
     verdict.rank = 0;
     verdict.step = std::pair(std::int64_t {5}, std::int64_t {6});
-    const auto vote = voteOf(runWithNorms({1, 1, 1, 1, 1, 1, 1e6, 1e7, NAN}), "grad_norm", verdict);
-    EXPECT_EQ(vote.kind, LogVote::Kind::calm);
+    const auto vote = diagnose::voteOf(runWithNorms({1, 1, 1, 1, 1, 1, 1e6, 1e7, NAN}), "grad_norm", verdict);
+    EXPECT_EQ(vote.kind, diagnose::LogVote::Kind::calm);
 }
 
 TEST(LogVote, TooFewPointsAreSilent)
 {
-    EXPECT_EQ(voteOf(runWithNorms({1, 2}), "grad_norm", {}).kind, LogVote::Kind::silent);
-    EXPECT_EQ(voteOf(runWithNorms({1, 1, 1, 1}), "loss_scale", {}).kind, LogVote::Kind::silent);
+    EXPECT_EQ(diagnose::voteOf(runWithNorms({1, 2}), "grad_norm", {}).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(diagnose::voteOf(runWithNorms({1, 1, 1, 1}), "loss_scale", {}).kind, diagnose::LogVote::Kind::silent);
 }
 
 } // namespace

@@ -20,12 +20,12 @@ using test::MadeFacts;
 std::string document()
 {
     std::string text = "| rule | holds when | verdict | what answers its question |\n|---|---|---|---|\n";
-    for (const auto& rule : verdict::rules()) {
+    for (const auto& rule : diagnose::verdict::rules()) {
         text += fmt::format("| {} | {} | {} | {} |\n", name(rule.id), rule.holdsWhen, name(rule.blame),
-            rule.answers == verdict::Answers::nothing ? "" : verdict::name(rule.answers));
+            rule.answers == diagnose::verdict::Answers::nothing ? "" : diagnose::verdict::name(rule.answers));
     }
     text += "\nThen, of what these say:\n\n| refinement | of | holds when | verdict |\n|---|---|---|---|\n";
-    for (const auto& one : verdict::refinements()) {
+    for (const auto& one : diagnose::verdict::refinements()) {
         text += fmt::format("| {} | {} | {} | {} |\n", name(one.id), name(one.from), one.holdsWhen, name(one.to));
     }
     return text;
@@ -212,19 +212,19 @@ CaptureVerdict judged(const Facts& facts)
 {
     CaptureVerdict verdict;
     verdict.facts = facts;
-    verdict::judgeAgain(verdict);
+    diagnose::verdict::judgeAgain(verdict);
     return verdict;
 }
 
 Blame blameOf(RuleId rule)
 {
-    for (const auto& one : verdict::rules()) {
+    for (const auto& one : diagnose::verdict::rules()) {
         if (one.id == rule) {
             return one.blame;
         }
     }
-    const auto refinements = verdict::refinements();
-    return std::ranges::find(refinements, rule, &verdict::Refinement::id)->to;
+    const auto refinements = diagnose::verdict::refinements();
+    return std::ranges::find(refinements, rule, &diagnose::verdict::Refinement::id)->to;
 }
 
 TEST(RuleTable, IsThatOfTheDocument)
@@ -257,7 +257,7 @@ TEST(RuleTable, EveryRuleHasAnExample)
 TEST(RuleTable, AQuestionIsAskedWhereSomethingAnswersIt)
 {
     for (const auto& [rule, facts] : examples()) {
-        if (verdict::asks(rule)) {
+        if (diagnose::verdict::asks(rule)) {
             EXPECT_FALSE(judged(facts).question.empty()) << name(rule);
             EXPECT_EQ(judged(facts).blame, Blame::undecided) << name(rule);
         }
@@ -279,7 +279,7 @@ TEST(RuleTable, JudgingAgainChangesNothing)
     for (const auto& [rule, facts] : examples()) {
         auto verdict = judged(facts);
         const auto before = verdict;
-        verdict::judgeAgain(verdict);
+        diagnose::verdict::judgeAgain(verdict);
         EXPECT_EQ(verdict.summary, before.summary) << name(rule);
         EXPECT_EQ(verdict.speaksFor.size(), before.speaksFor.size()) << name(rule);
         EXPECT_EQ(verdict.next.size(), before.next.size()) << name(rule);

@@ -16,13 +16,14 @@ protected:
     static constexpr std::int64_t rows = 12;
     static constexpr std::int64_t cols = 20;
 
-    FilmRequest request(OpName op, int iteration, const Region& region, const std::vector<double>& output = {})
+    replay::FilmRequest request(
+        OpName op, int iteration, const replay::Region& region, const std::vector<double>& output = {})
     {
-        FilmRequest wanted;
+        replay::FilmRequest wanted;
         wanted.capture =
             writeFrameCapture(m_folder / "x.pt", {1, rows, cols}, waveValues(std::size_t {rows * cols}), output);
         wanted.cell.variant = "gns-gram";
-        PlantedFault fault;
+        replay::PlantedFault fault;
         fault.op = op;
         fault.iteration = iteration;
         fault.region = region;
@@ -30,11 +31,11 @@ protected:
         return wanted;
     }
 
-    static SpreadFilm film(const FilmRequest& wanted)
+    static diagnose::SpreadFilm film(const replay::FilmRequest& wanted)
     {
-        auto made = spreadFilm(wanted, makeCoreDevice);
+        auto made = diagnose::spreadFilm(wanted, replay::makeCoreDevice);
         EXPECT_TRUE(made) << sentence(made.error());
-        return made.value_or(SpreadFilm {});
+        return made.value_or(diagnose::SpreadFilm {});
     }
 
     TemporaryFolder m_folder;
@@ -71,7 +72,7 @@ TEST_F(Spreading, IsHeldAgainstTheDump)
 TEST_F(Spreading, AFiniteFaultIsMeasuredAgainstTheReplayWithoutIt)
 {
     auto wanted = request(OpName::z, 2, {4, 1, 2, 3});
-    wanted.plant->value = PlantedValue::zero;
+    wanted.plant->value = replay::PlantedValue::zero;
     const auto made = film(wanted);
     bool planted = false;
     for (const auto& frame : made.frames) {
@@ -84,14 +85,16 @@ TEST_F(Spreading, AFiniteFaultIsMeasuredAgainstTheReplayWithoutIt)
 
 TEST_F(Spreading, SaysWhatIsWrongAndCanBeCancelled)
 {
-    EXPECT_EQ(spreadFilm(request(OpName::q, 4, {4, 1, 9, 3}), makeCoreDevice).error().kind, ErrorKind::usage);
+    EXPECT_EQ(diagnose::spreadFilm(request(OpName::q, 4, {4, 1, 9, 3}), replay::makeCoreDevice).error().kind,
+        ErrorKind::usage);
     JobContext job;
     job.progress = [&](const Progress& progress) {
         if (progress.done == 3) {
             job.cancel.cancel();
         }
     };
-    EXPECT_EQ(spreadFilm(request(OpName::q, 4, {4, 1, 2, 3}), makeCoreDevice, job).error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(diagnose::spreadFilm(request(OpName::q, 4, {4, 1, 2, 3}), replay::makeCoreDevice, job).error().kind,
+        ErrorKind::cancelled);
 }
 
 } // namespace

@@ -34,7 +34,8 @@ Matrix waves(double phase)
     Matrix values(size);
     for (std::size_t i = 0; i < size; ++i) {
         const auto x = static_cast<double>(i);
-        values[i] = roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x + phase * x));
+        values[i] =
+            replay::roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x + phase * x));
     }
     return values;
 }
@@ -44,12 +45,12 @@ Matrix outputOf(const Matrix& input)
     return test::healthyOutput("gns-gram", input, rows, cols);
 }
 
-TensorToWrite floats(const Matrix& values)
+tensorfile::TensorToWrite floats(const Matrix& values)
 {
     return test::floatTensor({values}, rows, cols);
 }
 
-void fill(Matrix& matrix, const OddBox& box, const std::function<double(std::size_t)>& value)
+void fill(Matrix& matrix, const diagnose::OddBox& box, const std::function<double(std::size_t)>& value)
 {
     for (auto r = box.rowBegin; r < box.rowEnd; ++r) {
         for (auto c = box.colBegin; c < box.colEnd; ++c) {
@@ -65,8 +66,8 @@ double foreign(std::size_t i)
     return 0.3 * std::sin(2.3 * static_cast<double>(i));
 }
 
-constexpr OddBox tile {32, 48, 64, 80};
-constexpr OddBox lastTile {48, 64, 80, 96};
+constexpr diagnose::OddBox tile {32, 48, 64, 80};
+constexpr diagnose::OddBox lastTile {48, 64, 80, 96};
 
 class StaleTiles : public testing::Test
 {
@@ -74,10 +75,10 @@ protected:
     std::string add(int pid, const Matrix& input, const Matrix& output)
     {
         auto name = fmt::format("dion_nan_capture_rank0_shape1x64x96_pid{}_{}.pt", pid, 1000 + m_run.captures.size());
-        EXPECT_TRUE(
-            writePt(m_folder / name, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
-        auto file = openCapture(m_folder / name);
-        EXPECT_TRUE(file && scanCapture(*file));
+        EXPECT_TRUE(tensorfile::writePt(
+            m_folder / name, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        auto file = tensorfile::openCapture(m_folder / name);
+        EXPECT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
         m_run.captures.push_back(file->capture);
         return name;
@@ -86,7 +87,7 @@ protected:
     /// On the capture that was added last.
     CaptureVerdict verdict()
     {
-        const auto diagnosis = diagnose(m_run);
+        const auto diagnosis = diagnose::diagnose(m_run);
         EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
         for (const auto& one : diagnosis->captures) {
             if (one.captureId == std::ssize(m_run.captures)) {

@@ -43,7 +43,7 @@ public:
         return *this;
     }
 
-    StepLink link() const { return StepLinks(run).of(run.captures[0]); }
+    diagnose::StepLink link() const { return diagnose::StepLinks(run).of(run.captures[0]); }
 
     RunData run;
 };
@@ -56,7 +56,7 @@ TEST(StepLink, AnUnnamedDumpHasOnlyItsTime)
     EXPECT_EQ(logs.link().source, StepSource::mtime);
     logs.run.captures[0].timestampMs.reset();
     EXPECT_EQ(logs.link().source, StepSource::unknown);
-    EXPECT_EQ(stepText(logs.link()), "at an unknown step");
+    EXPECT_EQ(diagnose::stepText(logs.link()), "at an unknown step");
 }
 
 TEST(StepLink, OnlyStepLinesOfTheSameFileAndRankCount)
@@ -148,9 +148,9 @@ TEST(StepLink, LinesThatNameOtherDumpsSayNothing)
 
 TEST(StepText, SaysWhatIsKnown)
 {
-    EXPECT_EQ(stepText(std::optional<Between> {}), "at an unknown step");
-    EXPECT_EQ(stepText(Between(41, 41)), "at step 41");
-    EXPECT_EQ(stepText(Between(5, 6)), "after the line of step 5, before that of step 6");
+    EXPECT_EQ(diagnose::stepText(std::optional<Between> {}), "at an unknown step");
+    EXPECT_EQ(diagnose::stepText(Between(41, 41)), "at step 41");
+    EXPECT_EQ(diagnose::stepText(Between(5, 6)), "after the line of step 5, before that of step 6");
 }
 
 } // namespace

@@ -66,7 +66,7 @@ public:
 
     CaptureVerdict verdictOf(const std::string& file) const
     {
-        const auto verdicts = triage(run);
+        const auto verdicts = diagnose::triage(run);
         return *std::find_if(verdicts.begin(), verdicts.end(), [&](const auto& v) { return v.capture == file; });
     }
 
@@ -110,7 +110,7 @@ TEST(Triage, OneFaultLeavesOneBirthAndItsDescendants)
     EXPECT_EQ(s.verdictOf("b").role, Role::downstream);
     EXPECT_EQ(s.verdictOf("b").causedBy, "a");
     EXPECT_EQ(s.verdictOf("c").role, Role::downstream);
-    EXPECT_EQ(triage(s.run).front().capture, "a");
+    EXPECT_EQ(diagnose::triage(s.run).front().capture, "a");
 }
 
 TEST(Triage, UpdatesOrderRanksWhoseClocksDisagree)
@@ -236,11 +236,11 @@ TEST(StepLink, ComesFromTheStepLinesAroundTheDump)
 {
     Story s;
     s.step(0, 5).dump("a", 0, fine, damaged, 10).step(1, 9).step(0, 6);
-    const auto link = StepLinks(s.run).of(s.run.captures[0]);
+    const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
     ASSERT_TRUE(link.between);
     EXPECT_EQ(*link.between, std::pair(std::int64_t {5}, std::int64_t {6}));
     EXPECT_EQ(link.source, StepSource::console);
-    EXPECT_EQ(stepText(link), "after the line of step 5, before that of step 6");
+    EXPECT_EQ(diagnose::stepText(link), "after the line of step 5, before that of step 6");
 }
 
 /// Of its first cause by design section 6, asked of every pair. Index of the capture, or none.
@@ -285,7 +285,7 @@ TEST(Triage, WhatReachesWhatIsTheSameAskedOfEveryPair)
             births.push_back(birth);
         }
         s.run.events.clear();
-        const auto verdicts = triage(s.run);
+        const auto verdicts = diagnose::triage(s.run);
         for (const auto& verdict : verdicts) {
             const auto at = static_cast<std::size_t>(std::stoi(verdict.capture));
             const auto cause = births[at] ? std::nullopt : firstThatReaches(s.run, at, births);
@@ -303,16 +303,16 @@ TEST(StepLink, LastLineOfARankIsSaidToBeTheLast)
 {
     Story s;
     s.step(0, 7).dump("a", 0, fine, damaged, 10);
-    const auto link = StepLinks(s.run).of(s.run.captures[0]);
+    const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_FALSE(link.closed);
-    EXPECT_EQ(stepText(link), "after the line of step 7, the last one of that rank");
+    EXPECT_EQ(diagnose::stepText(link), "after the line of step 7, the last one of that rank");
 }
 
 TEST(StepLink, ARestartInBetweenSaysNothing)
 {
     Story s;
     s.step(0, 900).dump("a", 0, fine, damaged, 10).step(0, 1);
-    const auto link = StepLinks(s.run).of(s.run.captures[0]);
+    const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_FALSE(link.between);
     EXPECT_EQ(link.source, StepSource::mtime);
 }
@@ -322,7 +322,7 @@ TEST(StepLink, SidecarWins)
     Story s;
     s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6);
     s.run.captures[0].step = 41;
-    const auto link = StepLinks(s.run).of(s.run.captures[0]);
+    const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_EQ(link.source, StepSource::sidecar);
     EXPECT_EQ(link.between->first, 41);
 }

@@ -7,11 +7,11 @@
 namespace nanscope {
 namespace {
 
-Version versionOf(std::string_view text)
+diagnose::Version versionOf(std::string_view text)
 {
-    const auto version = parseVersion(text);
+    const auto version = diagnose::parseVersion(text);
     EXPECT_TRUE(version) << text;
-    return version.value_or(Version {});
+    return version.value_or(diagnose::Version {});
 }
 
 TEST(Versions, StandInTheOrderOfPep440)
@@ -46,13 +46,13 @@ TEST(Versions, SeveralSpellingsAreOneVersion)
 TEST(Versions, OtherTextsAreNone)
 {
     for (const auto* text : {"", "main", "0.4.x", "1..2", "1.2 beta of mine", "99999999999999999999.1", "60d8808"}) {
-        EXPECT_FALSE(parseVersion(text)) << text;
+        EXPECT_FALSE(diagnose::parseVersion(text)) << text;
     }
 }
 
 TEST(VersionRange, HoldsOnlyWhereEveryPartDoes)
 {
-    const auto range = VersionRange::parse(">=0.3.11,<=0.6.4");
+    const auto range = diagnose::VersionRange::parse(">=0.3.11,<=0.6.4");
     ASSERT_TRUE(range);
     for (const auto* inside : {"0.3.11", "0.4.1", "0.6.4", "0.6.4+local"}) {
         EXPECT_TRUE(range->contains(versionOf(inside))) << inside;
@@ -60,21 +60,21 @@ TEST(VersionRange, HoldsOnlyWhereEveryPartDoes)
     for (const auto* outside : {"0.3.10", "0.6.5", "1.0", "0.6.4.post1", "0.3.11rc1"}) {
         EXPECT_FALSE(range->contains(versionOf(outside))) << outside;
     }
-    EXPECT_TRUE(VersionRange::parse("== 0.3.11")->contains(versionOf("0.3.11.0")));
-    EXPECT_FALSE(VersionRange::parse(">0.3")->contains(versionOf("0.3")));
+    EXPECT_TRUE(diagnose::VersionRange::parse("== 0.3.11")->contains(versionOf("0.3.11.0")));
+    EXPECT_FALSE(diagnose::VersionRange::parse(">0.3")->contains(versionOf("0.3")));
 }
 
 TEST(VersionRange, RefusesWhatIsNone)
 {
     for (const auto* text : {"", "0.3", "~=0.3", ">=", ">=0.3,", ">=0.3,,<1", "=>1"}) {
-        EXPECT_FALSE(VersionRange::parse(text)) << text;
+        EXPECT_FALSE(diagnose::VersionRange::parse(text)) << text;
     }
 }
 
 TEST(PackageName, IsComparedAsRegistriesDo)
 {
-    EXPECT_EQ(packageName("Gram_Newton.Schulz"), "gram-newton-schulz");
-    EXPECT_EQ(packageName("quack__kernels"), "quack-kernels");
+    EXPECT_EQ(diagnose::packageName("Gram_Newton.Schulz"), "gram-newton-schulz");
+    EXPECT_EQ(diagnose::packageName("quack__kernels"), "quack-kernels");
 }
 
 } // namespace

@@ -14,15 +14,15 @@ namespace nanscope {
 class LogFolder : public testing::Test
 {
 protected:
-    LogContents read(const std::string& name, const std::string& text)
+    ingest::LogContents read(const std::string& name, const std::string& text)
     {
-        const auto contents = readLog(m_folder.write(name, text), name);
+        const auto contents = ingest::readLog(m_folder.write(name, text), name);
         EXPECT_TRUE(contents) << (contents ? "" : contents.error().what);
-        return contents.value_or(LogContents {});
+        return contents.value_or(ingest::LogContents {});
     }
 
     static Series find(
-        const LogContents& contents, const std::string& name, std::optional<int> rank = {}, int segment = 0)
+        const ingest::LogContents& contents, const std::string& name, std::optional<int> rank = {}, int segment = 0)
     {
         for (const auto& series : contents.series) {
             if (series.name == name && series.rank == rank && series.segment == segment) {

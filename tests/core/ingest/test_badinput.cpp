@@ -27,10 +27,10 @@ protected:
     /// Imports the folder twice, since what is named once must not be named again.
     RunData imported()
     {
-        auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+        auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
         EXPECT_TRUE(session);
-        EXPECT_TRUE(importRun(m_folder.path() / "run", *session));
-        const auto run = importRun(m_folder.path() / "run", *session);
+        EXPECT_TRUE(ingest::importRun(m_folder.path() / "run", *session));
+        const auto run = ingest::importRun(m_folder.path() / "run", *session);
         EXPECT_TRUE(run) << run.error().what;
         return run.value_or(RunData {});
     }
@@ -197,13 +197,13 @@ TEST_F(BadInput, aLogThatLiesThereTwiceIsReadOnce)
 TEST_F(BadInput, aLogThatGrowsWhileItIsReadIsReadToWhereItWas)
 {
     const auto path = m_folder.write("run/live.log", "Step 0: train_loss=1.0000\nStep 1: tra");
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
-    const auto first = importRun(m_folder.path() / "run", *session);
+    const auto first = ingest::importRun(m_folder.path() / "run", *session);
     ASSERT_TRUE(first);
     EXPECT_EQ(pointsOf(*first, "live.log"), 1);
     m_folder.write("run/live.log", "in_loss=2.0000\nStep 2: train_loss=nan\n", true);
-    const auto second = importRun(m_folder.path() / "run", *session);
+    const auto second = ingest::importRun(m_folder.path() / "run", *session);
     ASSERT_TRUE(second);
     EXPECT_EQ(pointsOf(*second, "live.log"), 3);
     EXPECT_THAT(second->rejected, IsEmpty());

@@ -20,13 +20,13 @@ constexpr auto absent = PointState::reported;
 class Blocks : public LogFolder
 {
 protected:
-    static bool has(const LogContents& contents, const std::string& name)
+    static bool has(const ingest::LogContents& contents, const std::string& name)
     {
         return std::any_of(
             contents.series.begin(), contents.series.end(), [&](const Series& series) { return series.name == name; });
     }
 
-    static std::string setting(const LogContents& contents, const std::string& name)
+    static std::string setting(const ingest::LogContents& contents, const std::string& name)
     {
         for (const auto& setting : contents.settings) {
             if (setting.name == name) {
@@ -144,12 +144,12 @@ TEST_F(Blocks, aBlockThatIsStillBeingWrittenWaitsForItsEnd)
         + olmoLogger("[step=3/9,epoch=0]");
     for (std::size_t cut = 1; cut < whole.size(); ++cut) {
         const auto path = m_folder.write("grow.log", whole.substr(0, cut));
-        auto growing = LogScanner::open(path, "grow.log");
+        auto growing = ingest::LogScanner::open(path, "grow.log");
         ASSERT_TRUE(growing);
         growing->leaveTail();
         const auto first = growing->next(1'000'000, {});
         m_folder.write("grow.log", whole);
-        auto scanner = LogScanner::open(path, "grow.log", first.bytes, first.lines, first.series);
+        auto scanner = ingest::LogScanner::open(path, "grow.log", first.bytes, first.lines, first.series);
         ASSERT_TRUE(scanner);
         auto all = first.series;
         const auto second = scanner->next(1'000'000, {});

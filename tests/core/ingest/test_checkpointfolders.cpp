@@ -24,7 +24,7 @@ protected:
 
     std::vector<Checkpoint> found() const
     {
-        const auto files = findFiles(m_folder.path());
+        const auto files = ingest::findFiles(m_folder.path());
         EXPECT_TRUE(files);
         return files->checkpoints;
     }
@@ -90,14 +90,14 @@ TEST_F(CheckpointFolders, AreStoredAndForgottenWhenTheyAreGone)
     put("run/step_1/.metadata");
     put("run/step_1/a.distcp");
     put("run/run.log", "step 1, loss: 2.5\n");
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
-    const auto first = importRun(m_folder.path() / "run", *session);
+    const auto first = ingest::importRun(m_folder.path() / "run", *session);
     ASSERT_TRUE(first);
     ASSERT_THAT(first->checkpoints, SizeIs(1));
     EXPECT_EQ(first->checkpoints[0].path, "step_1");
     std::filesystem::remove_all(m_folder.path() / "run/step_1");
-    EXPECT_THAT(importRun(m_folder.path() / "run", *session)->checkpoints, IsEmpty());
+    EXPECT_THAT(ingest::importRun(m_folder.path() / "run", *session)->checkpoints, IsEmpty());
 }
 
 } // namespace

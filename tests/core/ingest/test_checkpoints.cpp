@@ -15,7 +15,7 @@ using testing::IsEmpty;
 class Checkpoints : public LogFolder
 {
 protected:
-    static std::vector<std::string> facts(const LogContents& log)
+    static std::vector<std::string> facts(const ingest::LogContents& log)
     {
         std::vector<std::string> all;
         for (const auto& one : log.checkpoints) {
@@ -231,7 +231,7 @@ TEST(StepOfPath, IsInTheNameOfTheCheckpoint)
              {"c/ep0-ba300-rank0.pt", 300}, {"/d/0000001000", 1000}, {"/home/step7/out", {}}, {"/data/2024/out", {}},
              {"/data/2024", {}}, {"out/tmp-checkpoint-8abc_", {}}, {"last.ckpt", {}}, {"", {}}, {"/", {}},
              {"step_99999999999999999999", {}}, {"misstep_5x", {}}}) {
-        EXPECT_EQ(stepOfPath(path), step) << path;
+        EXPECT_EQ(ingest::stepOfPath(path), step) << path;
     }
 }
 

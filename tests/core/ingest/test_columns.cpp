@@ -16,21 +16,22 @@ using testing::IsEmpty;
 class Columns : public LogFolder
 {
 protected:
-    static ColumnMap map(const std::vector<std::string>& words)
+    static ingest::ColumnMap map(const std::vector<std::string>& words)
     {
-        const auto columns = parseColumnMap(words);
+        const auto columns = ingest::parseColumnMap(words);
         EXPECT_TRUE(columns) << (columns ? "" : columns.error().what);
-        return columns.value_or(ColumnMap {});
+        return columns.value_or(ingest::ColumnMap {});
     }
 
-    LogContents readWith(const std::string& name, const std::string& text, const std::vector<std::string>& words)
+    ingest::LogContents readWith(
+        const std::string& name, const std::string& text, const std::vector<std::string>& words)
     {
-        const auto contents = readLog(m_folder.write(name, text), name, 0, 0, {}, map(words));
+        const auto contents = ingest::readLog(m_folder.write(name, text), name, 0, 0, {}, map(words));
         EXPECT_TRUE(contents);
-        return contents.value_or(LogContents {});
+        return contents.value_or(ingest::LogContents {});
     }
 
-    static std::vector<std::string> names(const LogContents& contents)
+    static std::vector<std::string> names(const ingest::LogContents& contents)
     {
         std::vector<std::string> names;
         for (const auto& series : contents.series) {
@@ -41,21 +42,21 @@ protected:
 
     static std::string refusal(const std::vector<std::string>& words)
     {
-        const auto columns = parseColumnMap(words);
+        const auto columns = ingest::parseColumnMap(words);
         return columns ? "" : columns.error().what;
     }
 
     std::string rejection(const std::string& name, const std::string& text, const std::vector<std::string>& words = {})
     {
-        const auto run = readRun(m_folder.write(name, text), {}, map(words));
+        const auto run = ingest::readRun(m_folder.write(name, text), {}, map(words));
         EXPECT_TRUE(run);
         return run && run->rejected.size() == 1 ? run->rejected.front().reason : "";
     }
 
-    Result<RunData> import(const std::optional<ColumnMap>& columns = std::nullopt)
+    Result<RunData> import(const std::optional<ingest::ColumnMap>& columns = std::nullopt)
     {
-        auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
-        return importRun(m_folder / "run", *session, {}, columns).and_then([&](const RunData&) {
+        auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
+        return ingest::importRun(m_folder / "run", *session, {}, columns).and_then([&](const RunData&) {
             return session->load();
         });
     }
@@ -164,7 +165,7 @@ TEST_F(Columns, AFolderIsOnlyToldOfTablesThatLookLikeLogs)
 {
     m_folder.write("run/cities.csv", "name,people\nBerlin,3.5\nParis,2.1\n");
     m_folder.write("run/train.csv", "tick,ce_loss_x,g\n1,2.5,0.1\n2,2.25,0.2\n");
-    const auto run = readRun(m_folder / "run");
+    const auto run = ingest::readRun(m_folder / "run");
     ASSERT_TRUE(run);
     ASSERT_EQ(run->rejected.size(), 1U);
     EXPECT_EQ(run->rejected.front().path, "train.csv");
@@ -183,10 +184,10 @@ TEST_F(Columns, TheSurveyFindsColumnsFarDownAndNamesTheOthers)
         text += "{\"step\": " + std::to_string(i) + ", \"loss\": 1}\n";
     }
     m_folder.write("run/a.jsonl", text + "{\"step\": 200, \"held/out\": 2}\n");
-    const auto there = surveyColumns({m_folder / "run"}, map({"val_loss=held/out"}));
+    const auto there = ingest::surveyColumns({m_folder / "run"}, map({"val_loss=held/out"}));
     ASSERT_TRUE(there);
     EXPECT_THAT(there->missing, IsEmpty());
-    const auto missing = surveyColumns({m_folder / "run"}, map({"val_loss=held_out"}));
+    const auto missing = ingest::surveyColumns({m_folder / "run"}, map({"val_loss=held_out"}));
     ASSERT_TRUE(missing);
     EXPECT_THAT(missing->missing, ElementsAre("held_out"));
     EXPECT_THAT(missing->seen, Contains("held/out"));
@@ -199,7 +200,7 @@ TEST_F(Columns, ASessionKeepsThemAndReadsAgainWhatWasReadWithOthers)
     EXPECT_THAT(lossOf(import(map({"loss=total"}))), ElementsAre(7, 8));
     m_folder.write("run/a.csv", "3,5,9\n", true);
     EXPECT_THAT(lossOf(import()), ElementsAre(7, 8, 9)) << "a growing log goes on as it began";
-    EXPECT_THAT(lossOf(import(ColumnMap {})), ElementsAre(5, 5, 5));
+    EXPECT_THAT(lossOf(import(ingest::ColumnMap {})), ElementsAre(5, 5, 5));
 }
 
 TEST_F(Columns, WhatWasReadWithOthersIsNoLogThatWasBegunAnew)
@@ -207,10 +208,10 @@ TEST_F(Columns, WhatWasReadWithOthersIsNoLogThatWasBegunAnew)
     m_folder.write("run/a.csv", "step,loss,total\n1,5,7\n2,5,8\n");
     ASSERT_TRUE(import());
     ASSERT_TRUE(import(map({"loss=total"})));
-    auto session = Session::open(m_folder / "s.nanscope", OpenMode::readWrite);
+    auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::readWrite);
     EXPECT_THAT(session->summary()->replaced, testing::IsEmpty());
     m_folder.write("run/a.csv", "step,loss,total\n1,6,9\n");
-    EXPECT_THAT(lossOf(import(ColumnMap {})), ElementsAre(6));
+    EXPECT_THAT(lossOf(import(ingest::ColumnMap {})), ElementsAre(6));
     RunData before;
     ASSERT_EQ(session->summary()->replaced.size(), 1U);
     static_cast<LogRecords&>(before) = session->load()->replaced[0].records;
@@ -221,11 +222,11 @@ TEST_F(Columns, WhatWasJudgedWithOtherColumnsIsForgotten)
 {
     m_folder.write("run/a.csv", "step,loss,total\n1,5,7\n2,5,8\n");
     ASSERT_TRUE(import());
-    auto session = Session::open(m_folder / "s.nanscope", OpenMode::readWrite);
+    auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::readWrite);
     ASSERT_TRUE(session->setDiagnosis("{}"));
     ASSERT_TRUE(import(map({"loss=total"})));
     EXPECT_EQ(session->diagnosis().value(), "");
-    EXPECT_EQ(textOf(columnsOf(*session).value()), "loss=total\n");
+    EXPECT_EQ(ingest::textOf(ingest::columnsOf(*session).value()), "loss=total\n");
 }
 
 } // namespace

@@ -25,20 +25,20 @@ struct Peeled
 
 Peeled peel(std::string_view line)
 {
-    LineOrigin origin;
-    const std::string text(peelPrefixes(line, origin));
+    ingest::LineOrigin origin;
+    const std::string text(ingest::peelPrefixes(line, origin));
     return {text, origin.rank};
 }
 
 std::string strip(std::string_view text)
 {
     std::string scratch;
-    return std::string(stripTerminal(text, scratch));
+    return std::string(ingest::stripTerminal(text, scratch));
 }
 
 std::vector<std::string> linesOf(const std::filesystem::path& path, std::vector<std::int64_t>* numbers = nullptr)
 {
-    LineReader reader(std::move(*openText(path)), 0);
+    ingest::LineReader reader(std::move(*ingest::openText(path)), 0);
     std::vector<std::string> lines;
     while (const auto line = reader.next()) {
         lines.emplace_back(line->text);
@@ -102,69 +102,69 @@ TEST(TerminalCodes, areRemovedWhereverTheyStand)
 TEST(Numbers, everySpellingOfNonFiniteIsUnderstood)
 {
     for (const auto* text : {"nan", "NaN", "NAN", "-nan", "\"NaN\"", "nan(ind)", " nan", "'nan'"}) {
-        const auto value = parseNumber(text);
+        const auto value = ingest::parseNumber(text);
         ASSERT_TRUE(value) << text;
         EXPECT_TRUE(std::isnan(*value)) << text;
     }
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    EXPECT_EQ(parseNumber("inf"), infinity);
-    EXPECT_EQ(parseNumber("+Infinity"), infinity);
-    EXPECT_EQ(parseNumber("-INF"), -infinity);
-    EXPECT_EQ(parseNumber("\"-Infinity\""), -infinity);
+    EXPECT_EQ(ingest::parseNumber("inf"), infinity);
+    EXPECT_EQ(ingest::parseNumber("+Infinity"), infinity);
+    EXPECT_EQ(ingest::parseNumber("-INF"), -infinity);
+    EXPECT_EQ(ingest::parseNumber("\"-Infinity\""), -infinity);
 }
 
 TEST(Numbers, finiteOnesAreExact)
 {
-    EXPECT_EQ(parseNumber("125,000"), 125000);
-    EXPECT_EQ(parseNumber("4.103157E+01"), 41.03157);
-    EXPECT_EQ(parseNumber("-.5"), -0.5);
-    EXPECT_EQ(parseNumber("+1.5e-3"), 1.5e-3);
-    EXPECT_EQ(parseNumber("87439263494307840.0000"), 87439263494307840.0);
-    EXPECT_EQ(parseNumber("1e999"), std::numeric_limits<double>::infinity());
-    EXPECT_EQ(parseNumber("1e-999"), 0.0);
-    EXPECT_EQ(parseNumber("'0.1778'"), 0.1778);
+    EXPECT_EQ(ingest::parseNumber("125,000"), 125000);
+    EXPECT_EQ(ingest::parseNumber("4.103157E+01"), 41.03157);
+    EXPECT_EQ(ingest::parseNumber("-.5"), -0.5);
+    EXPECT_EQ(ingest::parseNumber("+1.5e-3"), 1.5e-3);
+    EXPECT_EQ(ingest::parseNumber("87439263494307840.0000"), 87439263494307840.0);
+    EXPECT_EQ(ingest::parseNumber("1e999"), std::numeric_limits<double>::infinity());
+    EXPECT_EQ(ingest::parseNumber("1e-999"), 0.0);
+    EXPECT_EQ(ingest::parseNumber("'0.1778'"), 0.1778);
     for (const auto* text : {"", "-", "nano", "info", "1.2.3", "0:00:28", "1e", "abc", "0x10", "--1", "N/A", "\""}) {
-        EXPECT_FALSE(parseNumber(text)) << text;
+        EXPECT_FALSE(ingest::parseNumber(text)) << text;
     }
 }
 
 TEST(Quantities, unitsAreTakenOff)
 {
-    EXPECT_EQ(parseQuantity("52.3%"), 52.3);
-    EXPECT_EQ(parseQuantity("1.25s"), 1.25);
-    EXPECT_EQ(parseQuantity("71.2/80GB"), 71.2);
-    EXPECT_EQ(parseQuantity("125,001"), 125001);
-    EXPECT_EQ(parseQuantity("1.5k"), 1500);
-    EXPECT_EQ(parseQuantity("4.1M"), 4.1e6);
-    EXPECT_EQ(parseQuantity("2.00e-04"), 2e-4);
-    EXPECT_TRUE(std::isnan(parseQuantity("nan%").value()));
-    EXPECT_TRUE(std::isnan(parseQuantity("nan").value()));
-    EXPECT_EQ(parseQuantity("infs"), std::numeric_limits<double>::infinity());
-    EXPECT_FALSE(parseQuantity("fast"));
-    EXPECT_FALSE(parseQuantity(""));
+    EXPECT_EQ(ingest::parseQuantity("52.3%"), 52.3);
+    EXPECT_EQ(ingest::parseQuantity("1.25s"), 1.25);
+    EXPECT_EQ(ingest::parseQuantity("71.2/80GB"), 71.2);
+    EXPECT_EQ(ingest::parseQuantity("125,001"), 125001);
+    EXPECT_EQ(ingest::parseQuantity("1.5k"), 1500);
+    EXPECT_EQ(ingest::parseQuantity("4.1M"), 4.1e6);
+    EXPECT_EQ(ingest::parseQuantity("2.00e-04"), 2e-4);
+    EXPECT_TRUE(std::isnan(ingest::parseQuantity("nan%").value()));
+    EXPECT_TRUE(std::isnan(ingest::parseQuantity("nan").value()));
+    EXPECT_EQ(ingest::parseQuantity("infs"), std::numeric_limits<double>::infinity());
+    EXPECT_FALSE(ingest::parseQuantity("fast"));
+    EXPECT_FALSE(ingest::parseQuantity(""));
 }
 
 TEST(Readable, badBytesShowAndCutsKeepCharactersWhole)
 {
-    EXPECT_EQ(readable("a\xff\xc3\xa9", 100), "a\\xff\xc3\xa9");
-    EXPECT_EQ(readable("\xc3\xa9\xc3\xa9", 3), "\xc3\xa9");
-    EXPECT_EQ(readable("\xed\xa0\x80", 100), "\\xed\\xa0\\x80") << "a surrogate is no character";
-    EXPECT_EQ(readable("\xc0\xaf", 100), "\\xc0\\xaf") << "an overlong form is no character";
-    EXPECT_EQ(readable("\xe2\x82", 100), "\\xe2\\x82");
-    EXPECT_EQ(readable("\xf0\x9f\x98\x80", 100), "\xf0\x9f\x98\x80");
+    EXPECT_EQ(ingest::readable("a\xff\xc3\xa9", 100), "a\\xff\xc3\xa9");
+    EXPECT_EQ(ingest::readable("\xc3\xa9\xc3\xa9", 3), "\xc3\xa9");
+    EXPECT_EQ(ingest::readable("\xed\xa0\x80", 100), "\\xed\\xa0\\x80") << "a surrogate is no character";
+    EXPECT_EQ(ingest::readable("\xc0\xaf", 100), "\\xc0\\xaf") << "an overlong form is no character";
+    EXPECT_EQ(ingest::readable("\xe2\x82", 100), "\\xe2\\x82");
+    EXPECT_EQ(ingest::readable("\xf0\x9f\x98\x80", 100), "\xf0\x9f\x98\x80");
 }
 
 TEST(Aliases, canonicalNamesOfPeers)
 {
-    EXPECT_EQ(canonicalName("train/CrossEntropyLoss"), "loss");
-    EXPECT_EQ(canonicalName("lm loss"), "loss");
-    EXPECT_EQ(canonicalName("eval/loss"), "val_loss");
-    EXPECT_EQ(canonicalName("optim/total_grad_norm"), "grad_norm");
-    EXPECT_EQ(canonicalName("tok/s"), "tokens_per_second");
-    EXPECT_EQ(canonicalName("loss/wikipedia"), "loss/wikipedia");
-    EXPECT_EQ(stepPriority("Step"), 1);
-    EXPECT_LT(*stepPriority("global_step"), *stepPriority("_step"));
-    EXPECT_FALSE(stepPriority("loss"));
+    EXPECT_EQ(ingest::canonicalName("train/CrossEntropyLoss"), "loss");
+    EXPECT_EQ(ingest::canonicalName("lm loss"), "loss");
+    EXPECT_EQ(ingest::canonicalName("eval/loss"), "val_loss");
+    EXPECT_EQ(ingest::canonicalName("optim/total_grad_norm"), "grad_norm");
+    EXPECT_EQ(ingest::canonicalName("tok/s"), "tokens_per_second");
+    EXPECT_EQ(ingest::canonicalName("loss/wikipedia"), "loss/wikipedia");
+    EXPECT_EQ(ingest::stepPriority("Step"), 1);
+    EXPECT_LT(*ingest::stepPriority("global_step"), *ingest::stepPriority("_step"));
+    EXPECT_FALSE(ingest::stepPriority("loss"));
 }
 
 TEST(LineReader, everyKindOfLineBreakEndsALineAndOnlyNewlinesCount)
@@ -179,7 +179,7 @@ TEST(LineReader, everyKindOfLineBreakEndsALineAndOnlyNewlinesCount)
 TEST(LineReader, unfinishedLastLineIsNotCountedAsTaken)
 {
     const TemporaryFolder folder;
-    LineReader reader(std::move(*openText(folder.write("a.log", "one\ntwo"))), 0);
+    ingest::LineReader reader(std::move(*ingest::openText(folder.write("a.log", "one\ntwo"))), 0);
     EXPECT_TRUE(reader.next()->whole);
     EXPECT_FALSE(reader.next()->whole);
     EXPECT_FALSE(reader.next());
@@ -193,7 +193,7 @@ TEST(LineReader, startInTheMiddleOfALineDropsItsRest)
 {
     const TemporaryFolder folder;
     const auto path = folder.write("a.log", "one\ntwo more\nthree\n");
-    LineReader reader(std::move(*openText(path, 7)), 1);
+    ingest::LineReader reader(std::move(*ingest::openText(path, 7)), 1);
     const auto line = reader.next();
     EXPECT_EQ(line->text, "three");
     EXPECT_EQ(line->number, 3);
@@ -202,12 +202,12 @@ TEST(LineReader, startInTheMiddleOfALineDropsItsRest)
 TEST(LineReader, longLinesAreCutAndTheNextLineIsWhole)
 {
     const TemporaryFolder folder;
-    const auto path = folder.write("a.log", "a\n" + std::string(5 * longestLine + 17, 'x') + "\nnext\n");
-    LineReader reader(std::move(*openText(path)), 0);
+    const auto path = folder.write("a.log", "a\n" + std::string(5 * ingest::longestLine + 17, 'x') + "\nnext\n");
+    ingest::LineReader reader(std::move(*ingest::openText(path)), 0);
     EXPECT_EQ(reader.next()->text, "a");
     const auto cut = reader.next();
     EXPECT_TRUE(cut->cut);
-    EXPECT_EQ(cut->text.size(), longestLine);
+    EXPECT_EQ(cut->text.size(), ingest::longestLine);
     EXPECT_EQ(cut->number, 2);
     const auto next = reader.next();
     EXPECT_EQ(next->text, "next");
@@ -218,7 +218,7 @@ TEST(LineReader, longLinesAreCutAndTheNextLineIsWhole)
 TEST(LineReader, aHoleOfZerosIsPassedOver)
 {
     const TemporaryFolder folder;
-    const auto path = folder.write("a.log", std::string(3 * longestLine, '\0') + "after\nnext\n");
+    const auto path = folder.write("a.log", std::string(3 * ingest::longestLine, '\0') + "after\nnext\n");
     EXPECT_THAT(linesOf(path), ElementsAre("after", "next"));
 }
 

@@ -20,7 +20,7 @@ class Growing : public LogFolder
 {
 protected:
     /// Every point and event as a text of its own that begins with its line number, in order.
-    static std::multiset<std::string> flat(const LogContents& contents)
+    static std::multiset<std::string> flat(const ingest::LogContents& contents)
     {
         std::multiset<std::string> all;
         for (const auto& series : contents.series) {
@@ -53,10 +53,10 @@ TEST_F(Growing, AnyCutOfAConsoleLosesAndRepeatsNothingOfTheOtherLines)
     const auto whole = flat(read("whole.log", console));
     for (std::size_t cut = 1; cut < console.size(); ++cut) {
         const auto path = m_folder.write("grow.log", console.substr(0, cut));
-        const auto first = readLog(path, "grow.log");
+        const auto first = ingest::readLog(path, "grow.log");
         ASSERT_TRUE(first);
         m_folder.write("grow.log", console);
-        auto scanner = LogScanner::open(path, "grow.log", first->bytes, first->lines, first->series);
+        auto scanner = ingest::LogScanner::open(path, "grow.log", first->bytes, first->lines, first->series);
         ASSERT_TRUE(scanner);
         const auto second = scanner->next(1'000'000, {});
         auto both = flat(*first);
@@ -75,7 +75,7 @@ TEST_F(Growing, PiecesOfAnySizeGiveTheWhole)
     const auto path = m_folder.write("a.log", console);
     const auto whole = flat(read("a.log", console));
     for (const std::size_t most : {1, 2, 3, 1000}) {
-        auto scanner = LogScanner::open(path, "a.log");
+        auto scanner = ingest::LogScanner::open(path, "a.log");
         ASSERT_TRUE(scanner);
         std::multiset<std::string> all;
         std::int64_t bytes = 0;
@@ -92,10 +92,10 @@ TEST_F(Growing, PiecesOfAnySizeGiveTheWhole)
 TEST_F(Growing, SegmentsGoOnBehindWhatIsStored)
 {
     const auto path = m_folder.write("a.log", "Step 0: train_loss=1.0000\nStep 5: train_loss=1.0000\n");
-    const auto first = readLog(path, "a.log");
+    const auto first = ingest::readLog(path, "a.log");
     ASSERT_TRUE(first);
     m_folder.write("a.log", "Step 2: train_loss=2.0000\nStep 3: train_loss=3.0000\n", true);
-    auto scanner = LogScanner::open(path, "a.log", first->bytes, first->lines, first->series);
+    auto scanner = ingest::LogScanner::open(path, "a.log", first->bytes, first->lines, first->series);
     ASSERT_TRUE(scanner);
     const auto second = scanner->next(1000, {});
     EXPECT_THAT(steps(find(second, "loss", {}, 1)), ElementsAre(2, 3));
@@ -105,10 +105,10 @@ TEST_F(Growing, SegmentsGoOnBehindWhatIsStored)
 TEST_F(Growing, CountedRowsGoOnCounting)
 {
     const auto path = m_folder.write("a.jsonl", "{\"loss\":3}\n{\"loss\":2}\n");
-    const auto first = readLog(path, "a.jsonl");
+    const auto first = ingest::readLog(path, "a.jsonl");
     ASSERT_TRUE(first);
     m_folder.write("a.jsonl", "{\"loss\":1}\n", true);
-    auto scanner = LogScanner::open(path, "a.jsonl", first->bytes, first->lines, first->series);
+    auto scanner = ingest::LogScanner::open(path, "a.jsonl", first->bytes, first->lines, first->series);
     ASSERT_TRUE(scanner);
     EXPECT_THAT(steps(find(scanner->next(1000, {}), "loss")), ElementsAre(2));
 }
@@ -119,7 +119,7 @@ TEST_F(Growing, CancelStopsALongLogAndKeepsItsPlace)
     for (int i = 0; i < 20'000; ++i) {
         text += "Step " + std::to_string(i) + ": train_loss=1.0000\n";
     }
-    auto scanner = LogScanner::open(m_folder.write("a.log", text), "a.log");
+    auto scanner = ingest::LogScanner::open(m_folder.write("a.log", text), "a.log");
     ASSERT_TRUE(scanner);
     CancelToken cancel;
     cancel.cancel();
@@ -140,7 +140,7 @@ TEST_F(Growing, BinaryFilesAreNoLogsWhateverTheirName)
     const auto log = read("console", binary);
     EXPECT_THAT(log.series, IsEmpty());
     EXPECT_EQ(log.format, "");
-    const auto named = readLog(m_folder.write("console.log", binary), "console.log");
+    const auto named = ingest::readLog(m_folder.write("console.log", binary), "console.log");
     ASSERT_FALSE(named);
     EXPECT_EQ(named.error().kind, ErrorKind::unsupported);
     EXPECT_THAT(named.error().what, HasSubstr("not text"));
@@ -158,7 +158,7 @@ TEST_F(Growing, Utf16IsRefusedWithAdviceWithAndWithoutItsMark)
     const std::string text = "Step 0: train_loss=1.0000\n";
     for (const auto& bytes :
         {"\xff\xfe" + wide(text, false), "\xfe\xff" + wide(text, true), wide(text, false), wide(text, true)}) {
-        const auto refused = readLog(m_folder.write("a.log", bytes), "a.log");
+        const auto refused = ingest::readLog(m_folder.write("a.log", bytes), "a.log");
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
         EXPECT_THAT(refused.error().what, HasSubstr("UTF-8"));

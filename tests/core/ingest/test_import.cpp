@@ -23,7 +23,7 @@ using testing::IsEmpty;
 
 namespace {
 
-std::vector<std::string> names(const Result<FoundFiles>& found)
+std::vector<std::string> names(const Result<ingest::FoundFiles>& found)
 {
     std::vector<std::string> result;
     for (const auto& file : found->files) {
@@ -41,7 +41,7 @@ std::string dionLines(int from, int to)
     return text;
 }
 
-TensorToWrite matrix(const std::string& name, float fill)
+tensorfile::TensorToWrite matrix(const std::string& name, float fill)
 {
     const std::vector<float> values(6, fill);
     std::vector<std::byte> bytes(sizeof(float) * values.size());
@@ -51,7 +51,7 @@ TensorToWrite matrix(const std::string& name, float fill)
 
 void writeCapture(const std::filesystem::path& path, float fill)
 {
-    ASSERT_TRUE(writePt(path,
+    ASSERT_TRUE(tensorfile::writePt(path,
         {{"input", matrix("input", fill)}, {"output", matrix("output", fill)}, {"rank", std::int64_t {1}},
             {"epsilon", 1e-7}}));
 }
@@ -61,7 +61,7 @@ class Import : public testing::Test
 protected:
     void SetUp() override
     {
-        auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
+        auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
         ASSERT_TRUE(session);
         m_session.emplace(std::move(*session));
         std::filesystem::create_directories(m_folder / "run");
@@ -69,13 +69,13 @@ protected:
 
     RunData import()
     {
-        auto run = importRun(m_folder / "run", *m_session);
+        auto run = ingest::importRun(m_folder / "run", *m_session);
         EXPECT_TRUE(run) << sentence(run.error());
         return run.value_or(RunData {});
     }
 
     TemporaryFolder m_folder;
-    std::optional<Session> m_session;
+    std::optional<session::Session> m_session;
 };
 
 } // namespace
@@ -87,14 +87,14 @@ TEST_F(Import, findsWhatCouldBeReadAndPassesOverTheRest)
              "run/w.safetensors"}) {
         m_folder.write(name, "x");
     }
-    const auto found = findFiles(m_folder / "run/");
+    const auto found = ingest::findFiles(m_folder / "run/");
     ASSERT_TRUE(found);
     EXPECT_THAT(names(found),
         ElementsAre("a/b.pt", "a/c.jsonl", "console.log", "events.out.tfevents.1.host.2", "noending", "w.safetensors"));
     EXPECT_EQ(found->name, "run");
     EXPECT_THAT(found->rejected, IsEmpty());
-    EXPECT_FALSE(findFiles(m_folder / "none"));
-    const auto single = findFiles(m_folder / "run/console.log");
+    EXPECT_FALSE(ingest::findFiles(m_folder / "none"));
+    const auto single = ingest::findFiles(m_folder / "run/console.log");
     EXPECT_THAT(names(single), ElementsAre("console.log"));
 }
 
@@ -110,7 +110,7 @@ TEST_F(Import, linksAreFollowedOnceAndLoopsAreSaid)
     fs::create_symlink(m_folder / "run/a/one.log", m_folder / "run/latest.log");
     fs::create_symlink(m_folder / "nowhere", m_folder / "run/broken.log");
     fs::create_symlink(m_folder / "run/self", m_folder / "run/self");
-    const auto found = findFiles(m_folder / "run");
+    const auto found = ingest::findFiles(m_folder / "run");
     ASSERT_TRUE(found);
     EXPECT_THAT(names(found),
         testing::AnyOf(ElementsAre("a/one.log", "out/two.log"), ElementsAre("a/one.log", "zout/two.log")));
@@ -159,7 +159,7 @@ TEST_F(Import, pipesAreNamedWhereTheyLookLikeSomethingToRead)
         named.push_back(rejection.path);
     }
     EXPECT_THAT(named, testing::UnorderedElementsAre("x.pt", "y.jsonl", "link.npy"));
-    const auto alone = findFiles(m_folder / "run/agent.sock");
+    const auto alone = ingest::findFiles(m_folder / "run/agent.sock");
     ASSERT_FALSE(alone);
     EXPECT_THAT(alone.error().what, testing::HasSubstr("a pipe, socket or device"));
 }
@@ -167,18 +167,18 @@ TEST_F(Import, pipesAreNamedWhereTheyLookLikeSomethingToRead)
 TEST_F(Import, aLogThatAnotherProgramImportsNowIsNoRejectionToKeep)
 {
     m_folder.write("run/a.log", dionLines(0, 3));
-    auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
-    auto other = Session::open(m_folder / "s.nanscope", OpenMode::readWrite);
+    auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
+    auto other = session::Session::open(m_folder / "s.nanscope", session::OpenMode::readWrite);
     ASSERT_TRUE(session && other);
     bool meanwhile = false;
     JobContext job;
     job.progress = [&](const Progress& progress) {
         if (!meanwhile && progress.phase == "logs") {
             meanwhile = true;
-            EXPECT_TRUE(importRun(m_folder / "run", *other));
+            EXPECT_TRUE(ingest::importRun(m_folder / "run", *other));
         }
     };
-    const auto run = importRun(m_folder / "run", *session, job);
+    const auto run = ingest::importRun(m_folder / "run", *session, job);
     ASSERT_TRUE(run && meanwhile);
     ASSERT_EQ(run->rejected.size(), 1U);
     EXPECT_THAT(run->rejected[0].reason, testing::HasSubstr("another program is importing this log"));
@@ -285,7 +285,7 @@ TEST_F(Import, cancelledImportKeepsWhatItHasAndGoesOnLater)
             job.cancel.cancel();
         }
     };
-    const auto cancelled = importRun(m_folder / "run", *m_session, job);
+    const auto cancelled = ingest::importRun(m_folder / "run", *m_session, job);
     ASSERT_FALSE(cancelled);
     EXPECT_EQ(cancelled.error().kind, ErrorKind::cancelled);
     EXPECT_THAT(phases, testing::Contains("logs"));
@@ -308,7 +308,7 @@ TEST_F(Import, cancelledImportOfSmallLogsKeepsThoseThatWait)
             job.cancel.cancel();
         }
     };
-    ASSERT_FALSE(importRun(m_folder / "run", *m_session, job));
+    ASSERT_FALSE(ingest::importRun(m_folder / "run", *m_session, job));
     const auto kept = m_session->summary();
     ASSERT_FALSE(kept->series.empty());
     EXPECT_LT(kept->series.size(), std::size_t {logs});
@@ -324,7 +324,7 @@ TEST_F(Import, capturesAreScannedOnceAndBadOnesRejected)
     writeCapture(m_folder / "run/one.pt", 1);
     writeCapture(m_folder / "run/two.pt", std::numeric_limits<float>::quiet_NaN());
     m_folder.write("run/broken.pt", "PK\x03\x04 and nothing more");
-    ASSERT_TRUE(writePt(
+    ASSERT_TRUE(tensorfile::writePt(
         m_folder / "run/model.pt", {{"wte.weight", matrix("wte.weight", 1)}, {"lm_head", matrix("lm_head", 2)}}));
     auto run = import();
     ASSERT_EQ(run.captures.size(), 2U);
@@ -340,7 +340,7 @@ TEST_F(Import, capturesAreScannedOnceAndBadOnesRejected)
     ASSERT_EQ(run.captures.size(), 2U);
     EXPECT_THAT(run.captures[0].path, HasSubstr("moved"));
 
-    const auto direct = readRun(m_folder / "run");
+    const auto direct = ingest::readRun(m_folder / "run");
     ASSERT_TRUE(direct);
     EXPECT_EQ(direct->captures.size(), 2U);
     EXPECT_EQ(direct->rejected.size(), 1U);
@@ -395,8 +395,8 @@ TEST_F(Import, onlyTheHeadersOfAKnownCaptureAreReadAgain)
     EXPECT_THAT(again.rejected, IsEmpty());
     EXPECT_EQ(again.captures[0].file, "moved.pt");
     EXPECT_EQ(again.captures[0].input.total().absmax, 3);
-    Session::open(m_folder / "fresh.nanscope", OpenMode::create).map([&](Session fresh) {
-        EXPECT_THAT(importRun(m_folder / "run", fresh)->rejected, testing::SizeIs(1));
+    session::Session::open(m_folder / "fresh.nanscope", session::OpenMode::create).map([&](session::Session fresh) {
+        EXPECT_THAT(ingest::importRun(m_folder / "run", fresh)->rejected, testing::SizeIs(1));
     });
 }
 
@@ -531,8 +531,8 @@ TEST_F(Import, aLogWhoseFileIsThereIsNotTakenForARenamedOne)
 {
     const auto a = m_folder.write("run/a.log", dionLines(0, 5));
     const auto b = m_folder.write("run/b.log", dionLines(0, 9));
-    ASSERT_TRUE(importRun(a, *m_session));
-    const auto run = importRun(b, *m_session);
+    ASSERT_TRUE(ingest::importRun(a, *m_session));
+    const auto run = ingest::importRun(b, *m_session);
     ASSERT_TRUE(run) << sentence(run.error());
     std::map<std::string, std::int64_t> losses;
     for (const auto& series : run->series) {
@@ -553,7 +553,7 @@ TEST_F(Import, whatACancelledImportReplacedIsSettledByTheNext)
             job.cancel.cancel();
         }
     };
-    EXPECT_FALSE(importRun(m_folder / "run", *m_session, job));
+    EXPECT_FALSE(ingest::importRun(m_folder / "run", *m_session, job));
     const auto run = import();
     EXPECT_THAT(run.replaced, IsEmpty()) << "the new one has all that the old one told";
     EXPECT_THAT(run.notes, IsEmpty());
@@ -566,7 +566,7 @@ TEST_F(Import, ofEqualCapturesTheFirstKeepsItsNameAndPlace)
     import();
     std::filesystem::copy_file(m_folder / "run/rank0.pt", m_folder / "run/copy.pt");
     std::filesystem::copy_file(m_folder / "run/rank0.pt", m_folder / "run/zcopy.pt");
-    for (const auto& run : {import(), readRun(m_folder / "run").value()}) {
+    for (const auto& run : {import(), ingest::readRun(m_folder / "run").value()}) {
         ASSERT_EQ(run.captures.size(), 1U);
         EXPECT_THAT(run.rejected, IsEmpty());
         EXPECT_EQ(run.notes.size(), 2U);
@@ -575,10 +575,10 @@ TEST_F(Import, ofEqualCapturesTheFirstKeepsItsNameAndPlace)
     EXPECT_EQ(run.captures[0].file, "rank0.pt");
     EXPECT_EQ(run.notes[0].path, "copy.pt");
     EXPECT_EQ(run.notes[0].reason, "the same capture as rank0.pt");
-    EXPECT_EQ(readRun(m_folder / "run")->captures[0].file, "copy.pt") << "nobody knows which was the first";
+    EXPECT_EQ(ingest::readRun(m_folder / "run")->captures[0].file, "copy.pt") << "nobody knows which was the first";
 
-    auto fresh = Session::open(m_folder / "fresh.nanscope", OpenMode::create);
-    EXPECT_EQ(importRun(m_folder / "run", *fresh)->captures.at(0).file, "copy.pt") << "as without a session";
+    auto fresh = session::Session::open(m_folder / "fresh.nanscope", session::OpenMode::create);
+    EXPECT_EQ(ingest::importRun(m_folder / "run", *fresh)->captures.at(0).file, "copy.pt") << "as without a session";
 
     std::filesystem::remove(m_folder / "run/rank0.pt");
     EXPECT_EQ(import().captures.at(0).file, "copy.pt") << "the first that is left";
@@ -595,18 +595,18 @@ TEST_F(Import, aSessionStaysWithItsFolder)
     writeCapture(m_folder / "run/a.pt", 1);
     import();
     m_folder.write("other/train.log", dionLines(7, 9));
-    const auto other = importRun(m_folder / "other", *m_session);
+    const auto other = ingest::importRun(m_folder / "other", *m_session);
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().kind, ErrorKind::refused);
     EXPECT_THAT(other.error().what, HasSubstr((m_folder / "run").string()));
     EXPECT_EQ(other.error().path, (m_folder / "other").string());
     EXPECT_EQ(m_session->summary()->root, (m_folder / "run").string());
     std::filesystem::copy(m_folder / "run", m_folder / "twin", std::filesystem::copy_options::recursive);
-    EXPECT_FALSE(importRun(m_folder / "twin", *m_session)) << "a copy is not the run while that is there";
+    EXPECT_FALSE(ingest::importRun(m_folder / "twin", *m_session)) << "a copy is not the run while that is there";
 
     std::filesystem::rename(m_folder / "run", m_folder / "moved");
     m_folder.write("run/train.log", dionLines(100, 101));
-    const auto moved = importRun(m_folder / "moved", *m_session);
+    const auto moved = ingest::importRun(m_folder / "moved", *m_session);
     ASSERT_TRUE(moved) << sentence(moved.error());
     EXPECT_EQ(moved->root, (m_folder / "moved").string());
     EXPECT_EQ(moved->captures.size(), 1U);
@@ -620,7 +620,7 @@ TEST(SharedRun, ddpTileIsReadWhole)
     if (!std::filesystem::exists(path)) {
         GTEST_SKIP() << "the folder of real runs is not here";
     }
-    const auto run = readRun(path);
+    const auto run = ingest::readRun(path);
     ASSERT_TRUE(run) << sentence(run.error());
     EXPECT_EQ(run->captures.size(), 25U);
     EXPECT_THAT(run->rejected, IsEmpty());
@@ -653,7 +653,7 @@ TEST(SharedRun, ddpRaiseTellsTheRaiseFromItsConsequences)
     if (!std::filesystem::exists(path)) {
         GTEST_SKIP() << "the folder of real runs is not here";
     }
-    const auto log = readLog(path, "console.log");
+    const auto log = ingest::readLog(path, "console.log");
     ASSERT_TRUE(log);
     ASSERT_GE(log->events.size(), 3U);
     EXPECT_EQ(log->events[0].kind, EventKind::captureDumped);

@@ -18,7 +18,7 @@ using testing::SizeIs;
 class Launch : public LogFolder
 {
 protected:
-    static bool has(const LogContents& contents, const std::string& name, std::optional<int> rank = {})
+    static bool has(const ingest::LogContents& contents, const std::string& name, std::optional<int> rank = {})
     {
         return std::any_of(contents.series.begin(), contents.series.end(),
             [&](const Series& series) { return series.name == name && series.rank == rank; });
@@ -56,8 +56,8 @@ TEST(LogPlaces, foldersAndNamesTellRankAndAttempt)
              {"step_12_3.out", std::nullopt, 0},
              {"ranking/train.log", std::nullopt, 0},
          }) {
-        EXPECT_EQ(placeOf(path).rank, rank) << path;
-        EXPECT_EQ(placeOf(path).attempt, attempt) << path;
+        EXPECT_EQ(ingest::placeOf(path).rank, rank) << path;
+        EXPECT_EQ(ingest::placeOf(path).attempt, attempt) << path;
     }
 }
 
@@ -67,10 +67,10 @@ TEST_F(Launch, aTorchrunTreeIsRanksAndAttempts)
     m_folder.write("none_x7/attempt_0/1/stdout.log", debugLine(0, 3));
     m_folder.write("none_x7/attempt_0/1/stderr.log", "[rank1]: ValueError: no\nRuntimeError: CUDA out of memory\n");
     m_folder.write("none_x7/attempt_1/1/stdout.log", debugLine(1, 4));
-    const auto run = readRun(m_folder.path());
+    const auto run = ingest::readRun(m_folder.path());
     ASSERT_TRUE(run);
     ASSERT_THAT(run->series, SizeIs(3));
-    LogContents all;
+    ingest::LogContents all;
     all.series = run->series;
     EXPECT_THAT(values(find(all, "loss", 0, 0)), ElementsAre(1, 2));
     EXPECT_THAT(values(find(all, "loss", 1, 0)), ElementsAre(3));
@@ -159,12 +159,12 @@ TEST_F(Launch, aWordAndAColonAreNoHost)
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(10, 11));
     ASSERT_THAT(log.events, SizeIs(1)) << "a host only where a rank follows it, if not all lines have one";
     EXPECT_EQ(log.events[0].kind, EventKind::nanLoss);
-    LineOrigin origin;
-    EXPECT_EQ(HostLabels().peel("node-3: [rank5]: x", origin), "[rank5]: x");
+    ingest::LineOrigin origin;
+    EXPECT_EQ(ingest::HostLabels().peel("node-3: [rank5]: x", origin), "[rank5]: x");
     EXPECT_EQ(origin.host, "node-3");
-    EXPECT_EQ(HostLabels().peel("node-3: x", origin), "node-3: x");
-    EXPECT_EQ(HostLabels().peel("10.0.0.3: [default1]:x", origin), "[default1]:x");
-    EXPECT_EQ(HostLabels().peel("0.5: [default1]:x", origin), "0.5: [default1]:x");
+    EXPECT_EQ(ingest::HostLabels().peel("node-3: x", origin), "node-3: x");
+    EXPECT_EQ(ingest::HostLabels().peel("10.0.0.3: [default1]:x", origin), "[default1]:x");
+    EXPECT_EQ(ingest::HostLabels().peel("0.5: [default1]:x", origin), "0.5: [default1]:x");
 }
 
 TEST_F(Launch, lanesGoOnWhereAnImportWasBrokenOff)
@@ -175,10 +175,10 @@ TEST_F(Launch, lanesGoOnWhereAnImportWasBrokenOff)
     }
     const auto half = text.size() / 2;
     const auto path = m_folder.write("a.log", text.substr(0, half));
-    const auto first = readLog(path, "a.log");
+    const auto first = ingest::readLog(path, "a.log");
     ASSERT_TRUE(first);
     m_folder.write("a.log", text);
-    auto scanner = LogScanner::open(path, "a.log", first->bytes, first->lines, first->series);
+    auto scanner = ingest::LogScanner::open(path, "a.log", first->bytes, first->lines, first->series);
     ASSERT_TRUE(scanner);
     const auto second = scanner->next(1000, {});
     EXPECT_THAT(steps(find(second, "loss", 3)), ElementsAre(12, 13)) << "in the segment it began in";

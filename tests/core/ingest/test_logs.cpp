@@ -21,15 +21,15 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 class Logs : public testing::Test
 {
 protected:
-    LogContents read(const std::string& text, const std::string& name = "console.log")
+    ingest::LogContents read(const std::string& text, const std::string& name = "console.log")
     {
-        const auto contents = readLog(m_folder.write(name, text), name);
+        const auto contents = ingest::readLog(m_folder.write(name, text), name);
         EXPECT_TRUE(contents) << sentence(contents.error());
-        return contents.value_or(LogContents {});
+        return contents.value_or(ingest::LogContents {});
     }
 
     static const Series* find(
-        const LogContents& contents, const std::string& name, std::optional<int> rank = {}, int segment = 0)
+        const ingest::LogContents& contents, const std::string& name, std::optional<int> rank = {}, int segment = 0)
     {
         for (const auto& series : contents.series) {
             if (series.name == name && series.rank == rank && series.segment == segment) {
@@ -59,7 +59,7 @@ protected:
         return result;
     }
 
-    static std::vector<EventKind> kinds(const LogContents& contents)
+    static std::vector<EventKind> kinds(const ingest::LogContents& contents)
     {
         std::vector<EventKind> result;
         for (const auto& event : contents.events) {
@@ -381,12 +381,12 @@ TEST_F(Logs, cutOffNumbersAreNotBelieved)
 TEST_F(Logs, resumeContinuesLinesAndBytes)
 {
     const auto path = m_folder.write("grow.log", "Step 0: train_loss=1.0000, grad_norm=2.0000\nStep 1: tr");
-    const auto first = readLog(path, "grow.log");
+    const auto first = ingest::readLog(path, "grow.log");
     ASSERT_TRUE(first);
     EXPECT_EQ(first->bytes, 44);
     EXPECT_EQ(first->lines, 1);
     m_folder.write("grow.log", "ain_loss=1.5000, grad_norm=2.0000\n", true);
-    const auto second = readLog(path, "grow.log", first->bytes, first->lines);
+    const auto second = ingest::readLog(path, "grow.log", first->bytes, first->lines);
     ASSERT_TRUE(second);
     ASSERT_EQ(second->series.size(), 2U);
     EXPECT_EQ(second->series[0].points.at(0).step, 1);
@@ -401,15 +401,15 @@ TEST_F(Logs, badFilesAreSentencesOrNothing)
         utf16 += c;
         utf16 += '\0';
     }
-    const auto refused = readLog(m_folder.write("a.log", utf16), "a.log");
+    const auto refused = ingest::readLog(m_folder.write("a.log", utf16), "a.log");
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("UTF-16"));
     const auto pointer =
-        readLog(m_folder.write("b.log", "version https://git-lfs.github.com/spec/v1\noid x\n"), "b.log");
+        ingest::readLog(m_folder.write("b.log", "version https://git-lfs.github.com/spec/v1\noid x\n"), "b.log");
     ASSERT_FALSE(pointer);
     EXPECT_THAT(pointer.error().what, HasSubstr("git lfs pull"));
-    EXPECT_FALSE(readLog(m_folder / "none.log", "none.log"));
-    EXPECT_FALSE(readLog(m_folder.path(), "folder"));
+    EXPECT_FALSE(ingest::readLog(m_folder / "none.log", "none.log"));
+    EXPECT_FALSE(ingest::readLog(m_folder.path(), "folder"));
 
     std::string rubbish;
     for (unsigned i = 0; i < 100'000; ++i) {

@@ -47,14 +47,14 @@ protected:
 
     RunData readIt(const fs::path& path)
     {
-        const auto read = readRun(path);
+        const auto read = ingest::readRun(path);
         EXPECT_TRUE(read) << (read ? "" : read.error().what);
         return read.value_or(RunData {});
     }
 
     static Series find(const RunData& data, const std::string& name, int segment = 0)
     {
-        LogContents contents;
+        ingest::LogContents contents;
         contents.series = data.series;
         return LogFolder::find(contents, name, {}, segment);
     }
@@ -163,18 +163,18 @@ TEST_F(MlflowRuns, anEndThatMlflowNotesIsAnEvent)
 
 TEST_F(MlflowRuns, anImportAddsOnlyWhatIsNew)
 {
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     add("metrics/torn", "1664364000100 3.5 1\n1664364000200 3.25 1");
-    ASSERT_TRUE(importRun(run(), *session));
-    const auto again = importRun(run(), *session);
+    ASSERT_TRUE(ingest::importRun(run(), *session));
+    const auto again = ingest::importRun(run(), *session);
     ASSERT_TRUE(again) << again.error().what;
     EXPECT_EQ(again->series.size(), 4U);
     EXPECT_EQ(again->settings.size(), 4U);
     EXPECT_THAT(again->events, IsEmpty()) << "the line may still grow";
     add("metrics/torn", "2\n", true);
     add("metrics/loss", "1664364003100 inf 3\n", true);
-    const auto grown = importRun(run(), *session);
+    const auto grown = ingest::importRun(run(), *session);
     ASSERT_TRUE(grown) << grown.error().what;
     EXPECT_THAT(steps(find(*grown, "torn")), IsEmpty()) << "a summary has no points";
     EXPECT_EQ(find(*grown, "torn").lastStep, 12);
@@ -183,7 +183,7 @@ TEST_F(MlflowRuns, anImportAddsOnlyWhatIsNew)
     add("metrics/loss", "16643640", true);
     rest();
     for (int twice = 0; twice < 2; ++twice) {
-        const auto rested = importRun(run(), *session);
+        const auto rested = ingest::importRun(run(), *session);
         ASSERT_TRUE(rested);
         EXPECT_EQ(rested->events.size(), 1U);
         EXPECT_EQ(find(*rested, "loss").pointCount, 4);
@@ -192,17 +192,17 @@ TEST_F(MlflowRuns, anImportAddsOnlyWhatIsNew)
 
 TEST_F(MlflowRuns, valuesThatAreGoneFromTheFolderAreKept)
 {
-    auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
-    ASSERT_TRUE(session && importRun(run(), *session));
+    auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
+    ASSERT_TRUE(session && ingest::importRun(run(), *session));
     add("metrics/loss", "1664364000100 3.5 0\n1664364001100 3.25 1\n1664364002100 nan 2\n1664364003100 3 3\n");
-    EXPECT_THAT(importRun(run(), *session)->replaced, IsEmpty()) << "all is there and more";
+    EXPECT_THAT(ingest::importRun(run(), *session)->replaced, IsEmpty()) << "all is there and more";
     add("metrics/loss", "1664364000100 9.5 0\n");
-    const auto anew = importRun(run(), *session);
+    const auto anew = ingest::importRun(run(), *session);
     ASSERT_TRUE(anew);
     ASSERT_EQ(anew->replaced.size(), 1U);
     EXPECT_EQ(anew->replaced[0].source, "(replaced) metrics");
     EXPECT_EQ(find(*anew, "loss").pointCount, 1);
-    LogContents before;
+    ingest::LogContents before;
     before.series = anew->replaced[0].records.series;
     EXPECT_EQ(LogFolder::find(before, "loss").pointCount, 4);
 }
@@ -210,12 +210,12 @@ TEST_F(MlflowRuns, valuesThatAreGoneFromTheFolderAreKept)
 TEST_F(MlflowRuns, theUserCanSayWhatAMetricIs)
 {
     add("metrics/ce", "1664364000100 nan 5\n");
-    const auto columns = parseColumnMap({"val_loss=ce"});
+    const auto columns = ingest::parseColumnMap({"val_loss=ce"});
     ASSERT_TRUE(columns);
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
-    ASSERT_TRUE(importRun(run(), *session));
-    const auto mapped = importRun(run(), *session, {}, *columns);
+    ASSERT_TRUE(ingest::importRun(run(), *session));
+    const auto mapped = ingest::importRun(run(), *session, {}, *columns);
     ASSERT_TRUE(mapped) << mapped.error().what;
     EXPECT_EQ(mapped->series.size(), 4U);
     EXPECT_EQ(find(*mapped, "val_loss").nan, 1);
@@ -272,10 +272,10 @@ TEST_F(BareColumns, theNameOfTheFileSaysWhatItIsOrNothing)
 
 TEST_F(BareColumns, theUserCanSayWhatTheColumnIs)
 {
-    const auto columns = parseColumnMap({"loss=column_2"});
+    const auto columns = ingest::parseColumnMap({"loss=column_2"});
     ASSERT_TRUE(columns);
     const auto path = m_folder.write("llama3_cuda.txt", "1 8.5\n2 nan\n3 7.5\n");
-    const auto log = readLog(path, "llama3_cuda.txt", 0, 0, {}, *columns);
+    const auto log = ingest::readLog(path, "llama3_cuda.txt", 0, 0, {}, *columns);
     ASSERT_TRUE(log);
     EXPECT_THAT(states(find(*log, "loss")), ElementsAre(PointState::finite, PointState::nan, PointState::finite));
 }
@@ -302,11 +302,11 @@ TEST_F(BareColumns, realOnesAreRead)
     if (!fs::exists(logs / metric) || !fs::exists(logs / columns)) {
         GTEST_SKIP() << "the real logs are not here";
     }
-    const auto first = readLog(logs / metric, metric);
+    const auto first = ingest::readLog(logs / metric, metric);
     ASSERT_TRUE(first);
     EXPECT_THAT(steps(find(*first, "loss")), ElementsAre(0));
     EXPECT_THAT(values(find(*first, "loss")), ElementsAre(3.2727866172790527));
-    const auto second = readLog(logs / columns, columns);
+    const auto second = ingest::readLog(logs / columns, columns);
     ASSERT_TRUE(second);
     const auto series = find(*second, "column_2");
     EXPECT_EQ(series.pointCount, 100);

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 using Lines = std::vector<int>; ///< the loss of each step from 0 on; no two that were ever written are equal
 
-TensorToWrite matrix(const std::string& name, float fill)
+tensorfile::TensorToWrite matrix(const std::string& name, float fill)
 {
     const std::vector<float> values(6, fill);
     std::vector<std::byte> bytes(sizeof(float) * values.size());
@@ -41,7 +41,7 @@ public:
         , m_run(m_folder / "run")
     {
         fs::create_directories(m_run);
-        auto session = Session::open(m_folder / "s.nanscope", OpenMode::create);
+        auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
         EXPECT_TRUE(session);
         m_session.emplace(std::move(*session));
     }
@@ -59,7 +59,7 @@ public:
     void import()
     {
         m_told += " | import";
-        const auto run = importRun(m_run, *m_session);
+        const auto run = ingest::importRun(m_run, *m_session);
         ASSERT_TRUE(run) << sentence(run.error()) << m_told;
         for (const auto& [name, lines] : m_logs) {
             m_taken.insert(lines.begin(), lines.end());
@@ -239,7 +239,7 @@ private:
         const auto name = anyName(".pt");
         tell("dump " + name);
         const auto fill = static_cast<float>(m_nextValue++);
-        ASSERT_TRUE(writePt(at(name), {{"input", matrix("input", fill)}, {"epsilon", 1e-7}}));
+        ASSERT_TRUE(tensorfile::writePt(at(name), {{"input", matrix("input", fill)}, {"epsilon", 1e-7}}));
         m_captures[name] = fill;
     }
 
@@ -338,7 +338,7 @@ private:
     TemporaryFolder m_folder;
     std::mt19937_64 m_random;
     fs::path m_run;
-    std::optional<Session> m_session;
+    std::optional<session::Session> m_session;
     std::map<std::string, Lines> m_logs;
     std::map<std::string, float> m_captures;
     std::map<float, std::string> m_places; ///< of every capture that was ever imported; empty where no file holds it

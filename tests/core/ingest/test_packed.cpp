@@ -89,11 +89,11 @@ TEST_P(Packed, SaysThatOneIsDamaged)
 TEST_P(Packed, IsImportedOnceAndAgainWhenItGrew)
 {
     const auto path = m_folder.write("run/" + name(), pack(lines(0, 3)));
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto rested = [&] {
         std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
-        const auto run = importRun(m_folder.path() / "run", *session);
+        const auto run = ingest::importRun(m_folder.path() / "run", *session);
         return run ? run->series.at(0).pointCount : -1;
     };
     EXPECT_EQ(rested(), 3);
@@ -105,11 +105,11 @@ TEST_P(Packed, IsImportedOnceAndAgainWhenItGrew)
 TEST_P(Packed, IsTheLogThatWasRotatedAndPackedSince)
 {
     m_folder.write("run/train.log", lines(0, 2000));
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
-    ASSERT_TRUE(session && importRun(m_folder.path() / "run", *session));
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
+    ASSERT_TRUE(session && ingest::importRun(m_folder.path() / "run", *session));
     m_folder.write("run/train.log.1" + name().substr(9), pack(lines(0, 2010)));
     m_folder.write("run/train.log", lines(2010, 3));
-    const auto run = importRun(m_folder.path() / "run", *session);
+    const auto run = ingest::importRun(m_folder.path() / "run", *session);
     ASSERT_TRUE(run);
     EXPECT_THAT(run->replaced, IsEmpty()) << "what was packed holds all that was read of it";
     ASSERT_EQ(run->series.size(), 2U);
@@ -121,12 +121,12 @@ TEST_P(Packed, IsTheLogThatWasRotatedAndPackedSince)
 TEST_P(Packed, OneThatIsStillWrittenLeavesNoGenerationsBehind)
 {
     const auto whole = pack(lines(0, 200'000));
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto imported = [&](std::size_t bytes) {
         const auto path = m_folder.write("run/" + name(), whole.substr(0, bytes));
         std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
-        return importRun(m_folder.path() / "run", *session).value_or(RunData {});
+        return ingest::importRun(m_folder.path() / "run", *session).value_or(RunData {});
     };
     for (const auto part : {4U, 3U, 2U}) {
         const auto run = imported(whole.size() / part);
@@ -164,10 +164,10 @@ TEST_P(Packed, OneOfMuchTextIsReadBehindTheOthersAndWhole)
     }
     m_folder.write("run/a/" + name(), pack(noise + '\n' + text));
     m_folder.write("run/b/train.log", lines(0, 3));
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     for (int times = 0; times < 2; ++times) {
-        const auto run = importRun(m_folder.path() / "run", *session);
+        const auto run = ingest::importRun(m_folder.path() / "run", *session);
         ASSERT_TRUE(run);
         EXPECT_THAT(run->rejected, IsEmpty());
         EXPECT_THAT(run->replaced, IsEmpty());
@@ -187,7 +187,7 @@ TEST(PackedFiles, OtherThingsThatArePackedAreLeftAlone)
     for (const char* name : {"a.tar.gz", "b.pt.xz", "c.npy.zst", "d.log.gz", "e.gz"}) {
         folder.write(name, "x");
     }
-    const auto found = findFiles(folder.path());
+    const auto found = ingest::findFiles(folder.path());
     std::vector<std::string> names;
     for (const auto& file : found->files) {
         names.push_back(file.relative);

@@ -13,7 +13,7 @@ namespace {
 
 TEST(ReadAhead, HandsResultsOutInOrderWhicheverIsDoneFirst)
 {
-    ReadAhead<std::size_t> ahead(50, 4, 8, [](std::size_t i) {
+    ingest::ReadAhead<std::size_t> ahead(50, 4, 8, [](std::size_t i) {
         if (i % 5 == 0) {
             std::this_thread::yield();
         }
@@ -27,7 +27,7 @@ TEST(ReadAhead, HandsResultsOutInOrderWhicheverIsDoneFirst)
 TEST(ReadAhead, RunsNoFurtherAheadThanItsWindow)
 {
     std::atomic<std::size_t> begun = 0;
-    ReadAhead<std::size_t> ahead(100, 4, 6, [&](std::size_t i) {
+    ingest::ReadAhead<std::size_t> ahead(100, 4, 6, [&](std::size_t i) {
         ++begun;
         return i;
     });
@@ -41,7 +41,7 @@ TEST(ReadAhead, RunsNoFurtherAheadThanItsWindow)
 TEST(ReadAhead, WorksWithoutAnyThread)
 {
     const auto self = std::this_thread::get_id();
-    ReadAhead<bool> ahead(3, 0, 4, [&](std::size_t) { return std::this_thread::get_id() == self; });
+    ingest::ReadAhead<bool> ahead(3, 0, 4, [&](std::size_t) { return std::this_thread::get_id() == self; });
     EXPECT_TRUE(ahead.next());
     EXPECT_TRUE(ahead.next());
     EXPECT_TRUE(ahead.next());
@@ -49,7 +49,7 @@ TEST(ReadAhead, WorksWithoutAnyThread)
 
 TEST(ReadAhead, PassesOnWhatTheWorkThrewAndGoesOn)
 {
-    ReadAhead<int> ahead(3, 2, 4, [](std::size_t i) {
+    ingest::ReadAhead<int> ahead(3, 2, 4, [](std::size_t i) {
         if (i == 1) {
             throw std::runtime_error("out of memory");
         }
@@ -64,7 +64,7 @@ TEST(ReadAhead, StopsEarlyWhenItIsDestroyed)
 {
     std::atomic<std::size_t> begun = 0;
     {
-        ReadAhead<std::size_t> ahead(1000, 2, 10, [&](std::size_t i) {
+        ingest::ReadAhead<std::size_t> ahead(1000, 2, 10, [&](std::size_t i) {
             ++begun;
             return i;
         });

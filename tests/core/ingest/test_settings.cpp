@@ -41,7 +41,7 @@ protected:
 
     std::string refusal(const std::string& name, const std::string& text)
     {
-        const auto contents = readLog(m_folder.write(name, text), name);
+        const auto contents = ingest::readLog(m_folder.write(name, text), name);
         return contents ? "" : contents.error().what;
     }
 };
@@ -367,21 +367,22 @@ TEST(ConfigNames, areThoseUnderWhichRunsLeaveTheirs)
         {"config.json", "a/hparams.yaml", "lightning_logs/version_0/hparams.yaml", "wandb/r/files/config.yaml",
             "ds_config.json", "ds_config_zero3.json", "train_config.toml", "Config.YAML", "out/.hydra/config.yaml",
             "wandb/r/files/wandb-metadata.json", "training_args.json", "checkpoint-5/config.json"}) {
-        EXPECT_TRUE(hasConfigName(yes)) << yes;
+        EXPECT_TRUE(ingest::hasConfigName(yes)) << yes;
     }
     for (const std::string no : {"tokenizer_config.json", "generation_config.json", "configs/train/7b_config.toml",
              "conf/config.yaml", "trainer_state.json", "metrics.jsonl", "examples/config.json", "config.txt",
              "docker-compose.yml", "config"}) {
-        EXPECT_FALSE(hasConfigName(no)) << no;
+        EXPECT_FALSE(ingest::hasConfigName(no)) << no;
     }
 }
 
 TEST(PythonLiterals, BecomeJson)
 {
-    EXPECT_EQ(jsonOfPython("{'a': \"it's \\\"x\\\"\", 'b': (1, 2,), 'c': [None, True]}"),
+    EXPECT_EQ(ingest::jsonOfPython("{'a': \"it's \\\"x\\\"\", 'b': (1, 2,), 'c': [None, True]}"),
         R"({"a": "it's \"x\"", "b": [1, 2], "c": [null, true]})");
-    EXPECT_EQ(jsonOfPython(R"({'p': 'C:\\a', 'q': '\'', 'r': '\x41'})"), R"({"p": "C:\\a", "q": "'", "r": "\u0041"})");
-    EXPECT_EQ(jsonOfPython("{'cut"), "{\"cut\"");
+    EXPECT_EQ(ingest::jsonOfPython(R"({'p': 'C:\\a', 'q': '\'', 'r': '\x41'})"),
+        R"({"p": "C:\\a", "q": "'", "r": "\u0041"})");
+    EXPECT_EQ(ingest::jsonOfPython("{'cut"), "{\"cut\"");
 }
 
 class ImportedSettings : public testing::Test
@@ -397,10 +398,10 @@ TEST_F(ImportedSettings, OfARunAreStoredAndReadAnewWhenTheFileChanges)
     m_folder.write("run/configs/other_config.yaml", "lr: 7\n");
     m_folder.write("run/rank_3/hparams.yaml", "seed: 5\n");
     m_folder.write("run/train.log", "Step 0: train_loss=1.5000, grad_norm=0.2500\nOverriding: lr = 0.2\n");
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto import = [&] {
-        EXPECT_TRUE(importRun(m_folder.path() / "run", *session));
+        EXPECT_TRUE(ingest::importRun(m_folder.path() / "run", *session));
         return textOf(session->load()->settings);
     };
     EXPECT_THAT(import(), ElementsAre("lr=0.1:1", "seed=5:1", "lr=0.2:2"));
@@ -413,7 +414,7 @@ TEST_F(ImportedSettings, OfABrokenFileAreARejectionAndTheRestIsRead)
 {
     m_folder.write("run/config.json", "{\"lr\": \n");
     m_folder.write("run/train.log", "Step 0: train_loss=1.5000, grad_norm=0.2500\n");
-    const auto run = readRun(m_folder.path() / "run");
+    const auto run = ingest::readRun(m_folder.path() / "run");
     ASSERT_TRUE(run);
     ASSERT_THAT(run->rejected, SizeIs(1));
     EXPECT_EQ(run->rejected[0].path, "config.json");
@@ -428,7 +429,7 @@ TEST(SharedSettings, OfAMegatronRunThatReallyWas)
     if (!std::filesystem::exists(file)) {
         GTEST_SKIP() << "shared data is not here";
     }
-    const auto log = readLog(file, "a.out");
+    const auto log = ingest::readLog(file, "a.out");
     ASSERT_TRUE(log);
     EXPECT_THAT(textOf(log->settings),
         IsSupersetOf({"lr=0.00015:132", "fp16.initial_scale_power=12:760", "gradient_clipping=1.0:749",

@@ -18,7 +18,7 @@ using testing::SizeIs;
 class Storms : public LogFolder
 {
 protected:
-    static std::vector<std::int64_t> copies(const LogContents& log)
+    static std::vector<std::int64_t> copies(const ingest::LogContents& log)
     {
         std::vector<std::int64_t> all;
         for (const auto& event : log.events) {
@@ -102,7 +102,7 @@ TEST_F(Storms, AreCountedWholeWhenTheLogIsHandedOverInPieces)
     for (int i = 0; i < 50; ++i) {
         text += "DistBackendError: " + std::to_string(i % 5) + '\n';
     }
-    auto log = openLog(m_folder.write("console.log", text), "console.log");
+    auto log = ingest::openLog(m_folder.write("console.log", text), "console.log");
     ASSERT_TRUE(log);
     std::int64_t lines = 0;
     int pieces = 0;
@@ -130,17 +130,17 @@ TEST_F(Storms, OfManyDifferentLinesForgetAndStayRight)
 
 TEST(Tuples, AreNumbersInBracketsAndNothingElse)
 {
-    EXPECT_EQ(withoutTuples("block: [33,0,0], thread: [1, 2]"), "block: [,,], thread: [, ]");
+    EXPECT_EQ(ingest::withoutTuples("block: [33,0,0], thread: [1, 2]"), "block: [,,], thread: [, ]");
     for (const std::string kept :
         {"[0]", "[Rank 3]", "[10.0.0.5]:1", "[deepspeed]", "[1,2", "[]", "[,]", "1,2]", "["}) {
-        EXPECT_EQ(withoutTuples(kept), kept);
+        EXPECT_EQ(ingest::withoutTuples(kept), kept);
     }
 }
 
 class Tracebacks : public LogFolder
 {
 protected:
-    static Event only(const LogContents& log)
+    static Event only(const ingest::LogContents& log)
     {
         EXPECT_THAT(log.events, SizeIs(1));
         return log.events.empty() ? Event {} : log.events.front();
@@ -281,12 +281,12 @@ TEST_F(Tracebacks, WithoutAnEndAreForgottenAfterTenThousandLines)
 
 TEST(ReadableEnd, KeepsWholeLinesAndCharacters)
 {
-    EXPECT_EQ(readableEnd("ab\ncd\n\n", 100), "ab\ncd");
-    EXPECT_EQ(readableEnd("first line\nsecond\nthird", 16), "...\nthird");
-    EXPECT_EQ(readableEnd("first line\nsecond\nthird", 17), "...\nsecond\nthird");
-    EXPECT_EQ(readableEnd("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6", 9), "...\n\xc3\xa4\xc3\xb6")
+    EXPECT_EQ(ingest::readableEnd("ab\ncd\n\n", 100), "ab\ncd");
+    EXPECT_EQ(ingest::readableEnd("first line\nsecond\nthird", 16), "...\nthird");
+    EXPECT_EQ(ingest::readableEnd("first line\nsecond\nthird", 17), "...\nsecond\nthird");
+    EXPECT_EQ(ingest::readableEnd("\xc3\xa4\xc3\xb6\xc3\xbc\xc3\xa4\xc3\xb6", 9), "...\n\xc3\xa4\xc3\xb6")
         << "no half character";
-    EXPECT_EQ(readableEnd("", 10), "");
+    EXPECT_EQ(ingest::readableEnd("", 10), "");
 }
 
 } // namespace

@@ -188,11 +188,11 @@ TEST_F(Tables, LightningsEmptyCellsWereNotReported)
 TEST_F(Tables, ATableWrittenAnewWithAnotherColumnIsReadAnew)
 {
     const auto path = m_folder.write("metrics.csv", "epoch,step,train_loss\n0,49,7.5\n");
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
-    ASSERT_TRUE(importRun(path, *session));
+    ASSERT_TRUE(ingest::importRun(path, *session));
     m_folder.write("metrics.csv", "epoch,step,train_loss,val_loss\n0,49,7.5,\n0,55,,6.5\n");
-    const auto run = importRun(path, *session);
+    const auto run = ingest::importRun(path, *session);
     ASSERT_TRUE(run);
     std::map<std::string, std::int64_t> points;
     for (const auto& series : run->series) {
@@ -218,7 +218,7 @@ TEST_F(Tables, TheRealExportGivesEveryRun)
     if (!std::filesystem::exists(path)) {
         GTEST_SKIP() << "the real logs are not here";
     }
-    const auto log = readLog(path, name);
+    const auto log = ingest::readLog(path, name);
     ASSERT_TRUE(log) << log.error().what;
     EXPECT_THAT(log->series, SizeIs(8));
     const auto longest = find(*log, "gpt2 - train/loss");
@@ -230,10 +230,10 @@ TEST_F(Tables, TheRealExportGivesEveryRun)
 
 TEST(Numbers, ADecimalCommaIsNotAThousandsSeparator)
 {
-    EXPECT_EQ(parseNumber("1,234.5"), 1234.5);
-    EXPECT_EQ(parseNumber("-12,345,678"), -12345678);
+    EXPECT_EQ(ingest::parseNumber("1,234.5"), 1234.5);
+    EXPECT_EQ(ingest::parseNumber("-12,345,678"), -12345678);
     for (const auto* odd : {"2,5", "1,23", "-1,5", ",5", "1,2345", "1234,567", "1,,234"}) {
-        EXPECT_EQ(parseNumber(odd), std::nullopt) << odd;
+        EXPECT_EQ(ingest::parseNumber(odd), std::nullopt) << odd;
     }
 }
 

@@ -114,7 +114,7 @@ TEST(Crc32c, agreesWithTheOneComputedBitByBit)
 {
     const std::string_view check = "123456789";
     EXPECT_EQ(slowCrc32c(check), 0xe3069283U) << "the check value of the Castagnoli polynomial";
-    const auto crc = crc32c(std::as_bytes(std::span(check)));
+    const auto crc = tensorfile::crc32c(std::as_bytes(std::span(check)));
     if (!crc) {
         GTEST_SKIP() << "built without ISA-L";
     }
@@ -150,11 +150,11 @@ TEST_F(EventFiles, aTornTailIsReadOnceItIsThere)
 {
     const auto whole = version() + scalar(1, "loss", 2) + scalar(2, "loss", 1);
     const auto path = m_folder.write(fileName, whole.substr(0, whole.size() - 3));
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
-    ASSERT_TRUE(importRun(path, *session));
+    ASSERT_TRUE(ingest::importRun(path, *session));
     m_folder.write(fileName, whole + scalar(3, "loss", notANumber));
-    const auto run = importRun(path, *session);
+    const auto run = ingest::importRun(path, *session);
     ASSERT_TRUE(run) << run.error().what;
     ASSERT_EQ(run->series.size(), 1U);
     EXPECT_EQ(run->series[0].pointCount, 3);
@@ -164,7 +164,7 @@ TEST_F(EventFiles, aTornTailIsReadOnceItIsThere)
 
 TEST_F(EventFiles, aDamagedRecordCostsOnlyItself)
 {
-    if (!crc32c({})) {
+    if (!tensorfile::crc32c({})) {
         GTEST_SKIP() << "built without ISA-L";
     }
     auto damaged = scalar(2, "loss", 1);
@@ -189,19 +189,19 @@ TEST_F(EventFiles, whatIsLoggedLessOftenIsNotMissing)
 
 TEST_F(EventFiles, damageIsSaidOnceAndNotWhileItIsBeingWritten)
 {
-    if (!crc32c({})) {
+    if (!tensorfile::crc32c({})) {
         GTEST_SKIP() << "built without ISA-L";
     }
     const auto path = m_folder.write(fileName, version() + scalar(1, "loss", 2) + std::string(40, '\x01'));
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
-    const auto live = importRun(path, *session);
+    const auto live = ingest::importRun(path, *session);
     ASSERT_TRUE(live);
     EXPECT_THAT(live->events, IsEmpty()) << "room that nothing was put into yet";
     std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
     EXPECT_EQ(live->series.at(0).pointCount, 1);
     for (int again = 0; again < 3; ++again) {
-        const auto rested = importRun(path, *session);
+        const auto rested = ingest::importRun(path, *session);
         ASSERT_TRUE(rested);
         EXPECT_EQ(rested->events.size(), 1U);
     }
@@ -209,15 +209,15 @@ TEST_F(EventFiles, damageIsSaidOnceAndNotWhileItIsBeingWritten)
 
 TEST_F(EventFiles, damageInTheMiddleIsSaidWhileTheFileGrows)
 {
-    if (!crc32c({})) {
+    if (!tensorfile::crc32c({})) {
         GTEST_SKIP() << "built without ISA-L";
     }
     auto damaged = scalar(2, "loss", 1);
     damaged[damaged.size() - 6] ^= 1;
     const auto path = m_folder.write(fileName, version() + damaged + scalar(3, "loss", 3));
-    auto session = Session::open(m_folder.path() / "s.nanscope", OpenMode::create);
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
-    const auto live = importRun(path, *session);
+    const auto live = ingest::importRun(path, *session);
     ASSERT_TRUE(live);
     EXPECT_EQ(live->series.at(0).pointCount, 1);
     ASSERT_EQ(live->events.size(), 1U);
@@ -237,7 +237,7 @@ TEST_F(EventFiles, somethingElseUnderTheirNameIsSaid)
         {std::pair {"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"},
             std::pair {"plain words, more than twelve of them in bytes", "and is none"}}) {
         const auto path = m_folder.write(fileName, content);
-        const auto log = readLog(path, fileName);
+        const auto log = ingest::readLog(path, fileName);
         ASSERT_FALSE(log);
         EXPECT_THAT(log.error().what, HasSubstr(said));
     }
@@ -259,9 +259,9 @@ TEST_F(EventFiles, restartsInOneFolderFollowEachOtherByTheirTime)
     m_folder.write(second, version(1.7e9 + 9000) + scalar(2, "loss", 20) + scalar(3, "loss", notANumber));
     m_folder.write(first, version(1.7e9) + scalar(1, "loss", 1) + scalar(2, "loss", 2) + scalar(3, "loss", 3));
     m_folder.write("other/events.out.tfevents.1600000000.node-c.1.0", version(1.6e9) + scalar(1, "loss", 1));
-    const auto run = readRun(m_folder.path());
+    const auto run = ingest::readRun(m_folder.path());
     ASSERT_TRUE(run);
-    LogContents all;
+    ingest::LogContents all;
     all.series = run->series;
     ASSERT_EQ(all.series.size(), 3U) << "all are kept";
     EXPECT_THAT(steps(find(all, "loss", {}, 1)), ElementsAre(2, 3)) << "the later one, whatever its host is called";
@@ -304,7 +304,7 @@ TEST_F(EventFiles, ofKerasIsReadFromARealOne)
     if (!std::filesystem::exists(path)) {
         GTEST_SKIP() << "the real logs are not here";
     }
-    const auto log = readLog(path, name);
+    const auto log = ingest::readLog(path, name);
     ASSERT_TRUE(log) << log.error().what;
     EXPECT_THAT(values(find(*log, "epoch_loss")), ElementsAre(5.943848133087158));
 }

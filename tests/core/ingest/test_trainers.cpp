@@ -22,7 +22,7 @@ constexpr auto absent = PointState::reported;
 class Trainers : public LogFolder
 {
 protected:
-    bool has(const LogContents& contents, const std::string& name)
+    bool has(const ingest::LogContents& contents, const std::string& name)
     {
         return std::any_of(
             contents.series.begin(), contents.series.end(), [&](const Series& series) { return series.name == name; });
@@ -345,7 +345,7 @@ TEST_F(Trainers, aLogThatBeginsInMidRunSaysHowItsTrainerCounts)
     const auto base = [this](const std::string& text) {
         std::string said;
         for (const auto& setting : read("train.log", text).settings) {
-            said += setting.name == stepBaseSetting ? setting.value + ":" + std::to_string(setting.line) : "";
+            said += setting.name == ingest::stepBaseSetting ? setting.value + ":" + std::to_string(setting.line) : "";
         }
         return said;
     };
@@ -397,7 +397,7 @@ TEST_F(Trainers, theRealLogsGiveEveryLoss)
              {"deepspeed_overflow__hwang2006__large-scale-lm-tutorials__07_zero-excerpt.log", "key-value", 12,
                  3.9704933166503906},
          }) {
-        const auto log = readLog(logs / file, file);
+        const auto log = ingest::readLog(logs / file, file);
         ASSERT_TRUE(log) << log.error().what;
         EXPECT_EQ(log->format, format) << file;
         const auto loss = find(*log, "loss");

@@ -24,9 +24,9 @@ constexpr auto fileName = "run-kt2awly2.wandb";
 class WandbFiles : public LogFolder
 {
 protected:
-    LogContents readFile(const wandb::File& file) { return read(fileName, file.bytes()); }
+    ingest::LogContents readFile(const wandb::File& file) { return read(fileName, file.bytes()); }
 
-    static std::vector<std::string> texts(const LogContents& log)
+    static std::vector<std::string> texts(const ingest::LogContents& log)
     {
         std::vector<std::string> all;
         for (const auto& event : log.events) {
@@ -35,7 +35,7 @@ protected:
         return all;
     }
 
-    static std::vector<std::string> names(const LogContents& log)
+    static std::vector<std::string> names(const ingest::LogContents& log)
     {
         std::vector<std::string> all;
         for (const auto& series : log.series) {
@@ -44,7 +44,7 @@ protected:
         return all;
     }
 
-    static std::vector<std::string> settings(const LogContents& log)
+    static std::vector<std::string> settings(const ingest::LogContents& log)
     {
         std::vector<std::string> all;
         for (const auto& setting : log.settings) {
@@ -220,14 +220,14 @@ TEST_F(WandbFiles, aConsoleThatLiesBesideIsReadThere)
     const auto path = m_folder.write(std::string("run/") + fileName, bytes);
     m_folder.write("run/files/output.log", "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n");
     for (const auto& given : {path, m_folder.path()}) {
-        const auto run = readRun(given);
+        const auto run = ingest::readRun(given);
         ASSERT_TRUE(run);
         ASSERT_EQ(run->events.size(), 1U) << given;
         EXPECT_THAT(run->events[0].source, HasSubstr("files/output.log"));
         EXPECT_EQ(run->series.size(), 1U);
     }
     m_folder.write("run/files/output.log", "");
-    EXPECT_THAT(readRun(path)->events.at(0).source, fileName);
+    EXPECT_THAT(ingest::readRun(path)->events.at(0).source, fileName);
 }
 
 TEST_F(WandbFiles, configurationAndFactsAreSettings)
@@ -286,7 +286,7 @@ TEST_F(WandbFiles, aRealOneGivesItsRows)
     if (!std::filesystem::exists(path)) {
         GTEST_SKIP() << "the real logs are not here";
     }
-    const auto log = readLog(path, name);
+    const auto log = ingest::readLog(path, name);
     ASSERT_TRUE(log) << log.error().what;
     const auto loss = find(*log, "loss");
     ASSERT_EQ(loss.points.size(), 21U);

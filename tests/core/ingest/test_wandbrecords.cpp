@@ -30,23 +30,26 @@ protected:
     std::vector<std::int64_t> stepsOf(const std::string& bytes) { return steps(find(read(fileName, bytes), "loss")); }
 
     /// The only event.
-    static std::string said(const LogContents& log)
+    static std::string said(const ingest::LogContents& log)
     {
         EXPECT_EQ(log.events.size(), 1U);
         return log.events.empty() ? std::string() : log.events[0].text;
     }
 
-    Result<RunData> import(Session& session, const std::string& bytes, bool atRest)
+    Result<RunData> import(session::Session& session, const std::string& bytes, bool atRest)
     {
         const auto path = m_folder.write(fileName, bytes);
         if (atRest) {
             std::filesystem::last_write_time(
                 path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
         }
-        return importRun(path, session);
+        return ingest::importRun(path, session);
     }
 
-    Result<Session> session() { return Session::open(m_folder.path() / "s.nanscope", OpenMode::create); }
+    Result<session::Session> session()
+    {
+        return session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
+    }
 };
 
 } // namespace
@@ -282,7 +285,7 @@ TEST_F(WandbRecords, whatIsNoneIsRefused)
             std::pair {std::string("garbage instead of a header"), "and is none"},
             std::pair {std::string(":W&B\xe1\xbf\0", 7) + "more", "and is none"},
             std::pair {std::string(":W&B\xe1\xbe\x03", 7) + "more", "version 3"}}) {
-        const auto log = readLog(m_folder.write(fileName, content), fileName);
+        const auto log = ingest::readLog(m_folder.write(fileName, content), fileName);
         ASSERT_FALSE(log) << content;
         EXPECT_THAT(log.error().what, HasSubstr(wanted));
     }

@@ -31,21 +31,21 @@ protected:
         std::ofstream(path) << text;
         return path;
     }
-    std::unique_ptr<ImplSubject> open(const std::string& target, double timeout = 60)
+    std::unique_ptr<instruments::ImplSubject> open(const std::string& target, double timeout = 60)
     {
-        auto subject = ImplSubject::make({target, m_python, "cpu", timeout, {}}, {});
+        auto subject = instruments::ImplSubject::make({target, m_python, "cpu", timeout, {}}, {});
         EXPECT_TRUE(subject) << sentence(subject.error());
         return subject ? std::move(*subject) : nullptr;
     }
-    Reply called(Subject& subject, const Matrices& input)
+    instruments::Reply called(instruments::Subject& subject, const instruments::Matrices& input)
     {
         auto reply = subject.call({input, 1e-7}, {});
         EXPECT_TRUE(reply) << sentence(reply.error());
-        return reply.value_or(Reply {});
+        return reply.value_or(instruments::Reply {});
     }
 
     std::string m_python;
-    Result<PrivateFolder> m_folder = PrivateFolder::make();
+    Result<platform::PrivateFolder> m_folder = platform::PrivateFolder::make();
 };
 
 } // namespace nanscope::testing

@@ -71,23 +71,23 @@ protected:
         }
     }
 
-    static Matrices telling(int what)
+    static instruments::Matrices telling(int what)
     {
         auto values = testing::waves(12);
         values[0] = what;
-        return packed(DType::float32, {3, 4}, values);
+        return instruments::packed(DType::float32, {3, 4}, values);
     }
-    std::string complaint(ImplSubject& subject, int what)
+    std::string complaint(instruments::ImplSubject& subject, int what)
     {
         const auto reply = called(subject, telling(what));
         EXPECT_FALSE(reply.output) << what;
         return reply.complaint;
     }
-    void expectGood(ImplSubject& subject)
+    void expectGood(instruments::ImplSubject& subject)
     {
         const auto reply = called(subject, telling(0));
         ASSERT_TRUE(reply.output) << reply.complaint;
-        EXPECT_NEAR(valuesOf(*reply.output)[5], 2 * testing::waves(12)[5] + 1e-7, 1e-15);
+        EXPECT_NEAR(instruments::valuesOf(*reply.output)[5], 2 * testing::waves(12)[5] + 1e-7, 1e-15);
     }
 };
 
@@ -118,7 +118,7 @@ TEST_F(WrongFunctions, WhatItPrintsReadsAndForksDoesNotDisturb)
         const auto input = telling(what);
         const auto reply = called(*subject, input);
         ASSERT_TRUE(reply.output) << what << ": " << reply.complaint;
-        EXPECT_EQ(valuesOf(*reply.output), valuesOf(input)) << what;
+        EXPECT_EQ(instruments::valuesOf(*reply.output), instruments::valuesOf(input)) << what;
         EXPECT_EQ(reply.inputChanged, 0);
         EXPECT_FALSE(reply.sharesStorage);
     }
@@ -155,9 +155,9 @@ TEST_F(WrongFunctions, WritingIntoTheInputAndReturningItIsSeen)
 {
     const auto subject = open(write(behaviours) + ":f");
     ASSERT_NE(subject, nullptr);
-    const auto specimen = specimenOf(telling(10), 1e-7);
-    Asker asker(*subject, specimen, {});
-    const auto answer = checkInput(asker);
+    const auto specimen = instruments::specimenOf(telling(10), 1e-7);
+    instruments::Asker asker(*subject, specimen, {});
+    const auto answer = instruments::checkInput(asker);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->changed, 1);
     EXPECT_EQ(*answer->first, (std::vector<std::int64_t> {1, 2}));
@@ -178,8 +178,8 @@ def f(X, epsilon):
 )") + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
-    Asker asker(*subject, specimen, {});
-    const auto answer = repeatBitwise(asker, 30);
+    instruments::Asker asker(*subject, specimen, {});
+    const auto answer = instruments::repeatBitwise(asker, 30);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 29);
     EXPECT_EQ(answer->count.failed, 1);
@@ -200,8 +200,9 @@ TEST_F(WrongFunctions, ADeathInABurstCostsThatCall)
     const auto subject = open(write(dyingAtCall(40)) + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
-    Asker asker(*subject, specimen, {});
-    const auto answer = repeatBitwise(asker, 60); // the 40th call is the 14th of its part, after the one looked at
+    instruments::Asker asker(*subject, specimen, {});
+    const auto answer =
+        instruments::repeatBitwise(asker, 60); // the 40th call is the 14th of its part, after the one looked at
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 59);
     EXPECT_EQ(answer->count.failed, 1);
@@ -213,8 +214,8 @@ TEST_F(WrongFunctions, ThatDieAtTheThirdCallGiveTheOutputsBeforeIt)
     const auto subject = open(write(dyingAtCall(3)) + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
-    Asker asker(*subject, specimen, {});
-    const auto answer = repeatBitwise(asker, 20); // one dies, then two of three live
+    instruments::Asker asker(*subject, specimen, {});
+    const auto answer = instruments::repeatBitwise(asker, 20); // one dies, then two of three live
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 13);
     EXPECT_EQ(answer->count.failed, 7);
@@ -230,8 +231,8 @@ TEST_F(WrongFunctions, ThatDieAtOnceAreGivenUpAndTheCallsNotMadeAreNotCounted)
             + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
-    Asker asker(*subject, specimen, {});
-    const auto answer = repeatBitwise(asker, 60);
+    instruments::Asker asker(*subject, specimen, {});
+    const auto answer = instruments::repeatBitwise(asker, 60);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.failed, 3);
     EXPECT_EQ(asker.log().calls, 4);
@@ -246,11 +247,11 @@ TEST_F(WrongFunctions, ThatDifferInTheCalmAreSaidToDifferThere)
         + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
-    Asker asker(*subject, specimen, {});
-    StormRequest request;
+    instruments::Asker asker(*subject, specimen, {});
+    instruments::StormRequest request;
     request.calls = 10;
     request.processes = 2;
-    const auto answer = storm(asker, subject->choice(), request);
+    const auto answer = instruments::storm(asker, subject->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_THAT(answer->sentence, HasSubstr("calls in the calm differ from each other already: 9 of 10"));
     EXPECT_THAT(answer->sentence, ::testing::Not(HasSubstr("than in the calm")));
@@ -261,11 +262,11 @@ TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
     const auto subject = open(write(behaviours) + ":f");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({3, 4});
-    Asker asker(*subject, specimen, {});
-    StormRequest request;
+    instruments::Asker asker(*subject, specimen, {});
+    instruments::StormRequest request;
     request.calls = 10;
     request.processes = 2;
-    const auto answer = storm(asker, subject->choice(), request);
+    const auto answer = instruments::storm(asker, subject->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     ASSERT_EQ(answer->legs.size(), 9);
     EXPECT_EQ(answer->legs[0].count.calls, 10);
@@ -281,7 +282,7 @@ TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
 TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
 {
     const auto why = [this](const std::string& target) {
-        const auto subject = ImplSubject::make({target, m_python, "cpu", 60, {}}, {});
+        const auto subject = instruments::ImplSubject::make({target, m_python, "cpu", 60, {}}, {});
         return subject ? std::string("it was loaded") : subject.error().what;
     };
     const auto file = write("def needs(X, a, b, *, c): return X\nnumber = 3\ndef one(X): return X\n");
@@ -309,22 +310,23 @@ TEST_F(WrongFunctions, OnesThatAreCompiledAreCalledThoughNothingIsKnownOfThem)
     ASSERT_NE(object, nullptr);
     const auto reply = called(*object, telling(0));
     ASSERT_TRUE(reply.output) << reply.complaint;
-    EXPECT_EQ(valuesOf(*reply.output)[0], 1e-7);
+    EXPECT_EQ(instruments::valuesOf(*reply.output)[0], 1e-7);
 }
 
 TEST(Impl, TargetsAreModulesOrFilesWithAFunction)
 {
-    EXPECT_EQ(*implTarget("python:a.b:c"), "a.b:c");
-    EXPECT_EQ(*implTarget("python:/x/y.py:f.g"), "/x/y.py:f.g");
+    EXPECT_EQ(*instruments::implTarget("python:a.b:c"), "a.b:c");
+    EXPECT_EQ(*instruments::implTarget("python:/x/y.py:f.g"), "/x/y.py:f.g");
     for (const auto* wrong : {"a.b:c", "python:", "python:a", "python::f", "python:a:"}) {
-        EXPECT_FALSE(implTarget(wrong)) << wrong;
+        EXPECT_FALSE(instruments::implTarget(wrong)) << wrong;
     }
 }
 
 TEST(Impl, WhatIsShownIsWhatRuns)
 {
-    EXPECT_THAT(std::string(harnessSource()), HasSubstr("def answer_to(line, engine, function):"));
-    EXPECT_EQ(harnessCommand({"m:f", "/a b/python", "cpu", 60, {}}), "'/a b/python' -u nanscope_impl.py m:f cpu");
+    EXPECT_THAT(std::string(instruments::harnessSource()), HasSubstr("def answer_to(line, engine, function):"));
+    EXPECT_EQ(instruments::harnessCommand({"m:f", "/a b/python", "cpu", 60, {}}),
+        "'/a b/python' -u nanscope_impl.py m:f cpu");
 }
 
 } // namespace

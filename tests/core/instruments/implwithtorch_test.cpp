@@ -56,20 +56,20 @@ TEST_F(TorchFunctions, TheSameCallsGiveWhatTheReplayGives)
     ASSERT_NE(subject, nullptr);
     EXPECT_THAT(subject->facts().environment.engine, HasSubstr("torch"));
     const auto specimen = waveSpecimen({2, 12, 20}, DType::bfloat16);
-    Asker asker(*subject, specimen, {});
+    instruments::Asker asker(*subject, specimen, {});
     const auto judged = asker.ask();
     ASSERT_TRUE(judged && judged->answered()) << judged->reply.complaint;
     EXPECT_EQ(judged->reply.output->dtype, DType::bfloat16);
     EXPECT_EQ(judged->worst, Outcome::finite);
     const auto cell = testing::cellOf("keller-jordan", Precision::bf16);
-    Asker twin(*cell, specimen, {});
+    instruments::Asker twin(*cell, specimen, {});
     const auto replayed = twin.ask();
     double distance = 0;
     for (std::size_t i = 0; i < judged->values.size(); ++i) {
         distance = std::max(distance, std::abs(judged->values[i] - replayed->values[i]));
     }
     EXPECT_LT(distance, 0.02);
-    const auto spectrum = checkSpectrum(asker, cell.get());
+    const auto spectrum = instruments::checkSpectrum(asker, cell.get());
     ASSERT_TRUE(spectrum);
     EXPECT_THAT(spectrum->sentence, HasSubstr("as far as rounding allows"));
 }
@@ -79,8 +79,8 @@ TEST_F(TorchFunctions, InPlaceAliasedAndStridedTensorsAreTold)
     const auto specimen = waveSpecimen({6, 10});
     const auto inPlace = open(m_file + ":in_place");
     ASSERT_NE(inPlace, nullptr);
-    Asker asker(*inPlace, specimen, {});
-    const auto answer = checkInput(asker);
+    instruments::Asker asker(*inPlace, specimen, {});
+    const auto answer = instruments::checkInput(asker);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->changed, 60);
     EXPECT_TRUE(answer->sharesStorage);
@@ -102,8 +102,8 @@ TEST_F(TorchFunctions, StridesOfTheCaptureArriveAndOtherAnswersAreRefused)
     ASSERT_NE(strides, nullptr);
     const auto seen = called(*strides, input);
     ASSERT_TRUE(seen.output) << seen.complaint;
-    EXPECT_EQ(valuesOf(*seen.output)[0], 1);
-    EXPECT_EQ(valuesOf(*seen.output)[1], 6);
+    EXPECT_EQ(instruments::valuesOf(*seen.output)[0], 1);
+    EXPECT_EQ(instruments::valuesOf(*seen.output)[1], 6);
     const auto pair = open(m_file + ":pair");
     EXPECT_EQ(called(*pair, input).complaint, "the function returned a tuple where a tensor was expected");
     const auto whole = open(m_file + ":whole");
@@ -115,11 +115,11 @@ TEST_F(TorchFunctions, AStormFindsAnElementThatIsNeverWritten)
     const auto subject = open(m_file + ":unwritten");
     ASSERT_NE(subject, nullptr);
     const auto specimen = waveSpecimen({16, 24});
-    Asker asker(*subject, specimen, {});
-    StormRequest request;
+    instruments::Asker asker(*subject, specimen, {});
+    instruments::StormRequest request;
     request.calls = 8;
     request.processes = 1;
-    const auto answer = storm(asker, subject->choice(), request);
+    const auto answer = instruments::storm(asker, subject->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     const auto& filled = answer->legs[2];
     EXPECT_EQ(filled.name, "uninitialised memory filled with NaN");

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 std::vector<double> through(DType dtype, const std::vector<double>& values)
 {
-    return valuesOf(packed(dtype, {static_cast<std::int64_t>(values.size())}, values));
+    return instruments::valuesOf(instruments::packed(dtype, {static_cast<std::int64_t>(values.size())}, values));
 }
 
 TEST(PackedMatrices, EveryHalfComesBackAsItself)
@@ -43,12 +43,12 @@ TEST(PackedMatrices, RoundToNearestAndOverflowAsTheFormatDoes)
 TEST(PackedMatrices, HashesTellTypeShapeAndEveryBit)
 {
     const auto values = testing::waves(12);
-    const auto one = packed(DType::float32, {3, 4}, values);
+    const auto one = instruments::packed(DType::float32, {3, 4}, values);
     auto other = one;
-    EXPECT_EQ(hashOf(one), hashOf(other));
+    EXPECT_EQ(instruments::hashOf(one), instruments::hashOf(other));
     other.bytes.back() ^= std::byte {1};
-    EXPECT_NE(hashOf(one), hashOf(other));
-    EXPECT_NE(hashOf(one), hashOf(packed(DType::float32, {4, 3}, values)));
+    EXPECT_NE(instruments::hashOf(one), instruments::hashOf(other));
+    EXPECT_NE(instruments::hashOf(one), instruments::hashOf(instruments::packed(DType::float32, {4, 3}, values)));
 }
 
 TEST(Reduction, CutsTheSameRectangleOutOfChosenMatrices)
@@ -57,11 +57,11 @@ TEST(Reduction, CutsTheSameRectangleOutOfChosenMatrices)
     for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = static_cast<double>(i);
     }
-    const auto whole = packed(DType::float32, {2, 3, 4}, values);
-    const auto part = cutOut(whole, {{1}, 1, 2, 2, 2});
+    const auto whole = instruments::packed(DType::float32, {2, 3, 4}, values);
+    const auto part = instruments::cutOut(whole, {{1}, 1, 2, 2, 2});
     EXPECT_THAT(part.shape, ElementsAre(1, 2, 2));
-    EXPECT_THAT(valuesOf(part), ElementsAre(18, 19, 22, 23));
-    EXPECT_EQ(nonZeroIn(withZeros(whole, 0, 2, 0, 4)), 2 * 4);
+    EXPECT_THAT(instruments::valuesOf(part), ElementsAre(18, 19, 22, 23));
+    EXPECT_EQ(instruments::nonZeroIn(instruments::withZeros(whole, 0, 2, 0, 4)), 2 * 4);
 }
 
 } // namespace

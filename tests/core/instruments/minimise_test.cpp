@@ -22,7 +22,7 @@ using testing::waveSpecimen;
 std::vector<double> brokenByLargeOnes(std::vector<double> values, const MatrixShape& shape)
 {
     for (std::int64_t i = 0; i < shape.batch; ++i) {
-        const auto matrix = matrixOf(std::span(values), shape, static_cast<std::size_t>(i));
+        const auto matrix = instruments::matrixOf(std::span(values), shape, static_cast<std::size_t>(i));
         if (std::ranges::any_of(matrix, [](double value) { return value >= 50; })) {
             std::ranges::fill(matrix, std::nan(""));
         }
@@ -30,18 +30,19 @@ std::vector<double> brokenByLargeOnes(std::vector<double> values, const MatrixSh
     return values;
 }
 
-Specimen oneLargeOne(const Shape& shape, std::size_t at)
+instruments::Specimen oneLargeOne(const Shape& shape, std::size_t at)
 {
     const auto matrices = matrixShape(shape);
     auto values = testing::waves(matrices.batch * matrices.elements());
     values[at] = 60;
-    return specimenOf(packed(DType::float32, shape, values), 1e-7);
+    return instruments::specimenOf(instruments::packed(DType::float32, shape, values), 1e-7);
 }
 
-Result<MinimiseAnswer> minimised(Subject& subject, const Specimen& specimen, const MinimiseRequest& request = {})
+Result<instruments::MinimiseAnswer> minimised(instruments::Subject& subject, const instruments::Specimen& specimen,
+    const instruments::MinimiseRequest& request = {})
 {
-    Asker asker(subject, specimen, {});
-    return minimise(asker, request);
+    instruments::Asker asker(subject, specimen, {});
+    return instruments::minimise(asker, request);
 }
 
 TEST(Minimise, LeavesTheOneElementThatDoesIt)
@@ -51,7 +52,7 @@ TEST(Minimise, LeavesTheOneElementThatDoesIt)
     const auto answer = minimised(made, specimen);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_THAT(answer->batches, ElementsAre(1));
-    EXPECT_EQ(answer->symptom, (Symptom {Outcome::nan, true}));
+    EXPECT_EQ(answer->symptom, (instruments::Symptom {Outcome::nan, true}));
     EXPECT_EQ(answer->nonZeroAfter, 1);
     EXPECT_LE(answer->after[1] * answer->after[2], 8);
     EXPECT_LT(answer->after[1], answer->after[2]) << "a wide matrix stays one";
@@ -63,15 +64,16 @@ TEST(Minimise, AFaultThatComesNowAndThenIsTriedOftenEnough)
 {
     const auto specimen = oneLargeOne({1, 16, 24}, 7 * 24 + 5);
     int call = 0;
-    const auto device = makeEigenDevice(1);
+    const auto device = replay::makeEigenDevice(1);
     MadeSubject made([&](std::vector<double> values, const MatrixShape& shape) {
-        ReplayOptions options;
+        replay::ReplayOptions options;
         options.precision = Precision::fp32;
         options.keepOutput = true;
-        return ++call % 3 == 0 ? brokenByLargeOnes(std::move(values), shape)
-                               : replay(**findVariant("keller-jordan"), shape, values, *device, options)->outputs[0];
+        return ++call % 3 == 0
+            ? brokenByLargeOnes(std::move(values), shape)
+            : replay::replay(**replay::findVariant("keller-jordan"), shape, values, *device, options)->outputs[0];
     });
-    MinimiseRequest request;
+    instruments::MinimiseRequest request;
     request.calls = 3000;
     const auto answer = minimised(made, specimen, request);
     ASSERT_TRUE(answer) << sentence(answer.error());
@@ -86,25 +88,26 @@ TEST(Minimise, KeepsTheClassThatChoosesTheKernel)
 {
     const auto specimen = oneLargeOne({512, 1408}, 400 * 1408 + 1000);
     MadeSubject made(brokenByLargeOnes);
-    MinimiseRequest request;
+    instruments::MinimiseRequest request;
     request.calls = 40;
     const auto answer = minimised(made, specimen, request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_THAT(answer->after, ElementsAre(264, 352));
     EXPECT_TRUE(answer->exhausted);
-    EXPECT_EQ(describe(answer->dispatch), "more columns than rows, both sides multiples of 8, no side below 257");
+    EXPECT_EQ(instruments::describe(answer->dispatch),
+        "more columns than rows, both sides multiples of 8, no side below 257");
 }
 
 TEST(Minimise, ClassesFollowTheRulesOfTheKernels)
 {
-    EXPECT_TRUE(dispatchClass(512, 1408, false).has(264, 352));
-    EXPECT_FALSE(dispatchClass(512, 1408, false).has(256, 352));
-    EXPECT_FALSE(dispatchClass(512, 1408, false).has(264, 264));
-    EXPECT_FALSE(dispatchClass(512, 1408, false).has(264, 350));
-    EXPECT_FALSE(dispatchClass(512, 1408, false).has(352, 264));
-    EXPECT_TRUE(dispatchClass(512, 1408, true).has(3, 5));
-    EXPECT_TRUE(dispatchClass(300, 300, false).has(260, 260));
-    EXPECT_FALSE(dispatchClass(300, 300, false).has(260, 300));
+    EXPECT_TRUE(instruments::dispatchClass(512, 1408, false).has(264, 352));
+    EXPECT_FALSE(instruments::dispatchClass(512, 1408, false).has(256, 352));
+    EXPECT_FALSE(instruments::dispatchClass(512, 1408, false).has(264, 264));
+    EXPECT_FALSE(instruments::dispatchClass(512, 1408, false).has(264, 350));
+    EXPECT_FALSE(instruments::dispatchClass(512, 1408, false).has(352, 264));
+    EXPECT_TRUE(instruments::dispatchClass(512, 1408, true).has(3, 5));
+    EXPECT_TRUE(instruments::dispatchClass(300, 300, false).has(260, 260));
+    EXPECT_FALSE(instruments::dispatchClass(300, 300, false).has(260, 300));
 }
 
 TEST(Minimise, WithoutASymptomThereIsNothingToKeep)
@@ -122,29 +125,29 @@ TEST(Minimise, OfAReplayTheOutcomeStays)
     const auto answer = minimised(*cell, specimen);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_EQ(answer->symptom.outcome, Outcome::zero);
-    Specimen small = specimenOf(answer->input, answer->epsilon);
-    Asker asker(*cell, small, {});
+    instruments::Specimen small = instruments::specimenOf(answer->input, answer->epsilon);
+    instruments::Asker asker(*cell, small, {});
     EXPECT_EQ(asker.ask()->worst, Outcome::zero);
     EXPECT_LT(answer->nonZeroAfter, 16 * 28);
 }
 
 TEST(Minimise, WritesACaptureButNeverOverTheOriginal)
 {
-    const auto folder = PrivateFolder::make();
+    const auto folder = platform::PrivateFolder::make();
     ASSERT_TRUE(folder);
     const auto original = (folder->path() / "a.pt").string();
     const auto link = (folder->path() / "link.pt").string();
     const auto out = (folder->path() / "small.pt").string();
-    MinimiseAnswer answer;
-    answer.input = packed(DType::bfloat16, {1, 2, 3}, testing::waves(6));
-    answer.output = packed(DType::float32, {1, 2, 3}, testing::waves(6));
+    instruments::MinimiseAnswer answer;
+    answer.input = instruments::packed(DType::bfloat16, {1, 2, 3}, testing::waves(6));
+    answer.output = instruments::packed(DType::float32, {1, 2, 3}, testing::waves(6));
     answer.epsilon = 1e-8;
-    ASSERT_TRUE(writeMinimised(answer, original, (folder->path() / "other.pt").string()));
+    ASSERT_TRUE(instruments::writeMinimised(answer, original, (folder->path() / "other.pt").string()));
     std::filesystem::create_symlink(original, link);
-    EXPECT_THAT(writeMinimised(answer, link, original).error().what, HasSubstr("never written over"));
-    EXPECT_THAT(writeMinimised(answer, original, original).error().what, HasSubstr("never written over"));
-    ASSERT_TRUE(writeMinimised(answer, out, original));
-    const auto read = openSpecimen(out, std::nullopt);
+    EXPECT_THAT(instruments::writeMinimised(answer, link, original).error().what, HasSubstr("never written over"));
+    EXPECT_THAT(instruments::writeMinimised(answer, original, original).error().what, HasSubstr("never written over"));
+    ASSERT_TRUE(instruments::writeMinimised(answer, out, original));
+    const auto read = instruments::openSpecimen(out, std::nullopt);
     ASSERT_TRUE(read) << sentence(read.error());
     EXPECT_EQ(read->epsilon, 1e-8);
     EXPECT_EQ(read->input.bytes, answer.input.bytes);

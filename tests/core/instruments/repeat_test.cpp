@@ -16,8 +16,8 @@ TEST(Repeat, ACellGivesTheSameBitsAndSaysWhatThatIsWorth)
 {
     const auto cell = cellOf("gns-gram", Precision::fp16);
     const auto specimen = waveSpecimen({6, 10});
-    Asker asker(*cell, specimen, {});
-    const auto answer = repeatBitwise(asker, 30);
+    instruments::Asker asker(*cell, specimen, {});
+    const auto answer = instruments::repeatBitwise(asker, 30);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 30);
     EXPECT_EQ(answer->count.differ, 0);
@@ -36,8 +36,8 @@ TEST(Repeat, OneBitInOneCallIsCounted)
         return values;
     });
     const auto specimen = waveSpecimen({6, 10});
-    Asker asker(made, specimen, {});
-    const auto answer = repeatBitwise(asker, 20);
+    instruments::Asker asker(made, specimen, {});
+    const auto answer = instruments::repeatBitwise(asker, 20);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.differ, 1);
     EXPECT_EQ(answer->count.distinct, 2);
@@ -47,20 +47,20 @@ TEST(Repeat, OneBitInOneCallIsCounted)
 
 TEST(Repeat, WhatFailsEveryTimeIsReproduced)
 {
-    RepeatCount count;
+    instruments::RepeatCount count;
     count.calls = 20;
     count.nonFinite = 20;
-    EXPECT_EQ(repeatSentence(count),
+    EXPECT_EQ(instruments::repeatSentence(count),
         "each of 20 calls gave the same bits, and none of them finite: it fails on this input every time");
     count.nonFinite = 0;
-    EXPECT_THAT(repeatSentence(count), HasSubstr("not reproduced in this setting"));
+    EXPECT_THAT(instruments::repeatSentence(count), HasSubstr("not reproduced in this setting"));
 }
 
 TEST(Repeat, CallsWithoutAnOutputAreNeitherSameNorOther)
 {
-    Burst burst;
+    instruments::Burst burst;
     burst.calls = {{"a", true}, {"", false}, {"b", false}, {"a", true}};
-    const auto count = countRepeats(burst, "a");
+    const auto count = instruments::countRepeats(burst, "a");
     EXPECT_EQ(count.calls, 3);
     EXPECT_EQ(count.failed, 1);
     EXPECT_EQ(count.differ, 1);
@@ -78,8 +78,8 @@ TEST(Repeat, StopsWhenItIsCancelled)
             job.cancel.cancel();
         }
     };
-    Asker asker(*cell, specimen, job);
-    const auto answer = repeatBitwise(asker, 1000);
+    instruments::Asker asker(*cell, specimen, job);
+    const auto answer = instruments::repeatBitwise(asker, 1000);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().kind, ErrorKind::cancelled);
 }
@@ -88,11 +88,11 @@ TEST(Storm, ACellIsRefused)
 {
     const auto cell = cellOf("gns-gram", Precision::fp16);
     const auto specimen = waveSpecimen({6, 10});
-    Asker asker(*cell, specimen, {});
-    const auto answer = storm(asker, {}, {});
+    instruments::Asker asker(*cell, specimen, {});
+    const auto answer = instruments::storm(asker, {}, {});
     ASSERT_FALSE(answer);
     EXPECT_THAT(answer.error().what, HasSubstr("would test Nanscope, not your kernel"));
-    EXPECT_THAT(checkInput(asker).error().what, HasSubstr("would test Nanscope, not your kernel"));
+    EXPECT_THAT(instruments::checkInput(asker).error().what, HasSubstr("would test Nanscope, not your kernel"));
 }
 
 } // namespace

@@ -24,28 +24,28 @@ inline std::vector<double> waves(std::int64_t count)
     return values;
 }
 
-inline Specimen waveSpecimen(const Shape& shape, DType dtype = DType::float32, double scale = 1)
+inline instruments::Specimen waveSpecimen(const Shape& shape, DType dtype = DType::float32, double scale = 1)
 {
     const auto matrices = matrixShape(shape);
     auto values = waves(matrices.batch * matrices.elements());
     for (auto& value : values) {
         value *= scale;
     }
-    return specimenOf(packed(dtype, shape, values), 1e-7);
+    return instruments::specimenOf(instruments::packed(dtype, shape, values), 1e-7);
 }
 
-inline std::unique_ptr<CellSubject> cellOf(const std::string& variant, Precision precision)
+inline std::unique_ptr<instruments::CellSubject> cellOf(const std::string& variant, Precision precision)
 {
-    CellChoice choice;
+    instruments::CellChoice choice;
     choice.variant = variant;
     choice.precision = precision;
-    auto cell = CellSubject::make(choice, makeCoreDevice);
+    auto cell = instruments::CellSubject::make(choice, replay::makeCoreDevice);
     EXPECT_TRUE(cell) << sentence(cell.error());
     return cell ? std::move(*cell) : nullptr;
 }
 
 /// A function of values, as if it were somebody's kernel.
-class MadeSubject : public Subject
+class MadeSubject : public instruments::Subject
 {
 public:
     using Function = std::function<std::vector<double>(std::vector<double>, const MatrixShape&)>;
@@ -53,28 +53,30 @@ public:
         : m_function(std::move(function))
     { }
 
-    SubjectFacts facts() const override
+    instruments::SubjectFacts facts() const override
     {
-        SubjectFacts facts;
+        instruments::SubjectFacts facts;
         facts.own = true;
         facts.name = "python:made:up";
-        facts.outputRange = anyOutputRange();
+        facts.outputRange = instruments::anyOutputRange();
         return facts;
     }
-    Result<Reply> call(const Question& question, const CancelToken&) override
+    Result<instruments::Reply> call(const instruments::Question& question, const CancelToken&) override
     {
         ++calls;
-        Reply reply;
+        instruments::Reply reply;
         const auto shape = question.input.matrices();
-        reply.output = packed(DType::float64, question.input.shape, m_function(valuesOf(question.input), shape));
+        reply.output = instruments::packed(
+            DType::float64, question.input.shape, m_function(instruments::valuesOf(question.input), shape));
         return reply;
     }
-    Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override
+    Result<instruments::Burst> burst(
+        const instruments::Question& question, const instruments::BurstOptions& options, const JobContext& job) override
     {
-        Burst burst;
+        instruments::Burst burst;
         for (int i = 0; i < options.calls; ++i) {
             const auto reply = call(question, job.cancel);
-            burst.calls.push_back({hashOf(*reply->output), true});
+            burst.calls.push_back({instruments::hashOf(*reply->output), true});
         }
         return burst;
     }

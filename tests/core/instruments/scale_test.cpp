@@ -15,26 +15,27 @@ using testing::cellOf;
 using testing::MadeSubject;
 using testing::waveSpecimen;
 
-ScaleAnswer edgesOf(Subject& subject, const Specimen& specimen, const ScaleRequest& request = {})
+instruments::ScaleAnswer edgesOf(
+    instruments::Subject& subject, const instruments::Specimen& specimen, const instruments::ScaleRequest& request = {})
 {
-    Asker asker(subject, specimen, {});
-    auto answer = bisectScale(asker, request);
+    instruments::Asker asker(subject, specimen, {});
+    auto answer = instruments::bisectScale(asker, request);
     EXPECT_TRUE(answer) << sentence(answer.error());
-    return answer.value_or(ScaleAnswer {});
+    return answer.value_or(instruments::ScaleAnswer {});
 }
 
-const ScaleEdge* edge(const ScaleAnswer& answer, Outcome inside, Outcome outside, bool up)
+const instruments::ScaleEdge* edge(const instruments::ScaleAnswer& answer, Outcome inside, Outcome outside, bool up)
 {
-    const auto found = std::ranges::find_if(
-        answer.edges, [&](const ScaleEdge& e) { return e.inside == inside && e.outside == outside && e.up == up; });
+    const auto found = std::ranges::find_if(answer.edges,
+        [&](const instruments::ScaleEdge& e) { return e.inside == inside && e.outside == outside && e.up == up; });
     return found == answer.edges.end() ? nullptr : &*found;
 }
 
-double castNorm(const Specimen& specimen, double scale)
+double castNorm(const instruments::Specimen& specimen, double scale)
 {
     double sum = 0;
     for (const double value : specimen.values) {
-        const double rounded = roundTo(Precision::fp16, value * scale);
+        const double rounded = replay::roundTo(Precision::fp16, value * scale);
         sum += rounded * rounded;
     }
     return std::sqrt(sum);
@@ -78,31 +79,32 @@ TEST(Scale, AnEdgeIsNamedAfterTheFormatThatEndsThere)
 {
     const auto specimen = waveSpecimen({12, 20});
     const auto half = edgesOf(*cellOf("dion-ns5", Precision::fp16), specimen);
-    EXPECT_EQ(closedFormOf(*edge(half, Outcome::finite, Outcome::zero, true), 1e-7), "the norm rounds to Inf in fp16");
-    EXPECT_EQ(closedFormOf(*edge(half, Outcome::zero, Outcome::nan, true), 1e-7),
+    EXPECT_EQ(instruments::closedFormOf(*edge(half, Outcome::finite, Outcome::zero, true), 1e-7),
+        "the norm rounds to Inf in fp16");
+    EXPECT_EQ(instruments::closedFormOf(*edge(half, Outcome::zero, Outcome::nan, true), 1e-7),
         "the largest element rounds to Inf in fp16");
     const auto single = edgesOf(*cellOf("torch-muon", Precision::fp32), specimen);
-    EXPECT_EQ(closedFormOf(*edge(single, Outcome::finite, Outcome::zero, true), 1e-7),
+    EXPECT_EQ(instruments::closedFormOf(*edge(single, Outcome::finite, Outcome::zero, true), 1e-7),
         "the square of the norm overflows fp32");
-    EXPECT_EQ(closedFormOf(*edge(single, Outcome::finite, Outcome::degenerate, false), 1e-7), "");
+    EXPECT_EQ(instruments::closedFormOf(*edge(single, Outcome::finite, Outcome::degenerate, false), 1e-7), "");
 }
 
 TEST(Scale, AnEdgeIsNotNamedAfterAFormatThatEndsNearby)
 {
-    ScaleEdge edge;
+    instruments::ScaleEdge edge;
     edge.lastInside = 2;
     edge.firstOutside = 2 * (1 + 1e-6);
     edge.frobenius = 65520 * 1.003;
-    EXPECT_EQ(closedFormOf(edge, {}), "");
+    EXPECT_EQ(instruments::closedFormOf(edge, {}), "");
     edge.frobenius = 65520 * 1.0005;
-    EXPECT_EQ(closedFormOf(edge, {}), "the norm rounds to Inf in fp16");
+    EXPECT_EQ(instruments::closedFormOf(edge, {}), "the norm rounds to Inf in fp16");
     edge.firstOutside = 2.1;
-    EXPECT_EQ(closedFormOf(edge, {}), "") << "known to no better than 5 %";
+    EXPECT_EQ(instruments::closedFormOf(edge, {}), "") << "known to no better than 5 %";
     edge.firstOutside = 2 * (1 + 1e-6);
     edge.frobenius = 1;
     edge.absmax = 0x1p-25 * 1e-8;
-    EXPECT_EQ(closedFormOf(edge, 1e-8), "the largest element over epsilon rounds to zero in fp16");
-    EXPECT_EQ(closedFormOf(edge, {}), "");
+    EXPECT_EQ(instruments::closedFormOf(edge, 1e-8), "the largest element over epsilon rounds to zero in fp16");
+    EXPECT_EQ(instruments::closedFormOf(edge, {}), "");
 }
 
 TEST(Scale, AnEdgeWithoutAClosedFormIsFoundWithinItsCalls)
@@ -113,10 +115,10 @@ TEST(Scale, AnEdgeWithoutAClosedFormIsFoundWithinItsCalls)
         return values;
     });
     const auto specimen = waveSpecimen({4, 6});
-    Asker asker(made, specimen, {});
-    ScaleRequest request;
+    instruments::Asker asker(made, specimen, {});
+    instruments::ScaleRequest request;
     request.roundedTo = DType::float32;
-    const auto answer = bisectScale(asker, request);
+    const auto answer = instruments::bisectScale(asker, request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     ASSERT_EQ(answer->edges.size(), 1);
     const auto& found = answer->edges.front();
@@ -130,9 +132,10 @@ TEST(Scale, AnEdgeWithoutAClosedFormIsFoundWithinItsCalls)
 TEST(Scale, AMatrixOfZerosHasNoScale)
 {
     const auto cell = cellOf("torch-muon", Precision::bf16);
-    const auto specimen = specimenOf(packed(DType::float32, {2, 3}, std::vector<double>(6, 0.0)), 1e-7);
-    Asker asker(*cell, specimen, {});
-    const auto answer = bisectScale(asker, {});
+    const auto specimen =
+        instruments::specimenOf(instruments::packed(DType::float32, {2, 3}, std::vector<double>(6, 0.0)), 1e-7);
+    instruments::Asker asker(*cell, specimen, {});
+    const auto answer = instruments::bisectScale(asker, {});
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().what, "matrix 0 is all zero: there is no scale to change");
 }
@@ -141,7 +144,7 @@ TEST(Scale, TheFirstSoundMatrixOfABatchIsWatched)
 {
     auto values = testing::waves(2 * 12);
     std::fill_n(values.begin(), 12, 0.0);
-    const auto specimen = specimenOf(packed(DType::float32, {2, 3, 4}, values), 1e-7);
+    const auto specimen = instruments::specimenOf(instruments::packed(DType::float32, {2, 3, 4}, values), 1e-7);
     const auto cell = cellOf("torch-muon", Precision::bf16);
     EXPECT_EQ(edgesOf(*cell, specimen).batch, 1);
 }
@@ -150,11 +153,11 @@ TEST(Epsilon, OnesThatRoundToZeroInTheFormatAreNamed)
 {
     const auto cell = cellOf("dion-ns5", Precision::fp16);
     auto specimen = waveSpecimen({6, 10});
-    Asker asker(*cell, specimen, {});
-    const auto request = epsilonOf(*cell, specimen);
+    instruments::Asker asker(*cell, specimen, {});
+    const auto request = instruments::epsilonOf(*cell, specimen);
     ASSERT_TRUE(request);
     EXPECT_EQ(request->format, Precision::fp16);
-    const auto answer = varyEpsilon(asker, *request);
+    const auto answer = instruments::varyEpsilon(asker, *request);
     ASSERT_TRUE(answer);
     ASSERT_EQ(answer->lines.size(), 8);
     for (const auto& line : answer->lines) {
@@ -169,8 +172,8 @@ TEST(Epsilon, ATinyInputIsDividedByEpsilonAloneOrByZero)
 {
     const auto cell = cellOf("torch-muon", Precision::fp32);
     const auto specimen = waveSpecimen({6, 10}, DType::float32, 1e-9);
-    Asker asker(*cell, specimen, {});
-    const auto answer = varyEpsilon(asker, *epsilonOf(*cell, specimen));
+    instruments::Asker asker(*cell, specimen, {});
+    const auto answer = instruments::varyEpsilon(asker, *instruments::epsilonOf(*cell, specimen));
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->lines.front().outcome, Outcome::finite);
     EXPECT_EQ(answer->lines.back().outcome, Outcome::degenerate);

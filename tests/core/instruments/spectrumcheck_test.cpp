@@ -16,24 +16,26 @@ using ::testing::HasSubstr;
 using testing::MadeSubject;
 using testing::waveSpecimen;
 
-SpectrumAnswer checked(Subject& subject, CellSubject* reference, const Specimen& specimen)
+instruments::SpectrumAnswer checked(
+    instruments::Subject& subject, instruments::CellSubject* reference, const instruments::Specimen& specimen)
 {
-    Asker asker(subject, specimen, {});
-    auto answer = checkSpectrum(asker, reference);
+    instruments::Asker asker(subject, specimen, {});
+    auto answer = instruments::checkSpectrum(asker, reference);
     EXPECT_TRUE(answer) << sentence(answer.error());
-    return answer.value_or(SpectrumAnswer {});
+    return answer.value_or(instruments::SpectrumAnswer {});
 }
 
-std::ptrdiff_t flagged(const SpectrumStage& stage)
+std::ptrdiff_t flagged(const instruments::SpectrumStage& stage)
 {
-    return std::ranges::count_if(stage.lines, &SpectrumLine::flagged);
+    return std::ranges::count_if(stage.lines, &instruments::SpectrumLine::flagged);
 }
 
-MadeSubject replayOf(CellSubject& cell, const std::function<void(std::vector<double>&, const MatrixShape&)>& spoil)
+MadeSubject replayOf(
+    instruments::CellSubject& cell, const std::function<void(std::vector<double>&, const MatrixShape&)>& spoil)
 {
     return MadeSubject([&cell, spoil](const std::vector<double>& values, const MatrixShape& shape) {
-        const auto input = packed(DType::float64, {shape.rows, shape.cols}, values);
-        auto output = valuesOf(*cell.call({input, 1e-7}, {})->output);
+        const auto input = instruments::packed(DType::float64, {shape.rows, shape.cols}, values);
+        auto output = instruments::valuesOf(*cell.call({input, 1e-7}, {})->output);
         spoil(output, shape);
         return output;
     });
@@ -45,11 +47,11 @@ TEST(Singular, TripletsOfADiagonalAreItsElements)
     matrix[0] = 2;
     matrix[6] = 5e-30;
     matrix[12] = -7;
-    const auto triplets = singularTriplets(matrix, 3, 5, 1024);
+    const auto triplets = instruments::singularTriplets(matrix, 3, 5, 1024);
     ASSERT_EQ(triplets.sigma.size(), 3);
     EXPECT_DOUBLE_EQ(triplets.sigma[0], 7);
     EXPECT_DOUBLE_EQ(triplets.sigma[1], 2);
-    const auto back = along(triplets, matrix);
+    const auto back = instruments::along(triplets, matrix);
     EXPECT_NEAR(back[0], 7, 1e-12);
     EXPECT_NEAR(back[1], 2, 1e-12);
 }
@@ -112,8 +114,8 @@ TEST(Spectrum, WithoutAVariantNothingIsExpected)
     EXPECT_EQ(answer.stages[0].lines[0].expected, std::nullopt);
     EXPECT_NEAR(answer.stages[0].lines[0].found, answer.stages[0].lines[0].sigma, 1e-9);
     EXPECT_THAT(answer.sentence, HasSubstr("nobody said which variant"));
-    Asker asker(made, specimen, {});
-    const auto text = measureText(Instrument::spectrum, asker, answer);
+    instruments::Asker asker(made, specimen, {});
+    const auto text = instruments::measureText(instruments::Instrument::spectrum, asker, answer);
     EXPECT_THAT(text, HasSubstr("  output:\n"));
     EXPECT_THAT(text, ::testing::Not(HasSubstr("step 0")));
 }

@@ -15,32 +15,32 @@ namespace nanscope {
 namespace {
 
 using namespace std::chrono_literals;
-using Got = ChildProcess::Got;
+using Got = platform::ChildProcess::Got;
 using testing::HasSubstr;
 
 /// Long enough that only a fault reaches it.
-ChildProcess::Clock::time_point later()
+platform::ChildProcess::Clock::time_point later()
 {
-    return ChildProcess::Clock::now() + 60s;
+    return platform::ChildProcess::Clock::now() + 60s;
 }
 
-ChildProcess shell(const std::string& script, std::vector<std::pair<std::string, std::string>> variables = {})
+platform::ChildProcess shell(const std::string& script, std::vector<std::pair<std::string, std::string>> variables = {})
 {
-    auto child = ChildProcess::start({"/bin/sh", {"-c", script}, std::move(variables)});
+    auto child = platform::ChildProcess::start({"/bin/sh", {"-c", script}, std::move(variables)});
     if (!child) {
         throw std::runtime_error(sentence(child.error()));
     }
     return std::move(*child);
 }
 
-std::string readOne(ChildProcess& child)
+std::string readOne(platform::ChildProcess& child)
 {
     std::string line;
     const auto got = child.readLine(line, later());
     return got && *got == Got::line ? line : "(no line)";
 }
 
-bool ended(ChildProcess& child)
+bool ended(platform::ChildProcess& child)
 {
     std::string line;
     const auto got = child.readLine(line, later());
@@ -80,8 +80,8 @@ TEST(ChildProcess, AnswersLineByLine)
 
 TEST(ChildProcess, PassesWordsAndVariablesUnchanged)
 {
-    auto child =
-        ChildProcess::start({"/bin/sh", {"-c", "printf '%s\\n' \"$1\" \"$GREETING\" \"$HOME\"", "x", "a 'b' $c"},
+    auto child = platform::ChildProcess::start(
+        {"/bin/sh", {"-c", "printf '%s\\n' \"$1\" \"$GREETING\" \"$HOME\"", "x", "a 'b' $c"},
             {{"GREETING", "two words"}, {"HOME", "elsewhere"}}});
     ASSERT_TRUE(child);
     EXPECT_EQ(readOne(*child), "a 'b' $c");
@@ -92,7 +92,7 @@ TEST(ChildProcess, PassesWordsAndVariablesUnchanged)
 
 TEST(ChildProcess, AVariableIsGivenOnce)
 {
-    auto child = ChildProcess::start({"/usr/bin/env", {}, {{"PATH", "elsewhere"}}});
+    auto child = platform::ChildProcess::start({"/usr/bin/env", {}, {{"PATH", "elsewhere"}}});
     ASSERT_TRUE(child);
     std::vector<std::string> found;
     for (auto line = readOne(*child); line != "(no line)"; line = readOne(*child)) {
@@ -159,7 +159,7 @@ TEST(ChildProcess, WritingToOneThatLeftFailsAndDoesNotEndThisProgram)
 TEST(ChildProcess, AProgramThatCannotBeStartedIsOneSentence)
 {
     for (const auto* path : {"/nonexistent/worker", "/etc/passwd", "/", ""}) {
-        const auto child = ChildProcess::start({path, {}, {}});
+        const auto child = platform::ChildProcess::start({path, {}, {}});
         ASSERT_FALSE(child) << path;
         EXPECT_THAT(sentence(child.error()), testing::StartsWith("The program cannot be started")) << path;
     }
@@ -170,7 +170,7 @@ TEST(ChildProcess, SilenceIsNothingAndNoEnd)
 {
     auto child = shell("read -r line; echo $line");
     std::string line;
-    const auto got = child.readLine(line, ChildProcess::Clock::now() + 5ms);
+    const auto got = child.readLine(line, platform::ChildProcess::Clock::now() + 5ms);
     ASSERT_TRUE(got);
     EXPECT_EQ(*got, Got::nothing);
     ASSERT_TRUE(child.writeLine("awake", later()));
@@ -196,7 +196,7 @@ TEST(ChildProcess, FloodsNeitherBlockNorFillTheMemory)
     }
     EXPECT_LE(child.errors().size(), 4000U);
     // It reads nothing, so its pipe is full after a while.
-    const auto written = child.writeLine(std::string(1 << 20, 'x'), ChildProcess::Clock::now() + 50ms);
+    const auto written = child.writeLine(std::string(1 << 20, 'x'), platform::ChildProcess::Clock::now() + 50ms);
     ASSERT_FALSE(written);
     EXPECT_THAT(written.error().what, HasSubstr("did not take its input"));
     EXPECT_EQ(child.kill(), "did not leave and was killed");
@@ -206,7 +206,7 @@ TEST(ChildProcess, ErrorsAloneDoNotHideThatNothingWasAnswered)
 {
     auto child = shell("while :; do echo complaint >&2; done");
     std::string line;
-    const auto got = child.readLine(line, ChildProcess::Clock::now() + 20ms);
+    const auto got = child.readLine(line, platform::ChildProcess::Clock::now() + 20ms);
     ASSERT_TRUE(got);
     EXPECT_EQ(*got, Got::nothing);
     child.kill();
@@ -229,7 +229,7 @@ TEST(ChildProcess, OneThatDoesNotLeaveIsKilledWithWhatItStarted)
         auto child = shell("trap '' TERM INT HUP; sleep 1000 & echo $!; wait; wait");
         started = static_cast<pid_t>(std::stol(readOne(child)));
         EXPECT_TRUE(runs(started));
-        EXPECT_EQ(child.end(ChildProcess::Clock::now() + 10ms), "did not leave and was killed");
+        EXPECT_EQ(child.end(platform::ChildProcess::Clock::now() + 10ms), "did not leave and was killed");
     }
     EXPECT_TRUE(noChildren());
     // The signal is on its way; the test's own time limit ends a wait in vain.

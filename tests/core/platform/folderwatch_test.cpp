@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-class FolderWatchTest : public testing::TestWithParam<FolderWatch::Means>
+class FolderWatchTest : public testing::TestWithParam<platform::FolderWatch::Means>
 {
 protected:
     FolderWatchTest() { fs::create_directories(m_folder / "ranks" / "0"); }
@@ -28,10 +28,10 @@ protected:
         std::ofstream(m_folder / path, std::ios::app) << text;
     }
 
-    FolderWatch watch() const { return std::move(*FolderWatch::open(m_folder, GetParam())); }
+    platform::FolderWatch watch() const { return std::move(*platform::FolderWatch::open(m_folder, GetParam())); }
 
     /// Waits for at most ten seconds.
-    static bool changes(FolderWatch& watch)
+    static bool changes(platform::FolderWatch& watch)
     {
         const auto end = Clock::now() + std::chrono::seconds(10);
         return watch.wait([end] { return Clock::now() > end; });
@@ -91,12 +91,13 @@ TEST_P(FolderWatchTest, AFileThatNeverRestsIsSeenToo)
     writer.join();
 }
 
-INSTANTIATE_TEST_SUITE_P(Means, FolderWatchTest, testing::Values(FolderWatch::Means::best, FolderWatch::Means::looking),
-    [](const auto& info) { return info.param == FolderWatch::Means::best ? "told" : "looking"; });
+INSTANTIATE_TEST_SUITE_P(Means, FolderWatchTest,
+    testing::Values(platform::FolderWatch::Means::best, platform::FolderWatch::Means::looking),
+    [](const auto& info) { return info.param == platform::FolderWatch::Means::best ? "told" : "looking"; });
 
 TEST(FolderWatchRefusal, NamesAFolderThatIsNotThere)
 {
-    const auto none = FolderWatch::open("/nowhere/at/all");
+    const auto none = platform::FolderWatch::open("/nowhere/at/all");
     ASSERT_FALSE(none);
     EXPECT_EQ(none.error().path, "/nowhere/at/all");
 }

@@ -24,9 +24,9 @@ using testing::StartsWith;
 
 constexpr std::size_t size = 100000;
 
-SharedBlock made(std::size_t bytes = size)
+platform::SharedBlock made(std::size_t bytes = size)
 {
-    auto block = SharedBlock::create(bytes);
+    auto block = platform::SharedBlock::create(bytes);
     if (!block) {
         throw std::runtime_error(sentence(block.error()));
     }
@@ -42,7 +42,7 @@ bool there(const std::string& name)
 
 std::string takeError(const std::string& name, std::size_t bytes)
 {
-    const auto view = SharedView::take(name, bytes);
+    const auto view = platform::SharedView::take(name, bytes);
     return view ? "it was taken" : sentence(view.error());
 }
 
@@ -90,7 +90,7 @@ private:
 TEST(SharedMemory, AnotherProcessReadsWhatWasWritten)
 {
     const Filler filler;
-    const auto view = SharedView::take(filler.name(), size);
+    const auto view = platform::SharedView::take(filler.name(), size);
     ASSERT_TRUE(view) << sentence(view.error());
     ASSERT_EQ(view->bytes().size(), size);
     EXPECT_TRUE(
@@ -99,13 +99,13 @@ TEST(SharedMemory, AnotherProcessReadsWhatWasWritten)
 
 TEST(SharedMemory, TheReaderRemovesTheNameAndKeepsTheContents)
 {
-    std::optional<SharedBlock> block = made();
+    std::optional<platform::SharedBlock> block = made();
     const auto name = block->name();
     block->bytes()[size - 1] = std::byte {7};
     block->close();
     EXPECT_TRUE(block->bytes().empty());
     EXPECT_FALSE(block->taken());
-    const auto view = SharedView::take(name, size);
+    const auto view = platform::SharedView::take(name, size);
     ASSERT_TRUE(view);
     EXPECT_FALSE(there(name));
     EXPECT_TRUE(block->taken());
@@ -147,8 +147,8 @@ TEST(SharedMemory, OtherNamesAreNotTouched)
     }
     const std::string other = "/nanscopetest-" + std::to_string(::getpid());
     ::close(::shm_open(other.c_str(), O_CREAT | O_RDWR, S_IRUSR | S_IWUSR));
-    removeSharedBlock(other);
-    removeAbandonedBlocks();
+    platform::removeSharedBlock(other);
+    platform::removeAbandonedBlocks();
     EXPECT_TRUE(there(other));
     ::shm_unlink(other.c_str());
 }
@@ -176,11 +176,11 @@ TEST(SharedMemory, NamesAreNotGuessable)
 
 TEST(SharedMemory, MoreThanTheSystemHasIsASentence)
 {
-    const auto block = SharedBlock::create(std::size_t {1} << 60);
+    const auto block = platform::SharedBlock::create(std::size_t {1} << 60);
     ASSERT_FALSE(block);
     EXPECT_EQ(block.error().kind, ErrorKind::io);
     EXPECT_FALSE(there(block.error().path));
-    EXPECT_FALSE(SharedBlock::create(0));
+    EXPECT_FALSE(platform::SharedBlock::create(0));
 }
 
 TEST(SharedMemory, BlocksOfAKilledProcessAreClearedAwayAndThoseInUseAreNot)
@@ -190,7 +190,7 @@ TEST(SharedMemory, BlocksOfAKilledProcessAreClearedAwayAndThoseInUseAreNot)
     Filler dead;
     EXPECT_TRUE(there(dead.name()));
     dead.kill();
-    removeAbandonedBlocks();
+    platform::removeAbandonedBlocks();
     EXPECT_FALSE(there(dead.name()));
     EXPECT_TRUE(there(living.name()));
     EXPECT_TRUE(there(ours.name()));
@@ -199,7 +199,7 @@ TEST(SharedMemory, BlocksOfAKilledProcessAreClearedAwayAndThoseInUseAreNot)
 TEST(SharedMemory, ABlockNobodyWantsIsRemovedByName)
 {
     const auto block = made();
-    removeSharedBlock(block.name());
+    platform::removeSharedBlock(block.name());
     EXPECT_FALSE(there(block.name()));
     EXPECT_TRUE(block.taken());
 }

@@ -10,17 +10,17 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-constexpr auto finite = Sight::finite;
-constexpr auto bad = Sight::nonFinite;
-constexpr auto unknown = Sight::unknown;
+constexpr auto finite = probe::Sight::finite;
+constexpr auto bad = probe::Sight::nonFinite;
+constexpr auto unknown = probe::Sight::unknown;
 
-constexpr Layout layouts[] = {
-    Layout::gathered, Layout::single, Layout::headSplit, Layout::matrixSharded, Layout::batchSharded};
+constexpr probe::Layout layouts[] = {probe::Layout::gathered, probe::Layout::single, probe::Layout::headSplit,
+    probe::Layout::matrixSharded, probe::Layout::batchSharded};
 
 /// Of ten rows each, the ones named are bad.
-NsOutput badAt(std::size_t begin, std::size_t end)
+probe::NsOutput badAt(std::size_t begin, std::size_t end)
 {
-    NsOutput output {bad, std::vector<bool>(10, false)};
+    probe::NsOutput output {bad, std::vector<bool>(10, false)};
     for (auto row = begin; row < end; ++row) {
         output.badRows[row] = true;
     }
@@ -29,113 +29,123 @@ NsOutput badAt(std::size_t begin, std::size_t end)
 
 TEST(Guard, GatheredStacksAreTheSameEverywhereSoALocalGuardAgrees)
 {
-    const std::vector<NsOutput> outputs {{bad}, {finite}, {finite}};
-    EXPECT_THAT(stacksOf(Layout::gathered, outputs), Each(bad));
-    EXPECT_THAT(decide(GuardScope::local, Layout::gathered, outputs), Each(Decision::skip));
+    const std::vector<probe::NsOutput> outputs {{bad}, {finite}, {finite}};
+    EXPECT_THAT(probe::stacksOf(probe::Layout::gathered, outputs), Each(bad));
+    EXPECT_THAT(probe::decide(probe::GuardScope::local, probe::Layout::gathered, outputs), Each(probe::Decision::skip));
 }
 
 TEST(Guard, OwnCopiesLeaveALocalGuardAlone)
 {
-    const std::vector<NsOutput> outputs {{finite}, {bad}};
-    for (const auto layout : {Layout::single, Layout::headSplit, Layout::batchSharded}) {
-        EXPECT_THAT(decide(GuardScope::local, layout, outputs), ElementsAre(Decision::apply, Decision::skip))
-            << name(layout);
+    const std::vector<probe::NsOutput> outputs {{finite}, {bad}};
+    for (const auto layout : {probe::Layout::single, probe::Layout::headSplit, probe::Layout::batchSharded}) {
+        EXPECT_THAT(probe::decide(probe::GuardScope::local, layout, outputs),
+            ElementsAre(probe::Decision::apply, probe::Decision::skip))
+            << probe::name(layout);
     }
 }
 
 TEST(Guard, WithoutAGroupTheGroupGuardIsALocalOne)
 {
-    const std::vector<NsOutput> outputs {{finite}, {bad}};
-    for (const auto layout : {Layout::headSplit, Layout::batchSharded}) {
-        EXPECT_FALSE(hasGroup(layout));
-        EXPECT_THAT(decide(GuardScope::group, layout, outputs), ElementsAre(Decision::apply, Decision::skip))
-            << name(layout);
+    const std::vector<probe::NsOutput> outputs {{finite}, {bad}};
+    for (const auto layout : {probe::Layout::headSplit, probe::Layout::batchSharded}) {
+        EXPECT_FALSE(probe::hasGroup(layout));
+        EXPECT_THAT(probe::decide(probe::GuardScope::group, layout, outputs),
+            ElementsAre(probe::Decision::apply, probe::Decision::skip))
+            << probe::name(layout);
     }
-    EXPECT_THAT(decide(GuardScope::group, Layout::single, outputs), Each(Decision::skip));
+    EXPECT_THAT(probe::decide(probe::GuardScope::group, probe::Layout::single, outputs), Each(probe::Decision::skip));
 }
 
 TEST(Guard, TheFullGroupAlwaysAgrees)
 {
-    const std::vector<NsOutput> outputs {{finite}, badAt(0, 1), {unknown}};
+    const std::vector<probe::NsOutput> outputs {{finite}, badAt(0, 1), {unknown}};
     for (const auto layout : layouts) {
-        EXPECT_THAT(decide(GuardScope::full, layout, outputs), Each(Decision::skip)) << name(layout);
+        EXPECT_THAT(probe::decide(probe::GuardScope::full, layout, outputs), Each(probe::Decision::skip))
+            << probe::name(layout);
     }
 }
 
 TEST(Guard, RowsGoBackToTheRanksThatHoldThem)
 {
-    const std::vector<NsOutput> inTheSecondHalf {{finite}, badAt(7, 8)};
-    EXPECT_THAT(stacksOf(Layout::matrixSharded, inTheSecondHalf), ElementsAre(finite, bad));
-    const std::vector<NsOutput> across {badAt(4, 6), {finite}};
-    EXPECT_THAT(stacksOf(Layout::matrixSharded, across), ElementsAre(bad, bad));
-    EXPECT_THAT(decide(GuardScope::local, Layout::matrixSharded, inTheSecondHalf),
-        ElementsAre(Decision::apply, Decision::skip));
-    EXPECT_THAT(decide(GuardScope::group, Layout::matrixSharded, inTheSecondHalf), Each(Decision::skip));
+    const std::vector<probe::NsOutput> inTheSecondHalf {{finite}, badAt(7, 8)};
+    EXPECT_THAT(probe::stacksOf(probe::Layout::matrixSharded, inTheSecondHalf), ElementsAre(finite, bad));
+    const std::vector<probe::NsOutput> across {badAt(4, 6), {finite}};
+    EXPECT_THAT(probe::stacksOf(probe::Layout::matrixSharded, across), ElementsAre(bad, bad));
+    EXPECT_THAT(probe::decide(probe::GuardScope::local, probe::Layout::matrixSharded, inTheSecondHalf),
+        ElementsAre(probe::Decision::apply, probe::Decision::skip));
+    EXPECT_THAT(probe::decide(probe::GuardScope::group, probe::Layout::matrixSharded, inTheSecondHalf),
+        Each(probe::Decision::skip));
 }
 
 TEST(Guard, UnknownRowsOrRowsThatCannotBeDividedAreUnknown)
 {
-    EXPECT_THAT(stacksOf(Layout::matrixSharded, std::vector<NsOutput> {{bad}, {finite}}), Each(unknown));
     EXPECT_THAT(
-        stacksOf(Layout::matrixSharded, std::vector<NsOutput> {badAt(0, 10), {finite}, {finite}}), Each(unknown));
+        probe::stacksOf(probe::Layout::matrixSharded, std::vector<probe::NsOutput> {{bad}, {finite}}), Each(unknown));
+    EXPECT_THAT(
+        probe::stacksOf(probe::Layout::matrixSharded, std::vector<probe::NsOutput> {badAt(0, 10), {finite}, {finite}}),
+        Each(unknown));
 }
 
 TEST(Guard, WhatIsNotKnownOfOneRankIsKnownOfNoneThatAskIt)
 {
-    const std::vector<NsOutput> outputs {{finite}, {unknown}};
-    EXPECT_THAT(decide(GuardScope::full, Layout::headSplit, outputs), Each(Decision::unknown));
-    EXPECT_THAT(decide(GuardScope::local, Layout::headSplit, outputs), ElementsAre(Decision::apply, Decision::unknown));
-    EXPECT_THAT(stacksOf(Layout::gathered, outputs), Each(unknown));
+    const std::vector<probe::NsOutput> outputs {{finite}, {unknown}};
+    EXPECT_THAT(
+        probe::decide(probe::GuardScope::full, probe::Layout::headSplit, outputs), Each(probe::Decision::unknown));
+    EXPECT_THAT(probe::decide(probe::GuardScope::local, probe::Layout::headSplit, outputs),
+        ElementsAre(probe::Decision::apply, probe::Decision::unknown));
+    EXPECT_THAT(probe::stacksOf(probe::Layout::gathered, outputs), Each(unknown));
 }
 
 TEST(Guard, NothingBadIsNoReasonToSkip)
 {
     for (const auto layout : layouts) {
-        for (const auto scope : {GuardScope::local, GuardScope::group, GuardScope::full}) {
-            EXPECT_THAT(decide(scope, layout, std::vector<NsOutput> {{finite}, {finite}}), Each(Decision::apply));
+        for (const auto scope : {probe::GuardScope::local, probe::GuardScope::group, probe::GuardScope::full}) {
+            EXPECT_THAT(probe::decide(scope, layout, std::vector<probe::NsOutput> {{finite}, {finite}}),
+                Each(probe::Decision::apply));
         }
     }
 }
 
 TEST(Guard, AgreementSeesASplitWhateverElseIsUnknown)
 {
-    using enum Decision;
-    EXPECT_EQ(agreementOf(std::vector {skip, skip}), Agreement::allSkip);
-    EXPECT_EQ(agreementOf(std::vector {apply, apply}), Agreement::allApply);
-    EXPECT_EQ(agreementOf(std::vector {skip, Decision::unknown, apply}), Agreement::split);
-    EXPECT_EQ(agreementOf(std::vector {skip, Decision::unknown}), Agreement::unknown);
-    EXPECT_EQ(agreementOf(std::vector {apply, Decision::unknown}), Agreement::unknown);
+    using enum probe::Decision;
+    EXPECT_EQ(probe::agreementOf(std::vector {skip, skip}), probe::Agreement::allSkip);
+    EXPECT_EQ(probe::agreementOf(std::vector {apply, apply}), probe::Agreement::allApply);
+    EXPECT_EQ(probe::agreementOf(std::vector {skip, probe::Decision::unknown, apply}), probe::Agreement::split);
+    EXPECT_EQ(probe::agreementOf(std::vector {skip, probe::Decision::unknown}), probe::Agreement::unknown);
+    EXPECT_EQ(probe::agreementOf(std::vector {apply, probe::Decision::unknown}), probe::Agreement::unknown);
 }
 
 TEST(Guard, ASkipComesTooLateForTheMomentum)
 {
-    const auto skipped = changedBy(Decision::skip);
+    const auto skipped = probe::changedBy(probe::Decision::skip);
     ASSERT_TRUE(skipped);
     EXPECT_TRUE(skipped->momentum);
     EXPECT_FALSE(skipped->variance);
     EXPECT_FALSE(skipped->parameter);
-    const auto applied = changedBy(Decision::apply);
+    const auto applied = probe::changedBy(probe::Decision::apply);
     ASSERT_TRUE(applied);
     EXPECT_TRUE(applied->momentum && applied->variance && applied->parameter);
-    EXPECT_FALSE(changedBy(Decision::unknown));
+    EXPECT_FALSE(probe::changedBy(probe::Decision::unknown));
 }
 
 TEST(Guard, OnlyShardedTensorsCanTear)
 {
-    EXPECT_TRUE(replicated(Layout::gathered) && replicated(Layout::single) && replicated(Layout::headSplit));
-    EXPECT_FALSE(replicated(Layout::matrixSharded) || replicated(Layout::batchSharded));
+    EXPECT_TRUE(probe::replicated(probe::Layout::gathered) && probe::replicated(probe::Layout::single)
+        && probe::replicated(probe::Layout::headSplit));
+    EXPECT_FALSE(probe::replicated(probe::Layout::matrixSharded) || probe::replicated(probe::Layout::batchSharded));
 }
 
 TEST(Guard, NamesAreReadBack)
 {
     for (const auto layout : layouts) {
-        EXPECT_EQ(parseLayout(name(layout)), layout);
+        EXPECT_EQ(probe::parseLayout(probe::name(layout)), layout);
     }
-    for (const auto scope : {GuardScope::local, GuardScope::group, GuardScope::full}) {
-        EXPECT_EQ(parseGuardScope(name(scope)), scope);
+    for (const auto scope : {probe::GuardScope::local, probe::GuardScope::group, probe::GuardScope::full}) {
+        EXPECT_EQ(probe::parseGuardScope(probe::name(scope)), scope);
     }
-    EXPECT_FALSE(parseLayout("ddp"));
-    EXPECT_FALSE(parseGuardScope(""));
+    EXPECT_FALSE(probe::parseLayout("ddp"));
+    EXPECT_FALSE(probe::parseGuardScope(""));
 }
 
 } // namespace

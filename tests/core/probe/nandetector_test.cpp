@@ -19,7 +19,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 TEST(NanDetector, StartsWithNoGoodLossAtAll)
 {
-    const NanDetector detector;
+    const probe::NanDetector detector;
     EXPECT_EQ(detector.state().consecutive, 0);
     EXPECT_EQ(detector.state().total, 0);
     EXPECT_EQ(detector.state().lastGoodLoss, inf);
@@ -32,7 +32,7 @@ TEST(NanDetector, StartsWithNoGoodLossAtAll)
 
 TEST(NanDetector, AFiniteLossIsRememberedAndSaysNothing)
 {
-    NanDetector detector;
+    probe::NanDetector detector;
     const auto check = detector.checkLoss(6.4535, 36);
     EXPECT_TRUE(check.good);
     EXPECT_FALSE(check.raise);
@@ -43,7 +43,7 @@ TEST(NanDetector, AFiniteLossIsRememberedAndSaysNothing)
 
 TEST(NanDetector, NanAndBothInfinitiesCountAlike)
 {
-    NanDetector detector;
+    probe::NanDetector detector;
     for (const double bad : {nan, inf, -inf}) {
         EXPECT_FALSE(detector.checkLoss(bad, 1).good);
     }
@@ -52,7 +52,7 @@ TEST(NanDetector, NanAndBothInfinitiesCountAlike)
 
 TEST(NanDetector, SpeaksTheFormatThatToolsRead)
 {
-    NanDetector detector;
+    probe::NanDetector detector;
     detector.checkLoss(6.45349, 36);
     EXPECT_EQ(detector.checkLoss(nan, 37).message,
         "NaN/Inf loss at step 37 (consecutive=1, total=1, last_good_loss=6.4535 at step 36)");
@@ -62,14 +62,14 @@ TEST(NanDetector, SpeaksTheFormatThatToolsRead)
 
 TEST(NanDetector, ARunThatWasNeverGoodSaysInfAtStepZero)
 {
-    NanDetector detector;
+    probe::NanDetector detector;
     EXPECT_EQ(detector.checkLoss(nan, 0).message,
         "NaN/Inf loss at step 0 (consecutive=1, total=1, last_good_loss=inf at step 0)");
 }
 
 TEST(NanDetector, SkipAddsItsWordsToBothMessages)
 {
-    NanDetector detector({.action = NanAction::skip});
+    probe::NanDetector detector({.action = probe::NanAction::skip});
     EXPECT_EQ(detector.checkLoss(1, 7, true).message,
         "NaN/Inf detected on another rank at step 7 (consecutive=1, total=1) \xe2\x80\x94 skipping optimizer step");
     const auto check = detector.checkLoss(nan, 8);
@@ -81,7 +81,7 @@ TEST(NanDetector, SkipAddsItsWordsToBothMessages)
 
 TEST(NanDetector, RaiseSaysSoAndHasCountedBefore)
 {
-    NanDetector detector({.action = NanAction::raise, .maxConsecutive = 1});
+    probe::NanDetector detector({.action = probe::NanAction::raise, .maxConsecutive = 1});
     const auto check = detector.checkLoss(nan, 3);
     EXPECT_FALSE(check.good);
     EXPECT_TRUE(check.raise);
@@ -92,7 +92,7 @@ TEST(NanDetector, RaiseSaysSoAndHasCountedBefore)
 
 TEST(NanDetector, AnotherRanksNanCountsAndLeavesTheLastGoodStep)
 {
-    NanDetector detector;
+    probe::NanDetector detector;
     detector.checkLoss(2, 10);
     detector.checkLoss(2.5, 11, true);
     EXPECT_EQ(detector.state().consecutive, 1);
@@ -104,7 +104,7 @@ TEST(NanDetector, AnotherRanksNanCountsAndLeavesTheLastGoodStep)
 
 TEST(NanDetector, AGoodStepEndsTheRowButNotTheTotal)
 {
-    NanDetector detector({.maxConsecutive = 2});
+    probe::NanDetector detector({.maxConsecutive = 2});
     detector.checkLoss(nan, 1);
     EXPECT_FALSE(detector.shouldRollback());
     detector.checkLoss(nan, 2);
@@ -117,7 +117,7 @@ TEST(NanDetector, AGoodStepEndsTheRowButNotTheTotal)
 
 TEST(NanDetector, HistoryKeepsTheFirstStepsNotTheLast)
 {
-    NanDetector detector;
+    probe::NanDetector detector;
     for (int step = 0; step < 150; ++step) {
         detector.checkLoss(nan, step);
     }
@@ -128,7 +128,7 @@ TEST(NanDetector, HistoryKeepsTheFirstStepsNotTheLast)
 
 TEST(NanDetector, ResetForgetsEverything)
 {
-    NanDetector detector;
+    probe::NanDetector detector;
     detector.checkLoss(2, 10);
     detector.checkLoss(nan, 11);
     detector.reset();
@@ -139,8 +139,8 @@ TEST(NanDetector, ResetForgetsEverything)
 
 TEST(NanDetector, TheFirstBadGradientIsNamedAndCountsNothing)
 {
-    const NanDetector detector;
-    const GradientState gradients[] = {{"embed.weight", true}, {"blocks.3.mlp.fc2", false}, {"head", false}};
+    const probe::NanDetector detector;
+    const probe::GradientState gradients[] = {{"embed.weight", true}, {"blocks.3.mlp.fc2", false}, {"head", false}};
     const auto check = detector.checkGradients(gradients, 12);
     EXPECT_FALSE(check.good);
     EXPECT_EQ(check.message, "NaN/Inf gradient in blocks.3.mlp.fc2 at step 12");
@@ -150,29 +150,29 @@ TEST(NanDetector, TheFirstBadGradientIsNamedAndCountsNothing)
 
 TEST(NanDetector, GradientsMayBeAskedForOneByOne)
 {
-    const NanDetector detector({.action = NanAction::raise});
+    const probe::NanDetector detector({.action = probe::NanAction::raise});
     int asked = 0;
-    const auto next = [&]() -> std::optional<GradientState> { return GradientState {"w", ++asked < 3}; };
+    const auto next = [&]() -> std::optional<probe::GradientState> { return probe::GradientState {"w", ++asked < 3}; };
     const auto check = detector.checkGradients(next, 4);
     EXPECT_TRUE(check.raise);
     EXPECT_EQ(asked, 3) << "nothing is asked for behind the first bad one";
-    EXPECT_TRUE(detector.checkGradients([] { return std::optional<GradientState>(); }, 4).good);
+    EXPECT_TRUE(detector.checkGradients([] { return std::optional<probe::GradientState>(); }, 4).good);
 }
 
 TEST(NanFlag, IsSummedOverTheRanks)
 {
-    EXPECT_FALSE(anyRankFlagged(nanFlag(true) + nanFlag(true)));
-    EXPECT_TRUE(anyRankFlagged(nanFlag(true) + nanFlag(false)));
-    EXPECT_TRUE(anyRankFlagged(nanFlag(false) * 512));
-    EXPECT_TRUE(anyRankFlagged(std::nanf(""))) << "a broken exchange is no all-clear";
+    EXPECT_FALSE(probe::anyRankFlagged(probe::nanFlag(true) + probe::nanFlag(true)));
+    EXPECT_TRUE(probe::anyRankFlagged(probe::nanFlag(true) + probe::nanFlag(false)));
+    EXPECT_TRUE(probe::anyRankFlagged(probe::nanFlag(false) * 512));
+    EXPECT_TRUE(probe::anyRankFlagged(std::nanf(""))) << "a broken exchange is no all-clear";
 }
 
 TEST(NanAction, HasItsThreeNames)
 {
-    for (const auto action : {NanAction::warn, NanAction::skip, NanAction::raise}) {
-        EXPECT_EQ(parseNanAction(name(action)), action);
+    for (const auto action : {probe::NanAction::warn, probe::NanAction::skip, probe::NanAction::raise}) {
+        EXPECT_EQ(probe::parseNanAction(probe::name(action)), action);
     }
-    EXPECT_FALSE(parseNanAction("ignore"));
+    EXPECT_FALSE(probe::parseNanAction("ignore"));
 }
 
 } // namespace

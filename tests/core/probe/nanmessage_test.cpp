@@ -11,7 +11,7 @@ namespace {
 
 TEST(NanMessage, ALocalLineIsReadWhole)
 {
-    const auto said = parseNanMessage(
+    const auto said = probe::parseNanMessage(
         "[rank 0] WARNING  NaN/Inf loss at step 37 (consecutive=3, total=7, last_good_loss=6.4535 at step 34)");
     ASSERT_TRUE(said);
     EXPECT_EQ(said->step, 37);
@@ -24,7 +24,7 @@ TEST(NanMessage, ALocalLineIsReadWhole)
 
 TEST(NanMessage, TheRemoteFormHasNoLastGoodLoss)
 {
-    const auto said = parseNanMessage("NaN/Inf detected on another rank at step 253 (consecutive=3, total=7)");
+    const auto said = probe::parseNanMessage("NaN/Inf detected on another rank at step 253 (consecutive=3, total=7)");
     ASSERT_TRUE(said);
     EXPECT_TRUE(said->otherRank);
     EXPECT_EQ(said->step, 253);
@@ -34,7 +34,8 @@ TEST(NanMessage, TheRemoteFormHasNoLastGoodLoss)
 
 TEST(NanMessage, NeverGoodIsInfAtStepZero)
 {
-    const auto said = parseNanMessage("NaN/Inf loss at step 0 (consecutive=1, total=1, last_good_loss=inf at step 0)");
+    const auto said =
+        probe::parseNanMessage("NaN/Inf loss at step 0 (consecutive=1, total=1, last_good_loss=inf at step 0)");
     ASSERT_TRUE(said);
     EXPECT_TRUE(std::isinf(said->lastGoodLoss.value_or(0)));
     EXPECT_EQ(said->lastGoodStep, 0);
@@ -42,11 +43,11 @@ TEST(NanMessage, NeverGoodIsInfAtStepZero)
 
 TEST(NanMessage, WhatIsWrittenIsReadBack)
 {
-    for (const auto action : {NanAction::warn, NanAction::skip, NanAction::raise}) {
+    for (const auto action : {probe::NanAction::warn, probe::NanAction::skip, probe::NanAction::raise}) {
         for (const bool other : {false, true}) {
-            const NanMessage wanted {12, other, 2, 5, -0.25, 10};
-            const auto read = parseNanMessage("RuntimeError: " + textOf(wanted, action));
-            ASSERT_TRUE(read) << textOf(wanted, action);
+            const probe::NanMessage wanted {12, other, 2, 5, -0.25, 10};
+            const auto read = probe::parseNanMessage("RuntimeError: " + probe::textOf(wanted, action));
+            ASSERT_TRUE(read) << probe::textOf(wanted, action);
             EXPECT_EQ(read->step, 12);
             EXPECT_EQ(read->otherRank, other);
             EXPECT_EQ(read->consecutive, 2);
@@ -61,7 +62,7 @@ TEST(NanMessage, OtherLinesAreNone)
     for (const auto* line : {"", "NaN/Inf gradient in w at step 3", "NaN/Inf loss at step 3",
              "NaN/Inf loss at step 99999999999999999999 (consecutive=1, total=1)",
              "NaN/Inf loss at step 3 (consecutive=1, total=1", "Too many consecutive NaNs"}) {
-        EXPECT_FALSE(parseNanMessage(line)) << line;
+        EXPECT_FALSE(probe::parseNanMessage(line)) << line;
     }
 }
 

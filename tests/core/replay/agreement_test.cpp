@@ -16,19 +16,19 @@ namespace nanscope {
 namespace {
 
 /// A device that gave these hashes, each one word.
-DeviceHashes device(
+replay::DeviceHashes device(
     const std::string& name, const std::vector<std::uint64_t>& hashes, const std::string& model = "H200")
 {
-    DeviceHashes result {name, model, {}};
+    replay::DeviceHashes result {name, model, {}};
     for (const auto hash : hashes) {
         result.hashes.push_back({{7, hash}});
     }
     return result;
 }
 
-Replay finished(double value)
+replay::Replay finished(double value)
 {
-    Replay replay;
+    replay::Replay replay;
     replay.outputs = {{1, 2, value}};
     Scan scan;
     scan.count = 3;
@@ -40,7 +40,7 @@ Replay finished(double value)
 
 TEST(Agreement, EqualBitsAgree)
 {
-    const auto result = agreementOf({device("cuda:0", {5, 5}), device("cuda:1", {5, 5})});
+    const auto result = replay::agreementOf({device("cuda:0", {5, 5}), device("cuda:1", {5, 5})});
     EXPECT_EQ(result.agree, true);
     EXPECT_THAT(result.odd, IsEmpty());
     EXPECT_EQ(result.text, "2 devices of one model give the same bits");
@@ -48,8 +48,8 @@ TEST(Agreement, EqualBitsAgree)
 
 TEST(Agreement, AMajorityNamesTheOddOneOut)
 {
-    const auto result =
-        agreementOf({device("cuda:0", {5}), device("cuda:1", {6}), device("cuda:2", {5}), device("cuda:3", {5})});
+    const auto result = replay::agreementOf(
+        {device("cuda:0", {5}), device("cuda:1", {6}), device("cuda:2", {5}), device("cuda:3", {5})});
     EXPECT_EQ(result.agree, false);
     EXPECT_THAT(result.odd, ElementsAre("cuda:1"));
     EXPECT_THAT(result.text, HasSubstr("cuda:1 gives other bits than most of the same model"));
@@ -57,19 +57,19 @@ TEST(Agreement, AMajorityNamesTheOddOneOut)
 
 TEST(Agreement, OfTwoThatDifferNoneIsAccused)
 {
-    const auto two = agreementOf({device("cuda:0", {5}), device("cuda:1", {6})});
+    const auto two = replay::agreementOf({device("cuda:0", {5}), device("cuda:1", {6})});
     EXPECT_EQ(two.agree, false);
     EXPECT_THAT(two.odd, IsEmpty());
     EXPECT_THAT(two.text, HasSubstr("no majority says which is right"));
-    const auto four =
-        agreementOf({device("cuda:0", {5}), device("cuda:1", {5}), device("cuda:2", {6}), device("cuda:3", {6})});
+    const auto four = replay::agreementOf(
+        {device("cuda:0", {5}), device("cuda:1", {5}), device("cuda:2", {6}), device("cuda:3", {6})});
     EXPECT_THAT(four.odd, IsEmpty()) << "half is no majority";
 }
 
 TEST(Agreement, OneThatDiffersFromItselfIsNamedAndHasNoVote)
 {
     const auto result =
-        agreementOf({device("cuda:0", {5, 5, 5}), device("cuda:1", {5, 6, 5}), device("cuda:2", {5, 5, 5})});
+        replay::agreementOf({device("cuda:0", {5, 5, 5}), device("cuda:1", {5, 6, 5}), device("cuda:2", {5, 5, 5})});
     EXPECT_EQ(result.agree, false);
     EXPECT_THAT(result.odd, ElementsAre("cuda:1"));
     EXPECT_THAT(result.text, HasSubstr("cuda:1 does not give the same bits every time"));
@@ -77,28 +77,28 @@ TEST(Agreement, OneThatDiffersFromItselfIsNamedAndHasNoVote)
 
 TEST(Agreement, OtherModelsMayRoundOtherwise)
 {
-    const auto result = agreementOf({device("cuda:0", {5}, "H200"), device("cuda:1", {6}, "A100")});
+    const auto result = replay::agreementOf({device("cuda:0", {5}, "H200"), device("cuda:1", {6}, "A100")});
     EXPECT_EQ(result.agree, std::nullopt);
     EXPECT_THAT(result.odd, IsEmpty());
     EXPECT_THAT(result.text, HasSubstr("no two devices are of one model"));
-    EXPECT_EQ(agreementOf({device("cuda:0", {5})}).agree, std::nullopt);
-    EXPECT_THAT(agreementOf({}).text, HasSubstr("no device"));
+    EXPECT_EQ(replay::agreementOf({device("cuda:0", {5})}).agree, std::nullopt);
+    EXPECT_THAT(replay::agreementOf({}).text, HasSubstr("no device"));
 }
 
 TEST(Agreement, TheHashSeesBitsAndIntermediateCounts)
 {
-    const auto hash = hashOf(finished(3));
-    EXPECT_EQ(hash, hashOf(finished(3)));
+    const auto hash = replay::hashOf(finished(3));
+    EXPECT_EQ(hash, replay::hashOf(finished(3)));
     EXPECT_EQ(hash.hex().size(), 32U);
-    EXPECT_NE(hash, hashOf(finished(std::nextafter(3, 4))));
-    EXPECT_NE(hashOf(finished(0.0)), hashOf(finished(-0.0)));
-    EXPECT_EQ(hashOf(finished(std::nan("1"))), hashOf(finished(std::nan("2")))) << "NaN is NaN";
+    EXPECT_NE(hash, replay::hashOf(finished(std::nextafter(3, 4))));
+    EXPECT_NE(replay::hashOf(finished(0.0)), replay::hashOf(finished(-0.0)));
+    EXPECT_EQ(replay::hashOf(finished(std::nan("1"))), replay::hashOf(finished(std::nan("2")))) << "NaN is NaN";
     auto mended = finished(3);
     mended.ops[0].batches[0].absmax = 9;
-    EXPECT_NE(hash, hashOf(mended)) << "an error that the iteration mended";
+    EXPECT_NE(hash, replay::hashOf(mended)) << "an error that the iteration mended";
     auto summed = finished(3);
     summed.ops[0].batches[0].sumSquares = 9;
-    EXPECT_EQ(hash, hashOf(summed)) << "sums come in any order";
+    EXPECT_EQ(hash, replay::hashOf(summed)) << "sums come in any order";
 }
 
 TEST(Agreement, OneDeviceTwiceGivesTheSameBits)
@@ -109,16 +109,16 @@ TEST(Agreement, OneDeviceTwiceGivesTheSameBits)
         values[i] = std::sin(static_cast<float>(i * i));
     }
     const auto bytes = std::as_bytes(std::span(values));
-    ASSERT_TRUE(
-        writePt(path, {{"input", TensorToWrite {"input", DType::float32, {2, 12, 20}, {bytes.begin(), bytes.end()}}}}));
+    ASSERT_TRUE(tensorfile::writePt(path,
+        {{"input", tensorfile::TensorToWrite {"input", DType::float32, {2, 12, 20}, {bytes.begin(), bytes.end()}}}}));
     const std::vector<std::string> devices {"cpu", "cpu"};
-    AgreementRequest request {path.string(), "gns-gram", std::nullopt, 2};
-    const auto result = replayEverywhere(request, devices, makeCoreDevice);
+    replay::AgreementRequest request {path.string(), "gns-gram", std::nullopt, 2};
+    const auto result = replay::replayEverywhere(request, devices, replay::makeCoreDevice);
     ASSERT_TRUE(result) << sentence(result.error());
     EXPECT_EQ(result->agree, true) << result->text;
     EXPECT_EQ(result->devices[1].hashes.size(), 2U);
     request.variant = "gns-grum";
-    EXPECT_THAT(replayEverywhere(request, devices, makeCoreDevice).error().what, HasSubstr("gns-gram"));
+    EXPECT_THAT(replay::replayEverywhere(request, devices, replay::makeCoreDevice).error().what, HasSubstr("gns-gram"));
     std::filesystem::remove(path);
 }
 

@@ -16,9 +16,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TensorToWrite doubles(const Shape& shape, const std::vector<double>& values)
+tensorfile::TensorToWrite doubles(const Shape& shape, const std::vector<double>& values)
 {
-    TensorToWrite tensor {"input", DType::float64, shape, std::vector<std::byte>(values.size() * sizeof(double))};
+    tensorfile::TensorToWrite tensor {
+        "input", DType::float64, shape, std::vector<std::byte>(values.size() * sizeof(double))};
     std::ranges::copy(std::as_bytes(std::span(values)), tensor.bytes.begin());
     return tensor;
 }
@@ -40,27 +41,28 @@ protected:
     std::string write(const std::string& name, const Shape& shape, const std::vector<double>& values)
     {
         const auto path = m_folder / name;
-        EXPECT_TRUE(writePt(path, {{"input", doubles(shape, values)}, {"epsilon", 1e-3}}));
+        EXPECT_TRUE(tensorfile::writePt(path, {{"input", doubles(shape, values)}, {"epsilon", 1e-3}}));
         return path.string();
     }
 
-    Cell cellOf(const std::string& path, const CellRequest& request)
+    Cell cellOf(const std::string& path, const replay::CellRequest& request)
     {
-        const auto cell = replayCell(*openCapture(path), request, *m_device);
+        const auto cell = replay::replayCell(*tensorfile::openCapture(path), request, *m_device);
         EXPECT_TRUE(cell) << (cell ? "" : sentence(cell.error()));
         return cell.value_or(Cell {});
     }
 
-    std::vector<Cell> swept(const SweepRequest& request)
+    std::vector<Cell> swept(const replay::SweepRequest& request)
     {
         std::vector<Cell> cells;
-        const auto done = sweep(request, makeCoreDevice, {}, [&](Cell cell) { cells.push_back(std::move(cell)); });
+        const auto done =
+            replay::sweep(request, replay::makeCoreDevice, {}, [&](Cell cell) { cells.push_back(std::move(cell)); });
         EXPECT_TRUE(done) << (done ? "" : sentence(done.error()));
         return cells;
     }
 
     TemporaryFolder m_folder;
-    std::unique_ptr<Device> m_device = makeEigenDevice(1);
+    std::unique_ptr<replay::Device> m_device = replay::makeEigenDevice(1);
 };
 
 std::vector<std::string> labels(const std::vector<Cell>& cells)
@@ -107,7 +109,7 @@ TEST_F(Cells, IndexLeadsWithTheBatchOnlyWhereTheCaptureHasOne)
 {
     auto values = waves(96);
     values[3 * 12 + 5] = 70000;
-    const CellRequest request {"deepspeed-gram", Precision::fp16, Lowering::eager, {}, {}, "cpu", false};
+    const replay::CellRequest request {"deepspeed-gram", Precision::fp16, Lowering::eager, {}, {}, "cpu", false};
     const auto flat = cellOf(write("flat.pt", {8, 12}, values), request);
     EXPECT_THAT(flat.birth->index, ElementsAre(3, 5));
     const auto batched = cellOf(write("batched.pt", {1, 8, 12}, values), request);
@@ -150,7 +152,7 @@ TEST_F(Cells, DamageInTheInputIsNoBirth)
 TEST_F(Cells, TileMapsAreMadeOnRequestInTheCapturesOrientation)
 {
     const auto path = write("x.pt", {12, 8}, waves(96));
-    CellRequest request {"dion-ns5", Precision::fp32, Lowering::eager, {}, {}, "cpu", true};
+    replay::CellRequest request {"dion-ns5", Precision::fp32, Lowering::eager, {}, {}, "cpu", true};
     const auto cell = cellOf(path, request);
     EXPECT_EQ(cell.ops.front().tiles.at(0).rows, 12);
     EXPECT_EQ(cell.ops.front().tiles.at(0).cols, 8);
@@ -162,7 +164,7 @@ TEST_F(Cells, TileMapsAreMadeOnRequestInTheCapturesOrientation)
 
 TEST_F(Cells, SweepTakesFp64FirstAndTellsEveryDistanceFromIt)
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     request.captures = {write("x.pt", {8, 12}, waves(96))};
     request.variants = {"dion-ns5", "gns-gram"};
     request.precisions = {Precision::fp16, Precision::fp64, Precision::fp32};
@@ -179,7 +181,7 @@ TEST_F(Cells, SweepTakesFp64FirstAndTellsEveryDistanceFromIt)
 
 TEST_F(Cells, SweepOverLoweringsReplaysBoth)
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     request.captures = {write("x.pt", {8, 12}, waves(96))};
     request.variants = {"dion-ns5"};
     request.precisions = {Precision::bf16};
@@ -189,7 +191,7 @@ TEST_F(Cells, SweepOverLoweringsReplaysBoth)
 
 TEST_F(Cells, ADeviceThatDoesNotExistFailsItsCellsOnly)
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     request.captures = {write("x.pt", {8, 12}, waves(96))};
     request.variants = {"dion-ns5"};
     request.precisions = {Precision::fp32};
@@ -204,7 +206,7 @@ TEST_F(Cells, ADeviceThatDoesNotExistFailsItsCellsOnly)
 
 TEST_F(Cells, AFileThatCannotBeReadFailsEachOfItsCellsAndTheNextIsSwept)
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     request.captures = {(m_folder / "none.pt").string(), write("x.pt", {8, 12}, waves(96))};
     request.variants = {"dion-ns5", "gns-gram"};
     request.precisions = {Precision::fp32};
@@ -220,9 +222,10 @@ TEST_F(Cells, AFileThatCannotBeReadFailsEachOfItsCellsAndTheNextIsSwept)
 TEST_F(Cells, RequestsThatNameNothingAreUsageErrors)
 {
     const auto path = write("x.pt", {8, 12}, waves(96));
-    const SweepRequest good {{path}, {"dion-ns5"}, {Precision::fp32}, {}, {"cpu"}, {}, {}, false};
-    const auto refused = [](const SweepRequest& request) {
-        const auto done = sweep(request, makeCoreDevice, {}, [](const Cell&) { ADD_FAILURE() << "no cell"; });
+    const replay::SweepRequest good {{path}, {"dion-ns5"}, {Precision::fp32}, {}, {"cpu"}, {}, {}, false};
+    const auto refused = [](const replay::SweepRequest& request) {
+        const auto done =
+            replay::sweep(request, replay::makeCoreDevice, {}, [](const Cell&) { ADD_FAILURE() << "no cell"; });
         return done ? ErrorKind::internal : done.error().kind;
     };
     auto request = good;
@@ -241,13 +244,13 @@ TEST_F(Cells, RequestsThatNameNothingAreUsageErrors)
 
 TEST_F(Cells, CancelEndsTheSweepBetweenCells)
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     request.captures = {write("x.pt", {8, 12}, waves(96))};
     request.variants = {"dion-ns5"};
     request.precisions = {Precision::fp64, Precision::fp32, Precision::bf16};
     JobContext job;
     int cells = 0;
-    const auto done = sweep(request, makeCoreDevice, job, [&](const Cell&) {
+    const auto done = replay::sweep(request, replay::makeCoreDevice, job, [&](const Cell&) {
         ++cells;
         job.cancel.cancel();
     });
@@ -259,7 +262,7 @@ TEST_F(Cells, CancelEndsTheSweepBetweenCells)
 TEST_F(Cells, ProgressCountsCellsOfAllCaptures)
 {
     const auto path = write("x.pt", {8, 12}, waves(96));
-    SweepRequest request;
+    replay::SweepRequest request;
     request.captures = {path, path};
     request.variants = {"dion-ns5"};
     request.precisions = {Precision::fp64, Precision::fp32};
@@ -270,13 +273,13 @@ TEST_F(Cells, ProgressCountsCellsOfAllCaptures)
         EXPECT_EQ(p.unit, "cells");
         done.push_back(p.done);
     };
-    ASSERT_TRUE(sweep(request, makeCoreDevice, job, [](const Cell&) {}));
+    ASSERT_TRUE(replay::sweep(request, replay::makeCoreDevice, job, [](const Cell&) {}));
     EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
 }
 
 TEST_F(Cells, AnEmptyTensorIsAFailedCellNotACrash)
 {
-    SweepRequest request;
+    replay::SweepRequest request;
     request.captures = {write("x.pt", {0, 12}, {})};
     request.variants = {"dion-ns5"};
     request.precisions = {Precision::fp32};

@@ -17,9 +17,9 @@ namespace {
 
 using testing::HasSubstr;
 
-const Variant& variantOf(const char* name)
+const replay::Variant& variantOf(const char* name)
 {
-    return **findVariant(name);
+    return **replay::findVariant(name);
 }
 
 /// `values` on the diagonal of rows x cols.
@@ -35,9 +35,10 @@ std::vector<double> diagonal(std::int64_t rows, std::int64_t cols, const std::ve
 class Cliffs : public testing::Test
 {
 protected:
-    CliffRequest request(const char* variant, Precision precision, const Shape& shape, const std::vector<double>& input)
+    replay::CliffRequest request(
+        const char* variant, Precision precision, const Shape& shape, const std::vector<double>& input)
     {
-        CliffRequest request;
+        replay::CliffRequest request;
         request.capture = writeFrameCapture(m_folder / "capture.pt", shape, input);
         request.cell.variant = variant;
         request.cell.precision = precision;
@@ -45,14 +46,14 @@ protected:
         return request;
     }
 
-    static ReplayedCliff replayed(const CliffRequest& request)
+    static replay::ReplayedCliff replayed(const replay::CliffRequest& request)
     {
-        auto cliff = replayCliff(request, makeCoreDevice);
+        auto cliff = replay::replayCliff(request, replay::makeCoreDevice);
         EXPECT_TRUE(cliff) << (cliff ? "" : sentence(cliff.error()));
-        return cliff.value_or(ReplayedCliff {0, 0, 0, 0, {}, {{{}, {}, {}}}});
+        return cliff.value_or(replay::ReplayedCliff {0, 0, 0, 0, {}, {{{}, {}, {}}}});
     }
 
-    Outcome outcomeAt(CliffRequest request, double scale, std::optional<double> safety = {})
+    Outcome outcomeAt(replay::CliffRequest request, double scale, std::optional<double> safety = {})
     {
         request.scale = scale;
         request.safety = safety;
@@ -66,41 +67,41 @@ TEST(Safety, TheFactorOfAScheduleIsTakenOutAndPutIn)
 {
     std::ifstream file(NANSCOPE_TEST_DATA "/replay/scalars.json");
     const auto scalars = nlohmann::json::parse(file);
-    const auto expectLimits = [&](const std::vector<Coefficients>& steps, const char* schedule) {
-        const auto limits = divergenceLimits(steps);
+    const auto expectLimits = [&](const std::vector<replay::Coefficients>& steps, const char* schedule) {
+        const auto limits = replay::divergenceLimits(steps);
         const auto& expected = scalars.at(schedule).at("per_step");
         ASSERT_EQ(limits.size(), expected.size());
         for (std::size_t k = 0; k < limits.size(); ++k) {
             EXPECT_NEAR(limits[k], expected[k].at("limit").get<double>(), 2e-6) << schedule << " step " << k + 1;
         }
     };
-    expectLimits(stepsOf(variantOf("gns-gram"), {}, 1.0), "polar-express-5");
-    expectLimits(stepsOf(variantOf("polar-express-unprotected"), {}, 1.05), "gns");
-    EXPECT_EQ(stepsOf(variantOf("gns-gram"), {}, 1.05), variantOf("gns-gram").steps) << "to the last digit";
-    EXPECT_EQ(stepsOf(variantOf("gns-gram"), 7, {}).size(), 7U);
+    expectLimits(replay::stepsOf(variantOf("gns-gram"), {}, 1.0), "polar-express-5");
+    expectLimits(replay::stepsOf(variantOf("polar-express-unprotected"), {}, 1.05), "gns");
+    EXPECT_EQ(replay::stepsOf(variantOf("gns-gram"), {}, 1.05), variantOf("gns-gram").steps) << "to the last digit";
+    EXPECT_EQ(replay::stepsOf(variantOf("gns-gram"), 7, {}).size(), 7U);
 }
 
 TEST(Safety, AScheduleThatDivergesBelowOneStillHasItsLimits)
 {
-    const auto steps = stepsOf(variantOf("gns-gram"), {}, 0.95);
-    const auto limits = divergenceLimits(steps);
+    const auto steps = replay::stepsOf(variantOf("gns-gram"), {}, 0.95);
+    const auto limits = replay::divergenceLimits(steps);
     for (std::size_t k = 0; k < limits.size(); ++k) {
         const auto rest = std::span(steps).subspan(k);
-        EXPECT_LE(std::abs(applySchedule(rest, limits[k] * (1 - 1e-9))), 1.5) << "step " << k + 1;
-        EXPECT_GT(std::abs(applySchedule(rest, limits[k] * (1 + 1e-6))), 1.5) << "step " << k + 1;
+        EXPECT_LE(std::abs(replay::applySchedule(rest, limits[k] * (1 - 1e-9))), 1.5) << "step " << k + 1;
+        EXPECT_GT(std::abs(replay::applySchedule(rest, limits[k] * (1 + 1e-6))), 1.5) << "step " << k + 1;
     }
     // Every step overshoots what the next one bears, long before one.
     EXPECT_LT(limits[0], 0.1);
     for (int i = 1; i < 100000; ++i) {
-        ASSERT_LE(std::abs(applySchedule(steps, limits[0] * i / 100000)), 1.5) << i;
+        ASSERT_LE(std::abs(replay::applySchedule(steps, limits[0] * i / 100000)), 1.5) << i;
     }
 }
 
 TEST(ScalarCurves, AscendAndTurnAtTheLimit)
 {
     const auto& steps = variantOf("keller-jordan").steps;
-    const double limit = divergenceLimits(steps).front();
-    const auto curve = scalarCurve(steps, limit, 1.5);
+    const double limit = replay::divergenceLimits(steps).front();
+    const auto curve = replay::scalarCurve(steps, limit, 1.5);
     ASSERT_EQ(curve.sigma.size(), curve.result.size());
     EXPECT_TRUE(std::ranges::is_sorted(curve.sigma));
     EXPECT_EQ(curve.sigma.back(), 1.5);
@@ -132,11 +133,11 @@ TEST_F(Cliffs, SigmaIsThatOfTheClosedForm)
     for (std::size_t k = 0; k < 5; ++k) {
         double largest = 0;
         for (const double value : values) {
-            largest = std::max(largest, applySchedule(steps.first(k), 1.25 * value / norm));
+            largest = std::max(largest, replay::applySchedule(steps.first(k), 1.25 * value / norm));
         }
         EXPECT_NEAR(cliff.replays[0].sigma[k], largest, 1e-12) << "step " << k + 1;
     }
-    EXPECT_EQ(cliff.limits, divergenceLimits(steps));
+    EXPECT_EQ(cliff.limits, replay::divergenceLimits(steps));
     EXPECT_EQ(cliff.safety, 1);
 }
 
@@ -146,8 +147,8 @@ TEST_F(Cliffs, AScaleOfOneIsTheCellAsSwept)
     auto wanted = request("dion-polar-express", Precision::bf16, {2, 12, 20}, input);
     wanted.batch = 1;
     const auto cliff = replayed(wanted);
-    const auto device = makeEigenDevice(1);
-    const auto cell = replayCell(*openCapture(wanted.capture), wanted.cell, *device).value();
+    const auto device = replay::makeEigenDevice(1);
+    const auto cell = replay::replayCell(*tensorfile::openCapture(wanted.capture), wanted.cell, *device).value();
     const Cell& same = cliff.replays.front().cell;
     EXPECT_EQ(same.outcome, cell.outcome);
     EXPECT_EQ(same.epsilon, cell.epsilon);
@@ -208,7 +209,7 @@ TEST_F(Cliffs, TheEnvelopeIsThatOfTheVerdict)
     ASSERT_EQ(cliff.replays.size(), 8U);
     double slack = INFINITY;
     for (std::size_t k = 0; k < cliff.limits.size(); ++k) {
-        const auto range = sigmaRange(cliff, k);
+        const auto range = replay::sigmaRange(cliff, k);
         ASSERT_TRUE(range);
         EXPECT_LE(range->low, cliff.replays.front().sigma[k]);
         EXPECT_GE(range->high, cliff.replays.front().sigma[k]);
@@ -216,13 +217,13 @@ TEST_F(Cliffs, TheEnvelopeIsThatOfTheVerdict)
         const double high = std::max(cliff.replays[0].sigma[k], cliff.replays[6].sigma[k]);
         slack = std::min(slack, 100 * (cliff.limits[k] / high - 1));
     }
-    Element element;
+    diagnose::Element element;
     element.shape = {1, 16, 24};
     element.input = input;
     element.output = input;
-    const auto device = makeEigenDevice(1);
-    const Member gram {&variantOf("gns-gram"), Precision::fp16};
-    const auto member = replayMember(gram, element, 1e-7, Enough::whole, *device, {}).value();
+    const auto device = replay::makeEigenDevice(1);
+    const diagnose::Member gram {&variantOf("gns-gram"), Precision::fp16};
+    const auto member = diagnose::replayMember(gram, element, 1e-7, diagnose::Enough::whole, *device, {}).value();
     EXPECT_EQ(member.finite, 2);
     EXPECT_DOUBLE_EQ(*member.slackPercent, slack);
 }
@@ -232,10 +233,10 @@ TEST_F(Cliffs, StepsThatAreNotFiniteAreLeftOutOfTheRange)
     auto wanted = request("gns-standard", Precision::fp16, {4, 6}, diagonal(4, 6, {2}));
     wanted.scale = 8;
     const auto cliff = replayed(wanted);
-    EXPECT_TRUE(sigmaRange(cliff, 0));
+    EXPECT_TRUE(replay::sigmaRange(cliff, 0));
     EXPECT_TRUE(std::isnan(cliff.replays.front().sigma[4]));
-    EXPECT_FALSE(sigmaRange(cliff, 4));
-    EXPECT_FALSE(sigmaRange(cliff, 5));
+    EXPECT_FALSE(replay::sigmaRange(cliff, 4));
+    EXPECT_FALSE(replay::sigmaRange(cliff, 5));
 }
 
 TEST_F(Cliffs, IndicesNameTheMatrixOfTheBatch)
@@ -253,8 +254,8 @@ TEST_F(Cliffs, IndicesNameTheMatrixOfTheBatch)
 TEST_F(Cliffs, WhatCannotBeReplayedIsOneSentence)
 {
     const auto wanted = request("gns-gram", Precision::fp16, {4, 6}, waveValues(24));
-    const auto refusal = [](const CliffRequest& request) {
-        const auto cliff = replayCliff(request, makeCoreDevice);
+    const auto refusal = [](const replay::CliffRequest& request) {
+        const auto cliff = replay::replayCliff(request, replay::makeCoreDevice);
         EXPECT_FALSE(cliff);
         return cliff ? std::string() : sentence(cliff.error());
     };
@@ -283,7 +284,7 @@ TEST_F(Cliffs, ACancelledOneSaysSo)
     JobContext job;
     job.cancel.cancel();
     const auto wanted = request("gns-gram", Precision::fp16, {4, 6}, waveValues(24));
-    const auto cliff = replayCliff(wanted, makeCoreDevice, job);
+    const auto cliff = replay::replayCliff(wanted, replay::makeCoreDevice, job);
     ASSERT_FALSE(cliff);
     EXPECT_EQ(cliff.error().kind, ErrorKind::cancelled);
 }
@@ -296,9 +297,9 @@ TEST_F(Cliffs, GoThroughThePipeAndBack)
     wanted.scale = 8;
     wanted.safety = 1.01;
     wanted.roundings = 3;
-    EXPECT_EQ(cliffFromJson(cliffToJson(wanted)).value(), wanted);
+    EXPECT_EQ(rpc::cliffFromJson(rpc::cliffToJson(wanted)).value(), wanted);
     const auto cliff = replayed(wanted);
-    const auto back = unpackCliff(packCliff(cliff)).value();
+    const auto back = rpc::unpackCliff(rpc::packCliff(cliff)).value();
     EXPECT_EQ(back.scale, 8);
     EXPECT_EQ(back.safety, 1.01);
     EXPECT_EQ(back.limits, cliff.limits);
@@ -312,19 +313,19 @@ TEST_F(Cliffs, GoThroughThePipeAndBack)
 
 TEST_F(Cliffs, AnswersThatContradictThemselvesAreNotBelieved)
 {
-    const auto good = packCliff(replayed(request("gns-gram", Precision::fp16, {4, 6}, waveValues(24))));
-    ASSERT_TRUE(unpackCliff(good));
+    const auto good = rpc::packCliff(replayed(request("gns-gram", Precision::fp16, {4, 6}, waveValues(24))));
+    ASSERT_TRUE(rpc::unpackCliff(good));
     for (const char* key : {"scale", "safety", "limits", "replays", "batch"}) {
         auto bad = good;
         bad["cliff"].erase(key);
-        EXPECT_FALSE(unpackCliff(bad)) << key;
+        EXPECT_FALSE(rpc::unpackCliff(bad)) << key;
     }
     auto bad = good;
     bad["cliff"]["replays"][0]["sigma"].erase(0);
-    EXPECT_FALSE(unpackCliff(bad));
+    EXPECT_FALSE(rpc::unpackCliff(bad));
     bad = good;
     bad["cliff"]["replays"] = nlohmann::ordered_json::array();
-    EXPECT_FALSE(unpackCliff(bad));
+    EXPECT_FALSE(rpc::unpackCliff(bad));
 }
 
 } // namespace

@@ -10,16 +10,16 @@
 namespace nanscope {
 namespace {
 
-Program compiled(const Variant& variant, MatrixShape shape, const CompileOptions& options = {})
+replay::Program compiled(const replay::Variant& variant, MatrixShape shape, const replay::CompileOptions& options = {})
 {
-    auto program = compileProgram(variant, shape, options);
+    auto program = replay::compileProgram(variant, shape, options);
     EXPECT_TRUE(program) << (program ? "" : program.error().what);
-    return program.value_or(Program {});
+    return program.value_or(replay::Program {});
 }
 
-const Variant& variantNamed(std::string_view name)
+const replay::Variant& variantNamed(std::string_view name)
 {
-    return **findVariant(name);
+    return **replay::findVariant(name);
 }
 
 const std::vector<MatrixShape> shapes {{1, 8, 12}, {1, 12, 8}, {2, 8, 8}, {1, 1, 5}, {1, 5, 1}, {3, 1, 1}};
@@ -28,10 +28,10 @@ const std::vector<MatrixShape> shapes {{1, 8, 12}, {1, 12, 8}, {2, 8, 8}, {1, 1,
 template <class F>
 void forEveryProgram(F&& check)
 {
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         for (const auto& shape : shapes) {
             for (int bits = 0; bits < 16; ++bits) {
-                CompileOptions options;
+                replay::CompileOptions options;
                 options.precision = (bits & 8) != 0 ? Precision::tf32 : variant.precision;
                 options.rounding.lowering = (bits & 1) != 0 ? Lowering::fused : Lowering::eager;
                 options.rounding.fuseElementwise = (bits & 2) != 0;
@@ -48,7 +48,7 @@ void forEveryProgram(F&& check)
     }
 }
 
-std::pair<std::int64_t, std::int64_t> shapeOf(const Program& program, BufferId id, bool transposed)
+std::pair<std::int64_t, std::int64_t> shapeOf(const replay::Program& program, replay::BufferId id, bool transposed)
 {
     const auto& plan = program.buffers[static_cast<std::size_t>(id)];
     return transposed ? std::pair(plan.cols, plan.rows) : std::pair(plan.rows, plan.cols);
@@ -56,14 +56,14 @@ std::pair<std::int64_t, std::int64_t> shapeOf(const Program& program, BufferId i
 
 TEST(Compile, EveryOperandWasWrittenBefore)
 {
-    forEveryProgram([](const Program& program) {
-        std::set<BufferId> written {0};
-        std::set<ScalarId> scalars;
+    forEveryProgram([](const replay::Program& program) {
+        std::set<replay::BufferId> written {0};
+        std::set<replay::ScalarId> scalars;
         for (const auto& in : program.code) {
             for (const auto operand : {in.a, in.b, in.c}) {
                 EXPECT_TRUE(operand < 0 || written.contains(operand));
             }
-            EXPECT_TRUE(in.code != Code::divide || scalars.contains(in.scalar));
+            EXPECT_TRUE(in.code != replay::Code::divide || scalars.contains(in.scalar));
             written.insert(in.out);
             scalars.insert(in.scalar);
         }
@@ -73,9 +73,9 @@ TEST(Compile, EveryOperandWasWrittenBefore)
 
 TEST(Compile, ShapesOfEveryProductFitTogether)
 {
-    forEveryProgram([](const Program& program) {
+    forEveryProgram([](const replay::Program& program) {
         for (const auto& in : program.code) {
-            if (in.code != Code::gemm) {
+            if (in.code != replay::Code::gemm) {
                 EXPECT_TRUE(in.out < 0 || in.a < 0 || shapeOf(program, in.a, false) == shapeOf(program, in.out, false));
                 continue;
             }
@@ -90,7 +90,7 @@ TEST(Compile, ShapesOfEveryProductFitTogether)
 
 TEST(Compile, ScanSlotsAreCountedInOrderAndIterationsNeverFall)
 {
-    forEveryProgram([](const Program& program) {
+    forEveryProgram([](const replay::Program& program) {
         int slot = 0;
         int iteration = 0;
         for (const auto& in : program.code) {
@@ -109,7 +109,7 @@ TEST(Compile, ScanSlotsAreCountedInOrderAndIterationsNeverFall)
 
 TEST(Compile, ProductsAreTakenOnTheSmallerSide)
 {
-    forEveryProgram([](const Program& program) {
+    forEveryProgram([](const replay::Program& program) {
         const auto small = std::min(program.shape.rows, program.shape.cols);
         for (const auto& gram : program.grams) {
             EXPECT_EQ(shapeOf(program, gram.buffer, false), std::pair(small, small));
@@ -139,7 +139,7 @@ TEST(Compile, FlopsAreThoseOfTheProducts)
     const double n = 12;
     const auto standard = compiled(variantNamed("dion-ns5"), {3, 8, 12});
     EXPECT_EQ(standard.gemmFlops(), 3 * 5 * (2 * m * m * n + 2 * m * m * m + 2 * m * m * n));
-    CompileOptions fused;
+    replay::CompileOptions fused;
     fused.rounding.lowering = Lowering::fused;
     const auto gram = compiled(variantNamed("gns-gram"), {1, 8, 12}, fused);
     EXPECT_EQ(gram.gemmFlops(), 14 * 2 * m * m * m + 4 * 2 * m * m * n);
@@ -149,10 +149,10 @@ TEST(Compile, FlopsAreThoseOfTheProducts)
 TEST(Compile, FewerStepsAreTheFirstMoreRepeatTheLast)
 {
     const auto& variant = variantNamed("dion-polar-express");
-    CompileOptions options;
+    replay::CompileOptions options;
     options.steps = 2;
-    EXPECT_EQ(
-        compiled(variant, {1, 8, 12}, options).steps, (std::vector<Coefficients> {variant.steps[0], variant.steps[1]}));
+    EXPECT_EQ(compiled(variant, {1, 8, 12}, options).steps,
+        (std::vector<replay::Coefficients> {variant.steps[0], variant.steps[1]}));
     options.steps = 7;
     const auto longer = compiled(variant, {1, 8, 12}, options).steps;
     ASSERT_EQ(longer.size(), 7U);
@@ -163,45 +163,46 @@ TEST(Compile, FewerStepsAreTheFirstMoreRepeatTheLast)
 
 TEST(Compile, StepCountsHaveBounds)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     for (const int good : {1, 100}) {
         options.steps = good;
-        EXPECT_TRUE(compileProgram(variantNamed("gns-gram"), {1, 8, 12}, options)) << good;
+        EXPECT_TRUE(replay::compileProgram(variantNamed("gns-gram"), {1, 8, 12}, options)) << good;
     }
     for (const int bad : {0, -1, 101}) {
         options.steps = bad;
-        const auto refused = compileProgram(variantNamed("gns-gram"), {1, 8, 12}, options);
+        const auto refused = replay::compileProgram(variantNamed("gns-gram"), {1, 8, 12}, options);
         ASSERT_FALSE(refused) << bad;
         EXPECT_NE(refused.error().what.find("give 1 to 100"), std::string::npos);
     }
     for (const MatrixShape& empty : {MatrixShape {0, 8, 12}, {1, 0, 12}, {1, 8, 0}, {1, -8, 12}}) {
-        EXPECT_FALSE(compileProgram(variantNamed("gns-gram"), empty, {}));
+        EXPECT_FALSE(replay::compileProgram(variantNamed("gns-gram"), empty, {}));
     }
 }
 
 TEST(Compile, RestartsThatLieBehindTheLastStepDoNotHappen)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.steps = 2;
     const auto program = compiled(variantNamed("gns-gram"), {1, 8, 12}, options);
-    const auto restarts = std::count_if(
-        program.code.begin(), program.code.end(), [](const Instruction& in) { return in.label == OpName::restart; });
+    const auto restarts = std::count_if(program.code.begin(), program.code.end(),
+        [](const replay::Instruction& in) { return in.label == OpName::restart; });
     EXPECT_EQ(restarts, 0);
     auto often = variantNamed("gns-gram");
     often.restarts = {1, 2, 3, 4};
     const auto all = compiled(often, {1, 8, 12});
-    EXPECT_EQ(std::count_if(
-                  all.code.begin(), all.code.end(), [](const Instruction& in) { return in.label == OpName::restart; }),
+    EXPECT_EQ(std::count_if(all.code.begin(), all.code.end(),
+                  [](const replay::Instruction& in) { return in.label == OpName::restart; }),
         4);
-    EXPECT_EQ(
-        std::count_if(all.code.begin(), all.code.end(), [](const Instruction& in) { return in.label == OpName::r; }), 0)
+    EXPECT_EQ(std::count_if(all.code.begin(), all.code.end(),
+                  [](const replay::Instruction& in) { return in.label == OpName::r; }),
+        0)
         << "R is never carried over";
 }
 
 TEST(Compile, TallRulesAndTheOtherSideDecideTheOrientation)
 {
     const auto transposed = [](std::string_view variant, MatrixShape shape, bool otherSide) {
-        CompileOptions options;
+        replay::CompileOptions options;
         options.rounding.otherSide = otherSide;
         const auto program = compiled(variantNamed(variant), shape, options);
         EXPECT_EQ(program.buffers[0].transposed, program.buffers[static_cast<std::size_t>(program.output)].transposed);
@@ -217,10 +218,10 @@ TEST(Compile, TallRulesAndTheOtherSideDecideTheOrientation)
 
 TEST(Compile, Tf32RoundsProductsAndLeavesTheRestInFp32)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.precision = Precision::tf32;
     for (const auto& in : compiled(variantNamed("dion-ns5"), {1, 8, 12}, options).code) {
-        EXPECT_EQ(in.round, in.code == Code::gemm ? Precision::tf32 : Precision::fp32);
+        EXPECT_EQ(in.round, in.code == replay::Code::gemm ? Precision::tf32 : Precision::fp32);
     }
 }
 
@@ -228,7 +229,7 @@ TEST(Compile, NormaliseFirstKeepsNormAndDivisionOutOfTheComputeFormat)
 {
     for (const auto& in :
         compiled(variantNamed("gns-standard"), {1, 8, 12}, {Precision::fp16, {}, {}, {}, false}).code) {
-        if (in.code == Code::norm || in.code == Code::denominator || in.code == Code::divide) {
+        if (in.code == replay::Code::norm || in.code == replay::Code::denominator || in.code == replay::Code::divide) {
             EXPECT_EQ(in.round, Precision::fp32);
         } else if (in.label != OpName::input) {
             EXPECT_EQ(in.round, Precision::fp16);
@@ -238,7 +239,7 @@ TEST(Compile, NormaliseFirstKeepsNormAndDivisionOutOfTheComputeFormat)
 
 TEST(Compile, TheKnobsOfTheEnvelopeReachTheDenominatorAlone)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.precision = Precision::bf16;
     options.rounding.normUlps = -1;
     const auto ulps = compiled(variantNamed("dion-polar-express"), {1, 8, 12}, options);
@@ -248,7 +249,7 @@ TEST(Compile, TheKnobsOfTheEnvelopeReachTheDenominatorAlone)
     options.rounding = {};
     options.rounding.fp32Norm = true;
     for (const auto& in : compiled(variantNamed("dion-ns5"), {1, 8, 12}, options).code) {
-        if (in.code == Code::norm || in.code == Code::denominator) {
+        if (in.code == replay::Code::norm || in.code == replay::Code::denominator) {
             EXPECT_EQ(in.round, Precision::fp32);
         }
     }
@@ -257,9 +258,9 @@ TEST(Compile, TheKnobsOfTheEnvelopeReachTheDenominatorAlone)
 TEST(Compile, ClampAndFactorAreThoseOfTheVariant)
 {
     const auto denominators = [](std::string_view name) {
-        std::vector<Instruction> found;
+        std::vector<replay::Instruction> found;
         for (const auto& in : compiled(variantNamed(name), {1, 8, 12}, {Precision::bf16, {}, 1e-5, {}, false}).code) {
-            if (in.code == Code::denominator) {
+            if (in.code == replay::Code::denominator) {
                 found.push_back(in);
             }
         }
@@ -282,12 +283,14 @@ TEST(Compile, ClampAndFactorAreThoseOfTheVariant)
 TEST(PeakBytes, IsTheWorkspaceOfOneMatrixAndThreeBatchesOfDoubles)
 {
     const std::int64_t elements = 64 * 96;
-    EXPECT_EQ(peakBytes(variantNamed("dion-ns5"), {1, 64, 96}), 8 * (4 * elements + 3 * 64 * 64 + 3 * elements));
-    EXPECT_EQ(peakBytes(variantNamed("dion-ns5"), {10, 64, 96}), 8 * (4 * elements + 3 * 64 * 64 + 30 * elements));
-    EXPECT_EQ(peakBytes(variantNamed("dion-ns5"), {1, 0, 96}), 0);
-    for (const auto& variant : variants()) {
+    EXPECT_EQ(
+        replay::peakBytes(variantNamed("dion-ns5"), {1, 64, 96}), 8 * (4 * elements + 3 * 64 * 64 + 3 * elements));
+    EXPECT_EQ(
+        replay::peakBytes(variantNamed("dion-ns5"), {10, 64, 96}), 8 * (4 * elements + 3 * 64 * 64 + 30 * elements));
+    EXPECT_EQ(replay::peakBytes(variantNamed("dion-ns5"), {1, 0, 96}), 0);
+    for (const auto& variant : replay::variants()) {
         // The promise of design section 11: the capture and eight matrices of doubles, with the outputs kept twice.
-        EXPECT_LE(peakBytes(variant, {1, 96, 160}), 8 * 12 * 96 * 160) << variant.name;
+        EXPECT_LE(replay::peakBytes(variant, {1, 96, 160}), 8 * 12 * 96 * 160) << variant.name;
     }
 }
 

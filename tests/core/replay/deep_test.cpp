@@ -99,12 +99,12 @@ double smallestByJacobi(Matrix s, std::size_t n)
     return smallest;
 }
 
-CellRequest cellRequest(const char* variant, Precision precision)
+replay::CellRequest cellRequest(const char* variant, Precision precision)
 {
-    CellRequest cell;
+    replay::CellRequest cell;
     cell.variant = variant;
     cell.precision = precision;
-    cell.lowering = (*findVariant(variant))->lowering;
+    cell.lowering = (*replay::findVariant(variant))->lowering;
     return cell;
 }
 
@@ -116,29 +116,29 @@ protected:
         return writeFrameCapture(m_folder / "x.pt", shape, input);
     }
 
-    static DeepGauges deepOf(const std::string& path, const CellRequest& cell, std::int64_t batch = 0)
+    static DeepGauges deepOf(const std::string& path, const replay::CellRequest& cell, std::int64_t batch = 0)
     {
-        const auto measured = measureDeep({path, cell, batch}, makeCoreDevice);
+        const auto measured = replay::measureDeep({path, cell, batch}, replay::makeCoreDevice);
         EXPECT_TRUE(measured) << (measured ? "" : sentence(measured.error()));
         return measured ? measured->deep.value_or(DeepGauges {}) : DeepGauges {};
     }
 
-    static Cell swept(const std::string& path, const CellRequest& request)
+    static Cell swept(const std::string& path, const replay::CellRequest& request)
     {
-        const auto device = makeEigenDevice();
-        return replayCell(*openCapture(path), request, *device).value_or(Cell {});
+        const auto device = replay::makeEigenDevice();
+        return replay::replayCell(*tensorfile::openCapture(path), request, *device).value_or(Cell {});
     }
 
     /// The result of one op as a film shows it.
-    static Matrix frameOf(const std::string& path, const CellRequest& cell, OpName op, int iteration)
+    static Matrix frameOf(const std::string& path, const replay::CellRequest& cell, OpName op, int iteration)
     {
-        const auto film = replayFilm({path, cell, 0, {}}, makeCoreDevice);
+        const auto film = replay::replayFilm({path, cell, 0, {}}, replay::makeCoreDevice);
         const auto& ops = film->ops;
         const auto found = std::find_if(ops.begin(), ops.end(),
             [&](const OpTrace& trace) { return trace.op == op && trace.iteration == iteration; });
         EXPECT_NE(found, ops.end());
         const auto index = static_cast<std::size_t>(found - ops.begin());
-        const auto frame = replayFrame({{path, cell, 0, {}}, index, {}}, makeCoreDevice);
+        const auto frame = replay::replayFrame({{path, cell, 0, {}}, index, {}}, replay::makeCoreDevice);
         return frame->doubles.empty() ? Matrix(frame->floats.begin(), frame->floats.end()) : frame->doubles;
     }
 
@@ -152,14 +152,14 @@ TEST_F(Deep, AreTheClosedFormsOfADiagonal)
     const auto path = write({3, 5}, diagonal(3, 5, sigmas));
     for (const char* name : {"dion-ns5", "gns-gram", "gram-no-restart"}) {
         const auto deep = deepOf(path, cellRequest(name, Precision::fp64));
-        const auto& steps = (*findVariant(name))->steps;
+        const auto& steps = (*replay::findVariant(name))->steps;
         ASSERT_THAT(deep.shares, SizeIs(3)) << name;
         ASSERT_THAT(deep.steps, SizeIs(steps.size())) << name;
-        EXPECT_EQ(deep.outputRange, outputRange(steps)) << name;
+        EXPECT_EQ(deep.outputRange, replay::outputRange(steps)) << name;
         for (std::size_t k = 0; k < steps.size(); ++k) {
             const auto& step = deep.steps[k];
             const auto sigmaAfter = [&](std::size_t count, double sigma) {
-                return applySchedule(std::span(steps).first(count), sigma / (norm + 1e-7));
+                return replay::applySchedule(std::span(steps).first(count), sigma / (norm + 1e-7));
             };
             double smallest = HUGE_VAL;
             for (std::size_t i = 0; i < sigmas.size(); ++i) {
@@ -198,7 +198,7 @@ TEST_F(Deep, IterateOfAGramFormIsQTimesTheLastStart)
     exact.precision = Precision::fp64;
     const auto path = write({10, 18}, waveValues(180));
     const auto deep = deepOf(path, request);
-    const auto reached = [&](const CellRequest& cell, OpName start, int startedAt, int iteration) {
+    const auto reached = [&](const replay::CellRequest& cell, OpName start, int startedAt, int iteration) {
         return times(frameOf(path, cell, OpName::q, iteration), frameOf(path, cell, start, startedAt), 10, 18);
     };
     // Restarted before the third step; the last has an X of its own.
@@ -305,7 +305,7 @@ TEST_F(Deep, AreOfTheMatrixThatIsAskedFor)
     EXPECT_EQ(deep.batch, 1);
     ASSERT_THAT(deep.shares, SizeIs(1));
     EXPECT_NEAR(deep.shares[0], 1, 1e-12);
-    const auto missing = measureDeep({path, request, 2}, makeCoreDevice);
+    const auto missing = replay::measureDeep({path, request, 2}, replay::makeCoreDevice);
     ASSERT_FALSE(missing);
     EXPECT_THAT(missing.error().what, HasSubstr("no matrix 2"));
 }
@@ -321,7 +321,8 @@ TEST_F(Deep, CancelEndsThemAndProgressCountsOps)
             job.cancel.cancel();
         }
     };
-    const auto stopped = measureDeep({path, cellRequest("dion-ns5", Precision::bf16), 0}, makeCoreDevice, job);
+    const auto stopped =
+        replay::measureDeep({path, cellRequest("dion-ns5", Precision::bf16), 0}, replay::makeCoreDevice, job);
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().kind, ErrorKind::cancelled);
     ASSERT_THAT(seen, SizeIs(5));
@@ -333,33 +334,34 @@ TEST_F(Deep, CancelEndsThemAndProgressCountsOps)
 TEST_F(Deep, CostIsStatedAndTooMuchIsRefused)
 {
     const auto request = cellRequest("dion-ns5", Precision::bf16);
-    const auto small = deepCost({1, 512, 1408}, request);
+    const auto small = replay::deepCost({1, 512, 1408}, request);
     ASSERT_TRUE(small);
     // Five steps of A, A A and B X, in bf16 and in fp64; the rest is Lanczos.
     const double replays = 2 * 5 * (2 * 2.0 * 512 * 512 * 1408 + 2.0 * 512 * 512 * 512);
     EXPECT_GT(small->flops, replays);
     EXPECT_LT(small->flops, replays + 5 * 4.0 * 512 * 512 * 160 + 1);
     EXPECT_GT(small->bytes, 5 * 512 * 1408 * 8);
-    EXPECT_TRUE(allowDeep(*small));
-    EXPECT_THAT(deepCostText(*small), AllOf(HasSubstr("under a second at 20 GFLOP/s"), HasSubstr("MiB")));
+    EXPECT_TRUE(replay::allowDeep(*small));
+    EXPECT_THAT(replay::deepCostText(*small), AllOf(HasSubstr("under a second at 20 GFLOP/s"), HasSubstr("MiB")));
 
-    EXPECT_THAT(deepCostText(*deepCost({1, 1024, 4096}, request)), HasSubstr("about 10 seconds at 20 GFLOP/s"));
-    const auto large = deepCost({1, 16384, 16384}, request);
-    const auto refused = allowDeep(*large);
+    EXPECT_THAT(
+        replay::deepCostText(*replay::deepCost({1, 1024, 4096}, request)), HasSubstr("about 10 seconds at 20 GFLOP/s"));
+    const auto large = replay::deepCost({1, 16384, 16384}, request);
+    const auto refused = replay::allowDeep(*large);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, ErrorKind::refused);
     EXPECT_THAT(refused.error().what, AllOf(HasSubstr("hours"), HasSubstr("20 TFLOP"), HasSubstr("fewer steps")));
-    EXPECT_FALSE(deepCost({1, 4, 4}, cellRequest("dion-ns5", Precision::bf16)).value().flops > 1e9);
+    EXPECT_FALSE(replay::deepCost({1, 4, 4}, cellRequest("dion-ns5", Precision::bf16)).value().flops > 1e9);
     auto unknown = request;
     unknown.variant = "muon";
-    EXPECT_FALSE(deepCost({1, 4, 4}, unknown));
+    EXPECT_FALSE(replay::deepCost({1, 4, 4}, unknown));
 }
 
 TEST_F(Deep, MemoryAloneIsReasonEnough)
 {
-    EXPECT_TRUE(allowDeep({mostDeepFlops, mostDeepBytes}));
-    EXPECT_FALSE(allowDeep({1, mostDeepBytes + 1}));
-    EXPECT_FALSE(allowDeep({mostDeepFlops * 1.01, 1}));
+    EXPECT_TRUE(replay::allowDeep({replay::mostDeepFlops, replay::mostDeepBytes}));
+    EXPECT_FALSE(replay::allowDeep({1, replay::mostDeepBytes + 1}));
+    EXPECT_FALSE(replay::allowDeep({replay::mostDeepFlops * 1.01, 1}));
 }
 
 /// Other orders of summation are allowed: noise may come out a little larger or smaller.
@@ -404,26 +406,26 @@ TEST_F(Deep, AreThoseOfTorchsReplaysAndDenseSolvers)
 TEST(WorstBatch, IsTheFirstOfThoseThatEndWorst)
 {
     Cell cell;
-    EXPECT_EQ(worstBatch(cell), 0);
+    EXPECT_EQ(replay::worstBatch(cell), 0);
     cell.batches = {{0, Outcome::finite, {}}, {1, Outcome::inf, {}}, {2, Outcome::inf, {}}};
-    EXPECT_EQ(worstBatch(cell), 1);
+    EXPECT_EQ(replay::worstBatch(cell), 1);
 }
 
 TEST(SymmetryError, IsTheClosedFormOfAConstructedMatrix)
 {
-    EXPECT_DOUBLE_EQ(symmetryErrorOf(Matrix {0, 1, -1, 0}, 2).value(), 2);
-    EXPECT_DOUBLE_EQ(symmetryErrorOf(Matrix {1, 2, 0, 1}, 2).value(), std::sqrt(8.0 / 6));
-    EXPECT_EQ(symmetryErrorOf(Matrix {1, 3, 3, 2}, 2), 0.0);
-    EXPECT_DOUBLE_EQ(symmetryErrorOf(Matrix {0, 1e300, -1e300, 0}, 2).value(), 2) << "squares leave the range";
-    EXPECT_FALSE(symmetryErrorOf(Matrix(4, 0), 2));
+    EXPECT_DOUBLE_EQ(replay::symmetryErrorOf(Matrix {0, 1, -1, 0}, 2).value(), 2);
+    EXPECT_DOUBLE_EQ(replay::symmetryErrorOf(Matrix {1, 2, 0, 1}, 2).value(), std::sqrt(8.0 / 6));
+    EXPECT_EQ(replay::symmetryErrorOf(Matrix {1, 3, 3, 2}, 2), 0.0);
+    EXPECT_DOUBLE_EQ(replay::symmetryErrorOf(Matrix {0, 1e300, -1e300, 0}, 2).value(), 2) << "squares leave the range";
+    EXPECT_FALSE(replay::symmetryErrorOf(Matrix(4, 0), 2));
 }
 
 TEST(Commutator, IsTheClosedFormOfAConstructedPair)
 {
     const Matrix a {1, 0, 0, 2};
-    EXPECT_DOUBLE_EQ(commutatorOf(a, Matrix {0, 1, 1, 0}, 2).value(), std::sqrt(2.0) / std::sqrt(10.0));
-    EXPECT_EQ(commutatorOf(a, Matrix {5, 0, 0, -3}, 2), 0.0);
-    EXPECT_FALSE(commutatorOf(a, Matrix(4, 0), 2));
+    EXPECT_DOUBLE_EQ(replay::commutatorOf(a, Matrix {0, 1, 1, 0}, 2).value(), std::sqrt(2.0) / std::sqrt(10.0));
+    EXPECT_EQ(replay::commutatorOf(a, Matrix {5, 0, 0, -3}, 2), 0.0);
+    EXPECT_FALSE(replay::commutatorOf(a, Matrix(4, 0), 2));
 }
 
 } // namespace

@@ -10,36 +10,36 @@
 
 namespace nanscope::test {
 
-class DeviceAround : public Device
+class DeviceAround : public replay::Device
 {
 public:
     Environment environment() const override { return m_inner->environment(); }
     bool native(Precision precision) const override { return m_inner->native(precision); }
-    std::int64_t batchLimit(const Program& program) const override { return m_inner->batchLimit(program); }
-    Result<void> prepare(const Program& program, std::int64_t batch) override
+    std::int64_t batchLimit(const replay::Program& program) const override { return m_inner->batchLimit(program); }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
     {
         return m_inner->prepare(program, batch);
     }
     Result<void> upload(std::span<const double> input) override { return m_inner->upload(input); }
-    Result<void> run(const Instruction& instruction) override { return m_inner->run(instruction); }
-    Result<void> overwrite(
-        BufferId buffer, std::int64_t element, const Region& region, std::span<const double> values) override
+    Result<void> run(const replay::Instruction& instruction) override { return m_inner->run(instruction); }
+    Result<void> overwrite(replay::BufferId buffer, std::int64_t element, const replay::Region& region,
+        std::span<const double> values) override
     {
         return m_inner->overwrite(buffer, element, region, values);
     }
-    Result<void> rescan(const Instruction& instruction) override { return m_inner->rescan(instruction); }
+    Result<void> rescan(const replay::Instruction& instruction) override { return m_inner->rescan(instruction); }
     Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
-    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override
+    Result<void> download(replay::BufferId buffer, std::int64_t element, std::span<double> out) override
     {
         return m_inner->download(buffer, element, out);
     }
-    Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override
+    Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override
     {
         return m_inner->tileMap(buffer, element);
     }
 
 private:
-    std::unique_ptr<Device> m_inner = makeEigenDevice(1);
+    std::unique_ptr<replay::Device> m_inner = replay::makeEigenDevice(1);
 };
 
 } // namespace nanscope::test

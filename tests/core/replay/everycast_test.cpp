@@ -47,7 +47,7 @@ TEST_P(EveryCast, RoundsAllFloatsAsExactScalingDoes)
         for (std::uint64_t i = 0; i < block; ++i) {
             values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(begin + i));
         }
-        roundTo(GetParam().precision, values);
+        replay::roundTo(GetParam().precision, values);
         for (std::uint64_t i = 0; i < block; ++i) {
             const auto input = std::bit_cast<float>(static_cast<std::uint32_t>(begin + i));
             if (std::isnan(input)) {

@@ -28,12 +28,12 @@ constexpr std::int64_t cols = 14;
 constexpr auto size = static_cast<std::size_t>(rows * cols);
 constexpr std::size_t planted = 3 * cols + 5;
 
-CellRequest cell(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
+replay::CellRequest cell(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
 {
     return {variant, precision, lowering, {}, {}, "cpu", true};
 }
 
-const OpTrace& opOf(const ReplayedFilm& film, OpName op, int iteration = 0)
+const OpTrace& opOf(const replay::ReplayedFilm& film, OpName op, int iteration = 0)
 {
     const auto found = std::find_if(film.ops.begin(), film.ops.end(),
         [&](const OpTrace& each) { return each.op == op && each.iteration == iteration; });
@@ -43,7 +43,7 @@ const OpTrace& opOf(const ReplayedFilm& film, OpName op, int iteration = 0)
     return *found;
 }
 
-std::optional<double> distanceOf(const ReplayedFilm& film, OpName op, int iteration = 0)
+std::optional<double> distanceOf(const replay::ReplayedFilm& film, OpName op, int iteration = 0)
 {
     return film.distances.at(static_cast<std::size_t>(&opOf(film, op, iteration) - film.ops.data()));
 }
@@ -78,26 +78,27 @@ protected:
         write(values);
     }
 
-    Result<ReplayedFilm> tryFilm(const CellRequest& wanted, const Against& against = {}, const JobContext& job = {})
+    Result<replay::ReplayedFilm> tryFilm(
+        const replay::CellRequest& wanted, const replay::Against& against = {}, const JobContext& job = {})
     {
-        return replayFilm({m_path, wanted, 0, against}, makeCoreDevice, job);
+        return replay::replayFilm({m_path, wanted, 0, against}, replay::makeCoreDevice, job);
     }
 
-    ReplayedFilm film(const CellRequest& wanted, const Against& against = {})
+    replay::ReplayedFilm film(const replay::CellRequest& wanted, const replay::Against& against = {})
     {
         auto made = tryFilm(wanted, against);
         EXPECT_TRUE(made) << sentence(made.error());
-        return made.value_or(ReplayedFilm {});
+        return made.value_or(replay::ReplayedFilm {});
     }
 
-    ReplayedFrame frame(const CellRequest& wanted, std::size_t op, const Against& against = {})
+    replay::ReplayedFrame frame(const replay::CellRequest& wanted, std::size_t op, const replay::Against& against = {})
     {
-        auto made = replayFrame({{m_path, wanted, 0, against}, op, {}}, makeCoreDevice);
+        auto made = replay::replayFrame({{m_path, wanted, 0, against}, op, {}}, replay::makeCoreDevice);
         EXPECT_TRUE(made) << sentence(made.error());
-        return made.value_or(ReplayedFrame {});
+        return made.value_or(replay::ReplayedFrame {});
     }
 
-    std::vector<double> valuesOf(const CellRequest& wanted, std::size_t op)
+    std::vector<double> valuesOf(const replay::CellRequest& wanted, std::size_t op)
     {
         const auto shown = frame(wanted, op);
         return shown.doubles.empty() ? std::vector<double>(shown.floats.begin(), shown.floats.end()) : shown.doubles;
@@ -120,7 +121,7 @@ TEST(Difference, KeepsWhatIsNotFinite)
         {-infinity, infinity, -infinity}, {largest, -largest, largest}, {-largest, largest, -largest}};
     for (const auto& [value, other, difference] : cases) {
         std::vector<double> values {value};
-        subtract(values, std::vector {other});
+        replay::subtract(values, std::vector {other});
         EXPECT_TRUE(values[0] == difference || (std::isnan(values[0]) && std::isnan(difference)))
             << value << " - " << other << " = " << values[0];
     }
@@ -129,7 +130,7 @@ TEST(Difference, KeepsWhatIsNotFinite)
 TEST(Difference, DistanceIsOverWhatIsFiniteInBoth)
 {
     const auto distance = [](std::vector<double> values, const std::vector<double>& other) {
-        return subtract(values, other);
+        return replay::subtract(values, other);
     };
     EXPECT_THAT(distance({3, 4, nan, 7, infinity}, {3, 2, 1, infinity, infinity}), Optional(2 / std::sqrt(13.0)));
     EXPECT_THAT(distance({0, 0}, {0, 0}), Optional(0.0));
@@ -142,8 +143,8 @@ TEST_F(Films, AreTheOpsOfTheSweep)
 {
     for (const auto& wanted :
         {cell("torch-muon", Precision::bf16), cell("gns-gram", Precision::fp16, Lowering::fused)}) {
-        const auto device = makeEigenDevice();
-        const auto swept = *replayCell(*openCapture(m_path), wanted, *device);
+        const auto device = replay::makeEigenDevice();
+        const auto swept = *replay::replayCell(*tensorfile::openCapture(m_path), wanted, *device);
         const auto shown = film(wanted);
         ASSERT_EQ(shown.ops.size(), swept.ops.size());
         EXPECT_THAT(shown.distances, IsEmpty());
@@ -163,14 +164,14 @@ TEST_F(Films, AreTheOpsOfTheSweep)
 TEST_F(Films, OfADifferenceThereAreNoGauges)
 {
     const auto wanted = cell("gns-gram", Precision::fp16);
-    EXPECT_THAT(film(wanted, againstFp64(wanted)).cell.gauges, IsEmpty());
+    EXPECT_THAT(film(wanted, replay::againstFp64(wanted)).cell.gauges, IsEmpty());
 }
 
 TEST_F(Films, Fp64AgainstItselfIsZeroEverywhere)
 {
     for (const char* variant : {"torch-muon", "gns-gram"}) {
         const auto wanted = cell(variant, Precision::fp64);
-        const auto shown = film(wanted, againstFp64(wanted));
+        const auto shown = film(wanted, replay::againstFp64(wanted));
         ASSERT_EQ(shown.distances.size(), shown.ops.size());
         EXPECT_THAT(shown.distances, Each(Optional(0.0)));
         for (const auto& op : shown.ops) {
@@ -186,7 +187,7 @@ TEST_F(Films, AgainstFp64IsTheDifferenceOfTwoFrames)
     for (const char* variant : {"torch-muon", "gns-gram"}) {
         const auto wanted = cell(variant, Precision::fp16);
         const auto exact = cell(variant, Precision::fp64);
-        const auto shown = film(wanted, againstFp64(wanted));
+        const auto shown = film(wanted, replay::againstFp64(wanted));
         for (std::size_t op = 0; op < shown.ops.size(); ++op) {
             auto values = valuesOf(wanted, op);
             const auto other = valuesOf(exact, op);
@@ -199,15 +200,17 @@ TEST_F(Films, AgainstFp64IsTheDifferenceOfTwoFrames)
             }
             const auto& trace = shown.ops[op];
             EXPECT_THAT(trace.batches,
-                ElementsAre(scanMatrix(std::span<const double>(values), trace.rows, trace.cols, false, 0x1p-1022)));
+                ElementsAre(
+                    tensorfile::scanMatrix(std::span<const double>(values), trace.rows, trace.cols, false, 0x1p-1022)));
             if (trace.op != OpName::norm) {
                 EXPECT_THAT(trace.tiles,
-                    ElementsAre(tileMatrix(std::span<const double>(values), trace.rows, trace.cols, false, 0x1p-1022)));
+                    ElementsAre(tensorfile::tileMatrix(
+                        std::span<const double>(values), trace.rows, trace.cols, false, 0x1p-1022)));
             }
             ASSERT_TRUE(shown.distances[op]);
             EXPECT_NEAR(*shown.distances[op], std::sqrt(apart / whole), 1e-12);
-            EXPECT_EQ(frame(wanted, op, againstFp64(wanted)).doubles, values);
-            EXPECT_EQ(frame(wanted, op, againstFp64(wanted)).distance, shown.distances[op]);
+            EXPECT_EQ(frame(wanted, op, replay::againstFp64(wanted)).doubles, values);
+            EXPECT_EQ(frame(wanted, op, replay::againstFp64(wanted)).distance, shown.distances[op]);
         }
         EXPECT_GT(*distanceOf(shown, OpName::output, 5), 1e-5);
     }
@@ -217,7 +220,7 @@ TEST_F(Films, OneSideOverflowingShowsWhereAndHow)
 {
     plant(-70000);
     const auto wanted = cell("deepspeed-gram", Precision::fp16);
-    const auto shown = film(wanted, againstFp64(wanted));
+    const auto shown = film(wanted, replay::againstFp64(wanted));
     EXPECT_TRUE(opOf(shown, OpName::input).batches[0].allZero());
     const auto& cast = opOf(shown, OpName::cast);
     EXPECT_EQ(cast.batches[0].negInf, 1);
@@ -227,7 +230,7 @@ TEST_F(Films, OneSideOverflowingShowsWhereAndHow)
     EXPECT_GT(opOf(shown, OpName::gram, 1).batches[0].nan, 0);
     EXPECT_LT(*distanceOf(shown, OpName::cast), 1e-3) << "of what is finite";
     EXPECT_EQ(distanceOf(shown, OpName::output, 5), std::nullopt) << "nothing is";
-    const auto turned = film(cell("deepspeed-gram", Precision::fp64), {Against::Kind::cell, wanted});
+    const auto turned = film(cell("deepspeed-gram", Precision::fp64), {replay::Against::Kind::cell, wanted});
     EXPECT_EQ(opOf(turned, OpName::cast).batches[0].posInf, 1) << "an infinity of the other has its sign turned";
 }
 
@@ -236,7 +239,7 @@ TEST_F(Films, BothOverflowingAlikeIsNoDifference)
     plant(70000);
     const auto wanted = cell("deepspeed-gram", Precision::fp16);
     const auto fused = cell("deepspeed-gram", Precision::fp16, Lowering::fused);
-    const auto shown = film(wanted, {Against::Kind::cell, fused});
+    const auto shown = film(wanted, {replay::Against::Kind::cell, fused});
     EXPECT_TRUE(opOf(shown, OpName::cast).batches[0].allZero());
     EXPECT_EQ(distanceOf(shown, OpName::cast), 0.0);
     EXPECT_FALSE(film(wanted).ops.back().batches[0].finite());
@@ -246,24 +249,26 @@ TEST_F(Films, DamageOfTheInputIsOnBothSides)
 {
     plant(nan);
     const auto wanted = cell("torch-muon", Precision::bf16);
-    const auto shown = film(wanted, againstFp64(wanted));
+    const auto shown = film(wanted, replay::againstFp64(wanted));
     EXPECT_TRUE(opOf(shown, OpName::input).batches[0].allZero());
     EXPECT_TRUE(opOf(shown, OpName::output, 5).batches[0].finite()) << "NaN everywhere, in both";
 }
 
 TEST_F(Films, OpsThatRunInAnotherOrderMeetAllTheSame)
 {
-    const auto orderOf = [](CastOrder order) {
-        const auto found = std::find_if(variants().begin(), variants().end(),
-            [&](const Variant& each) { return each.castOrder == order && each.form == Form::standard; });
-        return found == variants().end() ? std::string() : std::string(found->name);
+    const auto orderOf = [](replay::CastOrder order) {
+        const auto found =
+            std::find_if(replay::variants().begin(), replay::variants().end(), [&](const replay::Variant& each) {
+                return each.castOrder == order && each.form == replay::Form::standard;
+            });
+        return found == replay::variants().end() ? std::string() : std::string(found->name);
     };
-    const auto castFirst = orderOf(CastOrder::castFirst);
-    const auto normalizeFirst = orderOf(CastOrder::normalizeFirst);
+    const auto castFirst = orderOf(replay::CastOrder::castFirst);
+    const auto normalizeFirst = orderOf(replay::CastOrder::normalizeFirst);
     ASSERT_FALSE(castFirst.empty() || normalizeFirst.empty());
     for (const auto& [one, other] : {std::pair(castFirst, normalizeFirst), std::pair(normalizeFirst, castFirst)}) {
-        const auto shown =
-            film(cell(one.c_str(), Precision::fp64), {Against::Kind::cell, cell(other.c_str(), Precision::fp64)});
+        const auto shown = film(
+            cell(one.c_str(), Precision::fp64), {replay::Against::Kind::cell, cell(other.c_str(), Precision::fp64)});
         for (const auto op : {OpName::input, OpName::cast, OpName::norm, OpName::normalize, OpName::gram}) {
             const int iteration = op == OpName::gram ? 1 : 0;
             EXPECT_TRUE(distanceOf(shown, op, iteration)) << name(op);
@@ -278,7 +283,7 @@ TEST_F(Films, OpsThatRunInAnotherOrderMeetAllTheSame)
 TEST_F(Films, OpsOfOneFormAloneHaveNoDifference)
 {
     const auto shown =
-        film(cell("gns-gram", Precision::fp32), {Against::Kind::cell, cell("torch-muon", Precision::fp32)});
+        film(cell("gns-gram", Precision::fp32), {replay::Against::Kind::cell, cell("torch-muon", Precision::fp32)});
     EXPECT_THAT(opOf(shown, OpName::gram, 1).batches, SizeIs(1));
     for (const auto op : {OpName::z, OpName::q}) {
         EXPECT_THAT(opOf(shown, op, 1).batches, IsEmpty());
@@ -286,10 +291,10 @@ TEST_F(Films, OpsOfOneFormAloneHaveNoDifference)
         EXPECT_EQ(distanceOf(shown, op, 1), std::nullopt);
     }
     const auto index = static_cast<std::size_t>(&opOf(shown, OpName::z, 1) - shown.ops.data());
-    const auto refused = replayFrame(
-        {{m_path, cell("gns-gram", Precision::fp32), 0, {Against::Kind::cell, cell("torch-muon", Precision::fp32)}},
-            index, {}},
-        makeCoreDevice);
+    const auto refused = replay::replayFrame({{m_path, cell("gns-gram", Precision::fp32), 0,
+                                                  {replay::Against::Kind::cell, cell("torch-muon", Precision::fp32)}},
+                                                 index, {}},
+        replay::makeCoreDevice);
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("nothing to compare z of step 1 with"));
 }
@@ -300,7 +305,7 @@ TEST_F(Films, TheCapturedOutputMeetsWhatHasItsShape)
     const auto ops = film(wanted).ops;
     const auto output = valuesOf(wanted, ops.size() - 1);
     write(waveValues(size), output);
-    const auto shown = film(wanted, {Against::Kind::output, {}});
+    const auto shown = film(wanted, {replay::Against::Kind::output, {}});
     EXPECT_EQ(distanceOf(shown, OpName::output, 5), 0.0);
     EXPECT_TRUE(shown.ops.back().batches[0].allZero());
     EXPECT_GT(*distanceOf(shown, OpName::update, 1), *distanceOf(shown, OpName::update, 4));
@@ -312,28 +317,28 @@ TEST_F(Films, TheCapturedOutputMeetsWhatHasItsShape)
     for (std::size_t i = 0; i < size; ++i) {
         values[i] -= output[i];
     }
-    EXPECT_LT(std::abs(frame(wanted, 0, {Against::Kind::output, {}}).doubles[7] - values[7]), 1e-6);
+    EXPECT_LT(std::abs(frame(wanted, 0, {replay::Against::Kind::output, {}}).doubles[7] - values[7]), 1e-6);
 }
 
 TEST_F(Films, GramsOfASquareAreNotComparedWithTheOutput)
 {
     const auto values = waveValues(64);
     m_path = writeFrameCapture(m_folder / "square.pt", {8, 8}, values, values);
-    const auto shown = film(cell("torch-muon", Precision::fp32), {Against::Kind::output, {}});
+    const auto shown = film(cell("torch-muon", Precision::fp32), {replay::Against::Kind::output, {}});
     EXPECT_THAT(opOf(shown, OpName::gram, 1).batches, IsEmpty());
     EXPECT_EQ(distanceOf(shown, OpName::input), 0.0) << "the capture's output is its input";
 }
 
 TEST_F(Films, WithoutAnOutputThereIsNothingToCompareWith)
 {
-    const auto refused = tryFilm(cell("torch-muon", Precision::fp32), {Against::Kind::output, {}});
+    const auto refused = tryFilm(cell("torch-muon", Precision::fp32), {replay::Against::Kind::output, {}});
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("holds no output"));
 }
 
 TEST_F(Films, CancelEndsThemBetweenOps)
 {
-    for (const auto& against : {Against {}, againstFp64(cell("torch-muon", Precision::fp16))}) {
+    for (const auto& against : {replay::Against {}, replay::againstFp64(cell("torch-muon", Precision::fp16))}) {
         int ops = 0;
         JobContext job;
         job.progress = [&](const Progress& progress) {
@@ -353,13 +358,13 @@ TEST_F(Films, CancelEndsThemBetweenOps)
 TEST_F(Films, WhatTheCounterpartCannotBeIsSaid)
 {
     const auto unknown =
-        tryFilm(cell("torch-muon", Precision::fp32), {Against::Kind::cell, cell("nobody", Precision::fp32)});
+        tryFilm(cell("torch-muon", Precision::fp32), {replay::Against::Kind::cell, cell("nobody", Precision::fp32)});
     ASSERT_FALSE(unknown);
     EXPECT_THAT(unknown.error().what, HasSubstr("nobody"));
     auto elsewhere = cell("torch-muon", Precision::fp32);
     elsewhere.device = "cuda:0";
     EXPECT_FALSE(tryFilm(elsewhere));
-    EXPECT_FALSE(tryFilm(cell("torch-muon", Precision::fp32), {Against::Kind::cell, elsewhere}));
+    EXPECT_FALSE(tryFilm(cell("torch-muon", Precision::fp32), {replay::Against::Kind::cell, elsewhere}));
 }
 
 } // namespace

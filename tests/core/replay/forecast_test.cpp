@@ -48,7 +48,7 @@ double normOf(const Matrix& matrix)
     return std::sqrt(sum);
 }
 
-InputSize sizeOf(const Matrix& matrix, const MatrixShape& shape)
+replay::InputSize sizeOf(const Matrix& matrix, const MatrixShape& shape)
 {
     double absmax = 0;
     for (const double value : matrix) {
@@ -57,17 +57,18 @@ InputSize sizeOf(const Matrix& matrix, const MatrixShape& shape)
     return {absmax, normOf(matrix), shape.rows == shape.cols};
 }
 
-Replay replayOf(const Variant& variant, Precision precision, const Matrix& matrix, const MatrixShape& shape)
+replay::Replay replayOf(
+    const replay::Variant& variant, Precision precision, const Matrix& matrix, const MatrixShape& shape)
 {
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = precision;
     options.rounding.lowering = variant.lowering;
     options.keepOutput = true;
     options.spectralNorms = true;
-    const auto device = makeEigenDevice(1);
-    auto done = replay(variant, shape, matrix, *device, options);
+    const auto device = replay::makeEigenDevice(1);
+    auto done = replay::replay(variant, shape, matrix, *device, options);
     EXPECT_TRUE(done) << variant.name;
-    return done ? std::move(*done) : Replay {};
+    return done ? std::move(*done) : replay::Replay {};
 }
 
 double distance(const Matrix& a, const Matrix& b)
@@ -81,7 +82,7 @@ double distance(const Matrix& a, const Matrix& b)
 
 TEST(SingularSystem, HasTheValuesOfADiagonal)
 {
-    const SingularSystem system({3, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 2}, {1, 3, 4});
+    const replay::SingularSystem system({3, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0, 2}, {1, 3, 4});
     ASSERT_EQ(system.values().size(), 3U);
     EXPECT_NEAR(system.values()[0], 0.5, 1e-12);
     EXPECT_NEAR(system.values()[1], 2, 1e-12);
@@ -93,7 +94,7 @@ TEST(SingularSystem, GivesTheMatrixBackUnderGainsOfOneHoweverLargeOrSmallItIs)
     for (const MatrixShape& shape : {MatrixShape {1, 5, 9}, MatrixShape {1, 9, 5}, MatrixShape {1, 6, 6}}) {
         for (const double size : {1e-200, 1.0, 1e200}) {
             const auto matrix = gaussian(shape.rows, shape.cols, size);
-            const SingularSystem system(matrix, shape);
+            const replay::SingularSystem system(matrix, shape);
             const auto back = system.amplified(Matrix(system.values().size(), 1 / size));
             EXPECT_LT(distance(back, gaussian(shape.rows, shape.cols, 1)), 1e-6)
                 << shape.rows << " x " << shape.cols << ", " << size;
@@ -105,12 +106,12 @@ TEST(SingularSystem, IsNotWaitedForOnceCancelled)
 {
     CancelToken cancel;
     cancel.cancel();
-    EXPECT_EQ(SingularSystem::of(gaussian(200, 300, 1), {1, 200, 300}, cancel), nullptr);
+    EXPECT_EQ(replay::SingularSystem::of(gaussian(200, 300, 1), {1, 200, 300}, cancel), nullptr);
 }
 
 TEST(Forecast, GainsAreThoseOfTheScheduleAndTheNorm)
 {
-    Variant variant;
+    replay::Variant variant;
     variant.steps = {{2, -1, 0.5}, {1.5, -0.5, 0}};
     variant.epsilon = 0;
     const double norm = 4;
@@ -118,36 +119,37 @@ TEST(Forecast, GainsAreThoseOfTheScheduleAndTheNorm)
     const double once = 2 * 0.5 - 1 * 0.125 + 0.5 * 0.03125;
     const double twice = 1.5 * once - 0.5 * once * once * once;
     const Matrix values {value, 0};
-    const auto gains = gainsOf(variant, values, denominatorOf(variant, norm, {}));
+    const auto gains = replay::gainsOf(variant, values, replay::denominatorOf(variant, norm, {}));
     EXPECT_NEAR(gains[0], twice / value, 1e-15);
     EXPECT_NEAR(gains[1], 2 * 1.5 / norm, 1e-15) << "of nothing, the gain is that of the linear terms";
 }
 
 TEST(Forecast, TheDenominatorFollowsTheRuleOfTheVariant)
 {
-    Variant variant;
+    replay::Variant variant;
     variant.epsilon = 0.25;
     variant.normFactor = 2;
-    EXPECT_EQ(denominatorOf(variant, 3, {}), 6.25);
-    EXPECT_EQ(denominatorOf(variant, 3, 0.5), 6.5);
+    EXPECT_EQ(replay::denominatorOf(variant, 3, {}), 6.25);
+    EXPECT_EQ(replay::denominatorOf(variant, 3, 0.5), 6.5);
     variant.ignoresCallerEpsilon = true;
-    EXPECT_EQ(denominatorOf(variant, 3, 0.5), 6.25);
-    variant.epsilonRule = EpsilonRule::clamp;
-    EXPECT_EQ(denominatorOf(variant, 3, {}), 6);
-    EXPECT_EQ(denominatorOf(variant, 0.1, {}), 0.25);
+    EXPECT_EQ(replay::denominatorOf(variant, 3, 0.5), 6.25);
+    variant.epsilonRule = replay::EpsilonRule::clamp;
+    EXPECT_EQ(replay::denominatorOf(variant, 3, {}), 6);
+    EXPECT_EQ(replay::denominatorOf(variant, 0.1, {}), 0.25);
 }
 
 TEST(Forecast, TheOutputOfEverySpectralVariantIsThatOfItsReplayInFp64)
 {
     for (const MatrixShape& shape : {MatrixShape {1, 24, 40}, MatrixShape {1, 40, 24}}) {
         const auto matrix = decaying(shape.rows, shape.cols);
-        const SingularSystem system(matrix, shape);
+        const replay::SingularSystem system(matrix, shape);
         int compared = 0;
-        for (const auto& variant : variants()) {
-            if (!actsOnValuesAlone(variant)) {
+        for (const auto& variant : replay::variants()) {
+            if (!replay::actsOnValuesAlone(variant)) {
                 continue;
             }
-            const auto gains = gainsOf(variant, system.values(), denominatorOf(variant, normOf(matrix), {}));
+            const auto gains =
+                replay::gainsOf(variant, system.values(), replay::denominatorOf(variant, normOf(matrix), {}));
             const auto replayed = replayOf(variant, Precision::fp64, matrix, shape);
             EXPECT_LT(distance(system.amplified(gains), replayed.outputs[0]), 1e-5) << variant.name;
             ++compared;
@@ -161,19 +163,19 @@ TEST(Forecast, NoReplayHasLessSlackOrLargerValuesThanWasForecast)
     const MatrixShape shape {1, 48, 96};
     int compared = 0;
     for (const auto& matrix : {gaussian(48, 96, 0.02), decaying(48, 96)}) {
-        for (const auto& variant : variants()) {
-            const auto foretold = forecast(variant, variant.precision, sizeOf(matrix, shape), {});
+        for (const auto& variant : replay::variants()) {
+            const auto foretold = replay::forecast(variant, variant.precision, sizeOf(matrix, shape), {});
             if (!foretold || !foretold->slackPercent || *foretold->slackPercent < 1) {
                 continue;
             }
             ++compared;
             const auto replayed = replayOf(variant, variant.precision, matrix, shape);
-            const auto limits = divergenceLimits(variant.steps);
+            const auto limits = replay::divergenceLimits(variant.steps);
             for (std::size_t k = 0; k < limits.size(); ++k) {
                 const double slack = 100 * (limits[k] / replayed.spectralNorms[0][k] - 1);
                 EXPECT_GE(slack, *foretold->slackPercent - 0.5) << variant.name << ", step " << k + 1;
             }
-            const bool wideFirst = variant.castOrder == CastOrder::normalizeFirst;
+            const bool wideFirst = variant.castOrder == replay::CastOrder::normalizeFirst;
             for (const auto& op : replayed.ops) {
                 const bool wide = wideFirst && (op.op == OpName::norm || op.op == OpName::normalize);
                 if (op.op != OpName::input && !wide) {
@@ -188,7 +190,7 @@ TEST(Forecast, NoReplayHasLessSlackOrLargerValuesThanWasForecast)
 TEST(Forecast, SaysNothingWhereRoundingsMayOutweighTheValues)
 {
     const auto of = [](const char* variant, Precision precision, double absmax) {
-        return forecast(**findVariant(variant), precision, {absmax, 10 * absmax, false}, {});
+        return replay::forecast(**replay::findVariant(variant), precision, {absmax, 10 * absmax, false}, {});
     };
     EXPECT_TRUE(of("keller-jordan", Precision::bf16, 1));
     EXPECT_FALSE(of("keller-jordan", Precision::bf16, 1e-16)) << "squares vanish in fp32";
@@ -197,7 +199,7 @@ TEST(Forecast, SaysNothingWhereRoundingsMayOutweighTheValues)
     EXPECT_TRUE(of("gns-standard", Precision::fp16, 1e-5)) << "normalised before the cast";
     EXPECT_FALSE(of("turbo-muon", Precision::bf16, 1)) << "no Frobenius norm";
     EXPECT_FALSE(of("gns-gram", Precision::fp16, 1)->slackPercent) << "a Gram form";
-    EXPECT_TRUE(forecast(**findVariant("gns-gram"), Precision::fp16, {1, 10, true}, {})->slackPercent)
+    EXPECT_TRUE(replay::forecast(**replay::findVariant("gns-gram"), Precision::fp16, {1, 10, true}, {})->slackPercent)
         << "in the standard form, the matrix being square";
     EXPECT_GE(of("keller-jordan", Precision::fp16, 60000)->largest, 60000) << "the input itself lives in the format";
 }

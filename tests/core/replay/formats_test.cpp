@@ -122,10 +122,10 @@ void expectHashes(Precision format, const char* which, std::vector<float> inputs
     // The same values one by one and as a vector: the vector code is compiled separately.
     Words single;
     for (const float x : inputs) {
-        single.push_back(wordOf(format, roundTo(format, x)));
+        single.push_back(wordOf(format, replay::roundTo(format, x)));
     }
     EXPECT_EQ(hashesOf(single), expectedHashes(format, which)) << name(format);
-    roundTo(format, inputs);
+    replay::roundTo(format, inputs);
     Words vector;
     for (const float x : inputs) {
         vector.push_back(wordOf(format, x));
@@ -149,7 +149,7 @@ TEST_P(Casts, RoundAMillionRandomPatternsAsTorchDoes)
 TEST_P(Casts, AreOddInTheSign)
 {
     for (const float x : midpointInputs(GetParam())) {
-        ASSERT_EQ(roundTo(GetParam(), -x), -roundTo(GetParam(), x)) << x;
+        ASSERT_EQ(replay::roundTo(GetParam(), -x), -replay::roundTo(GetParam(), x)) << x;
     }
 }
 
@@ -158,8 +158,8 @@ TEST_P(Casts, RoundADoubleOnce)
     // Just above a midpoint by less than fp32 can hold: rounding through fp32 first would fall back to even.
     const double step = epsilonOf(GetParam());
     const double justAbove = 1 + step / 2 + 0x1p-45;
-    EXPECT_EQ(roundTo(GetParam(), justAbove), 1 + step);
-    EXPECT_EQ(roundTo(GetParam(), 1 + step / 2 - 0x1p-45), 1.0);
+    EXPECT_EQ(replay::roundTo(GetParam(), justAbove), 1 + step);
+    EXPECT_EQ(replay::roundTo(GetParam(), 1 + step / 2 - 0x1p-45), 1.0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Casts, testing::Values(Precision::bf16, Precision::fp16, Precision::tf32),
@@ -169,11 +169,11 @@ TEST(Formats, SixteenBitValuesAreFixedPoints)
 {
     for (std::uint32_t pattern = 0; pattern < 0x7c00; ++pattern) {
         const auto value = static_cast<float>(fp16Value(pattern));
-        ASSERT_EQ(roundTo(Precision::fp16, value), value) << pattern;
+        ASSERT_EQ(replay::roundTo(Precision::fp16, value), value) << pattern;
     }
     for (std::uint32_t pattern = 0; pattern <= 0x7f80; ++pattern) {
         const auto value = std::bit_cast<float>(pattern << 16);
-        ASSERT_EQ(roundTo(Precision::bf16, value), value) << pattern;
+        ASSERT_EQ(replay::roundTo(Precision::bf16, value), value) << pattern;
     }
 }
 
@@ -181,20 +181,20 @@ TEST(Formats, NanStaysNanWhateverItsPayload)
 {
     for (const auto bits : {0x7f800001U, 0xff800001U, 0x7fc00000U, 0xffffffffU, 0x7f801000U}) {
         for (const auto format : {Precision::bf16, Precision::fp16, Precision::tf32, Precision::fp32}) {
-            EXPECT_TRUE(std::isnan(roundTo(format, std::bit_cast<float>(bits)))) << bits;
+            EXPECT_TRUE(std::isnan(replay::roundTo(format, std::bit_cast<float>(bits)))) << bits;
         }
     }
-    EXPECT_EQ(roundTo(Precision::fp16, std::bit_cast<float>(infinityBits)), INFINITY);
+    EXPECT_EQ(replay::roundTo(Precision::fp16, std::bit_cast<float>(infinityBits)), INFINITY);
 }
 
 TEST(Formats, StepUlpsMovesToTheNeighbour)
 {
-    EXPECT_EQ(stepUlps(Precision::bf16, 1.0, 1), 1 + 0x1p-7);
-    EXPECT_EQ(stepUlps(Precision::fp16, 1.0, -1), 1 - 0x1p-10);
-    EXPECT_EQ(stepUlps(Precision::fp16, 0x1p-24, 1), 0x1p-23);
-    EXPECT_EQ(stepUlps(Precision::fp32, 3.0, 2), 3.0 + 0x1p-21);
-    EXPECT_EQ(stepUlps(Precision::bf16, 0.0, 1), 0.0);
-    EXPECT_EQ(stepUlps(Precision::fp16, INFINITY, -1), INFINITY);
+    EXPECT_EQ(replay::stepUlps(Precision::bf16, 1.0, 1), 1 + 0x1p-7);
+    EXPECT_EQ(replay::stepUlps(Precision::fp16, 1.0, -1), 1 - 0x1p-10);
+    EXPECT_EQ(replay::stepUlps(Precision::fp16, 0x1p-24, 1), 0x1p-23);
+    EXPECT_EQ(replay::stepUlps(Precision::fp32, 3.0, 2), 3.0 + 0x1p-21);
+    EXPECT_EQ(replay::stepUlps(Precision::bf16, 0.0, 1), 0.0);
+    EXPECT_EQ(replay::stepUlps(Precision::fp16, INFINITY, -1), INFINITY);
 }
 
 } // namespace

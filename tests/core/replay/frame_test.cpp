@@ -42,15 +42,15 @@ public:
     CountingDevice(const CountingDevice&) = delete;
     CountingDevice& operator=(const CountingDevice&) = delete;
     // As a device that batches would have it.
-    std::int64_t batchLimit(const Program& /*program*/) const override { return 2; }
-    Result<void> prepare(const Program& program, std::int64_t batch) override
+    std::int64_t batchLimit(const replay::Program& /*program*/) const override { return 2; }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
     {
         if (m_counter.devices > m_counter.mostDevices) {
             return failure(ErrorKind::refused, "not enough memory");
         }
         return DeviceAround::prepare(program, batch);
     }
-    Result<void> run(const Instruction& instruction) override
+    Result<void> run(const replay::Instruction& instruction) override
     {
         if (++m_counter.instructions == m_counter.cancelAt) {
             m_counter.cancel.cancel();
@@ -72,54 +72,55 @@ protected:
         ASSERT_FALSE(m_path.empty());
     }
 
-    static CellRequest cell(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
+    static replay::CellRequest cell(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
     {
         return {variant, precision, lowering, {}, {}, "cpu", true};
     }
 
-    DeviceFactory devices()
+    replay::DeviceFactory devices()
     {
-        return [this](const std::string&) -> Result<std::unique_ptr<Device>> {
+        return [this](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
             return std::make_unique<CountingDevice>(m_counter);
         };
     }
 
-    FrameRequest request(const CellRequest& cell, std::size_t op, std::int64_t batch = 1) const
+    replay::FrameRequest request(const replay::CellRequest& cell, std::size_t op, std::int64_t batch = 1) const
     {
         return {{m_path, cell, batch, {}}, op, {}};
     }
 
-    ReplayedFrame frame(const FrameRequest& wanted)
+    replay::ReplayedFrame frame(const replay::FrameRequest& wanted)
     {
-        auto made = replayFrame(wanted, devices());
+        auto made = replay::replayFrame(wanted, devices());
         EXPECT_TRUE(made) << sentence(made.error());
-        return made.value_or(ReplayedFrame {});
+        return made.value_or(replay::ReplayedFrame {});
     }
 
-    std::vector<OpTrace> sweptOps(const CellRequest& wanted)
+    std::vector<OpTrace> sweptOps(const replay::CellRequest& wanted)
     {
-        const auto device = makeEigenDevice(1);
-        const auto swept = replayCell(*openCapture(m_path), wanted, *device);
+        const auto device = replay::makeEigenDevice(1);
+        const auto swept = replay::replayCell(*tensorfile::openCapture(m_path), wanted, *device);
         EXPECT_TRUE(swept) << sentence(swept.error());
         return swept ? swept->ops : std::vector<OpTrace>();
     }
 
     /// What the first so many steps alone give.
-    std::vector<double> outputAfter(const CellRequest& wanted, int steps, std::size_t batch)
+    std::vector<double> outputAfter(const replay::CellRequest& wanted, int steps, std::size_t batch)
     {
-        ReplayOptions options;
+        replay::ReplayOptions options;
         options.precision = wanted.precision;
         options.rounding.lowering = wanted.lowering;
         options.epsilon = 1e-7;
         options.steps = steps;
         options.keepOutput = true;
-        const auto device = makeEigenDevice(1);
-        auto replayed = replay(**findVariant(wanted.variant), {batches, rows, cols}, m_values, *device, options);
+        const auto device = replay::makeEigenDevice(1);
+        auto replayed =
+            replay::replay(**replay::findVariant(wanted.variant), {batches, rows, cols}, m_values, *device, options);
         EXPECT_TRUE(replayed);
         return replayed->outputs.at(batch);
     }
 
-    std::size_t indexOf(const CellRequest& wanted, OpName op, int iteration)
+    std::size_t indexOf(const replay::CellRequest& wanted, OpName op, int iteration)
     {
         const auto ops = sweptOps(wanted);
         const auto found = std::find_if(
@@ -134,7 +135,7 @@ protected:
     Counter m_counter;
 };
 
-std::vector<double> valuesOf(const ReplayedFrame& frame)
+std::vector<double> valuesOf(const replay::ReplayedFrame& frame)
 {
     return frame.doubles.empty() ? std::vector<double>(frame.floats.begin(), frame.floats.end()) : frame.doubles;
 }
@@ -186,7 +187,7 @@ TEST_F(Frames, ValuesLieWhereTheTilesShowThem)
     const auto ops = sweptOps(wanted);
     for (std::size_t op = 0; op < ops.size(); ++op) {
         const auto shown = frame(request(wanted, op));
-        EXPECT_EQ(shown.region, (Region {0, 0, ops[op].rows, ops[op].cols}));
+        EXPECT_EQ(shown.region, (replay::Region {0, 0, ops[op].rows, ops[op].cols}));
         if (ops[op].op != OpName::norm) {
             EXPECT_EQ(shown.floats, ops[op].tiles[1].max) << "each element is a tile";
         }
@@ -215,7 +216,7 @@ TEST_F(Frames, WhatWasReplayedIsSaid)
     EXPECT_EQ(shown.cell.variant, "torch-muon");
     EXPECT_EQ(shown.cell.epsilon, 0.25);
     EXPECT_TRUE(shown.cell.native);
-    EXPECT_EQ(shown.cell.environment, makeEigenDevice(1)->environment());
+    EXPECT_EQ(shown.cell.environment, replay::makeEigenDevice(1)->environment());
     EXPECT_EQ(shown.batch, 1);
     EXPECT_EQ(shown.batches, batches);
     EXPECT_FALSE(shown.distance);
@@ -227,7 +228,7 @@ TEST_F(Frames, ARegionIsCutOutRowByRow)
     auto part = request(wanted, 5);
     const auto whole = frame(part).floats;
     const auto width = static_cast<std::size_t>(frame(part).trace.cols);
-    part.region = Region {2, 3, 4, 5};
+    part.region = replay::Region {2, 3, 4, 5};
     const auto shown = frame(part);
     EXPECT_EQ(shown.region, *part.region);
     ASSERT_EQ(shown.floats.size(), 20U);
@@ -239,12 +240,13 @@ TEST_F(Frames, ARegionIsCutOutRowByRow)
 
 TEST_F(Frames, RegionsOutsideAreRefused)
 {
-    for (const Region region : {Region {0, 0, 0, 1}, Region {0, 0, 1, 0}, Region {rows, 0, 1, 1},
-             Region {0, cols, 1, 1}, Region {0, 0, rows + 1, 1}, Region {1, 0, rows, 1}, Region {-1, 0, 1, 1},
-             Region {0, -1, 1, 1}, Region {1, 1, INT64_MAX, INT64_MAX}}) {
+    for (const replay::Region region :
+        {replay::Region {0, 0, 0, 1}, replay::Region {0, 0, 1, 0}, replay::Region {rows, 0, 1, 1},
+            replay::Region {0, cols, 1, 1}, replay::Region {0, 0, rows + 1, 1}, replay::Region {1, 0, rows, 1},
+            replay::Region {-1, 0, 1, 1}, replay::Region {0, -1, 1, 1}, replay::Region {1, 1, INT64_MAX, INT64_MAX}}) {
         auto part = request(cell("torch-muon", Precision::fp32), 0);
         part.region = region;
-        const auto refused = replayFrame(part, devices());
+        const auto refused = replay::replayFrame(part, devices());
         ASSERT_FALSE(refused) << region.row << " " << region.rows;
         EXPECT_THAT(refused.error().what, HasSubstr("does not lie within the 12 x 8 matrix"));
     }
@@ -252,8 +254,8 @@ TEST_F(Frames, RegionsOutsideAreRefused)
 
 TEST_F(Frames, WhatDoesNotExistIsRefused)
 {
-    const auto errorOf = [&](const FrameRequest& wanted) {
-        const auto refused = replayFrame(wanted, devices());
+    const auto errorOf = [&](const replay::FrameRequest& wanted) {
+        const auto refused = replay::replayFrame(wanted, devices());
         return refused ? "no error" : sentence(refused.error());
     };
     const auto good = cell("torch-muon", Precision::fp32);
@@ -267,10 +269,10 @@ TEST_F(Frames, WhatDoesNotExistIsRefused)
 
 TEST_F(Frames, AnotherRegionCostsNothingAndALaterOpOnlyTheRest)
 {
-    FrameReplay kept(devices());
+    replay::FrameReplay kept(devices());
     const auto wanted = cell("torch-muon", Precision::fp16);
     const auto last = sweptOps(wanted).size() - 1;
-    const auto costOf = [&](const FrameRequest& each) {
+    const auto costOf = [&](const replay::FrameRequest& each) {
         const int before = m_counter.instructions;
         const auto shown = kept.frame(each);
         EXPECT_TRUE(shown) << sentence(shown.error());
@@ -285,7 +287,7 @@ TEST_F(Frames, AnotherRegionCostsNothingAndALaterOpOnlyTheRest)
     const int first = costOf(request(wanted, 6));
     EXPECT_GT(first, 0);
     auto part = request(wanted, 6);
-    part.region = Region {1, 1, 2, 2};
+    part.region = replay::Region {1, 1, 2, 2};
     EXPECT_EQ(costOf(part), 0);
     const int rest = costOf(request(wanted, last));
     const int again = costOf(request(wanted, 6));
@@ -296,9 +298,9 @@ TEST_F(Frames, AnotherRegionCostsNothingAndALaterOpOnlyTheRest)
 
 TEST_F(Frames, TwoCellsInTurnsAreReplayedOnceEach)
 {
-    FrameReplay kept(devices());
+    replay::FrameReplay kept(devices());
     const std::vector films {cell("torch-muon", Precision::fp16), cell("torch-muon", Precision::fp64)};
-    const auto costOf = [&](const CellRequest& wanted, std::size_t op) {
+    const auto costOf = [&](const replay::CellRequest& wanted, std::size_t op) {
         const int before = m_counter.instructions;
         const auto shown = kept.frame(request(wanted, op));
         const int cost = m_counter.instructions - before;
@@ -328,7 +330,7 @@ TEST_F(Frames, TwoReplaysTooLargeTogetherAreNotBothKept)
     const auto first = request(cell("torch-muon", Precision::fp16), 6);
     const auto second = request(cell("torch-muon", Precision::fp64), 6);
     const auto costInTurns = [&](std::int64_t mostBytes) {
-        FrameReplay kept(devices(), mostBytes);
+        replay::FrameReplay kept(devices(), mostBytes);
         m_counter.instructions = 0;
         EXPECT_TRUE(kept.frame(first) && kept.frame(second));
         const int once = m_counter.instructions;
@@ -343,7 +345,7 @@ TEST_F(Frames, TwoReplaysTooLargeTogetherAreNotBothKept)
 
 TEST_F(Frames, AKeptReplayMakesRoomForWhatWouldNotFitBesideIt)
 {
-    FrameReplay kept(devices());
+    replay::FrameReplay kept(devices());
     ASSERT_TRUE(kept.frame(request(cell("torch-muon", Precision::fp16), 6)));
     m_counter.mostDevices = 1;
     const auto shown = kept.frame(request(cell("torch-muon", Precision::fp64), 6));
@@ -354,7 +356,7 @@ TEST_F(Frames, AKeptReplayMakesRoomForWhatWouldNotFitBesideIt)
 
 TEST_F(Frames, ACancelledReplayLeavesTheOtherOneAlone)
 {
-    FrameReplay kept(devices());
+    replay::FrameReplay kept(devices());
     const auto first = request(cell("torch-muon", Precision::fp16), 6);
     ASSERT_TRUE(kept.frame(first));
     JobContext job;
@@ -369,18 +371,19 @@ TEST_F(Frames, ACancelledReplayLeavesTheOtherOneAlone)
 TEST(KeptReplays, TwoOfTheLargestCommonSizeFit)
 {
     const auto bytesIn = [](Precision precision, std::size_t element) {
-        CompileOptions options;
+        replay::CompileOptions options;
         options.precision = precision;
-        const auto program = compileProgram(**findVariant("gns-gram"), {1, 4096, 4096}, options);
+        const auto program = replay::compileProgram(**replay::findVariant("gns-gram"), {1, 4096, 4096}, options);
         const std::int64_t values = 4096LL * 4096 * static_cast<std::int64_t>(element);
         return program->workspaceBytes(element) + values;
     };
-    EXPECT_LE(bytesIn(Precision::fp16, sizeof(float)) + bytesIn(Precision::fp64, sizeof(double)), maxKeptReplayBytes);
+    EXPECT_LE(
+        bytesIn(Precision::fp16, sizeof(float)) + bytesIn(Precision::fp64, sizeof(double)), replay::maxKeptReplayBytes);
 }
 
 TEST_F(Frames, ACaptureThatWasWrittenSinceIsReadAgain)
 {
-    FrameReplay kept(devices());
+    replay::FrameReplay kept(devices());
     const auto wanted = request(cell("torch-muon", Precision::fp64), 0, 0);
     EXPECT_EQ(kept.frame(wanted)->doubles[0], m_values[0]);
     auto changed = m_values;
@@ -391,7 +394,7 @@ TEST_F(Frames, ACaptureThatWasWrittenSinceIsReadAgain)
 
 TEST_F(Frames, CancelStopsAtTheNextInstructionAndNothingIsKept)
 {
-    FrameReplay kept(devices());
+    replay::FrameReplay kept(devices());
     const auto wanted = request(cell("torch-muon", Precision::fp32), 15);
     JobContext job;
     job.cancel = m_counter.cancel;
@@ -415,7 +418,7 @@ TEST_F(Frames, ProgressCountsTheOpsUpToIt)
         EXPECT_EQ(progress.total, 4);
         done.push_back(progress.done);
     };
-    ASSERT_TRUE(replayFrame(request(cell("torch-muon", Precision::fp32), 3), devices(), job));
+    ASSERT_TRUE(replay::replayFrame(request(cell("torch-muon", Precision::fp32), 3), devices(), job));
     EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
 }
 

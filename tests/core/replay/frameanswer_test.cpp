@@ -30,19 +30,20 @@ protected:
         m_path = writeFrameCapture(m_folder / "x.pt", {300, 5}, values);
     }
 
-    FilmRequest request(Precision precision, bool compared = false) const
+    replay::FilmRequest request(Precision precision, bool compared = false) const
     {
-        const CellRequest cell {"gns-gram", precision, Lowering::fused, {}, {}, "cpu", true};
-        return {m_path, cell, 0, compared ? againstFp64(cell) : Against {}};
+        const replay::CellRequest cell {"gns-gram", precision, Lowering::fused, {}, {}, "cpu", true};
+        return {m_path, cell, 0, compared ? replay::againstFp64(cell) : replay::Against {}};
     }
 
-    ReplayedFrame frame(Precision precision, std::size_t op, const std::optional<Region>& region = {}) const
+    replay::ReplayedFrame frame(
+        Precision precision, std::size_t op, const std::optional<replay::Region>& region = {}) const
     {
-        return replayFrame({request(precision), op, region}, makeCoreDevice).value();
+        return replay::replayFrame({request(precision), op, region}, replay::makeCoreDevice).value();
     }
 
     /// As it comes out of the pipe.
-    static Json sent(const PackedAnswer& answer) { return parseServiceLine(answer.json.dump()); }
+    static Json sent(const rpc::PackedAnswer& answer) { return rpc::parseServiceLine(answer.json.dump()); }
 
     TemporaryFolder m_folder;
     std::string m_path;
@@ -69,10 +70,10 @@ void expectSame(const OpTrace& got, const OpTrace& sent)
 TEST_F(Answers, AFilmComesThroughAsItWas)
 {
     for (const bool compared : {false, true}) {
-        const auto film = replayFilm(request(Precision::bf16, compared), makeCoreDevice).value();
-        const auto packed = packFilm(film);
+        const auto film = replay::replayFilm(request(Precision::bf16, compared), replay::makeCoreDevice).value();
+        const auto packed = rpc::packFilm(film);
         ASSERT_TRUE(packed) << sentence(packed.error());
-        const auto got = unpackFilm(sent(*packed));
+        const auto got = rpc::unpackFilm(sent(*packed));
         ASSERT_TRUE(got) << sentence(got.error());
         ASSERT_EQ(got->ops.size(), film.ops.size());
         for (std::size_t op = 0; op < film.ops.size(); ++op) {
@@ -84,17 +85,17 @@ TEST_F(Answers, AFilmComesThroughAsItWas)
         EXPECT_EQ(got->batches, 1);
         EXPECT_EQ(got->cell.gauges.size(), compared ? 0U : 5U);
         EXPECT_TRUE(packed->block.taken());
-        EXPECT_THAT(sentence(unpackFilm(sent(*packed)).error()), StartsWith("The shared block is gone"));
+        EXPECT_THAT(sentence(rpc::unpackFilm(sent(*packed)).error()), StartsWith("The shared block is gone"));
     }
 }
 
 TEST_F(Answers, AFrameComesThroughBitForBit)
 {
     for (const auto precision : {Precision::fp64, Precision::fp16}) {
-        const auto frame = this->frame(precision, 0, Region {1, 1, 9, 4});
-        const auto packed = packFrame(frame);
+        const auto frame = this->frame(precision, 0, replay::Region {1, 1, 9, 4});
+        const auto packed = rpc::packFrame(frame);
         ASSERT_TRUE(packed);
-        const auto got = unpackFrame(sent(*packed));
+        const auto got = rpc::unpackFrame(sent(*packed));
         ASSERT_TRUE(got) << sentence(got.error());
         expectSame(got->trace, frame.trace);
         EXPECT_EQ(got->op, frame.op);
@@ -110,10 +111,10 @@ TEST_F(Answers, AFrameWithoutValuesSaysSo)
     auto frame = this->frame(Precision::fp32, 0);
     frame.floats.clear();
     frame.region = {};
-    const auto packed = packFrame(frame);
+    const auto packed = rpc::packFrame(frame);
     ASSERT_TRUE(packed);
     EXPECT_TRUE(packed->json["frame"]["values"].is_null());
-    const auto got = unpackFrame(sent(*packed));
+    const auto got = rpc::unpackFrame(sent(*packed));
     ASSERT_TRUE(got);
     EXPECT_FALSE(got->hasValues());
     expectSame(got->trace, frame.trace);
@@ -121,7 +122,7 @@ TEST_F(Answers, AFrameWithoutValuesSaysSo)
 
 TEST_F(Answers, NothingThatContradictsItselfIsBelieved)
 {
-    const auto frame = this->frame(Precision::fp32, 0, Region {1, 1, 9, 4});
+    const auto frame = this->frame(Precision::fp32, 0, replay::Region {1, 1, 9, 4});
     const std::pair<const char*, Json> damages[] = {{"/frame/rows", -1}, {"/frame/rows", 1}, {"/frame/cols", 1.5},
         {"/frame/rows", 100000000000}, {"/frame/op", "dance"}, {"/frame/op", 3}, {"/frame/iteration", nullptr},
         {"/frame/index", -1}, {"/frame/scan", 7}, {"/frame/scan/count", -1}, {"/frame/scan/absmax", "much"},
@@ -132,11 +133,11 @@ TEST_F(Answers, NothingThatContradictsItselfIsBelieved)
         {"/frame/values/row", INT64_MAX}, {"/frame/values/rows", INT64_MAX}, {"/frame/values/type", "float16"},
         {"/frame/batch", "first"}, {"/frame/cell", nullptr}, {"/frame/block/bytes", "all"}, {"/frame/block/name", 7}};
     for (const auto& [where, what] : damages) {
-        const auto packed = packFrame(frame);
+        const auto packed = rpc::packFrame(frame);
         ASSERT_TRUE(packed);
         auto answer = sent(*packed);
         answer[Json::json_pointer(where)] = what;
-        const auto got = unpackFrame(answer);
+        const auto got = rpc::unpackFrame(answer);
         ASSERT_FALSE(got) << where << " " << what;
         EXPECT_THAT(got.error().what, HasSubstr("contradicts itself")) << where;
     }
@@ -144,44 +145,48 @@ TEST_F(Answers, NothingThatContradictsItselfIsBelieved)
 
 TEST_F(Answers, BlocksOfAnotherSizeVersionOrKindAreRefused)
 {
-    const auto film = replayFilm(request(Precision::fp32), makeCoreDevice).value();
-    auto packed = packFilm(film).value();
+    const auto film = replay::replayFilm(request(Precision::fp32), replay::makeCoreDevice).value();
+    auto packed = rpc::packFilm(film).value();
     auto answer = sent(packed);
     answer["film"]["block"]["bytes"] = packed.block.size() - 1;
-    EXPECT_THAT(sentence(unpackFilm(answer).error()), HasSubstr("announced"));
+    EXPECT_THAT(sentence(rpc::unpackFilm(answer).error()), HasSubstr("announced"));
     answer = sent(packed);
     answer["film"]["block"]["version"] = 2;
-    EXPECT_THAT(sentence(unpackFilm(answer).error()), HasSubstr("another version"));
+    EXPECT_THAT(sentence(rpc::unpackFilm(answer).error()), HasSubstr("another version"));
     answer["film"]["block"] = {{"version", 1}, {"name", "/nanscope-../x"}, {"bytes", 100}};
-    EXPECT_THAT(sentence(unpackFilm(answer).error()), HasSubstr("names no shared block"));
-    const auto stranger = SharedBlock::create(packed.block.size()).value();
+    EXPECT_THAT(sentence(rpc::unpackFilm(answer).error()), HasSubstr("names no shared block"));
+    const auto stranger = platform::SharedBlock::create(packed.block.size()).value();
     answer = sent(packed);
     answer["film"]["block"]["name"] = stranger.name();
-    EXPECT_THAT(sentence(unpackFilm(answer).error()), HasSubstr("contradicts itself"));
+    EXPECT_THAT(sentence(rpc::unpackFilm(answer).error()), HasSubstr("contradicts itself"));
     for (const char* line : {"{}", R"({"film":7})", R"({"film":{}})", R"({"frame":[]})"}) {
-        EXPECT_FALSE(unpackFilm(parseServiceLine(line)));
-        EXPECT_FALSE(unpackFrame(parseServiceLine(line)));
+        EXPECT_FALSE(rpc::unpackFilm(rpc::parseServiceLine(line)));
+        EXPECT_FALSE(rpc::unpackFrame(rpc::parseServiceLine(line)));
     }
 }
 
 TEST_F(Answers, ADiscardedAnswerLeavesNothing)
 {
-    const auto packed = packFilm(replayFilm(request(Precision::fp32), makeCoreDevice).value()).value();
+    const auto packed =
+        rpc::packFilm(replay::replayFilm(request(Precision::fp32), replay::makeCoreDevice).value()).value();
     EXPECT_FALSE(packed.block.taken());
-    discardAnswer(Json {{"film", 3}});
-    discardAnswer(sent(packed));
+    rpc::discardAnswer(Json {{"film", 3}});
+    rpc::discardAnswer(sent(packed));
     EXPECT_TRUE(packed.block.taken());
 }
 
 TEST(PictureRequest, ComesBackAsItWasSent)
 {
-    FrameRequest sent {{"a.pt", {"gns-gram", Precision::tf32, Lowering::fused, 1.0 / 3, 7, "cuda:0", false}, 3, {}}, 11,
-        Region {1, 2, 3, 4}};
-    for (const auto& against : {Against {}, Against {Against::Kind::output, {}}, againstFp64(sent.film.cell),
-             Against {Against::Kind::cell, {"torch-muon", Precision::bf16, Lowering::eager, {}, {}, "cpu", false}}}) {
+    replay::FrameRequest sent {
+        {"a.pt", {"gns-gram", Precision::tf32, Lowering::fused, 1.0 / 3, 7, "cuda:0", false}, 3, {}}, 11,
+        replay::Region {1, 2, 3, 4}};
+    for (const auto& against :
+        {replay::Against {}, replay::Against {replay::Against::Kind::output, {}}, replay::againstFp64(sent.film.cell),
+            replay::Against {
+                replay::Against::Kind::cell, {"torch-muon", Precision::bf16, Lowering::eager, {}, {}, "cpu", false}}}) {
         sent.film.against = against;
-        const auto line = frameToJson(sent);
-        const auto back = frameFromJson(parseServiceLine(line.dump()));
+        const auto line = rpc::frameToJson(sent);
+        const auto back = rpc::frameFromJson(rpc::parseServiceLine(line.dump()));
         ASSERT_TRUE(back) << sentence(back.error());
         EXPECT_TRUE(back->film == sent.film);
         EXPECT_EQ(back->op, 11U);
@@ -191,13 +196,13 @@ TEST(PictureRequest, ComesBackAsItWasSent)
 
 TEST(PictureRequest, WhatIsLeftOutIsTheVariantsOwn)
 {
-    const auto film = filmFromJson(
-        parseServiceLine(R"({"capture":"a.pt","variant":"gns-gram","precision":"fp16","against":"fp64"})"));
+    const auto film = rpc::filmFromJson(
+        rpc::parseServiceLine(R"({"capture":"a.pt","variant":"gns-gram","precision":"fp16","against":"fp64"})"));
     ASSERT_TRUE(film) << sentence(film.error());
-    EXPECT_EQ(film->cell.lowering, (*findVariant("gns-gram"))->lowering);
+    EXPECT_EQ(film->cell.lowering, (*replay::findVariant("gns-gram"))->lowering);
     EXPECT_EQ(film->cell.device, "cpu");
     EXPECT_EQ(film->batch, 0);
-    EXPECT_EQ(film->against.kind, Against::Kind::cell);
+    EXPECT_EQ(film->against.kind, replay::Against::Kind::cell);
     EXPECT_EQ(film->against.cell.precision, Precision::fp64);
 }
 
@@ -217,9 +222,9 @@ TEST(PictureRequest, EveryMistakeIsOneSentence)
         {R"("against":[])", "\"against\""}, {R"("against":{})", "\"variant\" is not a string"},
         {R"("against":{"variant":"gns-gram"})", "\"precision\" is not a string"}};
     for (const auto& [part, why] : cases) {
-        auto json = parseServiceLine(R"({"capture":"a.pt","variant":"gns-gram","precision":"fp16","op":1})");
-        json.update(parseServiceLine(std::string("{") + part + "}"));
-        const auto refused = frameFromJson(json);
+        auto json = rpc::parseServiceLine(R"({"capture":"a.pt","variant":"gns-gram","precision":"fp16","op":1})");
+        json.update(rpc::parseServiceLine(std::string("{") + part + "}"));
+        const auto refused = rpc::frameFromJson(json);
         ASSERT_FALSE(refused) << part;
         EXPECT_THAT(sentence(refused.error()), HasSubstr(why)) << part;
         EXPECT_EQ(sentence(refused.error()).find('\n'), std::string::npos);

@@ -12,9 +12,10 @@
 
 namespace nanscope {
 
-inline TensorToWrite doublesTensor(const char* name, const Shape& shape, const std::vector<double>& values)
+inline tensorfile::TensorToWrite doublesTensor(const char* name, const Shape& shape, const std::vector<double>& values)
 {
-    TensorToWrite tensor {name, DType::float64, shape, std::vector<std::byte>(values.size() * sizeof(double))};
+    tensorfile::TensorToWrite tensor {
+        name, DType::float64, shape, std::vector<std::byte>(values.size() * sizeof(double))};
     std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
     return tensor;
 }
@@ -34,12 +35,12 @@ inline std::vector<double> waveValues(std::size_t count)
 inline std::string writeFrameCapture(const std::filesystem::path& path, const Shape& shape,
     const std::vector<double>& input, const std::vector<double>& output = {})
 {
-    std::vector<std::pair<std::string, ValueToWrite>> entries {
+    std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries {
         {"input", doublesTensor("input", shape, input)}, {"epsilon", 1e-7}};
     if (!output.empty()) {
         entries.insert(entries.begin() + 1, {"output", doublesTensor("output", shape, output)});
     }
-    return writePt(path, entries) ? path.string() : std::string();
+    return tensorfile::writePt(path, entries) ? path.string() : std::string();
 }
 
 } // namespace nanscope

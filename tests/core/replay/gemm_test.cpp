@@ -35,7 +35,9 @@ void expectExact(std::int64_t rows, std::int64_t cols, std::int64_t inner, int t
     for (const bool transposeA : {false, true}) {
         for (const bool transposeB : {false, true}) {
             std::vector<T> out(static_cast<std::size_t>(rows * cols), T {-1});
-            gemm(GemmShape<T> {a.data(), b.data(), out.data(), rows, cols, inner, transposeA, transposeB}, threads);
+            replay::gemm(
+                replay::GemmShape<T> {a.data(), b.data(), out.data(), rows, cols, inner, transposeA, transposeB},
+                threads);
             for (std::int64_t r = 0; r < rows; ++r) {
                 for (std::int64_t c = 0; c < cols; ++c) {
                     T sum = 0;
@@ -82,7 +84,7 @@ TEST(Gemm, EqualInputsAndThreadsGiveEqualBits)
     }
     const auto product = [&](int threads) {
         std::vector<float> out(180 * 190);
-        gemm(GemmShape<float> {a.data(), b.data(), out.data(), 180, 190, 200, false, false}, threads);
+        replay::gemm(replay::GemmShape<float> {a.data(), b.data(), out.data(), 180, 190, 200, false, false}, threads);
         return out;
     };
     EXPECT_EQ(product(2), product(2));
@@ -94,22 +96,23 @@ TEST(Gemm, NonFiniteOperandsSpreadAsInArithmetic)
     const std::vector<double> a {1, NAN, 2, 3};
     const std::vector<double> b {1, 2, 3, 4};
     std::vector<double> out(4);
-    gemm(GemmShape<double> {a.data(), b.data(), out.data(), 2, 2, 2, false, false}, 1);
+    replay::gemm(replay::GemmShape<double> {a.data(), b.data(), out.data(), 2, 2, 2, false, false}, 1);
     EXPECT_TRUE(std::isnan(out[0]));
     EXPECT_TRUE(std::isnan(out[1]));
     EXPECT_EQ(out[2], 11);
     EXPECT_EQ(out[3], 16);
 
     const std::vector<double> zeroAndInf {0, INFINITY};
-    gemm(GemmShape<double> {zeroAndInf.data(), zeroAndInf.data(), out.data(), 1, 1, 2, false, true}, 1);
+    replay::gemm(replay::GemmShape<double> {zeroAndInf.data(), zeroAndInf.data(), out.data(), 1, 1, 2, false, true}, 1);
     EXPECT_TRUE(std::isinf(out[0]));
-    gemm(GemmShape<double> {zeroAndInf.data() + 1, zeroAndInf.data(), out.data(), 1, 1, 1, false, false}, 1);
+    replay::gemm(
+        replay::GemmShape<double> {zeroAndInf.data() + 1, zeroAndInf.data(), out.data(), 1, 1, 1, false, false}, 1);
     EXPECT_TRUE(std::isnan(out[0])) << "inf times zero is not skipped";
 }
 
 TEST(Gemm, NamesWhatItUses)
 {
-    const auto set = gemmInstructionSet();
+    const auto set = replay::gemmInstructionSet();
     EXPECT_TRUE(set == "avx512" || set == "avx2" || set == "baseline") << set;
 }
 
@@ -119,14 +122,14 @@ TEST(Gemm, LargeOnesAreExactBlockByBlockAndStopWhenCancelled)
     const std::vector<float> a(size * size, 1);
     const std::vector<float> b(size * size, 2);
     std::vector<float> out(size * size, -1);
-    const GemmShape<float> shape {a.data(), b.data(), out.data(), size, size, size};
-    gemm(shape, 2);
+    const replay::GemmShape<float> shape {a.data(), b.data(), out.data(), size, size, size};
+    replay::gemm(shape, 2);
     EXPECT_EQ(out, std::vector<float>(size * size, 2 * size));
 
     CancelToken cancel;
     cancel.cancel();
     out.assign(out.size(), -1);
-    gemm(shape, 2, cancel);
+    replay::gemm(shape, 2, cancel);
     EXPECT_EQ(out, std::vector<float>(size * size, -1)) << "no block is begun";
 }
 

@@ -10,7 +10,7 @@ namespace nanscope {
 namespace {
 
 /// A replay of one 2x3 matrix that ended with this output, written by hand.
-Replay ended(std::vector<double> output, const std::vector<double>& input = {1, 0, 0, 0, 0, 0})
+replay::Replay ended(std::vector<double> output, const std::vector<double>& input = {1, 0, 0, 0, 0, 0})
 {
     const auto scanned = [](const std::vector<double>& values) {
         Scan scan;
@@ -23,8 +23,8 @@ Replay ended(std::vector<double> output, const std::vector<double>& input = {1, 
         }
         return scan;
     };
-    Replay replay;
-    replay.program.steps = (*findVariant("dion-ns5"))->steps;
+    replay::Replay replay;
+    replay.program.steps = (*replay::findVariant("dion-ns5"))->steps;
     replay.program.shape = {1, 2, 3};
     replay.ops = {{0, OpName::input, 2, 3, {scanned(input)}, {}}, {5, OpName::output, 2, 3, {scanned(output)}, {}}};
     replay.outputs = {std::move(output)};
@@ -32,11 +32,11 @@ Replay ended(std::vector<double> output, const std::vector<double>& input = {1, 
 }
 
 /// The first row carries all signal.
-const std::vector<std::vector<SingularDirection>> firstRow {{{1.0, {1, 0}}}};
+const std::vector<std::vector<replay::SingularDirection>> firstRow {{{1.0, {1, 0}}}};
 
-Outcome outcomeOf(const Replay& replay)
+Outcome outcomeOf(const replay::Replay& replay)
 {
-    return judgeOutcomes(replay, firstRow).at(0);
+    return replay::judgeOutcomes(replay, firstRow).at(0);
 }
 
 TEST(Outcomes, NanOutweighsInfAndBothOutweighTheRest)
@@ -55,7 +55,7 @@ TEST(Outcomes, ASilentZeroIsAFindingUnlessZeroWentIn)
 
 TEST(Outcomes, ASignalDirectionMayLeaveThePublishedRangeByAFactorOfTwo)
 {
-    const auto [low, high] = outputRange((*findVariant("dion-ns5"))->steps);
+    const auto [low, high] = replay::outputRange((*replay::findVariant("dion-ns5"))->steps);
     EXPECT_EQ(outcomeOf(ended({1.99 * high, 0, 0, 0, 0, 0})), Outcome::finite);
     EXPECT_EQ(outcomeOf(ended({2.01 * high, 0, 0, 0, 0, 0})), Outcome::degenerate);
     EXPECT_EQ(outcomeOf(ended({0.51 * low, 0, 0, 0, 0, 0})), Outcome::finite);
@@ -65,7 +65,7 @@ TEST(Outcomes, ASignalDirectionMayLeaveThePublishedRangeByAFactorOfTwo)
 TEST(Outcomes, WhatCarriesNoSignalCannotDegenerate)
 {
     EXPECT_EQ(outcomeOf(ended({1, 0, 0, 100, 0, 0})), Outcome::finite) << "only the first row is looked at";
-    EXPECT_EQ(judgeOutcomes(ended({9, 0, 0, 0, 0, 0}), {{}}).at(0), Outcome::finite);
+    EXPECT_EQ(replay::judgeOutcomes(ended({9, 0, 0, 0, 0, 0}), {{}}).at(0), Outcome::finite);
 }
 
 TEST(FirstNonFinite, IsTheFirstOpInOrderWithItsPlaceAndCount)
@@ -77,17 +77,17 @@ TEST(FirstNonFinite, IsTheFirstOpInOrderWithItsPlaceAndCount)
     gram.batches[0].firstNonFinite = 3;
     gram.batches[0].firstClass = ValueClass::negInf;
     replay.ops.insert(replay.ops.begin() + 1, gram);
-    EXPECT_EQ(firstNonFinite(replay, 0, false), (NonFinite {2, OpName::gram, {1, 1}, ValueClass::negInf, 3}));
-    EXPECT_EQ(firstNonFinite(replay, 0, true)->index, (std::vector<std::int64_t> {0, 1, 1}));
+    EXPECT_EQ(replay::firstNonFinite(replay, 0, false), (NonFinite {2, OpName::gram, {1, 1}, ValueClass::negInf, 3}));
+    EXPECT_EQ(replay::firstNonFinite(replay, 0, true)->index, (std::vector<std::int64_t> {0, 1, 1}));
     replay.ops.erase(replay.ops.begin() + 1);
-    EXPECT_FALSE(firstNonFinite(replay, 0, true));
+    EXPECT_FALSE(replay::firstNonFinite(replay, 0, true));
 }
 
 TEST(SignalDirections, AreThoseOfEachMatrixOfTheBatch)
 {
     // 3 along the second row, 2 along the first, nothing.
     const std::vector<double> input {0, 0, 0, 3, 0, 2, 0, 0, 0, 0, 0, 0};
-    const auto directions = signalDirections({3, 2, 2}, input);
+    const auto directions = replay::signalDirections({3, 2, 2}, input);
     ASSERT_EQ(directions.size(), 3U);
     ASSERT_EQ(directions[0].size(), 1U);
     EXPECT_NEAR(directions[0][0].sigma, 3, 1e-12);
@@ -101,13 +101,13 @@ TEST(RelativeDistance, HasTheEdgesItPromises)
 {
     const std::vector<double> zero {0, 0};
     const std::vector<double> one {3, 4};
-    EXPECT_EQ(relativeDistance(one, one), 0);
-    EXPECT_EQ(relativeDistance(zero, zero), 0);
-    EXPECT_EQ(relativeDistance(zero, one), 1);
-    EXPECT_TRUE(std::isinf(relativeDistance(one, zero)));
-    EXPECT_TRUE(std::isnan(relativeDistance(std::vector<double> {NAN, 0}, one)));
-    EXPECT_TRUE(std::isnan(relativeDistance(one, std::vector<double> {3, NAN})));
-    EXPECT_NEAR(relativeDistance(std::vector<double> {3, 4.5}, one), 0.1, 1e-15);
+    EXPECT_EQ(replay::relativeDistance(one, one), 0);
+    EXPECT_EQ(replay::relativeDistance(zero, zero), 0);
+    EXPECT_EQ(replay::relativeDistance(zero, one), 1);
+    EXPECT_TRUE(std::isinf(replay::relativeDistance(one, zero)));
+    EXPECT_TRUE(std::isnan(replay::relativeDistance(std::vector<double> {NAN, 0}, one)));
+    EXPECT_TRUE(std::isnan(replay::relativeDistance(one, std::vector<double> {3, NAN})));
+    EXPECT_NEAR(replay::relativeDistance(std::vector<double> {3, 4.5}, one), 0.1, 1e-15);
 }
 
 /// The replay in fp64 of an input whose singular values are all equal: each op is a scalar in matrix clothes.
@@ -116,27 +116,27 @@ class EqualSingularValues : public testing::Test
 protected:
     static constexpr int side = 8;
 
-    Replay run(std::string_view variant)
+    replay::Replay run(std::string_view variant)
     {
         std::vector<double> input(side * 12, 0);
         for (std::size_t i = 0; i < side; ++i) {
             input[i * 12 + i] = 3;
         }
-        ReplayOptions options;
+        replay::ReplayOptions options;
         options.precision = Precision::fp64;
         options.epsilon = 0;
         options.forceEpsilon = true;
         options.spectralNorms = true;
-        const auto device = makeEigenDevice(1);
-        return *replay(**findVariant(variant), {1, side, 12}, input, *device, options);
+        const auto device = replay::makeEigenDevice(1);
+        return *replay::replay(**replay::findVariant(variant), {1, side, 12}, input, *device, options);
     }
 };
 
 TEST_F(EqualSingularValues, GaugesOfTheStandardFormAreTheScalarRecursion)
 {
-    const auto& variant = **findVariant("dion-ns5");
+    const auto& variant = **replay::findVariant("dion-ns5");
     const auto replayed = run("dion-ns5");
-    const auto all = gauges(replayed, 0);
+    const auto all = replay::gauges(replayed, 0);
     ASSERT_EQ(all.size(), variant.steps.size());
     double sigma = 1 / std::sqrt(8.0);
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -156,9 +156,9 @@ TEST_F(EqualSingularValues, GaugesOfTheStandardFormAreTheScalarRecursion)
 
 TEST_F(EqualSingularValues, GaugesOfTheGramFormFollowQBetweenRestarts)
 {
-    const auto& variant = **findVariant("gns-gram");
+    const auto& variant = **replay::findVariant("gns-gram");
     const auto replayed = run("gns-gram");
-    const auto all = gauges(replayed, 0);
+    const auto all = replay::gauges(replayed, 0);
     ASSERT_EQ(variant.restarts, std::vector<int> {2});
     double sigma = 1 / std::sqrt(8.0);
     double q = 1;
@@ -179,7 +179,7 @@ TEST_F(EqualSingularValues, ANonFiniteGramHasNoGaugesOfItsOwn)
     auto replayed = run("dion-ns5");
     const auto slot = static_cast<std::size_t>(replayed.program.grams[1].scanSlot);
     replayed.ops[slot].batches[0].nan = 1;
-    const auto all = gauges(replayed, 0);
+    const auto all = replay::gauges(replayed, 0);
     EXPECT_TRUE(all[0].spectralBound);
     EXPECT_FALSE(all[1].spectralBound);
     EXPECT_FALSE(all[1].orthogonality);

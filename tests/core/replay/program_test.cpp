@@ -9,14 +9,14 @@
 namespace nanscope {
 namespace {
 
-Program compiled(std::string_view variant, MatrixShape shape, CompileOptions options = {})
+replay::Program compiled(std::string_view variant, MatrixShape shape, replay::CompileOptions options = {})
 {
-    auto program = compileProgram(**findVariant(variant), shape, options);
+    auto program = replay::compileProgram(**replay::findVariant(variant), shape, options);
     EXPECT_TRUE(program) << (program ? "" : program.error().what);
     return *program;
 }
 
-std::vector<std::string> labels(const Program& program)
+std::vector<std::string> labels(const replay::Program& program)
 {
     std::vector<std::string> result;
     for (const auto& instruction : program.code) {
@@ -29,7 +29,7 @@ std::vector<std::string> labels(const Program& program)
 
 TEST(Program, StandardFormScansEveryOpOnce)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.steps = 2;
     const std::vector<std::string> expected {"0 input", "0 cast", "0 norm", "0 normalize", "1 gram", "1 polynomial",
         "1 update", "2 gram", "2 polynomial", "2 update", "2 output"};
@@ -54,13 +54,13 @@ TEST(Program, GramFormRestartsAfterTwoStepsAndEndsWithOneUpdate)
 
 TEST(Program, FusedGramFormCostsTheProductsItsAuthorsCount)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.rounding.lowering = Lowering::fused;
     const auto program = compiled("gns-gram", {1, 64, 256}, options);
     int square = 0;
     int rectangular = 0;
     for (const auto& in : program.code) {
-        if (in.code == Code::gemm) {
+        if (in.code == replay::Code::gemm) {
             const auto& out = program.buffers[static_cast<std::size_t>(in.out)];
             (out.rows == out.cols ? square : rectangular) += 1;
         }
@@ -78,13 +78,13 @@ TEST(Program, SquareMatricesTakeTheStandardLoopOfGns)
 
 TEST(Program, NoProductWritesOverAnOperand)
 {
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         for (const auto lowering : {Lowering::eager, Lowering::fused}) {
-            CompileOptions options;
+            replay::CompileOptions options;
             options.rounding.lowering = lowering;
             const auto program = compiled(variant.name, {1, 8, 12}, options);
             for (const auto& in : program.code) {
-                if (in.code == Code::gemm) {
+                if (in.code == replay::Code::gemm) {
                     EXPECT_NE(in.out, in.a) << variant.name;
                     EXPECT_NE(in.out, in.b) << variant.name;
                     EXPECT_NE(in.out, in.c) << variant.name;
@@ -96,7 +96,7 @@ TEST(Program, NoProductWritesOverAnOperand)
 
 TEST(Program, WorkspaceStaysWithinEightMatrices)
 {
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         const MatrixShape shape {1, 96, 160};
         EXPECT_LE(compiled(variant.name, shape).workspaceBytes(8), 8 * shape.elements() * 8) << variant.name;
     }
@@ -111,7 +111,7 @@ TEST(Program, TallMatricesAreTransposedOrMultipliedFromTheRight)
 
 TEST(Program, CallersEpsilonIsUsedUnlessTheVariantIgnoresIt)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.epsilon = 1e-3;
     EXPECT_EQ(compiled("dion-ns5", {1, 8, 12}, options).epsilon, 1e-3);
     EXPECT_EQ(compiled("gns-gram", {1, 8, 12}, options).epsilon, 1e-7);
@@ -121,11 +121,11 @@ TEST(Program, CallersEpsilonIsUsedUnlessTheVariantIgnoresIt)
 
 TEST(Program, RefusesEmptyMatricesAndAbsurdStepCounts)
 {
-    const auto& variant = **findVariant("dion-ns5");
-    EXPECT_FALSE(compileProgram(variant, {1, 0, 12}, {}));
-    CompileOptions options;
+    const auto& variant = **replay::findVariant("dion-ns5");
+    EXPECT_FALSE(replay::compileProgram(variant, {1, 0, 12}, {}));
+    replay::CompileOptions options;
     options.steps = 1000000;
-    const auto program = compileProgram(variant, {1, 8, 12}, options);
+    const auto program = replay::compileProgram(variant, {1, 8, 12}, options);
     ASSERT_FALSE(program);
     EXPECT_EQ(program.error().kind, ErrorKind::usage);
 }

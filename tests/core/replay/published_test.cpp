@@ -34,43 +34,44 @@ Vectors load(const std::string& name)
 }
 
 // The vectors hold the unprotected schedule with eight steps under its plain name, with our five under this one.
-std::string keyOf(const Variant& variant, Precision precision)
+std::string keyOf(const replay::Variant& variant, Precision precision)
 {
     const std::string suffix = variant.name == "polar-express-unprotected" ? "-5/" : "/";
     return variant.name + suffix + std::string(name(precision));
 }
 
-Replay run(const Vectors& v, const Variant& variant, Precision precision, const Rounding& rounding)
+replay::Replay run(
+    const Vectors& v, const replay::Variant& variant, Precision precision, const replay::Rounding& rounding)
 {
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
     options.precision = precision;
     options.rounding = rounding;
     options.epsilon = v.epsilon;
     options.keepOutput = true;
-    auto result = replay(variant, v.shape, v.input, *device, options);
+    auto result = replay::replay(variant, v.shape, v.input, *device, options);
     EXPECT_TRUE(result) << (result ? "" : result.error().what);
     return *result;
 }
 
-std::vector<double> outputOf(const Vectors& v, const Variant& variant, Precision precision)
+std::vector<double> outputOf(const Vectors& v, const replay::Variant& variant, Precision precision)
 {
-    Rounding rounding;
+    replay::Rounding rounding;
     rounding.lowering = variant.lowering;
     return joined(run(v, variant, precision, rounding));
 }
 
-const Variant& named(std::string_view name)
+const replay::Variant& named(std::string_view name)
 {
-    return **findVariant(name);
+    return **replay::findVariant(name);
 }
 
-bool gramForm(const Variant& variant)
+bool gramForm(const replay::Variant& variant)
 {
-    return variant.form == Form::gram || variant.form == Form::gramFromLeft;
+    return variant.form == replay::Form::gram || variant.form == replay::Form::gramFromLeft;
 }
 
-double slopeOf(const Variant& variant)
+double slopeOf(const replay::Variant& variant)
 {
     double slope = 1;
     for (const auto& step : variant.steps) {
@@ -82,7 +83,7 @@ double slopeOf(const Variant& variant)
 TEST(Published, EveryNameOfTheDesignIsThere)
 {
     std::set<std::string> names;
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         names.insert(variant.name);
     }
     for (const auto* name :
@@ -97,9 +98,9 @@ TEST(Published, Fp64IsThatOfTorchOnEverySpectrumAndShape)
 {
     for (const auto& name : allInputs()) {
         const auto v = load(name);
-        for (const auto& variant : variants()) {
+        for (const auto& variant : replay::variants()) {
             const auto expected = v.read(keyOf(variant, Precision::fp64));
-            EXPECT_LT(relativeDistance(outputOf(v, variant, Precision::fp64), expected), 1e-9)
+            EXPECT_LT(replay::relativeDistance(outputOf(v, variant, Precision::fp64), expected), 1e-9)
                 << name << " " << variant.name;
         }
     }
@@ -111,18 +112,18 @@ TEST(Published, TheirOwnFormatIsThatOfTorchCloserThanRoundingDrifts)
     for (const auto& name : {"wide_12x20_gaussian", "wide_12x20_linspace", "tall_20x12_gaussian", "tall_20x12_linspace",
              "batch_3x12x8_mixed", "padded_12x20"}) {
         const auto v = load(name);
-        for (const auto& variant : variants()) {
+        for (const auto& variant : replay::variants()) {
             if (!variant.published) {
                 continue;
             }
             const auto expected = v.read(keyOf(variant, variant.precision));
             const auto exact = v.read(keyOf(variant, Precision::fp64));
             const auto got = outputOf(v, variant, variant.precision);
-            const double rounding = relativeDistance(expected, exact);
+            const double rounding = replay::relativeDistance(expected, exact);
             const double bound = variant.precision == Precision::fp32
                 ? 3 * epsilonOf(Precision::fp32) * slopeOf(variant)
                 : (gramForm(variant) ? 2.0 : 0.7) * rounding;
-            EXPECT_LT(relativeDistance(got, expected), bound) << name << " " << variant.name << " " << rounding;
+            EXPECT_LT(replay::relativeDistance(got, expected), bound) << name << " " << variant.name << " " << rounding;
         }
     }
 }
@@ -133,9 +134,10 @@ TEST(Published, SetsOfEmergingOptimizersRunInBf16OnRequest)
     for (const auto* name : {"emerging-quintic", "emerging-cubic5", "emerging-polar-express"}) {
         const auto expected = v.read(keyOf(named(name), Precision::bf16));
         const auto exact = v.read(keyOf(named(name), Precision::fp64));
-        const double rounding = relativeDistance(expected, exact);
+        const double rounding = replay::relativeDistance(expected, exact);
         EXPECT_GT(rounding, 1e-3) << name;
-        EXPECT_LT(relativeDistance(outputOf(v, named(name), Precision::bf16), expected), 0.7 * rounding) << name;
+        EXPECT_LT(replay::relativeDistance(outputOf(v, named(name), Precision::bf16), expected), 0.7 * rounding)
+            << name;
     }
 }
 
@@ -143,14 +145,14 @@ TEST(Published, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
 {
     for (const auto& name : {"tall_20x12_gaussian", "wide_12x20_linspace"}) {
         const auto v = load(name);
-        for (const auto& variant : variants()) {
+        for (const auto& variant : replay::variants()) {
             const auto expected = v.read(keyOf(variant, Precision::fp64));
             for (int bits = 0; bits < 8; ++bits) {
-                Rounding rounding;
+                replay::Rounding rounding;
                 rounding.lowering = (bits & 1) != 0 ? Lowering::fused : Lowering::eager;
                 rounding.fuseElementwise = (bits & 2) != 0;
                 rounding.otherSide = (bits & 4) != 0;
-                EXPECT_LT(relativeDistance(joined(run(v, variant, Precision::fp64, rounding)), expected), 1e-9)
+                EXPECT_LT(replay::relativeDistance(joined(run(v, variant, Precision::fp64, rounding)), expected), 1e-9)
                     << name << " " << variant.name << " " << bits;
             }
         }
@@ -160,7 +162,7 @@ TEST(Published, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
 TEST(Published, AZeroMatrixIsZeroUnlessNothingIsAddedToItsNorm)
 {
     const auto v = load("zero_2x8x12");
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         const auto expected = v.read(keyOf(variant, variant.precision));
         const auto zero = std::vector(expected.begin(), expected.begin() + 96);
         const auto got = outputOf(v, variant, variant.precision);
@@ -174,30 +176,30 @@ TEST(Published, AZeroMatrixIsZeroUnlessNothingIsAddedToItsNorm)
 TEST(Published, CyclesAndExactSchedulesGoOnAsTheirSourcesDo)
 {
     const auto& aol = named("emerging-aol");
-    const auto cycled = stepsOf(aol, 6, std::nullopt);
+    const auto cycled = replay::stepsOf(aol, 6, std::nullopt);
     ASSERT_EQ(cycled.size(), 6U);
     EXPECT_EQ(cycled[4], aol.steps[0]);
     EXPECT_EQ(cycled[5], aol.steps[1]);
     const auto& express = named("emerging-polar-express");
-    EXPECT_EQ(stepsOf(express, 10, std::nullopt)[9], express.steps.back());
+    EXPECT_EQ(replay::stepsOf(express, 10, std::nullopt)[9], express.steps.back());
 
-    CompileOptions options;
+    replay::CompileOptions options;
     options.steps = 6;
-    const auto refused = compileProgram(named("emerging-cubic5"), {1, 8, 12}, options);
+    const auto refused = replay::compileProgram(named("emerging-cubic5"), {1, 8, 12}, options);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, ErrorKind::usage);
     EXPECT_THAT(refused.error().what, testing::HasSubstr("exactly 5 steps"));
     options.steps = 5;
-    EXPECT_TRUE(compileProgram(named("emerging-cubic5"), {1, 8, 12}, options));
+    EXPECT_TRUE(replay::compileProgram(named("emerging-cubic5"), {1, 8, 12}, options));
 }
 
 std::vector<OpName> opNames(std::string_view variant, Lowering lowering, const MatrixShape& shape = {1, 8, 12})
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.precision = named(variant).precision;
     options.rounding.lowering = lowering;
     std::vector<OpName> names;
-    for (const auto& op : opsOf(*compileProgram(named(variant), shape, options))) {
+    for (const auto& op : replay::opsOf(*replay::compileProgram(named(variant), shape, options))) {
         if (op.iteration <= 1) {
             names.push_back(op.op);
         }
@@ -221,9 +223,9 @@ TEST(Published, TheFirstOpsAreThoseOfTheSource)
 TEST(Published, TheCubicSetFormsNoSquareOfTheGram)
 {
     for (const auto lowering : {Lowering::eager, Lowering::fused}) {
-        CompileOptions options;
+        replay::CompileOptions options;
         options.rounding.lowering = lowering;
-        const auto program = *compileProgram(named("emerging-cubic5"), {1, 8, 12}, options);
+        const auto program = *replay::compileProgram(named("emerging-cubic5"), {1, 8, 12}, options);
         EXPECT_EQ(program.gemmFlops(), 5 * 2 * 2.0 * 8 * 8 * 12);
     }
 }
@@ -233,15 +235,15 @@ TEST(Published, TurboMuonUsesItsScaledGramForTheFirstStep)
     const auto v = load("wide_12x20_gaussian");
     const auto replayed = run(v, named("turbo-muon"), Precision::fp64, {});
     // By Gershgorin no singular value enters above 1, whatever the norm of the whole is.
-    const auto all = gauges(replayed, 0);
+    const auto all = replay::gauges(replayed, 0);
     ASSERT_EQ(all.size(), 4U);
     EXPECT_NEAR(*all[0].spectralLimit, 1.1043, 1e-4);
-    ReplayOptions options;
+    replay::ReplayOptions options;
     options.precision = Precision::fp64;
     options.epsilon = v.epsilon;
     options.spectralNorms = true;
-    const auto device = makeEigenDevice(1);
-    const auto measured = replay(named("turbo-muon"), v.shape, v.input, *device, options);
+    const auto device = replay::makeEigenDevice(1);
+    const auto measured = replay::replay(named("turbo-muon"), v.shape, v.input, *device, options);
     ASSERT_TRUE(measured);
     EXPECT_LE(measured->spectralNorms[0][0], 1 + 1e-12);
     EXPECT_GT(measured->spectralNorms[0][0], 0.3);
@@ -254,9 +256,9 @@ TEST(Published, TheNormInFp64DoesNotUnderflowWhereFp32Does)
     for (auto& x : v.input) {
         x *= 1e-25;
     }
-    const auto directions = signalDirections(v.shape, v.input);
+    const auto directions = replay::signalDirections(v.shape, v.input);
     const auto outcome = [&](const char* variant) {
-        return judgeOutcomes(run(v, named(variant), Precision::fp32, {}), directions).front();
+        return replay::judgeOutcomes(run(v, named(variant), Precision::fp32, {}), directions).front();
     };
     EXPECT_EQ(outcome("emerging-double-norm"), Outcome::finite);
     EXPECT_NE(outcome("emerging-quintic"), Outcome::finite);
@@ -271,11 +273,12 @@ TEST(Published, ARescaledOutputIsJudgedByWhatItWasBefore)
     rescaled.rescaleOutput = true;
     const auto replayed = run(v, rescaled, Precision::fp32, {});
     EXPECT_NEAR(replayed.ops.back().batches[0].sumSquares, 12, 1e-4);
-    EXPECT_EQ(judgeOutcomes(replayed, signalDirections(v.shape, v.input)).front(), Outcome::finite);
+    EXPECT_EQ(replay::judgeOutcomes(replayed, replay::signalDirections(v.shape, v.input)).front(), Outcome::finite);
     // The sum of its coefficients is 0: a direction that the schedule loses stays lost.
     rescaled.steps = {{0.01, 0, 0}};
     const auto lost = run(v, rescaled, Precision::fp32, {});
-    EXPECT_EQ(judgeOutcomes(lost, signalDirections(v.shape, v.input), {0.8, 1.2}).front(), Outcome::degenerate);
+    EXPECT_EQ(replay::judgeOutcomes(lost, replay::signalDirections(v.shape, v.input), {0.8, 1.2}).front(),
+        Outcome::degenerate);
 }
 
 TEST(Published, DirectionsThatRowScalingTurnsAreNotJudged)
@@ -283,13 +286,14 @@ TEST(Published, DirectionsThatRowScalingTurnsAreNotJudged)
     const auto v = load("wide_12x20_log3");
     for (const auto* name : {"nanochat", "turbo-muon"}) {
         const auto replayed = run(v, named(name), Precision::fp64, {});
-        EXPECT_EQ(judgeOutcomes(replayed, signalDirections(v.shape, v.input)).front(), Outcome::finite) << name;
+        EXPECT_EQ(replay::judgeOutcomes(replayed, replay::signalDirections(v.shape, v.input)).front(), Outcome::finite)
+            << name;
     }
 }
 
 TEST(Published, AFlippedSignIsNoSmallOutput)
 {
-    const auto range = outputRange(named("emerging-aol").steps);
+    const auto range = replay::outputRange(named("emerging-aol").steps);
     EXPECT_GE(range[0], 0);
     EXPECT_NEAR(range[1], 1.0844, 1e-3);
 }

@@ -19,39 +19,39 @@ Vectors load(const std::string& name)
 }
 
 /// The first variants, which these files hold; published_test.cpp has all of them on smaller inputs.
-std::vector<Variant> recorded()
+std::vector<replay::Variant> recorded()
 {
-    const auto all = variants();
+    const auto all = replay::variants();
     return {all.begin(), all.begin() + 9};
 }
 
-Replay run(const Vectors& v, std::string_view variant, Precision precision, Rounding rounding)
+replay::Replay run(const Vectors& v, std::string_view variant, Precision precision, replay::Rounding rounding)
 {
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
     options.precision = precision;
     options.rounding = rounding;
     options.epsilon = v.epsilon;
     options.keepOutput = true;
-    auto result = replay(**findVariant(variant), v.shape, v.input, *device, options);
+    auto result = replay::replay(**replay::findVariant(variant), v.shape, v.input, *device, options);
     EXPECT_TRUE(result);
     return *result;
 }
 
-Outcome outcomeOf(const Vectors& v, const Replay& replayed, std::size_t element = 0)
+Outcome outcomeOf(const Vectors& v, const replay::Replay& replayed, std::size_t element = 0)
 {
-    return judgeOutcomes(replayed, signalDirections(v.shape, v.input))[element];
+    return replay::judgeOutcomes(replayed, replay::signalDirections(v.shape, v.input))[element];
 }
 
-Replay runOwnLowering(const Vectors& v, std::string_view variant, Precision precision)
+replay::Replay runOwnLowering(const Vectors& v, std::string_view variant, Precision precision)
 {
-    Rounding rounding;
-    rounding.lowering = (*findVariant(variant))->lowering;
+    replay::Rounding rounding;
+    rounding.lowering = (*replay::findVariant(variant))->lowering;
     return run(v, variant, precision, rounding);
 }
 
 // The vectors hold the unprotected schedule with eight steps under its plain name, with our five under this one.
-std::string keyOf(const Variant& variant, Precision precision)
+std::string keyOf(const replay::Variant& variant, Precision precision)
 {
     const std::string suffix = variant.name == "polar-express-unprotected" ? "-5/" : "/";
     return std::string(variant.name) + suffix + std::string(name(precision));
@@ -67,7 +67,7 @@ TEST(Replay, Fp64AgreesWithTorchOnEverySpectrumAndShape)
         for (const auto& variant : recorded()) {
             const auto expected = v.read(keyOf(variant, Precision::fp64));
             const auto got = joined(runOwnLowering(v, variant.name, Precision::fp64));
-            EXPECT_LT(relativeDistance(got, expected), 1e-9) << name << " " << variant.name;
+            EXPECT_LT(replay::relativeDistance(got, expected), 1e-9) << name << " " << variant.name;
         }
     }
 }
@@ -88,7 +88,7 @@ TEST(Replay, Fp32AgreesWithTorchWithinTheGainOnRounding)
             const auto got = joined(runOwnLowering(v, variant.name, Precision::fp32));
             // Two orders of summation in torch itself differ by up to 2.3 eps slope0 on the rank-1 input.
             const double bound = 3 * epsilonOf(Precision::fp32) * slope;
-            EXPECT_LT(relativeDistance(got, expected), bound) << name << " " << variant.name;
+            EXPECT_LT(replay::relativeDistance(got, expected), bound) << name << " " << variant.name;
         }
     }
 }
@@ -107,11 +107,11 @@ TEST(Replay, SixteenBitFormatsFollowTorchCloserThanRoundingLetsThemDrift)
                 const auto expected = v.read(key);
                 const auto exact = v.read(keyOf(variant, Precision::fp64));
                 const auto got = joined(runOwnLowering(v, variant.name, precision));
-                const double rounding = relativeDistance(expected, exact);
+                const double rounding = replay::relativeDistance(expected, exact);
                 // Torch's own Gram form, summed in two orders, differs by up to 1.4 times its rounding error.
-                const bool gram = variant.form == Form::gram || variant.form == Form::gramFromLeft;
-                EXPECT_LT(relativeDistance(got, expected), (gram ? 2.0 : 0.7) * rounding) << name << " " << key;
-                EXPECT_LT(relativeDistance(got, exact), (gram ? 2.0 : 1.3) * rounding) << name << " " << key;
+                const bool gram = variant.form == replay::Form::gram || variant.form == replay::Form::gramFromLeft;
+                EXPECT_LT(replay::relativeDistance(got, expected), (gram ? 2.0 : 0.7) * rounding) << name << " " << key;
+                EXPECT_LT(replay::relativeDistance(got, exact), (gram ? 2.0 : 1.3) * rounding) << name << " " << key;
             }
         }
     }
@@ -125,12 +125,12 @@ TEST(Replay, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
         for (const auto lowering : {Lowering::eager, Lowering::fused}) {
             for (const bool elementwise : {false, true}) {
                 for (const bool otherSide : {false, true}) {
-                    Rounding rounding;
+                    replay::Rounding rounding;
                     rounding.lowering = lowering;
                     rounding.fuseElementwise = elementwise;
                     rounding.otherSide = otherSide;
                     const auto got = joined(run(v, variant.name, Precision::fp64, rounding));
-                    EXPECT_LT(relativeDistance(got, expected), 1e-9) << variant.name;
+                    EXPECT_LT(replay::relativeDistance(got, expected), 1e-9) << variant.name;
                 }
             }
         }
@@ -159,7 +159,7 @@ TEST(Replay, CastFirstToFp16OverflowsAtTheCast)
     v.input[41] = 65520; // rounds to infinity; 65519 would round to 65504
     const auto replayed = runOwnLowering(v, "deepspeed-gram", Precision::fp16);
     EXPECT_EQ(outcomeOf(v, replayed), Outcome::nan);
-    const auto first = firstNonFinite(replayed, 0, true);
+    const auto first = replay::firstNonFinite(replayed, 0, true);
     ASSERT_TRUE(first);
     EXPECT_EQ(first->op, OpName::cast);
     EXPECT_EQ(first->iteration, 0);
@@ -179,7 +179,7 @@ TEST(Replay, NormBeyondFp16IsASilentZeroBornAtTheNorm)
     }
     const auto replayed = runOwnLowering(v, "deepspeed-gram", Precision::fp16);
     EXPECT_EQ(outcomeOf(v, replayed), Outcome::zero);
-    const auto first = firstNonFinite(replayed, 0, false);
+    const auto first = replay::firstNonFinite(replayed, 0, false);
     ASSERT_TRUE(first);
     EXPECT_EQ(first->op, OpName::norm);
     EXPECT_EQ(first->kind, ValueClass::posInf);
@@ -207,7 +207,7 @@ TEST(Replay, DamageInTheInputIsNotABirth)
 {
     auto v = load("wide_24x40_gaussian");
     v.input[7] = NAN;
-    const auto first = firstNonFinite(runOwnLowering(v, "dion-ns5", Precision::bf16), 0, false);
+    const auto first = replay::firstNonFinite(runOwnLowering(v, "dion-ns5", Precision::bf16), 0, false);
     ASSERT_TRUE(first);
     EXPECT_EQ(first->op, OpName::input);
     EXPECT_EQ(first->index, (std::vector<std::int64_t> {0, 7}));
@@ -217,7 +217,7 @@ TEST(Replay, FirstIndexIsInTheCapturesOwnOrientation)
 {
     auto v = load("tall_40x24_gaussian");
     v.input[5 * 24 + 3] = 70000;
-    const auto first = firstNonFinite(runOwnLowering(v, "deepspeed-gram", Precision::fp16), 0, false);
+    const auto first = replay::firstNonFinite(runOwnLowering(v, "deepspeed-gram", Precision::fp16), 0, false);
     ASSERT_TRUE(first);
     EXPECT_EQ(first->index, (std::vector<std::int64_t> {5, 3}));
 }
@@ -236,15 +236,15 @@ TEST(Replay, TinyInputsAreShrunkToADegenerateResult)
 TEST(Replay, GaugesBoundTheSpectralNormAndKnowTheLimit)
 {
     const auto v = load("wide_24x40_gaussian");
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
     options.precision = Precision::fp64;
     options.rounding.lowering = Lowering::eager;
     options.epsilon = v.epsilon;
     options.spectralNorms = true;
-    const auto replayed = replay(**findVariant("gns-standard"), v.shape, v.input, *device, options);
+    const auto replayed = replay::replay(**replay::findVariant("gns-standard"), v.shape, v.input, *device, options);
     ASSERT_TRUE(replayed);
-    const auto all = gauges(*replayed, 0);
+    const auto all = replay::gauges(*replayed, 0);
     ASSERT_EQ(all.size(), 5U);
     EXPECT_NEAR(*all[0].spectralLimit, 1.05468, 1e-5);
     for (std::size_t k = 0; k < all.size(); ++k) {
@@ -259,7 +259,7 @@ TEST(Replay, MeasuredMaxQOfAHealthyGramIsWhatTheAuthorsReport)
 {
     const auto v = load("wide_24x40_log3");
     const auto replayed = runOwnLowering(v, "gns-gram", Precision::fp16);
-    const auto all = gauges(replayed, 0);
+    const auto all = replay::gauges(replayed, 0);
     EXPECT_GT(*all[1].absmaxQ, 5);
     EXPECT_LT(*all[4].absmaxQ, 100);
 }
@@ -281,10 +281,10 @@ TEST(Replay, OneAndSeveralMatricesGiveTheSameBits)
 TEST(Replay, CancelStopsBetweenInstructions)
 {
     const auto v = load("wide_24x40_gaussian");
-    const auto device = makeEigenDevice(1);
+    const auto device = replay::makeEigenDevice(1);
     CancelToken cancel;
     cancel.cancel();
-    const auto replayed = replay(**findVariant("dion-ns5"), v.shape, v.input, *device, {}, cancel);
+    const auto replayed = replay::replay(**replay::findVariant("dion-ns5"), v.shape, v.input, *device, {}, cancel);
     ASSERT_FALSE(replayed);
     EXPECT_EQ(replayed.error().kind, ErrorKind::cancelled);
 }

@@ -16,7 +16,7 @@ namespace nanscope {
 /// One file of tests/reference/data/replay or data/variants: an input and what torch made of it.
 struct Vectors
 {
-    TensorFile file;
+    tensorfile::TensorFile file;
     MatrixShape shape;
     std::vector<double> input;
     double epsilon = 0;
@@ -41,7 +41,7 @@ struct Vectors
 inline Vectors loadVectors(const std::string& name)
 {
     Vectors v;
-    auto file = openTensorFile(NANSCOPE_TEST_DATA "/" + name + ".pt");
+    auto file = tensorfile::openTensorFile(NANSCOPE_TEST_DATA "/" + name + ".pt");
     EXPECT_TRUE(file) << sentence(file.error());
     v.file = *file;
     v.shape = v.file.root.find("input")->tensor()->matrices();
@@ -50,7 +50,7 @@ inline Vectors loadVectors(const std::string& name)
     return v;
 }
 
-inline std::vector<double> joined(const Replay& replayed)
+inline std::vector<double> joined(const replay::Replay& replayed)
 {
     std::vector<double> all;
     for (const auto& output : replayed.outputs) {

@@ -35,7 +35,7 @@ double largest(const Format& format)
 class Edges : public testing::TestWithParam<Format>
 {
 protected:
-    double rounded(double value) const { return roundTo(GetParam().precision, value); }
+    double rounded(double value) const { return replay::roundTo(GetParam().precision, value); }
 };
 
 TEST_P(Edges, TheLargestNumberStaysAndHalfAnUlpAboveItOverflows)
@@ -99,7 +99,7 @@ TEST_P(Edges, TheLastSubnormalRoundsUpToTheFirstNormal)
 TEST_P(Edges, OneUlpUpwardsIsTheNextNumber)
 {
     const auto& format = GetParam();
-    const auto stepped = [&](double value, int ulps) { return stepUlps(format.precision, value, ulps); };
+    const auto stepped = [&](double value, int ulps) { return replay::stepUlps(format.precision, value, ulps); };
     for (const int exponent : {0, 3, format.smallestExponent, format.largestExponent}) {
         const double value = std::ldexp(1.5, exponent);
         EXPECT_EQ(stepped(value, 1), value + ulpAt(format, exponent));
@@ -120,10 +120,10 @@ INSTANTIATE_TEST_SUITE_P(Formats, Edges, testing::ValuesIn(formats),
 TEST(RoundTo, LeavesDoublesAloneInFp64)
 {
     for (const double value : {DBL_MAX, DBL_TRUE_MIN, 1 + 0x1p-52, -0.0}) {
-        EXPECT_EQ(roundTo(Precision::fp64, value), value);
+        EXPECT_EQ(replay::roundTo(Precision::fp64, value), value);
     }
-    EXPECT_EQ(stepUlps(Precision::fp64, 1.0, 1), 1 + 0x1p-52);
-    EXPECT_EQ(stepUlps(Precision::fp64, DBL_TRUE_MIN, 1), 2 * DBL_TRUE_MIN);
+    EXPECT_EQ(replay::stepUlps(Precision::fp64, 1.0, 1), 1 + 0x1p-52);
+    EXPECT_EQ(replay::stepUlps(Precision::fp64, DBL_TRUE_MIN, 1), 2 * DBL_TRUE_MIN);
 }
 
 TEST(RoundTo, RoundsDoublesOnceEvenNextToATieOfFp32)
@@ -133,8 +133,8 @@ TEST(RoundTo, RoundsDoublesOnceEvenNextToATieOfFp32)
         const double ulp = std::ldexp(1.0, std::max(exponent, -14) - 10);
         const double low = std::ldexp(1.0, exponent);
         const double tie = low + ulp / 2;
-        EXPECT_EQ(roundTo(Precision::fp16, tie + tie * 0x1p-40), low + ulp) << exponent;
-        EXPECT_EQ(roundTo(Precision::fp16, tie - tie * 0x1p-40), low) << exponent;
+        EXPECT_EQ(replay::roundTo(Precision::fp16, tie + tie * 0x1p-40), low + ulp) << exponent;
+        EXPECT_EQ(replay::roundTo(Precision::fp16, tie - tie * 0x1p-40), low) << exponent;
     }
 }
 

@@ -73,13 +73,13 @@ class RunningService
 public:
     ~RunningService() { finish(); }
 
-    void start(DeviceFactory devices = makeCoreDevice)
+    void start(replay::DeviceFactory devices = replay::makeCoreDevice)
     {
         m_devices = std::move(devices);
         m_thread = std::thread([this] {
             std::istream in(&m_in);
             std::ostream out(&m_out);
-            m_status = serve(in, out, m_info, m_devices);
+            m_status = rpc::serve(in, out, m_info, m_devices);
             m_out.close();
         });
     }
@@ -124,8 +124,8 @@ public:
     }
 
 private:
-    ServiceInfo m_info {"eigen test", {{"cpu", "some processor"}}, {"no GPU: none here"}};
-    DeviceFactory m_devices;
+    rpc::ServiceInfo m_info {"eigen test", {{"cpu", "some processor"}}, {"no GPU: none here"}};
+    replay::DeviceFactory m_devices;
     PipeBuffer m_in;
     PipeBuffer m_out;
     std::istream m_answers {&m_out};

@@ -32,7 +32,7 @@ class Schedules : public testing::TestWithParam<Pair>
 
 TEST_P(Schedules, AgreeWithAnIndependentScan)
 {
-    const auto variant = findVariant(GetParam().variant);
+    const auto variant = replay::findVariant(GetParam().variant);
     ASSERT_TRUE(variant);
     const auto expected = scalars().at(GetParam().schedule);
     const auto& steps = (*variant)->steps;
@@ -43,12 +43,12 @@ TEST_P(Schedules, AgreeWithAnIndependentScan)
         slope *= step[0];
     }
     EXPECT_NEAR(slope, expected.at("slope0").get<double>(), 1e-9 * slope);
-    EXPECT_NEAR(applySchedule(steps, 1.0), expected.at("output_at_1").get<double>(), 1e-12);
-    const auto [low, high] = outputRange(steps);
+    EXPECT_NEAR(replay::applySchedule(steps, 1.0), expected.at("output_at_1").get<double>(), 1e-12);
+    const auto [low, high] = replay::outputRange(steps);
     EXPECT_NEAR(low, expected.at("output_min").get<double>(), 2e-6);
     EXPECT_NEAR(high, expected.at("output_max").get<double>(), 2e-6);
 
-    const auto limits = divergenceLimits(steps);
+    const auto limits = replay::divergenceLimits(steps);
     ASSERT_EQ(limits.size(), steps.size());
     EXPECT_NEAR(limits[0], expected.at("limit").get<double>(), 2e-6);
     for (std::size_t k = 0; k < limits.size(); ++k) {
@@ -59,16 +59,16 @@ TEST_P(Schedules, AgreeWithAnIndependentScan)
 TEST(Schedule, EveryLimitIsTheFirstThatAScanFinds)
 {
     constexpr int samples = 20000;
-    for (const auto* variant : knownVariants()) {
-        const std::span<const Coefficients> steps = variant->steps;
-        const auto limits = divergenceLimits(steps);
-        const auto largest = largestOnEntry(steps);
+    for (const auto* variant : replay::knownVariants()) {
+        const std::span<const replay::Coefficients> steps = variant->steps;
+        const auto limits = replay::divergenceLimits(steps);
+        const auto largest = replay::largestOnEntry(steps);
         std::vector<double> scanned(steps.size(), 0);
         for (int i = 1; i <= samples; ++i) {
             double sigma = static_cast<double>(i) / samples;
             for (std::size_t k = 0; k < steps.size(); ++k) {
                 scanned[k] = std::max(scanned[k], std::abs(sigma));
-                sigma = applySchedule(steps.subspan(k, 1), sigma);
+                sigma = replay::applySchedule(steps.subspan(k, 1), sigma);
             }
         }
         for (std::size_t k = 0; k < steps.size(); ++k) {
@@ -78,23 +78,24 @@ TEST(Schedule, EveryLimitIsTheFirstThatAScanFinds)
             const auto rest = steps.subspan(k);
             for (int i = 1; i < samples; ++i) {
                 const double below = limits[k] * i / samples;
-                ASSERT_LE(std::abs(applySchedule(rest, below)), 1.5) << variant->name << " step " << k + 1;
+                ASSERT_LE(std::abs(replay::applySchedule(rest, below)), 1.5) << variant->name << " step " << k + 1;
             }
-            EXPECT_GT(std::abs(applySchedule(rest, limits[k] * (1 + 1e-9))), 1.5) << variant->name << " step " << k + 1;
+            EXPECT_GT(std::abs(replay::applySchedule(rest, limits[k] * (1 + 1e-9))), 1.5)
+                << variant->name << " step " << k + 1;
         }
     }
 }
 
 TEST(Schedule, StepsThatNeverDivergeHaveALimitFarOff)
 {
-    const std::vector<Coefficients> halving {{0.5, 0, 0}, {0.5, 0, 0}};
-    EXPECT_NEAR(divergenceLimits(halving)[0], 6, 1e-9);
-    EXPECT_NEAR(divergenceLimits(halving)[1], 3, 1e-9);
-    const std::vector<Coefficients> nothing {{0, 0, 0}};
-    EXPECT_GT(divergenceLimits(nothing)[0], 1e5);
-    const std::vector<Coefficients> cubic {{1.5, -0.5, 0}};
-    EXPECT_NEAR(largestOnEntry(cubic)[0], 1, 0);
-    EXPECT_NEAR(applySchedule(cubic, divergenceLimits(cubic)[0]), -1.5, 1e-9);
+    const std::vector<replay::Coefficients> halving {{0.5, 0, 0}, {0.5, 0, 0}};
+    EXPECT_NEAR(replay::divergenceLimits(halving)[0], 6, 1e-9);
+    EXPECT_NEAR(replay::divergenceLimits(halving)[1], 3, 1e-9);
+    const std::vector<replay::Coefficients> nothing {{0, 0, 0}};
+    EXPECT_GT(replay::divergenceLimits(nothing)[0], 1e5);
+    const std::vector<replay::Coefficients> cubic {{1.5, -0.5, 0}};
+    EXPECT_NEAR(replay::largestOnEntry(cubic)[0], 1, 0);
+    EXPECT_NEAR(replay::applySchedule(cubic, replay::divergenceLimits(cubic)[0]), -1.5, 1e-9);
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, Schedules,
@@ -108,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Published, Schedules,
 
 TEST(Variants, UnknownNamesAreAnsweredWithTheNearest)
 {
-    const auto found = findVariant("gns-grm");
+    const auto found = replay::findVariant("gns-grm");
     ASSERT_FALSE(found);
     EXPECT_EQ(found.error().kind, ErrorKind::usage);
     EXPECT_NE(found.error().what.find("gns-gram"), std::string::npos) << found.error().what;
@@ -117,7 +118,7 @@ TEST(Variants, UnknownNamesAreAnsweredWithTheNearest)
 TEST(Variants, NamesAreUniqueAndSourcesGiven)
 {
     std::set<std::string_view> names;
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         EXPECT_TRUE(names.insert(variant.name).second) << variant.name;
         EXPECT_FALSE(variant.source.empty()) << variant.name;
         EXPECT_FALSE(variant.family.empty()) << variant.name;

@@ -76,7 +76,7 @@ public:
         : m_gate(gate)
         , m_perInstruction(perInstruction)
     { }
-    Result<void> run(const Instruction& instruction) override
+    Result<void> run(const replay::Instruction& instruction) override
     {
         m_gate.pass();
         std::this_thread::sleep_for(m_perInstruction);
@@ -88,11 +88,11 @@ private:
     std::chrono::milliseconds m_perInstruction;
 };
 
-TensorToWrite tensor(std::string name, const Shape& shape, std::uint32_t seed)
+tensorfile::TensorToWrite tensor(std::string name, const Shape& shape, std::uint32_t seed)
 {
     std::mt19937 engine(seed);
     std::normal_distribution<float> normal;
-    TensorToWrite result {std::move(name), DType::float32, shape, {}};
+    tensorfile::TensorToWrite result {std::move(name), DType::float32, shape, {}};
     std::int64_t count = 1;
     for (const auto size : shape) {
         count *= size;
@@ -116,7 +116,7 @@ protected:
         for (const std::uint32_t i : {0U, 1U}) {
             const Shape shape {1, 12 + i, 20};
             const auto path = m_folder / fmt::format("capture{}.pt", i);
-            ASSERT_TRUE(writePt(path, {{"input", tensor("input", shape, i)}, {"epsilon", 1e-7}}));
+            ASSERT_TRUE(tensorfile::writePt(path, {{"input", tensor("input", shape, i)}, {"epsilon", 1e-7}}));
             m_captures.push_back(path.string());
         }
     }
@@ -195,7 +195,7 @@ TEST_F(Serve, cellsAreStoredWithTheirTilesInTheSessionThatIsNamed)
         receiveUntil([](const Json& answer) { return answer.contains("done") || answer.contains("error"); });
     ASSERT_EQ(last["done"], true) << last;
     finish();
-    auto session = Session::open(path, OpenMode::readOnly);
+    auto session = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_TRUE(session) << session.error().what;
     const auto cells = session->cells();
     ASSERT_TRUE(cells) << cells.error().what;
@@ -231,7 +231,7 @@ TEST_F(Serve, deepGaugesAreAnsweredAsTheCellTheyAreKeptWith)
         EXPECT_EQ(receive(), Json({{"id", id}, {"done", true}}));
     }
     finish();
-    const auto cells = Session::open(path, OpenMode::readOnly)->cells();
+    const auto cells = session::Session::open(path, session::OpenMode::readOnly)->cells();
     const auto kept =
         std::find_if(cells->begin(), cells->end(), [](const Cell& cell) { return cell.precision == Precision::bf16; });
     ASSERT_NE(kept, cells->end()) << "it was not there and was replayed";
@@ -244,14 +244,14 @@ TEST_F(Serve, deepGaugesAreNotKeptInAnotherRunsSession)
     start();
     const auto path = sweepIntoSession();
     Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
-        {"session", path.string()}, {"run", hashText("another run")}};
+        {"session", path.string()}, {"run", session::hashText("another run")}};
     send(request.dump());
     EXPECT_THAT(receive().value("error", ""), HasSubstr("another run's"));
     request["session"] = (m_folder / "gone.nanscope").string();
     send(request.dump());
     EXPECT_THAT(receive().value("error", ""), HasSubstr("is gone"));
     finish();
-    const auto cells = Session::open(path, OpenMode::readOnly)->cells();
+    const auto cells = session::Session::open(path, session::OpenMode::readOnly)->cells();
     EXPECT_TRUE(std::none_of(cells->begin(), cells->end(), [](const Cell& cell) { return cell.deep.has_value(); }));
     EXPECT_FALSE(std::filesystem::exists(m_folder / "gone.nanscope"));
 }
@@ -278,8 +278,9 @@ TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
 
 TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
 {
-    start(
-        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    start([this](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+        return std::make_unique<GatedDevice>(gate);
+    });
     send(sweep(2).dump());
     gate.waitForArrival();
     send(sweep(3).dump());
@@ -306,8 +307,9 @@ TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
 TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
 {
     gate.open();
-    start(
-        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    start([this](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+        return std::make_unique<GatedDevice>(gate);
+    });
     int id = 0;
     const auto costOf = [&](const char* precision, const char* verb = "frame") {
         const int before = gate.arrived();
@@ -331,8 +333,9 @@ TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
 TEST_F(Serve, aVariantIsWhatTheNewestRequestSaysItIs)
 {
     gate.open();
-    start(
-        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    start([this](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+        return std::make_unique<GatedDevice>(gate);
+    });
     const auto ask = [&](const char* verb, int steps) {
         Json variant {{"base", "dion-ns5"}, {"name", "served"}, {"steps", Json::array()}};
         for (int i = 0; i < steps; ++i) {
@@ -357,13 +360,14 @@ TEST_F(Serve, aVariantIsWhatTheNewestRequestSaysItIs)
     ask("frame", 4);
     EXPECT_GT(gate.arrived(), before) << "what is kept is of another one of this name";
     finish();
-    forgetVariant("served");
+    replay::forgetVariant("served");
 }
 
 TEST_F(Serve, cancelStopsAtTheNextInstruction)
 {
-    start(
-        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    start([this](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+        return std::make_unique<GatedDevice>(gate);
+    });
     send(sweep(2).dump());
     gate.waitForArrival();
     send(R"({"id":3,"do":"cancel","job":2})");
@@ -378,8 +382,9 @@ TEST_F(Serve, cancelStopsAtTheNextInstruction)
 
 TEST_F(Serve, waitingJobsAreCancelledToo)
 {
-    start(
-        [this](const std::string&) -> Result<std::unique_ptr<Device>> { return std::make_unique<GatedDevice>(gate); });
+    start([this](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+        return std::make_unique<GatedDevice>(gate);
+    });
     send(sweep(2).dump());
     gate.waitForArrival();
     send(sweep(3).dump());
@@ -394,7 +399,7 @@ TEST_F(Serve, endOfInputCancelsWhatRunsAndReturns)
 {
     gate.open();
     // Left alone, the sweep would take seconds.
-    start([this](const std::string&) -> Result<std::unique_ptr<Device>> {
+    start([this](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
         return std::make_unique<GatedDevice>(gate, 10ms);
     });
     send(sweep(2).dump());
@@ -441,7 +446,7 @@ TEST_F(Serve, linesThatAreNoRequestsAreAnsweredAndTheServiceGoesOn)
 TEST_F(Serve, oversizedAndDeeplyNestedLinesAreRefused)
 {
     start();
-    send(R"({"id":1,"do":")" + std::string(maxRequestBytes, 'x') + "\"}");
+    send(R"({"id":1,"do":")" + std::string(rpc::maxRequestBytes, 'x') + "\"}");
     EXPECT_TRUE(receive()["error"].is_string());
     send(R"({"id":2,"do":"sweep","captures":)" + std::string(1000000, '[') + "}");
     EXPECT_TRUE(receive()["error"].is_string());

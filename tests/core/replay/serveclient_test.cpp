@@ -32,30 +32,31 @@ while read -r line; do
 done)";
 }
 
-ChildProgram shell(const std::string& script)
+platform::ChildProgram shell(const std::string& script)
 {
     return {"/bin/sh", {"-c", script}, {}};
 }
 
-ServiceClient started(const std::string& onSweep)
+rpc::ServiceClient started(const std::string& onSweep)
 {
-    auto client = ServiceClient::start(shell(service(onSweep)));
+    auto client = rpc::ServiceClient::start(shell(service(onSweep)));
     if (!client) {
         throw std::runtime_error(sentence(client.error()));
     }
     return std::move(*client);
 }
 
-std::string startError(const std::string& script, std::chrono::milliseconds patience = ServiceClient::helloPatience)
+std::string startError(
+    const std::string& script, std::chrono::milliseconds patience = rpc::ServiceClient::helloPatience)
 {
-    const auto client = ServiceClient::start(shell(script), {}, patience);
+    const auto client = rpc::ServiceClient::start(shell(script), {}, patience);
     return client ? "it started" : sentence(client.error());
 }
 
 /// Two cells.
-SweepRequest request()
+replay::SweepRequest request()
 {
-    SweepRequest result;
+    replay::SweepRequest result;
     result.captures = {"a.pt"};
     result.variants = {"gns-gram"};
     result.precisions = {Precision::fp64, Precision::bf16};
@@ -70,7 +71,7 @@ struct Swept
     std::vector<Progress> progress;
 };
 
-Swept sweptBy(ServiceClient& client, const std::function<void(CancelToken&)>& onCell = {})
+Swept sweptBy(rpc::ServiceClient& client, const std::function<void(CancelToken&)>& onCell = {})
 {
     Swept swept;
     JobContext job;
@@ -186,7 +187,7 @@ TEST(ServiceClient, StartIsCancelledToo)
 {
     CancelToken token;
     token.cancel();
-    const auto client = ServiceClient::start(shell("cat >/dev/null"), token);
+    const auto client = rpc::ServiceClient::start(shell("cat >/dev/null"), token);
     ASSERT_FALSE(client);
     EXPECT_EQ(client.error().kind, ErrorKind::cancelled);
 }
@@ -198,14 +199,14 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     sent.epsilon = 1.0 / 3;
     sent.steps = 7;
     sent.deep = true;
-    const auto line = sweepToJson({sent, {"run.nanscope", "cafe"}}).dump();
+    const auto line = rpc::sweepToJson({sent, {"run.nanscope", "cafe"}}).dump();
     EXPECT_EQ(line.find('\n'), std::string::npos);
-    const auto json = parseServiceLine(line);
+    const auto json = rpc::parseServiceLine(line);
     EXPECT_EQ(json["do"], "sweep");
     EXPECT_EQ(json["session"], "run.nanscope");
-    const auto order = sweepFromJson(json);
+    const auto order = rpc::sweepFromJson(json);
     ASSERT_TRUE(order);
-    EXPECT_EQ(order->kept, (KeptIn {"run.nanscope", "cafe"}));
+    EXPECT_EQ(order->kept, (rpc::KeptIn {"run.nanscope", "cafe"}));
     const auto* back = &order->request;
     EXPECT_EQ(back->captures, sent.captures);
     EXPECT_EQ(back->variants, sent.variants);
@@ -215,26 +216,26 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     EXPECT_EQ(back->epsilon, sent.epsilon);
     EXPECT_EQ(back->steps, sent.steps);
     EXPECT_TRUE(back->deep);
-    const auto plain = sweepFromJson(sweepToJson({request(), {}}));
+    const auto plain = rpc::sweepFromJson(rpc::sweepToJson({request(), {}}));
     ASSERT_TRUE(plain);
-    EXPECT_EQ(plain->kept, KeptIn());
+    EXPECT_EQ(plain->kept, rpc::KeptIn());
     EXPECT_TRUE(plain->request.lowerings.empty());
     EXPECT_FALSE(plain->request.epsilon || plain->request.steps || plain->request.deep);
 }
 
 TEST(ServiceRequest, DeepGaugesComeBackAsTheyWereSent)
 {
-    DeepRequest sent;
+    replay::DeepRequest sent;
     sent.capture = "a.pt";
     sent.cell = {"gns-gram", Precision::fp16, Lowering::eager, 1e-3, 4, "cuda:1", false};
     sent.batch = 2;
-    const auto json = parseServiceLine(deepToJson({sent, {"run.nanscope", "cafe"}}).dump());
+    const auto json = rpc::parseServiceLine(rpc::deepToJson({sent, {"run.nanscope", "cafe"}}).dump());
     EXPECT_EQ(json["do"], "deep");
     EXPECT_EQ(json["session"], "run.nanscope");
-    const auto back = deepFromJson(json);
+    const auto back = rpc::deepFromJson(json);
     ASSERT_TRUE(back);
     EXPECT_EQ(back->request, sent);
-    EXPECT_EQ(back->kept, (KeptIn {"run.nanscope", "cafe"}));
+    EXPECT_EQ(back->kept, (rpc::KeptIn {"run.nanscope", "cafe"}));
 }
 
 } // namespace

@@ -13,14 +13,14 @@ namespace {
 
 using testing::ElementsAre;
 
-std::shared_ptr<ServiceJob> sweepJob(int id)
+std::shared_ptr<rpc::ServiceJob> sweepJob(int id)
 {
-    return std::make_shared<ServiceJob>(ServiceJob {id, SweepOrder {}, {}});
+    return std::make_shared<rpc::ServiceJob>(rpc::ServiceJob {id, rpc::SweepOrder {}, {}});
 }
 
-std::shared_ptr<ServiceJob> filmJob(int id)
+std::shared_ptr<rpc::ServiceJob> filmJob(int id)
 {
-    return std::make_shared<ServiceJob>(ServiceJob {id, FilmRequest {}, {}});
+    return std::make_shared<rpc::ServiceJob>(rpc::ServiceJob {id, replay::FilmRequest {}, {}});
 }
 
 bool nothingToTidy()
@@ -28,7 +28,7 @@ bool nothingToTidy()
     return false;
 }
 
-int runNext(ServiceQueue& queue)
+int runNext(rpc::ServiceQueue& queue)
 {
     const auto job = queue.begin(nothingToTidy);
     queue.finish();
@@ -37,7 +37,7 @@ int runNext(ServiceQueue& queue)
 
 TEST(ServiceQueue, PicturesOvertakeSweepsThatWait)
 {
-    ServiceQueue queue;
+    rpc::ServiceQueue queue;
     for (const int id : {1, 2}) {
         ASSERT_TRUE(queue.add(sweepJob(id)));
     }
@@ -52,7 +52,7 @@ TEST(ServiceQueue, PicturesOvertakeSweepsThatWait)
 
 TEST(ServiceQueue, APictureWaitsForAnotherThatRuns)
 {
-    ServiceQueue queue;
+    rpc::ServiceQueue queue;
     ASSERT_TRUE(queue.add(filmJob(1)));
     ASSERT_TRUE(queue.add(sweepJob(2)));
     queue.begin(nothingToTidy);
@@ -63,7 +63,7 @@ TEST(ServiceQueue, APictureWaitsForAnotherThatRuns)
 
 TEST(ServiceQueue, BeforeAnythingRunsAPictureIsFirst)
 {
-    ServiceQueue queue;
+    rpc::ServiceQueue queue;
     ASSERT_TRUE(queue.add(sweepJob(1)));
     ASSERT_TRUE(queue.add(filmJob(2)));
     EXPECT_EQ(runNext(queue), 2);
@@ -71,7 +71,7 @@ TEST(ServiceQueue, BeforeAnythingRunsAPictureIsFirst)
 
 TEST(ServiceQueue, IdsAreThereOnceUntilTheyAreDone)
 {
-    ServiceQueue queue;
+    rpc::ServiceQueue queue;
     ASSERT_TRUE(queue.add(filmJob(1)));
     EXPECT_FALSE(queue.add(sweepJob(1)));
     EXPECT_TRUE(queue.cancel(1));
@@ -84,8 +84,8 @@ TEST(ServiceQueue, IdsAreThereOnceUntilTheyAreDone)
 
 TEST(ServiceQueue, TooManyAreRefused)
 {
-    ServiceQueue queue;
-    for (int id = 0; id < static_cast<int>(ServiceQueue::maxWaiting); ++id) {
+    rpc::ServiceQueue queue;
+    for (int id = 0; id < static_cast<int>(rpc::ServiceQueue::maxWaiting); ++id) {
         ASSERT_TRUE(queue.add(sweepJob(id)));
     }
     EXPECT_FALSE(queue.add(filmJob(-1)));
@@ -93,7 +93,7 @@ TEST(ServiceQueue, TooManyAreRefused)
 
 TEST(ServiceQueue, TheEndCancelsWhatIsThereAndHandsItOut)
 {
-    ServiceQueue queue;
+    rpc::ServiceQueue queue;
     ASSERT_TRUE(queue.add(sweepJob(1)));
     queue.end();
     EXPECT_FALSE(queue.add(sweepJob(2)));
@@ -104,7 +104,7 @@ TEST(ServiceQueue, TheEndCancelsWhatIsThereAndHandsItOut)
 
 TEST(ServiceQueue, TidiesUntilThereIsNothingLeftToDo)
 {
-    ServiceQueue queue;
+    rpc::ServiceQueue queue;
     std::atomic<int> left = 3;
     std::thread waiting([&] { queue.begin([&] { return --left > 0; }); });
     while (left > 0) {

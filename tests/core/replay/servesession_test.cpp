@@ -30,7 +30,7 @@ protected:
         write("rank_1/dump.pt", std::numeric_limits<double>::quiet_NaN());
         std::vector<Capture> captures;
         for (const auto* name : {"rank_0/dump.pt", "rank_1/dump.pt"}) {
-            captures.push_back(openCapture(m_folder / name)->capture);
+            captures.push_back(tensorfile::openCapture(m_folder / name)->capture);
         }
         ASSERT_TRUE(m_session->addCaptures(captures));
     }
@@ -79,7 +79,7 @@ protected:
 
     TemporaryFolder m_folder;
     std::filesystem::path m_path = m_folder / "a.nanscope";
-    Result<Session> m_session = Session::open(m_path, OpenMode::create);
+    Result<session::Session> m_session = session::Session::open(m_path, session::OpenMode::create);
 };
 
 TEST_F(ReplaysInASession, BearTheNameThatTheSessionGivesTheirCapture)
@@ -114,7 +114,7 @@ TEST_F(ReplaysInASession, FollowACaptureThatWasMoved)
 {
     std::filesystem::create_directories(m_folder / "away");
     std::filesystem::rename(m_folder / "rank_0/dump.pt", m_folder / "away/dump.pt");
-    EXPECT_EQ(nameIn(*m_session, (m_folder / "away/dump.pt").string()).value(), "rank_0/dump.pt");
+    EXPECT_EQ(rpc::nameIn(*m_session, (m_folder / "away/dump.pt").string()).value(), "rank_0/dump.pt");
 }
 
 TEST_F(ReplaysInASession, OfAFileThatWasReplacedAreRefused)
@@ -129,7 +129,7 @@ TEST_F(ReplaysInASession, OfAFileThatWasReplacedAreRefused)
 TEST_F(ReplaysInASession, OfAFileThatNobodyImportedBearItsName)
 {
     write("other.pt", 0.25);
-    EXPECT_EQ(nameIn(*m_session, (m_folder / "other.pt").string()).value(), "other.pt");
+    EXPECT_EQ(rpc::nameIn(*m_session, (m_folder / "other.pt").string()).value(), "other.pt");
 }
 
 TEST_F(ReplaysInASession, OfAFileThatCannotBeReadAreToldAndNotKept)
@@ -155,7 +155,7 @@ TEST_F(ReplaysInASession, LeaveTheDefinitionOfTheirVariantBesideThem)
 
 TEST_F(ReplaysInASession, OfAnotherCaptureThanTheOneMeantAreRefused)
 {
-    const auto meant = openCapture(m_folder / "rank_0/dump.pt")->capture.identity;
+    const auto meant = tensorfile::openCapture(m_folder / "rank_0/dump.pt")->capture.identity;
     const auto other = (m_folder / "rank_1/dump.pt").string();
     const Json cell {{"capture", other}, {"identity", meant}, {"variant", "torch-muon"}, {"precision", "fp64"}};
     for (const auto* verb : {"film", "frame", "deep", "cliff"}) {

@@ -20,9 +20,9 @@ using testing::SizeIs;
 class SessionVariants : public testing::Test
 {
 protected:
-    static Variant made(const std::string& name, double a = 2)
+    static replay::Variant made(const std::string& name, double a = 2)
     {
-        Variant variant;
+        replay::Variant variant;
         variant.name = name;
         variant.title = "of a test";
         variant.steps = {{a, -1.5, 0.5}};
@@ -43,59 +43,60 @@ protected:
     }
 
     TemporaryFolder m_folder;
-    Result<Session> m_session = Session::open(m_folder / "a.nanscope", OpenMode::create);
+    Result<session::Session> m_session = session::Session::open(m_folder / "a.nanscope", session::OpenMode::create);
 };
 
 TEST_F(SessionVariants, AreKnownOnceTheyAreTaken)
 {
-    store("taken", variantToJson(made("taken", 3)).dump());
-    ASSERT_FALSE(findVariant("taken"));
-    EXPECT_THAT(takeVariants(*m_session).value(), IsEmpty());
-    ASSERT_TRUE(findVariant("taken"));
-    EXPECT_EQ(**findVariant("taken"), made("taken", 3));
-    EXPECT_THAT(takeVariants(*m_session).value(), IsEmpty()) << "again changes nothing";
+    store("taken", replay::variantToJson(made("taken", 3)).dump());
+    ASSERT_FALSE(replay::findVariant("taken"));
+    EXPECT_THAT(replay::takeVariants(*m_session).value(), IsEmpty());
+    ASSERT_TRUE(replay::findVariant("taken"));
+    EXPECT_EQ(**replay::findVariant("taken"), made("taken", 3));
+    EXPECT_THAT(replay::takeVariants(*m_session).value(), IsEmpty()) << "again changes nothing";
 }
 
 TEST_F(SessionVariants, AreKeptWhereTheyWereAddedAndAskedFor)
 {
-    ASSERT_TRUE(addVariant(made("kept")));
-    ASSERT_TRUE(addVariant(made("not-asked-for")));
-    EXPECT_THAT(keepVariants(*m_session, {"kept", "keller-jordan"}).value(), IsEmpty());
+    ASSERT_TRUE(replay::addVariant(made("kept")));
+    ASSERT_TRUE(replay::addVariant(made("not-asked-for")));
+    EXPECT_THAT(replay::keepVariants(*m_session, {"kept", "keller-jordan"}).value(), IsEmpty());
     const auto stored = m_session->variants().value();
     ASSERT_THAT(stored, SizeIs(1));
-    EXPECT_EQ(variantsFromText(stored[0].definition).value(), std::vector {made("kept")});
+    EXPECT_EQ(replay::variantsFromText(stored[0].definition).value(), std::vector {made("kept")});
 }
 
 TEST_F(SessionVariants, NeverTakeTheNameOfABuiltInOne)
 {
     auto shadow = made("keller-jordan", 7);
-    store("keller-jordan", variantToJson(shadow).dump());
+    store("keller-jordan", replay::variantToJson(shadow).dump());
     sweep("keller-jordan");
     sweep("torch-muon");
-    const auto notes = takeVariants(*m_session).value();
+    const auto notes = replay::takeVariants(*m_session).value();
     ASSERT_THAT(notes, SizeIs(1));
     EXPECT_THAT(notes[0], HasSubstr("'keller-jordan' that the session keeps is left out"));
-    EXPECT_NE(**findVariant("keller-jordan"), shadow);
-    const auto cells = cellsThatHold(*m_session).value();
+    EXPECT_NE(**replay::findVariant("keller-jordan"), shadow);
+    const auto cells = replay::cellsThatHold(*m_session).value();
     ASSERT_THAT(cells, SizeIs(1)) << "the other was swept with something else";
     EXPECT_EQ(cells[0].variant, "torch-muon");
 }
 
 TEST_F(SessionVariants, OfAStrangerAreReadAsAFileIs)
 {
-    const auto two = "[" + variantToJson(made("two")).dump() + "," + variantToJson(made("more")).dump() + "]";
+    const auto two =
+        "[" + replay::variantToJson(made("two")).dump() + "," + replay::variantToJson(made("more")).dump() + "]";
     store("broken", "{");
     store("deep", std::string(1000, '['));
     store("two", two);
-    store("anothers", variantToJson(made("somebody")).dump());
+    store("anothers", replay::variantToJson(made("somebody")).dump());
     store("infinite", R"({"name": "infinite", "steps": [[1e999, 0, 0]]})");
-    store("odd name", variantToJson(made("odd name")).dump());
-    store("long", std::string(static_cast<std::size_t>(maxDefinitionBytes) + 1, ' '));
-    store("fine", variantToJson(made("fine")).dump());
-    EXPECT_THAT(takeVariants(*m_session).value(), SizeIs(7));
-    EXPECT_TRUE(findVariant("fine"));
+    store("odd name", replay::variantToJson(made("odd name")).dump());
+    store("long", std::string(static_cast<std::size_t>(session::maxDefinitionBytes) + 1, ' '));
+    store("fine", replay::variantToJson(made("fine")).dump());
+    EXPECT_THAT(replay::takeVariants(*m_session).value(), SizeIs(7));
+    EXPECT_TRUE(replay::findVariant("fine"));
     for (const auto* name : {"broken", "deep", "two", "more", "anothers", "somebody", "infinite", "odd name", "long"}) {
-        EXPECT_FALSE(findVariant(name)) << name;
+        EXPECT_FALSE(replay::findVariant(name)) << name;
     }
 }
 
@@ -103,15 +104,15 @@ TEST_F(SessionVariants, ThatDifferFromWhatIsKnownAreRefusedWithWhatDiffers)
 {
     auto theirs = made("disputed", 3);
     theirs.epsilon = 0.5;
-    store("disputed", variantToJson(theirs).dump());
+    store("disputed", replay::variantToJson(theirs).dump());
     sweep("disputed");
-    ASSERT_TRUE(addVariant(made("disputed", 2)));
-    for (const auto& refused : {takeVariants(*m_session), keepVariants(*m_session, {"disputed"})}) {
+    ASSERT_TRUE(replay::addVariant(made("disputed", 2)));
+    for (const auto& refused : {replay::takeVariants(*m_session), replay::keepVariants(*m_session, {"disputed"})}) {
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().kind, ErrorKind::usage);
         EXPECT_THAT(refused.error().what, HasSubstr("another variant 'disputed' (steps, epsilon differ)"));
     }
-    EXPECT_THAT(cellsThatHold(*m_session).value(), IsEmpty()) << "of the other one";
+    EXPECT_THAT(replay::cellsThatHold(*m_session).value(), IsEmpty()) << "of the other one";
     EXPECT_THAT(m_session->cells().value(), SizeIs(1)) << "which the session goes on keeping";
 }
 
@@ -119,28 +120,28 @@ TEST_F(SessionVariants, ThatDifferInWordsOnlyAreTheSame)
 {
     auto before = made("renamed");
     before.title = "before";
-    store("renamed", variantToJson(before).dump());
+    store("renamed", replay::variantToJson(before).dump());
     sweep("renamed");
-    ASSERT_TRUE(addVariant(made("renamed")));
-    EXPECT_THAT(takeVariants(*m_session).value(), IsEmpty());
-    EXPECT_THAT(cellsThatHold(*m_session).value(), SizeIs(1));
-    EXPECT_THAT(keepVariants(*m_session, {"renamed"}).value(), IsEmpty());
+    ASSERT_TRUE(replay::addVariant(made("renamed")));
+    EXPECT_THAT(replay::takeVariants(*m_session).value(), IsEmpty());
+    EXPECT_THAT(replay::cellsThatHold(*m_session).value(), SizeIs(1));
+    EXPECT_THAT(replay::keepVariants(*m_session, {"renamed"}).value(), IsEmpty());
     EXPECT_THAT(m_session->variants()->at(0).definition, HasSubstr("of a test"));
     EXPECT_THAT(m_session->cells().value(), SizeIs(1));
 }
 
 TEST_F(SessionVariants, DropCellsThatWereKeptWithoutADefinition)
 {
-    ASSERT_TRUE(addVariant(made("late")));
+    ASSERT_TRUE(replay::addVariant(made("late")));
     sweep("late");
     sweep("torch-muon");
     sweep("nobody-knows");
-    EXPECT_THAT(cellsThatHold(*m_session).value(), SizeIs(2)) << "nobody knows what 'late' was";
-    EXPECT_THAT(keepVariants(*m_session, {"late"}).value(), ElementsAre(HasSubstr("Dropped 1 cell of 'late'")));
+    EXPECT_THAT(replay::cellsThatHold(*m_session).value(), SizeIs(2)) << "nobody knows what 'late' was";
+    EXPECT_THAT(replay::keepVariants(*m_session, {"late"}).value(), ElementsAre(HasSubstr("Dropped 1 cell of 'late'")));
     EXPECT_THAT(m_session->cells().value(), SizeIs(2));
     sweep("late");
-    EXPECT_THAT(keepVariants(*m_session, {"late"}).value(), IsEmpty());
-    EXPECT_THAT(cellsThatHold(*m_session).value(), SizeIs(3));
+    EXPECT_THAT(replay::keepVariants(*m_session, {"late"}).value(), IsEmpty());
+    EXPECT_THAT(replay::cellsThatHold(*m_session).value(), SizeIs(3));
 }
 
 } // namespace

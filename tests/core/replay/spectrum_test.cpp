@@ -60,10 +60,10 @@ Matrix diagonal(const std::vector<double>& values)
 
 TEST(LargestEigenvalue, OfADiagonalIsItsLargestEntry)
 {
-    EXPECT_NEAR(largestEigenvalue(diagonal({1, 5, 3}), 3), 5, 1e-12);
-    EXPECT_NEAR(largestEigenvalue(diagonal({-7, -2, -3}), 3), -2, 1e-12) << "largest, not largest in magnitude";
-    EXPECT_NEAR(largestEigenvalue(diagonal({4}), 1), 4, 1e-15);
-    EXPECT_EQ(largestEigenvalue(Matrix(25, 0), 5), 0);
+    EXPECT_NEAR(replay::largestEigenvalue(diagonal({1, 5, 3}), 3), 5, 1e-12);
+    EXPECT_NEAR(replay::largestEigenvalue(diagonal({-7, -2, -3}), 3), -2, 1e-12) << "largest, not largest in magnitude";
+    EXPECT_NEAR(replay::largestEigenvalue(diagonal({4}), 1), 4, 1e-15);
+    EXPECT_EQ(replay::largestEigenvalue(Matrix(25, 0), 5), 0);
 }
 
 TEST(LargestEigenvalue, OfAChainIsTheClosedForm)
@@ -79,7 +79,7 @@ TEST(LargestEigenvalue, OfAChainIsTheClosedForm)
             }
         }
         const double expected = 2 + 2 * std::cos(std::numbers::pi / static_cast<double>(n + 1));
-        const double found = largestEigenvalue(chain, n);
+        const double found = replay::largestEigenvalue(chain, n);
         EXPECT_GE(found, expected * (1 - 1e-12)) << n;
         EXPECT_LE(found, expected * (1 + 2e-5)) << n;
     }
@@ -91,7 +91,7 @@ TEST(LargestEigenvalue, NeverUnderstatesACrowdedSpectrum)
     for (int i = 1; i <= 200; ++i) {
         values.push_back(std::sqrt(i));
     }
-    const double found = largestEigenvalue(diagonal(values), 200);
+    const double found = replay::largestEigenvalue(diagonal(values), 200);
     // Understated, it would overstate the slack that a verdict rests on.
     EXPECT_GE(found, std::sqrt(200.0) * (1 - 1e-9));
     EXPECT_LE(found, std::sqrt(200.0) * (1 + 1e-4));
@@ -102,17 +102,18 @@ TEST(LargestEigenvalue, IsNanWhereAnythingIsNotFinite)
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
         auto matrix = diagonal({1, 2, 3});
         matrix[5] = bad;
-        EXPECT_TRUE(std::isnan(largestEigenvalue(matrix, 3)));
+        EXPECT_TRUE(std::isnan(replay::largestEigenvalue(matrix, 3)));
     }
-    EXPECT_TRUE(std::isnan(largestEigenvalue({}, 0)));
+    EXPECT_TRUE(std::isnan(replay::largestEigenvalue({}, 0)));
 }
 
 TEST(SmallestEigenvalue, OfADiagonalIsItsSmallestEntry)
 {
-    EXPECT_NEAR(smallestEigenvalue(diagonal({1, 5, 3}), 3), 1, 1e-12);
-    EXPECT_NEAR(smallestEigenvalue(diagonal({-7, 9, -3}), 3), -7, 1e-12) << "smallest, not smallest in magnitude";
-    EXPECT_NEAR(smallestEigenvalue(diagonal({4}), 1), 4, 1e-15);
-    EXPECT_EQ(smallestEigenvalue(Matrix(25, 0), 5), 0);
+    EXPECT_NEAR(replay::smallestEigenvalue(diagonal({1, 5, 3}), 3), 1, 1e-12);
+    EXPECT_NEAR(replay::smallestEigenvalue(diagonal({-7, 9, -3}), 3), -7, 1e-12)
+        << "smallest, not smallest in magnitude";
+    EXPECT_NEAR(replay::smallestEigenvalue(diagonal({4}), 1), 4, 1e-15);
+    EXPECT_EQ(replay::smallestEigenvalue(Matrix(25, 0), 5), 0);
 }
 
 TEST(SmallestEigenvalue, OfAChainIsTheClosedForm)
@@ -128,7 +129,7 @@ TEST(SmallestEigenvalue, OfAChainIsTheClosedForm)
             }
         }
         const double expected = 2 - 2 * std::cos(std::numbers::pi / static_cast<double>(n + 1));
-        EXPECT_NEAR(smallestEigenvalue(chain, n), expected, 2e-3 * expected) << n;
+        EXPECT_NEAR(replay::smallestEigenvalue(chain, n), expected, 2e-3 * expected) << n;
     }
 }
 
@@ -140,13 +141,13 @@ TEST(SmallestEigenvalue, FindsOneThatIsTinyBesideTheNorm)
     }
     values[201] = -4e-4;
     values[202] = -1e-4;
-    EXPECT_NEAR(smallestEigenvalue(diagonal(values), 400), -4e-4, 1e-6);
+    EXPECT_NEAR(replay::smallestEigenvalue(diagonal(values), 400), -4e-4, 1e-6);
 }
 
 TEST(SmallestEigenvalue, IsThatOfTheSymmetricPart)
 {
-    EXPECT_NEAR(smallestEigenvalue(Matrix {1, 5, -5, 2}, 2), 1, 1e-12);
-    EXPECT_NEAR(smallestEigenvalue(Matrix {0, 2, 0, 0}, 2), -1, 1e-12);
+    EXPECT_NEAR(replay::smallestEigenvalue(Matrix {1, 5, -5, 2}, 2), 1, 1e-12);
+    EXPECT_NEAR(replay::smallestEigenvalue(Matrix {0, 2, 0, 0}, 2), -1, 1e-12);
 }
 
 TEST(SmallestEigenvalue, IsNanWhereAnythingIsNotFinite)
@@ -154,13 +155,13 @@ TEST(SmallestEigenvalue, IsNanWhereAnythingIsNotFinite)
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
         auto matrix = diagonal({1, 2, 3});
         matrix[5] = bad;
-        EXPECT_TRUE(std::isnan(smallestEigenvalue(matrix, 3)));
+        EXPECT_TRUE(std::isnan(replay::smallestEigenvalue(matrix, 3)));
     }
 }
 
 TEST(LeadingDirections, AreTheSingularVectorsLargestFirst)
 {
-    const auto directions = leadingDirections(withSingularValues(12, 20, {5, 2, 0.5}), 12, 20, 0.01, 8);
+    const auto directions = replay::leadingDirections(withSingularValues(12, 20, {5, 2, 0.5}), 12, 20, 0.01, 8);
     ASSERT_EQ(directions.size(), 3U);
     const double expected[] = {5, 2, 0.5};
     for (int k = 0; k < 3; ++k) {
@@ -174,14 +175,14 @@ TEST(LeadingDirections, AreTheSingularVectorsLargestFirst)
 TEST(LeadingDirections, BelowTheShareOfTheNormAreNoise)
 {
     const auto matrix = withSingularValues(12, 20, {1, 0.02, 0.0099});
-    EXPECT_EQ(leadingDirections(matrix, 12, 20, 0.01, 8).size(), 2U);
-    EXPECT_EQ(leadingDirections(matrix, 12, 20, 0.5, 8).size(), 1U);
+    EXPECT_EQ(replay::leadingDirections(matrix, 12, 20, 0.01, 8).size(), 2U);
+    EXPECT_EQ(replay::leadingDirections(matrix, 12, 20, 0.5, 8).size(), 1U);
 }
 
 TEST(LeadingDirections, AreNoMoreThanAskedFor)
 {
     const auto matrix = withSingularValues(12, 20, {6, 5, 4, 3, 2, 1});
-    const auto two = leadingDirections(matrix, 12, 20, 0.01, 2);
+    const auto two = replay::leadingDirections(matrix, 12, 20, 0.01, 2);
     ASSERT_EQ(two.size(), 2U);
     EXPECT_NEAR(two[0].sigma, 6, 1e-6);
     EXPECT_NEAR(two[1].sigma, 5, 1e-6);
@@ -194,7 +195,7 @@ TEST(LeadingDirections, SurviveMagnitudesWhoseSquaresLeaveTheRange)
         for (auto& x : matrix) {
             x *= scale;
         }
-        const auto directions = leadingDirections(matrix, 6, 9, 0.01, 8);
+        const auto directions = replay::leadingDirections(matrix, 6, 9, 0.01, 8);
         ASSERT_EQ(directions.size(), 2U) << scale;
         EXPECT_NEAR(directions[0].sigma / scale, 3, 1e-9);
         EXPECT_NEAR(directions[1].sigma / scale, 1, 1e-9);
@@ -203,18 +204,18 @@ TEST(LeadingDirections, SurviveMagnitudesWhoseSquaresLeaveTheRange)
 
 TEST(LeadingDirections, OfNothingAndOfDamageAreNone)
 {
-    EXPECT_TRUE(leadingDirections(Matrix(12, 0), 3, 4, 0.01, 8).empty());
+    EXPECT_TRUE(replay::leadingDirections(Matrix(12, 0), 3, 4, 0.01, 8).empty());
     Matrix damaged(12, 1);
     damaged[7] = std::numeric_limits<double>::infinity();
-    EXPECT_TRUE(leadingDirections(damaged, 3, 4, 0.01, 8).empty());
+    EXPECT_TRUE(replay::leadingDirections(damaged, 3, 4, 0.01, 8).empty());
 }
 
 TEST(LeadingDirections, RowsAndColumnsOfOneAreMatricesToo)
 {
-    const auto row = leadingDirections(Matrix {3, 4}, 1, 2, 0.01, 8);
+    const auto row = replay::leadingDirections(Matrix {3, 4}, 1, 2, 0.01, 8);
     ASSERT_EQ(row.size(), 1U);
     EXPECT_NEAR(row[0].sigma, 5, 1e-12);
-    const auto column = leadingDirections(Matrix {3, 4}, 2, 1, 0.01, 8);
+    const auto column = replay::leadingDirections(Matrix {3, 4}, 2, 1, 0.01, 8);
     ASSERT_EQ(column.size(), 1U);
     EXPECT_NEAR(column[0].sigma, 5, 1e-12);
     EXPECT_NEAR(std::abs(column[0].left[0]), 0.6, 1e-9);
@@ -223,9 +224,9 @@ TEST(LeadingDirections, RowsAndColumnsOfOneAreMatricesToo)
 TEST(GainAlong, IsTheNormOfTheProjectedRows)
 {
     const Matrix matrix {3, 4, 0, 0, 5, 12};
-    EXPECT_NEAR(gainAlong(std::vector<double> {1, 0}, matrix, 3), 5, 1e-15);
-    EXPECT_NEAR(gainAlong(std::vector<double> {0, 1}, matrix, 3), 13, 1e-15);
-    EXPECT_NEAR(gainAlong(std::vector<double> {0.6, 0.8}, matrix, 3), std::hypot(1.8, 2.4 + 4, 9.6), 1e-12);
+    EXPECT_NEAR(replay::gainAlong(std::vector<double> {1, 0}, matrix, 3), 5, 1e-15);
+    EXPECT_NEAR(replay::gainAlong(std::vector<double> {0, 1}, matrix, 3), 13, 1e-15);
+    EXPECT_NEAR(replay::gainAlong(std::vector<double> {0.6, 0.8}, matrix, 3), std::hypot(1.8, 2.4 + 4, 9.6), 1e-12);
 }
 
 } // namespace

@@ -22,16 +22,17 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Program compiled(std::string_view variant, std::int64_t rows, std::int64_t cols)
+replay::Program compiled(std::string_view variant, std::int64_t rows, std::int64_t cols)
 {
-    CompileOptions options;
+    replay::CompileOptions options;
     options.rounding.lowering = Lowering::eager;
-    return compileProgram(**findVariant(variant), {1, rows, cols}, options).value();
+    return replay::compileProgram(**replay::findVariant(variant), {1, rows, cols}, options).value();
 }
 
-PlantedFault faultAt(const Program& program, std::size_t place, const Region& region, bool mirrored)
+replay::PlantedFault faultAt(
+    const replay::Program& program, std::size_t place, const replay::Region& region, bool mirrored)
 {
-    PlantedFault fault;
+    replay::PlantedFault fault;
     fault.op = *program.code[place].label;
     fault.iteration = program.code[place].iteration;
     fault.region = region;
@@ -40,7 +41,7 @@ PlantedFault faultAt(const Program& program, std::size_t place, const Region& re
 }
 
 /// Neither at an edge nor of equal sides, and no tile of any grid; below the diagonal, across it and above it.
-std::vector<Region> tilesIn(const Program& program, std::size_t place)
+std::vector<replay::Region> tilesIn(const replay::Program& program, std::size_t place)
 {
     const auto& plan = program.buffers[static_cast<std::size_t>(program.code[place].out)];
     const auto rows = plan.transposed ? plan.cols : plan.rows;
@@ -51,31 +52,34 @@ std::vector<Region> tilesIn(const Program& program, std::size_t place)
 class PlantedReplay : public testing::Test
 {
 protected:
-    CellRun begin(const std::string& variant, std::int64_t rows, std::int64_t cols, Precision precision)
+    replay::CellRun begin(const std::string& variant, std::int64_t rows, std::int64_t cols, Precision precision)
     {
         auto known = m_captures.find({rows, cols});
         if (known == m_captures.end()) {
             const auto path = writeFrameCapture(m_folder / fmt::format("{}x{}.pt", rows, cols), {1, rows, cols},
                 waveValues(static_cast<std::size_t>(rows * cols)));
-            known = m_captures.emplace(std::pair {rows, cols}, openCapture(path).value()).first;
+            known = m_captures.emplace(std::pair {rows, cols}, tensorfile::openCapture(path).value()).first;
         }
-        CellRequest request;
+        replay::CellRequest request;
         request.variant = variant;
         request.precision = precision;
         // Such small matrices are slower on several threads.
-        const auto devices = [](const std::string&) -> Result<std::unique_ptr<Device>> { return makeEigenDevice(1); };
-        auto run = CellRun::begin(known->second, request, 0, devices);
+        const auto devices = [](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+            return replay::makeEigenDevice(1);
+        };
+        auto run = replay::CellRun::begin(known->second, request, 0, devices);
         EXPECT_TRUE(run) << sentence(run.error());
         return std::move(*run);
     }
 
     /// The first element in which the replay and the model do not say the same, empty where there is none.
-    std::string difference(const PlantedFault& fault, const std::string& variant, std::int64_t rows, std::int64_t cols)
+    std::string difference(
+        const replay::PlantedFault& fault, const std::string& variant, std::int64_t rows, std::int64_t cols)
     {
         auto run = begin(variant, rows, cols, Precision::fp32);
-        const auto place = plantingPoint(run.program(), fault);
+        const auto place = replay::plantingPoint(run.program(), fault);
         EXPECT_TRUE(place && run.plant(fault));
-        const auto film = SpreadModel(run.program(), fault.mirrored).film(*place, fault.region);
+        const auto film = replay::SpreadModel(run.program(), fault.mirrored).film(*place, fault.region);
         EXPECT_EQ(film.size(), run.ops().size());
         for (std::size_t op = 0; op < film.size(); ++op) {
             EXPECT_TRUE(run.runThrough(op, {}));
@@ -84,14 +88,14 @@ protected:
                 return fmt::format("{} of step {} {}", name(run.ops()[op].op), run.ops()[op].iteration, found);
             }
             const auto scan = run.scans().value().back();
-            if (scan.nan != badElements(film[op])) {
+            if (scan.nan != replay::badElements(film[op])) {
                 return fmt::format("the scan of {} counts {}", name(run.ops()[op].op), scan.nan);
             }
         }
         return {};
     }
 
-    static std::string differenceIn(const std::vector<double>& values, const BadBlocks& blocks)
+    static std::string differenceIn(const std::vector<double>& values, const replay::BadBlocks& blocks)
     {
         std::size_t next = 0;
         for (std::size_t row = 0; row < blocks.height(); ++row) {
@@ -110,13 +114,13 @@ protected:
     }
 
     TemporaryFolder m_folder;
-    std::map<std::pair<std::int64_t, std::int64_t>, CaptureFile> m_captures; ///< by rows and columns
+    std::map<std::pair<std::int64_t, std::int64_t>, tensorfile::CaptureFile> m_captures; ///< by rows and columns
 };
 
 TEST_F(PlantedReplay, SpreadsAsTheModelSaysFromEveryPlaceOfEveryVariant)
 {
     int checked = 0;
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         for (const auto& [rows, cols] : {std::pair {12, 20}, std::pair {20, 12}, std::pair {14, 14}}) {
             const auto program = compiled(variant.name, rows, cols);
             for (std::size_t place = 0; place < program.code.size(); ++place) {
@@ -142,11 +146,11 @@ TEST_F(PlantedReplay, ValuesAreWhatWasAskedFor)
 {
     const auto planted = [this](std::string_view value, Precision precision) {
         auto run = begin("gns-gram", 12, 20, precision);
-        PlantedFault fault;
+        replay::PlantedFault fault;
         fault.op = OpName::gram;
         fault.iteration = 1;
         fault.region = {2, 7, 1, 2};
-        EXPECT_TRUE(parseValue(value, fault));
+        EXPECT_TRUE(replay::parseValue(value, fault));
         EXPECT_TRUE(run.plant(fault));
         const auto& ops = run.ops();
         const auto gram = std::find_if(ops.begin(), ops.end(), [](const OpTrace& op) { return op.op == OpName::gram; });
@@ -169,11 +173,11 @@ TEST_F(PlantedReplay, StaleMemoryHoldsWhatWasThereBefore)
 {
     const auto gramOf = [this](int iteration, bool planted) {
         auto run = begin("dion-ns5", 12, 20, Precision::fp32);
-        PlantedFault fault;
+        replay::PlantedFault fault;
         fault.op = OpName::gram;
         fault.iteration = 3;
         fault.region = {4, 5, 2, 3};
-        fault.value = PlantedValue::held;
+        fault.value = replay::PlantedValue::held;
         EXPECT_TRUE(!planted || run.plant(fault));
         for (std::size_t op = 0; op < run.ops().size(); ++op) {
             EXPECT_TRUE(run.runThrough(op, {}));
@@ -198,11 +202,11 @@ TEST_F(PlantedReplay, StaleMemoryHoldsWhatWasThereBefore)
 TEST_F(PlantedReplay, MirroredGoesIntoBothTriangles)
 {
     auto run = begin("gns-gram", 12, 20, Precision::fp32);
-    PlantedFault fault;
+    replay::PlantedFault fault;
     fault.op = OpName::z;
     fault.iteration = 1;
     fault.region = {9, 2, 2, 3};
-    fault.value = PlantedValue::number;
+    fault.value = replay::PlantedValue::number;
     fault.number = 7;
     fault.mirrored = true;
     ASSERT_TRUE(run.plant(fault));
@@ -225,8 +229,8 @@ TEST_F(PlantedReplay, MirroredGoesIntoBothTriangles)
 TEST_F(PlantedReplay, RefusesWhatIsNotThere)
 {
     auto run = begin("gns-gram", 12, 20, Precision::fp32);
-    const auto refused = [&](OpName op, int iteration, Region region) {
-        PlantedFault fault;
+    const auto refused = [&](OpName op, int iteration, replay::Region region) {
+        replay::PlantedFault fault;
         fault.op = op;
         fault.iteration = iteration;
         fault.region = region;
@@ -247,16 +251,16 @@ TEST_F(PlantedReplay, RefusesWhatIsNotThere)
 TEST_F(PlantedReplay, AFilmOfItShowsTheFaultAndKeepsTheRest)
 {
     const auto path = writeFrameCapture(m_folder / "film.pt", {2, 12, 20}, waveValues(std::size_t {2} * 12 * 20));
-    FilmRequest request;
+    replay::FilmRequest request;
     request.capture = path;
     request.cell.variant = "gns-gram";
     request.batch = 1;
-    PlantedFault fault;
+    replay::PlantedFault fault;
     fault.op = OpName::update;
     fault.iteration = 5;
     fault.region = {3, 4, 2, 8};
     request.plant = fault;
-    const auto film = replayFilm(request, makeCoreDevice).value();
+    const auto film = replay::replayFilm(request, replay::makeCoreDevice).value();
     const auto& end = film.ops.back();
     EXPECT_EQ(end.batches.front().nan, 16);
     EXPECT_EQ(end.batches.front().firstNonFinite, 3 * 20 + 4);
@@ -264,28 +268,28 @@ TEST_F(PlantedReplay, AFilmOfItShowsTheFaultAndKeepsTheRest)
         EXPECT_TRUE(film.ops[op].batches.front().finite()) << op;
     }
     request.plant.reset();
-    EXPECT_TRUE(replayFilm(request, makeCoreDevice).value().ops.back().batches.front().finite());
+    EXPECT_TRUE(replay::replayFilm(request, replay::makeCoreDevice).value().ops.back().batches.front().finite());
 }
 
 TEST(PlantJson, GoesThereAndBack)
 {
-    PlantedFault fault;
+    replay::PlantedFault fault;
     fault.op = OpName::restart;
     fault.iteration = 3;
     fault.region = {64, 128, 32, 16};
-    fault.value = PlantedValue::number;
+    fault.value = replay::PlantedValue::number;
     fault.number = -0.1;
     fault.mirrored = true;
-    EXPECT_EQ(plantFromJson(plantToJson(fault)).value(), fault);
-    fault.value = PlantedValue::held;
+    EXPECT_EQ(rpc::plantFromJson(rpc::plantToJson(fault)).value(), fault);
+    fault.value = replay::PlantedValue::held;
     fault.number = 0;
-    EXPECT_EQ(plantFromJson(plantToJson(fault)).value(), fault);
+    EXPECT_EQ(rpc::plantFromJson(rpc::plantToJson(fault)).value(), fault);
 }
 
 TEST(PlantJson, SaysWhatIsWrong)
 {
     const auto problem = [](const char* text) {
-        const auto fault = plantFromJson(nlohmann::ordered_json::parse(text));
+        const auto fault = rpc::plantFromJson(nlohmann::ordered_json::parse(text));
         return fault ? std::string() : sentence(fault.error());
     };
     EXPECT_EQ(problem(R"({"op":"q","iteration":3,"tile":[0,0,4,4]})"), "");
@@ -300,13 +304,13 @@ TEST(PlantJson, SaysWhatIsWrong)
 }
 
 /// "all", "rows", "rectangle" or "other", and how many rows are bad throughout.
-std::pair<std::string, std::int64_t> shapeOf(const BadBlocks& end)
+std::pair<std::string, std::int64_t> shapeOf(const replay::BadBlocks& end)
 {
-    if (allBad(end)) {
+    if (replay::allBad(end)) {
         return {"all", end.rows()};
     }
-    const auto bounds = boundsOf(end);
-    const auto count = badElements(end);
+    const auto bounds = replay::boundsOf(end);
+    const auto count = replay::badElements(end);
     if (count % end.cols() == 0 && bounds.cols == end.cols()) {
         return {"rows", count / end.cols()};
     }
@@ -316,9 +320,9 @@ std::pair<std::string, std::int64_t> shapeOf(const BadBlocks& end)
 /// One 64 x 64 tile below the diagonal in each place of 256 x 704, as in the measurement that the counts are from.
 std::map<std::string, int> countEnds(std::string_view variant, bool mirrored, std::set<std::int64_t>* rows = nullptr)
 {
-    const SpreadModel model(compiled(variant, 256, 704), mirrored);
+    const replay::SpreadModel model(compiled(variant, 256, 704), mirrored);
     std::map<std::string, int> counts;
-    for (const auto place : placesIn(model.program())) {
+    for (const auto place : replay::placesIn(model.program())) {
         const auto [shape, bad] = shapeOf(model.end(place, {128, 64, 64, 64}));
         ++counts[shape];
         if (rows != nullptr && shape == "rows") {
@@ -346,27 +350,27 @@ TEST(SpreadModel, PlainKernelsLeaveOnlyQToEndAsRows)
 
 TEST(SpreadModel, ATallMatrixTurnsRowsIntoColumns)
 {
-    const SpreadModel model(compiled("gns-gram", 704, 256), false);
-    const auto places = placesIn(model.program());
+    const replay::SpreadModel model(compiled("gns-gram", 704, 256), false);
+    const auto places = replay::placesIn(model.program());
     const auto lastQ = places[places.size() - 2];
     ASSERT_EQ(model.program().code[lastQ].label, OpName::q);
     const auto end = model.end(lastQ, {128, 64, 64, 64});
-    EXPECT_EQ(boundsOf(end), (Region {0, 128, 704, 64}));
-    EXPECT_EQ(badElements(end), 704 * 64);
+    EXPECT_EQ(replay::boundsOf(end), (replay::Region {0, 128, 704, 64}));
+    EXPECT_EQ(replay::badElements(end), 704 * 64);
     // Of what the last write leaves, the tile is where it was planted.
-    EXPECT_EQ(boundsOf(model.end(places.back(), {512, 128, 64, 32})), (Region {512, 128, 64, 32}));
+    EXPECT_EQ(replay::boundsOf(model.end(places.back(), {512, 128, 64, 32})), (replay::Region {512, 128, 64, 32}));
 }
 
 TEST(BadBlocks, AreEqualOnceSimplified)
 {
-    const BadBlocks fine {{0, 2, 5, 9}, {0, 3, 4}, {0, 0, 1, 1, 1, 1}};
-    const BadBlocks coarse {{0, 2, 9}, {0, 4}, {0, 1}};
-    EXPECT_EQ(simplified(fine), coarse);
-    EXPECT_EQ(simplified(coarse), coarse);
-    EXPECT_EQ(badElements(fine), 7 * 4);
-    EXPECT_EQ(boundsOf(fine), (Region {2, 0, 7, 4}));
-    EXPECT_FALSE(allBad(fine));
-    EXPECT_EQ(boundsOf({{0, 4}, {0, 4}, {0}}), Region {});
+    const replay::BadBlocks fine {{0, 2, 5, 9}, {0, 3, 4}, {0, 0, 1, 1, 1, 1}};
+    const replay::BadBlocks coarse {{0, 2, 9}, {0, 4}, {0, 1}};
+    EXPECT_EQ(replay::simplified(fine), coarse);
+    EXPECT_EQ(replay::simplified(coarse), coarse);
+    EXPECT_EQ(replay::badElements(fine), 7 * 4);
+    EXPECT_EQ(replay::boundsOf(fine), (replay::Region {2, 0, 7, 4}));
+    EXPECT_FALSE(replay::allBad(fine));
+    EXPECT_EQ(replay::boundsOf({{0, 4}, {0, 4}, {0}}), replay::Region {});
 }
 
 } // namespace

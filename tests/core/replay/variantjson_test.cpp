@@ -22,16 +22,16 @@ using testing::Not;
 
 std::string problemOf(std::string_view text)
 {
-    const auto read = variantsFromText(text);
+    const auto read = replay::variantsFromText(text);
     EXPECT_FALSE(read) << text;
     return read ? std::string() : read.error().what;
 }
 
-Variant only(std::string_view text)
+replay::Variant only(std::string_view text)
 {
-    const auto read = variantsFromText(text);
+    const auto read = replay::variantsFromText(text);
     EXPECT_TRUE(read) << text << ": " << (read ? "" : read.error().what);
-    return read ? read->front() : Variant {};
+    return read ? read->front() : replay::Variant {};
 }
 
 class File
@@ -53,8 +53,8 @@ private:
 
 TEST(VariantJson, EveryPublishedVariantComesBackAsItWas)
 {
-    for (const auto& variant : variants()) {
-        const auto back = variantFromJson(variantToJson(variant));
+    for (const auto& variant : replay::variants()) {
+        const auto back = replay::variantFromJson(replay::variantToJson(variant));
         ASSERT_TRUE(back) << variant.name << ": " << back.error().what;
         EXPECT_EQ(*back, variant) << variant.name;
     }
@@ -63,10 +63,10 @@ TEST(VariantJson, EveryPublishedVariantComesBackAsItWas)
 TEST(VariantJson, ABaseGivesWhatIsNotSaid)
 {
     const auto mine = only(R"({"base": "gns-gram", "name": "mine", "restarts": [1, 3], "epsilon": 0})");
-    const auto& base = **findVariant("gns-gram");
+    const auto& base = **replay::findVariant("gns-gram");
     EXPECT_EQ(mine.name, "mine");
     EXPECT_EQ(mine.steps, base.steps);
-    EXPECT_EQ(mine.form, Form::gram);
+    EXPECT_EQ(mine.form, replay::Form::gram);
     EXPECT_EQ(mine.restarts, (std::vector {1, 3}));
     EXPECT_EQ(mine.epsilon, 0);
     EXPECT_EQ(mine.family, "gns");
@@ -78,12 +78,12 @@ TEST(VariantJson, PlainOnesNeedANameAndSteps)
     const auto mine = only(R"({"name": "mine", "steps": [[2, -1.5, 0.5], [1.875, -1.25, 0.375]], "precision": "fp16",
         "normalization": "aol", "tall": "multiply_right", "norm_precision": "fp64", "beyond": "cycle"})");
     EXPECT_EQ(mine.steps.size(), 2U);
-    EXPECT_EQ(mine.steps[0], (Coefficients {2, -1.5, 0.5}));
+    EXPECT_EQ(mine.steps[0], (replay::Coefficients {2, -1.5, 0.5}));
     EXPECT_EQ(mine.precision, Precision::fp16);
-    EXPECT_EQ(mine.normalization, Normalization::aol);
-    EXPECT_EQ(mine.tall, TallRule::multiplyRight);
+    EXPECT_EQ(mine.normalization, replay::Normalization::aol);
+    EXPECT_EQ(mine.tall, replay::TallRule::multiplyRight);
     EXPECT_EQ(mine.normPrecision, Precision::fp64);
-    EXPECT_EQ(mine.beyond, Beyond::cycle);
+    EXPECT_EQ(mine.beyond, replay::Beyond::cycle);
     EXPECT_THAT(problemOf(R"({"steps": [[2, -1.5, 0.5]]})"), HasSubstr("no \"name\""));
     EXPECT_THAT(problemOf(R"({"name": "mine"})"), HasSubstr("\"mine\" has no \"steps\""));
 }
@@ -126,8 +126,8 @@ TEST(VariantJson, AMillionStepsAreRefusedBeforeTheyAreRead)
         text += ",[1,2,3]";
     }
     EXPECT_THAT(problemOf(text + "]}"), HasSubstr("has 101 steps; give 1 to 100"));
-    const File file("nanscope-many.json", std::string(maxVariantFileBytes + 1, ' '));
-    const auto added = addVariantFile(file.path());
+    const File file("nanscope-many.json", std::string(replay::maxVariantFileBytes + 1, ' '));
+    const auto added = replay::addVariantFile(file.path());
     ASSERT_FALSE(added);
     EXPECT_EQ(added.error().kind, ErrorKind::usage);
     EXPECT_THAT(added.error().what, HasSubstr("a schedule has at most 100 steps"));
@@ -139,44 +139,47 @@ TEST(VariantJson, FilesAddWhatSweepsThenFind)
     const File file("nanscope-two.json",
         R"([{"base": "dion-ns5", "name": "two-steps", "steps": [[2, -1.5, 0.5], [2, -1.5, 0.5]]},
             {"base": "keller-jordan", "name": "kj-fp16", "precision": "fp16"}])");
-    EXPECT_FALSE(findVariant("two-steps"));
-    const auto added = addVariantFile(file.path());
+    EXPECT_FALSE(replay::findVariant("two-steps"));
+    const auto added = replay::addVariantFile(file.path());
     ASSERT_TRUE(added) << added.error().what;
     EXPECT_EQ(*added, (std::vector<std::string> {"two-steps", "kj-fp16"}));
-    const auto found = findVariant("two-steps");
+    const auto found = replay::findVariant("two-steps");
     ASSERT_TRUE(found);
     EXPECT_EQ((*found)->steps.size(), 2U);
-    EXPECT_TRUE(addVariantFile(file.path())) << "the same again changes nothing";
-    EXPECT_EQ(*findVariant("two-steps"), *found) << "and what was found stays where it is";
-    EXPECT_EQ(
-        std::count_if(variants().begin(), variants().end(), [](const auto& v) { return v.name == "two-steps"; }), 0)
+    EXPECT_TRUE(replay::addVariantFile(file.path())) << "the same again changes nothing";
+    EXPECT_EQ(*replay::findVariant("two-steps"), *found) << "and what was found stays where it is";
+    EXPECT_EQ(std::count_if(replay::variants().begin(), replay::variants().end(),
+                  [](const auto& v) { return v.name == "two-steps"; }),
+        0)
         << "the published ones stay as they are";
 
     const File other("nanscope-other.json", R"({"base": "gns-gram", "name": "two-steps"})");
-    const auto clash = addVariantFile(other.path());
+    const auto clash = replay::addVariantFile(other.path());
     ASSERT_FALSE(clash);
     EXPECT_THAT(clash.error().what, HasSubstr("two different variants 'two-steps'"));
     EXPECT_EQ(clash.error().path, other.path().string());
     const File own("nanscope-own.json", R"({"base": "gns-gram", "name": "gns-gram"})");
-    const auto taken = addVariantFile(own.path());
+    const auto taken = replay::addVariantFile(own.path());
     ASSERT_FALSE(taken);
     EXPECT_THAT(taken.error().what, HasSubstr("Nanscope has itself"));
-    const auto missing = addVariantFile("/no/such/variants.json");
+    const auto missing = replay::addVariantFile("/no/such/variants.json");
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().path, "/no/such/variants.json");
 }
 
 TEST(VariantJson, AnAddedOneRunsLikeAnyOther)
 {
-    ASSERT_TRUE(addVariant(only(R"({"name": "classic", "steps": [[2, -1.5, 0.5], [2, -1.5, 0.5], [2, -1.5, 0.5]]})")));
-    const auto device = makeEigenDevice(1);
-    ReplayOptions options;
+    ASSERT_TRUE(
+        replay::addVariant(only(R"({"name": "classic", "steps": [[2, -1.5, 0.5], [2, -1.5, 0.5], [2, -1.5, 0.5]]})")));
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
     options.precision = Precision::fp64;
     options.keepOutput = true;
     const std::vector<double> input {1, 0, 0, 0, 1, 0};
-    const auto done = replay(**findVariant("classic"), {1, 2, 3}, input, *device, options);
+    const auto done = replay::replay(**replay::findVariant("classic"), {1, 2, 3}, input, *device, options);
     ASSERT_TRUE(done);
-    EXPECT_NEAR(done->outputs[0][0], applySchedule((*findVariant("classic"))->steps, 1 / (std::sqrt(2) + 1e-7)), 1e-12);
+    EXPECT_NEAR(done->outputs[0][0],
+        replay::applySchedule((*replay::findVariant("classic"))->steps, 1 / (std::sqrt(2) + 1e-7)), 1e-12);
 }
 
 } // namespace

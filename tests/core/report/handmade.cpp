@@ -127,7 +127,7 @@ Diagnosis diagnosis()
     return diagnosis;
 }
 
-ReportInput reportInput()
+report::ReportInput reportInput()
 {
     return {run(), diagnosis(), {failingCell()}, "nanscope report /home/alice/runs/tile -o out.md"};
 }

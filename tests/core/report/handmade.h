@@ -16,7 +16,7 @@ CaptureVerdict birthVerdict();
 Cell failingCell();
 RunData run();
 Diagnosis diagnosis();
-ReportInput reportInput();
+report::ReportInput reportInput();
 
 /// rows x cols matrix, one tile per element, all finite with the magnitude given.
 TileMap flatMap(int rows, int cols, float magnitude);

@@ -73,26 +73,26 @@ protected:
     void writeCapture(std::size_t bytes)
     {
         const auto path = m_folder / "dump.pt";
-        const TensorToWrite input {
+        const tensorfile::TensorToWrite input {
             "input", DType::uint8, {1, static_cast<std::int64_t>(bytes)}, std::vector<std::byte>(bytes)};
-        ASSERT_TRUE(writePt(path, {{"input", input}}));
+        ASSERT_TRUE(tensorfile::writePt(path, {{"input", input}}));
         for (auto& capture : m_input.run.captures) {
             capture.path = path.string();
-            capture.identity = openCapture(path)->capture.identity;
+            capture.identity = tensorfile::openCapture(path)->capture.identity;
         }
     }
 
-    std::map<std::string, std::string> zipOf(const BundleOptions& options)
+    std::map<std::string, std::string> zipOf(const report::BundleOptions& options)
     {
-        const auto written = writeBundle(m_folder / "report.zip", m_input, options);
+        const auto written = report::writeBundle(m_folder / "report.zip", m_input, options);
         EXPECT_TRUE(written) << (written ? "" : written.error().what);
-        m_capture = written ? written->capture : BundledCapture::notAsked;
+        m_capture = written ? written->capture : report::BundledCapture::notAsked;
         return unzipped(m_folder / "report.zip");
     }
 
     TemporaryFolder m_folder;
-    ReportInput m_input = handmade::reportInput();
-    BundledCapture m_capture = BundledCapture::notAsked;
+    report::ReportInput m_input = handmade::reportInput();
+    report::BundledCapture m_capture = report::BundledCapture::notAsked;
 };
 
 } // namespace
@@ -100,12 +100,12 @@ protected:
 TEST_F(Bundle, HoldsTheReportInEveryFormWithItsPictures)
 {
     const auto files = zipOf({});
-    ReportOptions options;
-    EXPECT_EQ(files.at("report.html"), htmlReport(m_input, options));
-    EXPECT_EQ(files.at("report.json"), jsonReport(m_input, options));
+    report::ReportOptions options;
+    EXPECT_EQ(files.at("report.html"), report::htmlReport(m_input, options));
+    EXPECT_EQ(files.at("report.json"), report::jsonReport(m_input, options));
     options.imageStem = "report";
-    EXPECT_EQ(files.at("report.md"), markdownReport(m_input, options));
-    for (const auto& image : reportImages(m_input, options)) {
+    EXPECT_EQ(files.at("report.md"), report::markdownReport(m_input, options));
+    for (const auto& image : report::reportImages(m_input, options)) {
         EXPECT_EQ(files.at(image.file), image.svg);
     }
     for (const auto& [name, text] : files) {
@@ -118,7 +118,7 @@ TEST_F(Bundle, IsRedactedInEveryFile)
     for (const auto& [name, text] : zipOf({})) {
         EXPECT_THAT(text, Not(HasSubstr("alice"))) << name;
     }
-    BundleOptions options;
+    report::BundleOptions options;
     options.report.redactions = {{"gns-gram", "our-kernel", 0}};
     for (const auto& [name, text] : zipOf(options)) {
         EXPECT_THAT(text, Not(HasSubstr("gns-gram"))) << name;
@@ -129,19 +129,19 @@ TEST_F(Bundle, HasNoCaptureUnlessAskedFor)
 {
     writeCapture(1000);
     auto files = zipOf({});
-    EXPECT_EQ(m_capture, BundledCapture::notAsked);
+    EXPECT_EQ(m_capture, report::BundledCapture::notAsked);
     EXPECT_THAT(files.at("README.txt"), HasSubstr("tensors may be private"));
     files = zipOf({{}, true});
-    EXPECT_EQ(m_capture, BundledCapture::included);
-    EXPECT_EQ(files.at(mainCapture(m_input)->file), contentsOf(m_folder / "dump.pt"));
+    EXPECT_EQ(m_capture, report::BundledCapture::included);
+    EXPECT_EQ(files.at(report::mainCapture(m_input)->file), contentsOf(m_folder / "dump.pt"));
     EXPECT_THAT(files.at("README.txt"), HasSubstr("Nothing in it is redacted"));
 }
 
 TEST_F(Bundle, ACaptureWhoseNameTellsSomethingIsCalledCapture)
 {
     writeCapture(10);
-    BundleOptions options {{}, true};
-    const auto name = mainCapture(m_input)->file;
+    report::BundleOptions options {{}, true};
+    const auto name = report::mainCapture(m_input)->file;
     options.report.redactions = {{name.substr(0, 6), "x", 0}};
     EXPECT_TRUE(zipOf(options).contains("capture.pt"));
 }
@@ -149,17 +149,17 @@ TEST_F(Bundle, ACaptureWhoseNameTellsSomethingIsCalledCapture)
 TEST_F(Bundle, LeavesOutACaptureThatDoesNotFit)
 {
     writeCapture(100'000);
-    EXPECT_FALSE(zipOf({{}, true, 100'000}).contains(mainCapture(m_input)->file));
-    EXPECT_EQ(m_capture, BundledCapture::tooLarge);
+    EXPECT_FALSE(zipOf({{}, true, 100'000}).contains(report::mainCapture(m_input)->file));
+    EXPECT_EQ(m_capture, report::BundledCapture::tooLarge);
     EXPECT_LE(fs::file_size(m_folder / "report.zip"), 100'000U);
     fs::remove(m_folder / "dump.pt");
     EXPECT_THAT(zipOf({{}, true}).at("README.txt"), HasSubstr("could not be read"));
-    EXPECT_EQ(m_capture, BundledCapture::notReadable);
+    EXPECT_EQ(m_capture, report::BundledCapture::notReadable);
 }
 
 TEST_F(Bundle, HoldsTheReproducerWholeOrNotAtAll)
 {
-    BundleOptions options;
+    report::BundleOptions options;
     options.reproducer = {
         {{"repro.py", "print()\n"}, {"capture_min.pt", std::string(5000, 'T')}}, "repro.py\n  Runs it.\n"};
     auto files = zipOf(options);
@@ -182,7 +182,7 @@ TEST_F(Bundle, HoldsTheReproducerWholeOrNotAtAll)
 
 TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
 {
-    BundleOptions options;
+    report::BundleOptions options;
     options.reproducer = {{{"repro.py", "print()\n"}, {"expected.json", "{}"}, {"capture_min.pt", "T"}},
         "repro.py\n  Runs it.\n", 0, "A variant ends like the dump.", "A twin of it."};
     const auto files = zipOf(options);
@@ -204,10 +204,10 @@ TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
 
 TEST_F(Bundle, AReportAloneSaysHowToGetTheReproducer)
 {
-    EXPECT_THAT(markdownReport(m_input), HasSubstr("--bundle report.zip"));
-    EXPECT_THAT(markdownReport(m_input), Not(HasSubstr("python repro.py")));
-    EXPECT_EQ(nlohmann::json::parse(jsonReport(m_input))["reproducer"], nullptr);
-    BundleOptions options;
+    EXPECT_THAT(report::markdownReport(m_input), HasSubstr("--bundle report.zip"));
+    EXPECT_THAT(report::markdownReport(m_input), Not(HasSubstr("python repro.py")));
+    EXPECT_EQ(nlohmann::json::parse(report::jsonReport(m_input))["reproducer"], nullptr);
+    report::BundleOptions options;
     options.reproducer = {{}, "There is no repro.py: the capture is a part."};
     const auto files = zipOf(options);
     EXPECT_THAT(files.at("report.md"), HasSubstr("There is no repro.py: the capture is a part."));
@@ -218,8 +218,8 @@ TEST_F(Bundle, AReportAloneSaysHowToGetTheReproducer)
 
 TEST_F(Bundle, LeavesOutTheJsonWhereSectionsAreLeftOut)
 {
-    BundleOptions options;
-    options.report.sections.erase(ReportSection::console);
+    report::BundleOptions options;
+    options.report.sections.erase(report::ReportSection::console);
     const auto files = zipOf(options);
     EXPECT_FALSE(files.contains("report.json"));
     EXPECT_THAT(files.at("README.txt"), Not(HasSubstr("report.json")));
@@ -227,7 +227,7 @@ TEST_F(Bundle, LeavesOutTheJsonWhereSectionsAreLeftOut)
 
 TEST_F(Bundle, AFolderHoldsTheSame)
 {
-    const auto written = writeBundle(m_folder / "new" / "bundle", m_input, {});
+    const auto written = report::writeBundle(m_folder / "new" / "bundle", m_input, {});
     ASSERT_TRUE(written);
     const auto files = zipOf({});
     EXPECT_EQ(written->files.size(), files.size());
@@ -239,8 +239,8 @@ TEST_F(Bundle, AFolderHoldsTheSame)
 TEST_F(Bundle, IsItsOwnersAloneAsAZipAndUnpacked)
 {
     const auto before = ::umask(0);
-    EXPECT_TRUE(writeBundle(m_folder / "new" / "bundle", m_input, {}));
-    EXPECT_TRUE(writeBundle(m_folder / "report.zip", m_input, {}));
+    EXPECT_TRUE(report::writeBundle(m_folder / "new" / "bundle", m_input, {}));
+    EXPECT_TRUE(report::writeBundle(m_folder / "report.zip", m_input, {}));
     ::umask(before);
     EXPECT_EQ(fs::status(m_folder / "new").permissions(), fs::perms {0700});
     for (const auto& entry : fs::recursive_directory_iterator(m_folder.path())) {
@@ -256,7 +256,7 @@ TEST_F(Bundle, IsItsOwnersAloneAsAZipAndUnpacked)
 TEST_F(Bundle, ACaptureWhoseEndingSteersATerminalGetsAPlainOne)
 {
     writeCapture(100);
-    const auto old = mainCapture(m_input)->file;
+    const auto old = report::mainCapture(m_input)->file;
     const std::string hostile = "a.p\x1b[2J\u202Et";
     for (auto& capture : m_input.run.captures) {
         capture.file = capture.file == old ? hostile : capture.file;
@@ -269,43 +269,43 @@ TEST_F(Bundle, ACaptureWhoseEndingSteersATerminalGetsAPlainOne)
 
 TEST_F(Bundle, WhatCannotBeWrittenIsOneSentenceAndLeavesNothing)
 {
-    const auto nowhere = writeBundle(m_folder / "missing" / "report.zip", m_input, {});
+    const auto nowhere = report::writeBundle(m_folder / "missing" / "report.zip", m_input, {});
     ASSERT_FALSE(nowhere);
     EXPECT_THAT(sentence(nowhere.error()), HasSubstr("report.zip"));
-    EXPECT_FALSE(writeBundle(m_folder / "report.zip", m_input, {{}, false, 100}));
+    EXPECT_FALSE(report::writeBundle(m_folder / "report.zip", m_input, {{}, false, 100}));
     EXPECT_TRUE(fs::is_empty(m_folder.path()));
 }
 
 TEST(ReportFiles, TheEndingOfTheNameIsTheFormat)
 {
-    EXPECT_EQ(reportFormatOf("a/b.html"), ReportFormat::html);
-    EXPECT_EQ(reportFormatOf("b.markdown"), ReportFormat::markdown);
-    EXPECT_EQ(reportFormatOf("b.json"), ReportFormat::json);
-    EXPECT_EQ(reportFormatOf("b.zip"), std::nullopt);
+    EXPECT_EQ(report::reportFormatOf("a/b.html"), report::ReportFormat::html);
+    EXPECT_EQ(report::reportFormatOf("b.markdown"), report::ReportFormat::markdown);
+    EXPECT_EQ(report::reportFormatOf("b.json"), report::ReportFormat::json);
+    EXPECT_EQ(report::reportFormatOf("b.zip"), std::nullopt);
 }
 
 TEST(ReportFiles, PicturesAreNamedAfterTheMarkdown)
 {
-    const auto files = reportFiles(handmade::reportInput(), {}, ReportFormat::markdown, "bug.md");
+    const auto files = report::reportFiles(handmade::reportInput(), {}, report::ReportFormat::markdown, "bug.md");
     ASSERT_GT(files.size(), 1U);
     for (std::size_t i = 1; i < files.size(); ++i) {
         EXPECT_THAT(files[i].name, testing::StartsWith("bug-"));
         EXPECT_THAT(files[0].bytes, HasSubstr("(" + files[i].name + ")"));
     }
-    ReportOptions plain;
+    report::ReportOptions plain;
     plain.figures = false;
-    EXPECT_EQ(reportFiles(handmade::reportInput(), plain, ReportFormat::markdown, "bug.md").size(), 1U);
+    EXPECT_EQ(report::reportFiles(handmade::reportInput(), plain, report::ReportFormat::markdown, "bug.md").size(), 1U);
 }
 
 TEST(ReportInput, MayBeAboutAnotherCaptureThanTheFirstBirth)
 {
     auto input = handmade::reportInput();
-    const auto first = mainVerdict(input)->capture;
+    const auto first = report::mainVerdict(input)->capture;
     auto other = input.diagnosis.captures.front();
     other.capture = "other.pt";
     input.diagnosis.captures.push_back(other);
     input.about = "other.pt";
-    EXPECT_EQ(mainVerdict(input)->capture, "other.pt");
+    EXPECT_EQ(report::mainVerdict(input)->capture, "other.pt");
     input.about = "unknown.pt";
-    EXPECT_EQ(mainVerdict(input)->capture, first);
+    EXPECT_EQ(report::mainVerdict(input)->capture, first);
 }

@@ -42,14 +42,14 @@ TEST(TileText, EveryClassHasItsOwnMark)
     auto map = handmade::flatMap(1, 8, 0);
     map.classes = {classNan, classPosInf, classNegInf, classZero, classNormal, classNormal, classNormal, classNormal};
     map.absmax = {0, 0, 0, 0, 1.0F, 0.4F, 0.2F, 0.01F};
-    EXPECT_EQ(tileText(map, 64, 6), std::vector<std::string> {"╳▲▼·█▓▒░"});
+    EXPECT_EQ(report::tileText(map, 64, 6), std::vector<std::string> {"╳▲▼·█▓▒░"});
 }
 
 TEST(TileText, OneBadElementIsNeverAveragedAway)
 {
     auto map = handmade::flatMap(200, 200, 1);
     map.classes[199 * 200 + 199] |= classNan;
-    const auto text = tileText(map, 64, 6);
+    const auto text = report::tileText(map, 64, 6);
     ASSERT_EQ(text.size(), 6U);
     EXPECT_EQ(textWidth(text[0]), 64U);
     EXPECT_THAT(text[5], HasSubstr("╳"));
@@ -60,7 +60,7 @@ TEST(TileText, InconsistentMapGivesNothing)
 {
     auto map = handmade::flatMap(4, 4, 1);
     map.width = 400;
-    EXPECT_TRUE(tileText(map, 64, 6).empty());
+    EXPECT_TRUE(report::tileText(map, 64, 6).empty());
 }
 
 TEST(Explain, IsAboutFifteenLinesOfEightyColumns)
@@ -68,7 +68,7 @@ TEST(Explain, IsAboutFifteenLinesOfEightyColumns)
     const auto map = damagedMap();
     CaptureVerdict verdict;
     verdict.facts.damage = handmade::birthVerdict().facts.damage;
-    const auto text = lines(explainText(handmade::birthCapture(), verdict, &map));
+    const auto text = lines(report::explainText(handmade::birthCapture(), verdict, &map));
     EXPECT_GE(text.size(), 13U);
     EXPECT_LE(text.size(), 18U);
     for (const auto& line : text) {
@@ -79,7 +79,7 @@ TEST(Explain, IsAboutFifteenLinesOfEightyColumns)
 TEST(Explain, SaysWhatItIsWhatIsWrongAndWhatNext)
 {
     const auto map = damagedMap();
-    const auto text = explainText(handmade::birthCapture(), handmade::birthVerdict(), &map);
+    const auto text = report::explainText(handmade::birthCapture(), handmade::birthVerdict(), &map);
     for (const auto* part :
         {"1 matrix of 160x96, bf16", "rank 0", "eps 1e-08", "2026-11-21 04:13:16 UTC", "1,024 NaN of 15,360", "6.67 %",
             "[0,32,64]", "rectangle", "finite: absmax 0.25", "╳", "can say", "cannot", "use_triton=False"}) {
@@ -90,10 +90,10 @@ TEST(Explain, SaysWhatItIsWhatIsWrongAndWhatNext)
 TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)
 {
     auto verdict = handmade::birthVerdict();
-    EXPECT_THAT(explainText(handmade::birthCapture(), verdict, nullptr), Not(HasSubstr("spread ")));
+    EXPECT_THAT(report::explainText(handmade::birthCapture(), verdict, nullptr), Not(HasSubstr("spread ")));
     verdict.endsLike = {{"gns-gram", 5, OpName::update, false}};
     verdict.endsLikeTried = 17;
-    const auto text = explainText(handmade::birthCapture(), verdict, nullptr);
+    const auto text = report::explainText(handmade::birthCapture(), verdict, nullptr);
     EXPECT_THAT(text, HasSubstr("spread   Rectangle: only the last write or code after the iteration, 1 of 17\n"));
 }
 
@@ -102,29 +102,29 @@ TEST(Explain, ReadsEachKindOfCaptureDifferently)
     auto upstream = handmade::birthCapture();
     upstream.input.batches[0].posInf = 1;
     upstream.input.batches[0].firstNonFinite = 97;
-    EXPECT_THAT(explainText(upstream, {}, nullptr), HasSubstr("damaged already, first at [0,1,1]"));
+    EXPECT_THAT(report::explainText(upstream, {}, nullptr), HasSubstr("damaged already, first at [0,1,1]"));
 
     auto victim = handmade::birthCapture();
     victim.input.batches[0].nan = victim.input.batches[0].count;
     victim.input.batches[0].firstNonFinite = 0;
-    EXPECT_THAT(explainText(victim, {}, nullptr), HasSubstr("victim"));
+    EXPECT_THAT(report::explainText(victim, {}, nullptr), HasSubstr("victim"));
 
     auto padding = handmade::birthCapture();
     padding.input.batches[0].zero = padding.input.batches[0].count;
-    EXPECT_THAT(explainText(padding, {}, nullptr), HasSubstr("zero went in"));
+    EXPECT_THAT(report::explainText(padding, {}, nullptr), HasSubstr("zero went in"));
 
     auto healthy = handmade::birthCapture();
     healthy.output->batches[0] = handmade::finiteScan(15360, 1, 1);
-    EXPECT_THAT(explainText(healthy, {}, nullptr), HasSubstr("both sides are finite"));
+    EXPECT_THAT(report::explainText(healthy, {}, nullptr), HasSubstr("both sides are finite"));
     auto silent = healthy;
     for (auto& batch : silent.output->batches) {
         batch.zero = batch.count;
     }
-    EXPECT_THAT(explainText(silent, {}, nullptr), HasSubstr("a silent zero"));
+    EXPECT_THAT(report::explainText(silent, {}, nullptr), HasSubstr("a silent zero"));
 
     auto bare = handmade::birthCapture();
     bare.output.reset();
-    EXPECT_THAT(explainText(bare, {}, nullptr), HasSubstr("not in the file"));
+    EXPECT_THAT(report::explainText(bare, {}, nullptr), HasSubstr("not in the file"));
 }
 
 TEST(Explain, ShowsTheFirstDamagedBatchElement)
@@ -133,14 +133,14 @@ TEST(Explain, ShowsTheFirstDamagedBatchElement)
     const auto damaged = capture.output->batches[0];
     capture.output->shape = {3, 160, 96};
     capture.output->batches = {handmade::finiteScan(15360, 1, 1), damaged, damaged};
-    EXPECT_EQ(shownBatch(capture), 1);
+    EXPECT_EQ(report::shownBatch(capture), 1);
     const auto map = damagedMap();
-    EXPECT_THAT(explainText(capture, {}, &map), HasSubstr("batch element 1"));
+    EXPECT_THAT(report::explainText(capture, {}, &map), HasSubstr("batch element 1"));
 }
 
 TEST(Explain, FileNameCannotDriveTheTerminal)
 {
     auto capture = handmade::birthCapture();
     capture.file = "x\x1b[31m\n.pt";
-    EXPECT_THAT(explainText(capture, {}, nullptr), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), Not(HasSubstr("\x1b")));
 }

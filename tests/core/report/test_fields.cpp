@@ -327,12 +327,12 @@ TEST(Fields, OfListsNameWhatWasRejected)
 {
     auto run = handmade::run();
     run.rejected = {{"b.pt", "the file is cut off"}};
-    for (const auto& json :
-        {capturesAnswer(run).whole(), seriesAnswer(run).whole(), eventsAnswer(run).whole(), runsAnswer(run).whole()}) {
+    for (const auto& json : {report::capturesAnswer(run).whole(), report::seriesAnswer(run).whole(),
+             report::eventsAnswer(run).whole(), report::runsAnswer(run).whole()}) {
         EXPECT_EQ(json["rejected"].dump(), R"([{"path":"b.pt","reason":"the file is cut off"}])");
     }
-    EXPECT_EQ(rejectedJson(run.rejected).size(), 1U);
-    const auto counts = runsAnswer(run).whole()["runs"][0];
+    EXPECT_EQ(report::rejectedJson(run.rejected).size(), 1U);
+    const auto counts = report::runsAnswer(run).whole()["runs"][0];
     EXPECT_EQ(counts["captures"], 1);
     EXPECT_EQ(counts["series"], 1);
     EXPECT_EQ(counts["events"], 1);
@@ -342,7 +342,7 @@ TEST(Fields, OfListsNameWhatWasRejected)
 
 TEST(Fields, OfAnEvent)
 {
-    const auto event = eventsAnswer(handmade::run()).whole()["events"][0];
+    const auto event = report::eventsAnswer(handmade::run()).whole()["events"][0];
     EXPECT_EQ(event["kind"], "capture_dumped");
     EXPECT_EQ(event["rank"], 0);
     EXPECT_TRUE(event["step"].is_null());

@@ -143,7 +143,7 @@ const char* const hay[] = {
 
 TEST_P(Hay, StaysByteForByte)
 {
-    EXPECT_EQ(redact(GetParam()), GetParam());
+    EXPECT_EQ(report::redact(GetParam()), GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Hay, testing::ValuesIn(hay));
@@ -151,10 +151,10 @@ INSTANTIATE_TEST_SUITE_P(Of, Hay, testing::ValuesIn(hay));
 TEST(Haystack, WhatNanscopeSaysItselfStays)
 {
     const auto input = handmade::reportInput();
-    for (const auto& text : {markdownReport(input), htmlReport(input), jsonReport(input)}) {
-        EXPECT_EQ(redact(text), text);
+    for (const auto& text : {report::markdownReport(input), report::htmlReport(input), report::jsonReport(input)}) {
+        EXPECT_EQ(report::redact(text), text);
     }
-    EXPECT_TRUE(suspicionsOf(input, {}).empty());
+    EXPECT_TRUE(report::suspicionsOf(input, {}).empty());
 }
 
 TEST(Haystack, LogsOfTheFieldHoldNoKeys)
@@ -170,7 +170,7 @@ TEST(Haystack, LogsOfTheFieldHoldNoKeys)
         std::ifstream file(logs / name);
         std::string line;
         for (int i = 0; i < 500 && std::getline(file, line); ++i) {
-            EXPECT_EQ(redact(line), line);
+            EXPECT_EQ(report::redact(line), line);
         }
     }
 }

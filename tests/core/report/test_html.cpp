@@ -19,7 +19,7 @@ namespace {
 const std::string hostile = std::string("</style></title></code><script>alert(1)</script><img src=x onerror=y> \" ' & ")
     + '\0' + "\x1b[31m \xff\xfe \xed\xa0\x80 \u202Egnp.exe http://evil.example/x javascript:x";
 
-ReportInput hostileInput()
+report::ReportInput hostileInput()
 {
     auto input = handmade::reportInput();
     auto& verdict = input.diagnosis.captures[0];
@@ -71,7 +71,7 @@ std::vector<std::string> idsOf(const Markup& page)
     return ids;
 }
 
-ReportInput picturedInput()
+report::ReportInput picturedInput()
 {
     auto input = handmade::reportInput();
     input.outputTiles = handmade::flatMap(160, 96, 0.25F);
@@ -82,9 +82,9 @@ ReportInput picturedInput()
 
 TEST(Html, IsWellFormed)
 {
-    for (const auto& input : {handmade::reportInput(), picturedInput(), hostileInput(), ReportInput {}}) {
-        EXPECT_EQ(readMarkup(htmlReport(input)).error, "");
-        EXPECT_EQ(readMarkup(htmlReport(input, {false})).error, "");
+    for (const auto& input : {handmade::reportInput(), picturedInput(), hostileInput(), report::ReportInput {}}) {
+        EXPECT_EQ(readMarkup(report::htmlReport(input)).error, "");
+        EXPECT_EQ(readMarkup(report::htmlReport(input, {false})).error, "");
     }
 }
 
@@ -98,7 +98,7 @@ TEST(Html, TheCheckerItselfFindsFaults)
 
 TEST(Html, HostileTextIsShownAndDoesNothing)
 {
-    const auto page = readMarkup(htmlReport(hostileInput(), {false}));
+    const auto page = readMarkup(report::htmlReport(hostileInput(), {false}));
     EXPECT_EQ(page.count("script"), 0);
     EXPECT_EQ(page.count("img"), 0);
     EXPECT_EQ(page.count("style"), 1);
@@ -115,7 +115,7 @@ TEST(Html, HostileTextIsShownAndDoesNothing)
 
 TEST(Html, EveryHostileFieldReachesThePageEscaped)
 {
-    const auto text = htmlReport(hostileInput(), {false});
+    const auto text = report::htmlReport(hostileInput(), {false});
     EXPECT_THAT(text, Not(HasSubstr("<script")));
     EXPECT_THAT(text, Not(HasSubstr("<img")));
     std::size_t shown = 0;
@@ -127,7 +127,7 @@ TEST(Html, EveryHostileFieldReachesThePageEscaped)
 
 TEST(Html, PointsNowhereOutsideItself)
 {
-    const auto text = htmlReport(hostileInput(), {false});
+    const auto text = report::htmlReport(hostileInput(), {false});
     const auto page = readMarkup(text);
     for (const auto& [element, name, value] : page.attributes) {
         EXPECT_NE(name, "src") << element;
@@ -150,7 +150,7 @@ TEST(Html, PointsNowhereOutsideItself)
 
 TEST(Html, AllowsNothingButItsOwnStyle)
 {
-    const auto page = readMarkup(htmlReport(handmade::reportInput()));
+    const auto page = readMarkup(report::htmlReport(handmade::reportInput()));
     std::string policy;
     for (const auto& attribute : page.attributes) {
         policy = attribute.name == "content" && attribute.value.find("default-src") == 0 ? attribute.value : policy;
@@ -167,14 +167,14 @@ TEST(Html, HasTheSectionsOfTheMarkdownReport)
 {
     auto input = picturedInput();
     input.run.rejected = {{"x.pt", "the file is cut off"}};
-    const auto ids = idsOf(readMarkup(htmlReport(input)));
-    const auto markdown = markdownReport(input);
-    ASSERT_EQ(ids.size(), allReportSections().size());
+    const auto ids = idsOf(readMarkup(report::htmlReport(input)));
+    const auto markdown = report::markdownReport(input);
+    ASSERT_EQ(ids.size(), report::allReportSections().size());
     std::size_t at = 0;
     for (const auto& id : ids) {
-        const auto section = parseReportSection(id);
+        const auto section = report::parseReportSection(id);
         ASSERT_TRUE(section) << id;
-        const auto found = markdown.find(title(*section), at);
+        const auto found = markdown.find(report::title(*section), at);
         EXPECT_NE(found, std::string::npos) << id;
         at = found;
     }
@@ -182,7 +182,7 @@ TEST(Html, HasTheSectionsOfTheMarkdownReport)
 
 TEST(Html, StatesTheFactsOfTheBirth)
 {
-    const auto page = readMarkup(htmlReport(handmade::reportInput()));
+    const auto page = readMarkup(report::htmlReport(handmade::reportInput()));
     for (const auto* part : {"[NaN] non-finite Newton-Schulz output, shape 1x160x96, bf16, rank 0",
              "implementation (kernel or launch order)", "for 2, against 1, not testable 1", "25 captures, 1 birth",
              "gns-standard or gns-gram", "after the line of step 5, before that of step 6", "console.log:22",
@@ -196,36 +196,36 @@ TEST(Html, StatesTheFactsOfTheBirth)
 TEST(Html, HidesWhoAndWhereUnlessToldNotTo)
 {
     const auto input = handmade::reportInput();
-    EXPECT_THAT(htmlReport(input), Not(HasSubstr("alice")));
-    EXPECT_THAT(htmlReport(input), HasSubstr("&lt;home&gt;/runs/tile"));
-    EXPECT_THAT(htmlReport(input, {false}), HasSubstr("/home/alice/runs/tile"));
+    EXPECT_THAT(report::htmlReport(input), Not(HasSubstr("alice")));
+    EXPECT_THAT(report::htmlReport(input), HasSubstr("&lt;home&gt;/runs/tile"));
+    EXPECT_THAT(report::htmlReport(input, {false}), HasSubstr("/home/alice/runs/tile"));
 }
 
 TEST(Html, SectionsAreLeftOutOfBothFaces)
 {
-    ReportOptions options;
-    options.sections = {ReportSection::claim, ReportSection::captures};
+    report::ReportOptions options;
+    options.sections = {report::ReportSection::claim, report::ReportSection::captures};
     const auto input = picturedInput();
-    EXPECT_THAT(idsOf(readMarkup(htmlReport(input, options))), testing::ElementsAre("claim", "captures"));
-    const auto markdown = markdownReport(input, options);
+    EXPECT_THAT(idsOf(readMarkup(report::htmlReport(input, options))), testing::ElementsAre("claim", "captures"));
+    const auto markdown = report::markdownReport(input, options);
     EXPECT_THAT(markdown, HasSubstr("**1 Claim.**"));
     EXPECT_THAT(markdown, HasSubstr("**Captures**"));
     for (const auto* other : {"**2 ", "**16 ", "Console around", "shape of"}) {
         EXPECT_THAT(markdown, Not(HasSubstr(other)));
     }
     options.sections = {};
-    EXPECT_EQ(
-        markdownReport(input, options), "# [NaN] non-finite Newton-Schulz output, shape 1x160x96, bf16, rank 0\n");
-    EXPECT_EQ(readMarkup(htmlReport(input, options)).error, "");
+    EXPECT_EQ(report::markdownReport(input, options),
+        "# [NaN] non-finite Newton-Schulz output, shape 1x160x96, bf16, rank 0\n");
+    EXPECT_EQ(readMarkup(report::htmlReport(input, options)).error, "");
 }
 
 TEST(Html, SectionNamesGoBothWays)
 {
-    for (const auto section : allReportSections()) {
-        EXPECT_EQ(parseReportSection(name(section)), section);
-        EXPECT_FALSE(title(section).empty());
+    for (const auto section : report::allReportSections()) {
+        EXPECT_EQ(report::parseReportSection(report::name(section)), section);
+        EXPECT_FALSE(report::title(section).empty());
     }
-    EXPECT_FALSE(parseReportSection("claims"));
+    EXPECT_FALSE(report::parseReportSection("claims"));
 }
 
 TEST(Html, TenThousandCapturesStayReadable)
@@ -237,7 +237,7 @@ TEST(Html, TenThousandCapturesStayReadable)
         verdict.role = Role::downstream;
         input.diagnosis.captures.push_back(verdict);
     }
-    const auto page = htmlReport(input);
+    const auto page = report::htmlReport(input);
     EXPECT_LT(page.size(), 1'000'000U);
     EXPECT_THAT(page, HasSubstr("8,002 more captures left out"));
 }
@@ -245,11 +245,11 @@ TEST(Html, TenThousandCapturesStayReadable)
 TEST(Images, LieBesideTheMarkdownAndAreLinked)
 {
     const auto input = picturedInput();
-    ReportOptions options;
+    report::ReportOptions options;
     options.imageStem = "my report";
-    const auto markdown = markdownReport(input, options);
+    const auto markdown = report::markdownReport(input, options);
     std::vector<std::string> files;
-    for (const auto& image : reportImages(input, options)) {
+    for (const auto& image : report::reportImages(input, options)) {
         files.push_back(image.file);
         EXPECT_EQ(readMarkup(image.svg).error, "") << image.file;
         EXPECT_TRUE(image.svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\"")) << image.file;
@@ -260,9 +260,9 @@ TEST(Images, LieBesideTheMarkdownAndAreLinked)
     for (const auto* link : {"](my%20report-loss.svg)", "](my%20report-output.svg)", "](my%20report-gauges.svg)"}) {
         EXPECT_THAT(markdown, HasSubstr(link));
     }
-    EXPECT_THAT(markdownReport(input), Not(HasSubstr(".svg")));
+    EXPECT_THAT(report::markdownReport(input), Not(HasSubstr(".svg")));
     options.figures = false;
-    EXPECT_THAT(markdownReport(input, options), Not(HasSubstr(".svg")));
-    EXPECT_TRUE(reportImages(input, options).empty());
-    EXPECT_EQ(readMarkup(htmlReport(input, options)).count("svg"), 0);
+    EXPECT_THAT(report::markdownReport(input, options), Not(HasSubstr(".svg")));
+    EXPECT_TRUE(report::reportImages(input, options).empty());
+    EXPECT_EQ(readMarkup(report::htmlReport(input, options)).count("svg"), 0);
 }

@@ -108,7 +108,7 @@ TEST(Json, CaptureWithoutOutputOrEpsilonHasNulls)
 
 TEST(Json, SeriesListNamesRunAndCounts)
 {
-    const auto json = seriesAnswer(handmade::run()).whole();
+    const auto json = report::seriesAnswer(handmade::run()).whole();
     EXPECT_EQ(json["schema"], "nanscope.series/1");
     EXPECT_THAT(firstKeys(json["series"][0], 11),
         ElementsAre("run", "rank", "name", "points", "first_step", "last_step", "nan", "pos_inf", "neg_inf", "missing",
@@ -251,13 +251,13 @@ TEST(Json, BytesThatAreNotUtf8DoNotThrow)
 
 TEST(Json, ReportRedactsEveryString)
 {
-    const auto text = jsonReport(handmade::reportInput());
+    const auto text = report::jsonReport(handmade::reportInput());
     EXPECT_EQ(text.find("alice"), std::string::npos);
     const auto json = Json::parse(text);
     EXPECT_EQ(json["schema"], "nanscope.report/1");
     EXPECT_EQ(json["run"]["root"], json["run"]["name"]) << "not where it lies";
     EXPECT_EQ(json["diagnosis"]["schema"], "nanscope.diagnosis/1");
     EXPECT_EQ(json["cells"].size(), 1U);
-    const auto open = jsonReport(handmade::reportInput(), {false});
+    const auto open = report::jsonReport(handmade::reportInput(), {false});
     EXPECT_EQ(Json::parse(open)["run"]["root"], "/home/alice/runs/tile");
 }

@@ -7,6 +7,7 @@
 #include "handmade.h"
 
 using namespace nanscope;
+namespace markdown = nanscope::report::markdown;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -67,26 +68,26 @@ TEST(MarkdownText, LineBreaksOfALogEndNothing)
 {
     auto input = handmade::reportInput();
     input.run.events[0].text = "one\n```\ntwo";
-    EXPECT_THAT(markdownReport(input), HasSubstr("one ``` two\n"));
+    EXPECT_THAT(report::markdownReport(input), HasSubstr("one ``` two\n"));
     input.diagnosis.captures[0].summary = "one\n# two";
-    EXPECT_THAT(markdownReport(input), HasSubstr("One \\# two."));
+    EXPECT_THAT(report::markdownReport(input), HasSubstr("One \\# two."));
 }
 
 TEST(Console, ShowsWhatWasReadAroundTheBirth)
 {
     const auto input = handmade::run();
-    const auto lines = consoleAround(input, input.captures[0].file, 8, 6);
+    const auto lines = report::consoleAround(input, input.captures[0].file, 8, 6);
     ASSERT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[0], "console.log:21  [rank 0] step 5: loss=0.9958");
     EXPECT_THAT(lines[1], HasSubstr("console.log:22  [rank 0] [dion NaN capture]"));
     EXPECT_EQ(lines[2], "console.log:23  [rank 0] step 6: loss=nan");
-    EXPECT_EQ(consoleAround(input, input.captures[0].file, 0, 1).size(), 2U);
-    EXPECT_TRUE(consoleAround({}, "x", 1, 1).empty());
+    EXPECT_EQ(report::consoleAround(input, input.captures[0].file, 0, 1).size(), 2U);
+    EXPECT_TRUE(report::consoleAround({}, "x", 1, 1).empty());
 }
 
 TEST(Markdown, HasEverySectionInOrder)
 {
-    const auto report = markdownReport(handmade::reportInput());
+    const auto report = report::markdownReport(handmade::reportInput());
     std::size_t at = 0;
     for (int section = 1; section <= 16; ++section) {
         const auto found = report.find("\n**" + std::to_string(section) + " ", at);
@@ -98,7 +99,7 @@ TEST(Markdown, HasEverySectionInOrder)
 
 TEST(Markdown, StatesTheFactsOfTheBirth)
 {
-    const auto report = markdownReport(handmade::reportInput());
+    const auto report = report::markdownReport(handmade::reportInput());
     for (const auto* part : {"# [NaN] non-finite Newton-Schulz output, shape 1x160x96, bf16, rank 0",
              "**implementation (kernel or launch order)**", "for 2, against 1, not testable 1", "25 captures, 1 birth",
              "gns-standard or gns-gram", "after the line of step 5, before that of step 6", "`console.log:22`",
@@ -111,11 +112,11 @@ TEST(Markdown, StatesTheFactsOfTheBirth)
 
 TEST(Markdown, HidesWhoAndWhereUnlessToldNotTo)
 {
-    const auto report = markdownReport(handmade::reportInput());
+    const auto report = report::markdownReport(handmade::reportInput());
     EXPECT_THAT(report, Not(HasSubstr("alice")));
     EXPECT_THAT(report, HasSubstr("nanscope report <home>/runs/tile -o out.md"));
     EXPECT_THAT(report, HasSubstr("home paths 2"));
-    const auto open = markdownReport(handmade::reportInput(), {false});
+    const auto open = report::markdownReport(handmade::reportInput(), {false});
     EXPECT_THAT(open, HasSubstr("/home/alice/runs/tile"));
     EXPECT_THAT(open, HasSubstr("none (--no-redact)"));
 }
@@ -129,7 +130,7 @@ TEST(Markdown, HostileTextDoesNothing)
     input.diagnosis.captures[0].summary = hostile;
     input.diagnosis.captures[0].speaksFor[0].source = hostile;
     input.diagnosis.captures[1].capture = hostile;
-    const auto text = withoutCode(markdownReport(input));
+    const auto text = withoutCode(report::markdownReport(input));
     EXPECT_THAT(text, HasSubstr("&lt;script"));
     EXPECT_THAT(text, Not(HasSubstr("<script")));
     EXPECT_THAT(text, Not(HasSubstr("</details")));
@@ -149,7 +150,7 @@ TEST(Markdown, StaysUnderTheLimitOfAnIssueBodyAndSaysSo)
         input.diagnosis.captures.push_back(verdict);
     }
     input.commandLine.assign(100000, 'x');
-    const auto report = markdownReport(input);
+    const auto report = report::markdownReport(input);
     EXPECT_LE(report.size(), 65536U);
     EXPECT_GT(report.size(), 50000U);
     EXPECT_THAT(report, HasSubstr("more captures left out to stay under 65,536 characters"));
@@ -159,7 +160,7 @@ TEST(Markdown, OversizedEvidenceStillLeavesAReport)
 {
     auto input = handmade::reportInput();
     input.diagnosis.captures[0].speaksAgainst.assign(2000, {std::string(1000, 'y'), "replay"});
-    const auto report = markdownReport(input);
+    const auto report = report::markdownReport(input);
     EXPECT_LE(report.size(), 65536U);
     EXPECT_THAT(report, HasSubstr("**1 Claim.**"));
     EXPECT_THAT(report, HasSubstr("**16 Redactions.**"));
@@ -168,9 +169,9 @@ TEST(Markdown, OversizedEvidenceStillLeavesAReport)
 
 TEST(Markdown, RunWithoutCapturesSaysSo)
 {
-    ReportInput input;
+    report::ReportInput input;
     input.run.name = "empty";
-    const auto report = markdownReport(input);
+    const auto report = report::markdownReport(input);
     EXPECT_THAT(report, HasSubstr("no capture to judge"));
     EXPECT_THAT(report, HasSubstr("not recorded"));
 }

@@ -73,7 +73,7 @@ void PrintTo(const Needle& needle, std::ostream* stream)
 
 using Needles = std::vector<Needle>;
 
-const std::string byChance(suspicionRule);
+const std::string byChance(report::suspicionRule);
 
 Needles keysOfAForm()
 {
@@ -375,12 +375,12 @@ Needles needles()
 /// What a log that holds the text becomes.
 std::string redactedWithout(const std::string& text, const std::set<std::string, std::less<>>& rules)
 {
-    Redactor redactor(true, {}, rules);
+    report::Redactor redactor(true, {}, rules);
     redactor.learn(text);
     return redactor(text);
 }
 
-ReportInput inputWith(const std::string& text)
+report::ReportInput inputWith(const std::string& text)
 {
     auto input = handmade::reportInput();
     input.run.events[0].text = text;
@@ -399,7 +399,7 @@ class ANeedle : public testing::TestWithParam<Needle>
 TEST_P(ANeedle, IsHiddenWhole)
 {
     const auto& secret = GetParam().secret;
-    const auto text = redact(GetParam().text());
+    const auto text = report::redact(GetParam().text());
     EXPECT_THAT(text, Not(HasSubstr(secret)));
     constexpr std::size_t telling = 10;
     for (std::size_t at = 0; at + telling < secret.size() && GetParam().rule != "pem"; ++at) {
@@ -425,9 +425,10 @@ TEST_P(ANeedle, IsHiddenByEachOfItsRulesAlone)
 TEST_P(ANeedle, IsInNoFaceOfTheReport)
 {
     const auto input = inputWith(GetParam().text());
-    ReportOptions options;
+    report::ReportOptions options;
     options.figures = false;
-    for (const auto& text : {markdownReport(input, options), htmlReport(input, options), jsonReport(input, options)}) {
+    for (const auto& text : {report::markdownReport(input, options), report::htmlReport(input, options),
+             report::jsonReport(input, options)}) {
         EXPECT_THAT(text, Not(HasSubstr(GetParam().secret)));
     }
 }
@@ -441,7 +442,7 @@ INSTANTIATE_TEST_SUITE_P(Of, ANeedle, testing::ValuesIn(needles()), [](const aut
 TEST(Needles, NoTwoRulesHaveOneId)
 {
     std::set<std::string> ids;
-    for (const auto& rule : ruleTexts()) {
+    for (const auto& rule : report::ruleTexts()) {
         EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
     }
 }
@@ -452,14 +453,14 @@ TEST(Needles, EveryRuleHasOne)
     for (const auto& needle : needles()) {
         found.insert(needle.rule);
     }
-    for (const auto& rule : ruleTexts()) {
+    for (const auto& rule : report::ruleTexts()) {
         EXPECT_THAT(found, Contains(rule.id));
     }
 }
 
 TEST(Needles, EveryHintMatchesWhereItsPatternDoes)
 {
-    for (const auto& rule : redactionRules()) {
+    for (const auto& rule : report::redactionRules()) {
         EXPECT_TRUE(rule.pattern.ok()) << rule.text.id << rule.pattern.error();
         for (const auto& needle : needles()) {
             if (!rule.wholeText && RE2::PartialMatch(needle.text(), rule.pattern)) {
@@ -481,7 +482,7 @@ TEST(Needles, AllOfThemAreInNoFileOfABundle)
         input.run.events.push_back(event);
     }
     const TemporaryFolder folder;
-    const auto written = writeBundle(folder.path() / "bundle", input, {});
+    const auto written = report::writeBundle(folder.path() / "bundle", input, {});
     ASSERT_TRUE(written) << written.error().what;
     for (const auto& file : written->files) {
         const auto text = contentsOf(file.path);

@@ -114,7 +114,7 @@ TEST(ConsoleAround, ValuesOfOneLineStandOnOneLineInEverySpelling)
     run.series = {valuesOf("loss", {{7, 1.25, PointState::finite, 3}, {8, 0, PointState::reported, 4}}),
         valuesOf("grad_norm", {{7, INFINITY, PointState::posInf, 3}, {8, -INFINITY, PointState::negInf, 4}})};
     run.events = {eventOn(5, "trouble")};
-    EXPECT_THAT(consoleAround(run, "", 8, 6),
+    EXPECT_THAT(report::consoleAround(run, "", 8, 6),
         ElementsAre("c.log:3  step 7: loss=1.25 grad_norm=inf", "c.log:4  step 8: loss=missing grad_norm=-inf",
             "c.log:5  trouble"));
 }
@@ -130,19 +130,19 @@ TEST(ConsoleAround, StopsAtBothEndsAndKeepsToOneFile)
     auto elsewhere = eventOn(5, "elsewhere");
     elsewhere.source = "d.log";
     run.events.push_back(elsewhere);
-    EXPECT_THAT(consoleAround(run, "x.pt", 1, 2),
+    EXPECT_THAT(report::consoleAround(run, "x.pt", 1, 2),
         ElementsAre("c.log:4  line 4", "c.log:5  line 5", "c.log:6  line 6", "c.log:7  line 7"));
-    EXPECT_EQ(consoleAround(run, "x.pt", 100, 100).size(), 9U);
-    EXPECT_THAT(consoleAround(run, "x.pt", 0, 0), ElementsAre("c.log:5  line 5"));
+    EXPECT_EQ(report::consoleAround(run, "x.pt", 100, 100).size(), 9U);
+    EXPECT_THAT(report::consoleAround(run, "x.pt", 0, 0), ElementsAre("c.log:5  line 5"));
 }
 
 TEST(ConsoleAround, WithoutALineThatNamesTheDumpTheFirstTroubleIsShown)
 {
     RunData run;
     run.events = {eventOn(2, "checkpoint", EventKind::other), eventOn(7, "loss is NaN"), eventOn(9, "killed")};
-    EXPECT_THAT(consoleAround(run, "x.pt", 0, 0), ElementsAre("c.log:7  loss is NaN"));
+    EXPECT_THAT(report::consoleAround(run, "x.pt", 0, 0), ElementsAre("c.log:7  loss is NaN"));
     run.events.resize(1);
-    EXPECT_TRUE(consoleAround(run, "x.pt", 5, 5).empty()) << "an ordinary line is no trouble";
+    EXPECT_TRUE(report::consoleAround(run, "x.pt", 5, 5).empty()) << "an ordinary line is no trouble";
 }
 
 TEST(ConsoleAround, NamingEventMatchesTheDumpsOwnName)
@@ -151,7 +151,7 @@ TEST(ConsoleAround, NamingEventMatchesTheDumpsOwnName)
     run.events = {eventOn(2, "x.pt", EventKind::nanLoss), eventOn(3, "dumped", EventKind::captureDumped)};
     run.events[0].capture = "x.pt";
     run.events[1].capture = "x.pt";
-    ASSERT_NE(namingEvent(run, "x.pt"), nullptr);
-    EXPECT_EQ(namingEvent(run, "x.pt")->line, 3);
-    EXPECT_EQ(namingEvent(run, "y.pt"), nullptr);
+    ASSERT_NE(report::namingEvent(run, "x.pt"), nullptr);
+    EXPECT_EQ(report::namingEvent(run, "x.pt")->line, 3);
+    EXPECT_EQ(report::namingEvent(run, "y.pt"), nullptr);
 }

@@ -4,7 +4,7 @@
 
 #include "core/report/report.h"
 
-using nanscope::redact;
+using nanscope::report::redact;
 
 TEST(Redact, HomePathsKeepTheirRelativePart)
 {

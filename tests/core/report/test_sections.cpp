@@ -11,18 +11,18 @@ using testing::Not;
 
 namespace {
 
-std::string sectionOf(const ReportInput& input, int number, const ReportOptions& options = {})
+std::string sectionOf(const report::ReportInput& input, int number, const report::ReportOptions& options = {})
 {
-    const auto report = markdownReport(input, options);
+    const auto report = report::markdownReport(input, options);
     const auto begin = report.find("\n**" + std::to_string(number) + " ");
     EXPECT_NE(begin, std::string::npos) << number;
     const auto end = std::min(report.find("\n**" + std::to_string(number + 1) + " ", begin + 1), report.size());
     return report.substr(begin, end - begin);
 }
 
-std::string titleOf(const ReportInput& input)
+std::string titleOf(const report::ReportInput& input)
 {
-    const auto report = markdownReport(input);
+    const auto report = report::markdownReport(input);
     return report.substr(0, report.find('\n'));
 }
 
@@ -39,13 +39,13 @@ CaptureVerdict verdictOf(Role role, const std::string& capture)
 TEST(MainVerdict, PrefersBirthsThenWhatComesClosestToOne)
 {
     Diagnosis diagnosis;
-    EXPECT_EQ(mainVerdict(diagnosis), nullptr);
+    EXPECT_EQ(report::mainVerdict(diagnosis), nullptr);
     for (const auto role : {Role::healthy, Role::downstream, Role::upstream, Role::padding, Role::birth}) {
         diagnosis.captures.push_back(verdictOf(role, std::string(name(role))));
-        EXPECT_EQ(mainVerdict(diagnosis)->role, role);
+        EXPECT_EQ(report::mainVerdict(diagnosis)->role, role);
     }
     diagnosis.captures.push_back(verdictOf(Role::birth, "a second birth"));
-    EXPECT_EQ(mainVerdict(diagnosis)->capture, "birth");
+    EXPECT_EQ(report::mainVerdict(diagnosis)->capture, "birth");
 }
 
 TEST(Sections, TitleTellsSuspectFromNonFinite)
@@ -211,9 +211,9 @@ TEST(Sections, ImpactCountsTheLossThatIsNotFinite)
 TEST(Sections, TwentyRejectedFilesAreEnough)
 {
     auto input = handmade::reportInput();
-    EXPECT_THAT(markdownReport(input), Not(HasSubstr("could not be used")));
+    EXPECT_THAT(report::markdownReport(input), Not(HasSubstr("could not be used")));
     input.run.rejected.assign(23, {"x.pt", "the file is cut off"});
-    const auto report = markdownReport(input);
+    const auto report = report::markdownReport(input);
     EXPECT_THAT(report, HasSubstr("Files that could not be used: 23"));
     EXPECT_THAT(report, HasSubstr("- and 3 more\n"));
 }
@@ -230,7 +230,7 @@ TEST(Sections, ARunWithoutLogsHasNoConsole)
 {
     auto input = handmade::reportInput();
     input.run.events.clear();
-    EXPECT_THAT(markdownReport(input), HasSubstr("**Console around the birth:** not recorded."));
+    EXPECT_THAT(report::markdownReport(input), HasSubstr("**Console around the birth:** not recorded."));
 }
 
 TEST(Sections, FindingsSayTheirRuleAndWhatCannotBeSeen)
@@ -248,7 +248,7 @@ TEST(Sections, FindingsSayTheirRuleAndWhatCannotBeSeen)
     auto also = unseen;
     also.id = "P99";
     input.diagnosis.findings = {fired, clear, quiet, unseen, also};
-    const auto report = markdownReport(input);
+    const auto report = report::markdownReport(input);
     EXPECT_THAT(report, HasSubstr("The loss spikes: the loss is 9 at step 101, limit 4 (`train.log:7`"));
     EXPECT_THAT(report, HasSubstr("(`dump.pt` absmax 9)")) << "a dump has no lines";
     EXPECT_THAT(report, HasSubstr("rule: loss at least 2 times the mean; warm up."));

@@ -45,7 +45,7 @@ RunData runOf(std::vector<Series> series)
     return run;
 }
 
-Markup markupOf(const Svg& svg)
+Markup markupOf(const report::Svg& svg)
 {
     auto markup = readMarkup(svg.file("a picture"));
     EXPECT_EQ(markup.error, "");
@@ -72,8 +72,8 @@ std::vector<Point> millionPoints()
 
 TEST(Picture, TextIsEscapedEvenInAttributes)
 {
-    EXPECT_EQ(escaped("<a href=\"x\" b='y'>&amp;"), "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;");
-    Svg svg(10, 10);
+    EXPECT_EQ(report::escaped("<a href=\"x\" b='y'>&amp;"), "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;amp;");
+    report::Svg svg(10, 10);
     svg.text({1, 2}, "</text><script>\"'&");
     svg.mark(PointState::nan, {3, 4}, "</title>\"");
     for (const auto& text : {svg.file("\" onload=\"x"), svg.inlined("\" onload=\"x")}) {
@@ -87,8 +87,8 @@ TEST(Picture, TextIsEscapedEvenInAttributes)
 TEST(Decimate, KeepsExtremesAndMarks)
 {
     const auto points = millionPoints();
-    const Columns columns {0, 999'999, 400};
-    const auto result = decimate(points, columns, {0, 999'999, 90});
+    const report::Columns columns {0, 999'999, 400};
+    const auto result = report::decimate(points, columns, {0, 999'999, 90});
     std::size_t kept = 0;
     double low = infinity;
     double high = -infinity;
@@ -111,7 +111,7 @@ TEST(Decimate, KeepsExtremesAndMarks)
 TEST(Decimate, FewPointsStayAsTheyAre)
 {
     const std::vector<Point> points {point(0, 3), point(1, 1), point(2, 2)};
-    const auto result = decimate(points, {0, 2, 3}, {0, 2, 3});
+    const auto result = report::decimate(points, {0, 2, 3}, {0, 2, 3});
     ASSERT_EQ(result.lines.size(), 1U);
     ASSERT_EQ(result.lines[0].size(), 3U);
     EXPECT_EQ(result.lines[0][1].y, 1);
@@ -120,7 +120,7 @@ TEST(Decimate, FewPointsStayAsTheyAre)
 TEST(Decimate, AMissingValueIsNoGapAndNoMark)
 {
     std::vector<Point> points {point(0, 3), {1, 0, PointState::reported, 1}, point(2, 2)};
-    const auto result = decimate(points, {0, 2, 3}, {0, 2, 3});
+    const auto result = report::decimate(points, {0, 2, 3}, {0, 2, 3});
     EXPECT_EQ(result.lines.size(), 1U);
     EXPECT_TRUE(result.marks.empty());
 }
@@ -128,25 +128,25 @@ TEST(Decimate, AMissingValueIsNoGapAndNoMark)
 TEST(Decimate, ARestartBeginsANewLine)
 {
     const std::vector<Point> points {point(0, 3), point(1, 1), point(0, 2), point(1, 2)};
-    EXPECT_EQ(decimate(points, {0, 1, 2}, {0, 1, 2}).lines.size(), 2U);
+    EXPECT_EQ(report::decimate(points, {0, 1, 2}, {0, 1, 2}).lines.size(), 2U);
 }
 
 TEST(Decimate, OneStepIsOneColumn)
 {
-    const Columns columns {5, 5, 100};
+    const report::Columns columns {5, 5, 100};
     EXPECT_EQ(columns.of(5), 0);
-    const Columns whole {
+    const report::Columns whole {
         std::numeric_limits<std::int64_t>::min() / 2, std::numeric_limits<std::int64_t>::max() / 2, 10};
     EXPECT_EQ(whole.of(std::numeric_limits<std::int64_t>::max() / 2), 9);
 }
 
 TEST(Axis, IsLogarithmicOnlyWhereItCanBe)
 {
-    EXPECT_TRUE(valueAxis(0.001, 10, 0, 1).logarithmic);
-    EXPECT_FALSE(valueAxis(0, 10, 0, 1).logarithmic);
-    EXPECT_FALSE(valueAxis(1, 2, 0, 1).logarithmic);
-    EXPECT_THAT(ticks(valueAxis(1, 1000, 0, 1), 4), testing::ElementsAre(1, 10, 100, 1000));
-    EXPECT_EQ(tickText(-0.0), "0");
+    EXPECT_TRUE(report::valueAxis(0.001, 10, 0, 1).logarithmic);
+    EXPECT_FALSE(report::valueAxis(0, 10, 0, 1).logarithmic);
+    EXPECT_FALSE(report::valueAxis(1, 2, 0, 1).logarithmic);
+    EXPECT_THAT(report::ticks(report::valueAxis(1, 1000, 0, 1), 4), testing::ElementsAre(1, 10, 100, 1000));
+    EXPECT_EQ(report::tickText(-0.0), "0");
 }
 
 TEST(Axis, TakesAnyFiniteRange)
@@ -154,12 +154,12 @@ TEST(Axis, TakesAnyFiniteRange)
     const auto largest = std::numeric_limits<double>::max();
     for (const auto& [low, high] : {std::pair {-largest, largest}, std::pair {0.0, 0.0}, std::pair {5e-324, largest},
              std::pair {-1e-310, 1e-310}, std::pair {3.0, 3.0}}) {
-        const auto axis = valueAxis(low, high, 100, 0);
+        const auto axis = report::valueAxis(low, high, 100, 0);
         for (const auto value : {low, high}) {
             EXPECT_GE(axis.at(value), 0);
             EXPECT_LE(axis.at(value), 100);
         }
-        EXPECT_LE(ticks(axis, 4).size(), 32U);
+        EXPECT_LE(report::ticks(axis, 4).size(), 32U);
     }
 }
 
@@ -168,7 +168,7 @@ TEST(Timeline, MarksEveryClassAboveTheCurves)
     const auto run =
         runOf({seriesOf("loss", 0, {point(1, 2), point(2, notANumber), point(3, infinity), point(4, -infinity)}),
             seriesOf("grad_norm", 0, {point(1, 2), point(2, 3), point(3, infinity), point(4, 5)})});
-    const auto picture = markupOf(timelinePicture(run, {}));
+    const auto picture = markupOf(report::timelinePicture(run, {}));
     EXPECT_EQ(picture.countClass("mark"), 4);
     EXPECT_EQ(picture.countClass("nan"), 1);
     EXPECT_EQ(picture.countClass("posinf"), 2);
@@ -181,11 +181,11 @@ TEST(Timeline, MarksEveryClassAboveTheCurves)
 TEST(Timeline, MillionsOfPointsMakeASmallPicture)
 {
     const auto run = runOf({seriesOf("loss", 0, millionPoints()), seriesOf("grad_norm", 0, millionPoints())});
-    const auto svg = timelinePicture(run, {}).file("x");
+    const auto svg = report::timelinePicture(run, {}).file("x");
     EXPECT_LT(svg.size(), 100'000U);
     const auto picture = readMarkup(svg);
     EXPECT_EQ(picture.countClass("mark"), 6);
-    EXPECT_EQ(timelinePoints(run), 2'000'000);
+    EXPECT_EQ(report::timelinePoints(run), 2'000'000);
 }
 
 TEST(Timeline, ALossThatIsNeverFiniteStillHasAPicture)
@@ -194,7 +194,7 @@ TEST(Timeline, ALossThatIsNeverFiniteStillHasAPicture)
     for (int step = 0; step < 100'000; ++step) {
         points.push_back(point(step, notANumber));
     }
-    const auto svg = timelinePicture(runOf({seriesOf("loss", 0, points)}), {});
+    const auto svg = report::timelinePicture(runOf({seriesOf("loss", 0, points)}), {});
     EXPECT_LT(svg.file("x").size(), 40'000U);
     const auto picture = markupOf(svg);
     EXPECT_GT(picture.countClass("nan"), 50);
@@ -208,7 +208,7 @@ TEST(Timeline, ManyRanksBecomeABandThatKeepsTheirMarks)
         series.push_back(seriesOf("loss", rank, {point(1, 2), point(2, 3.0 + rank)}));
     }
     series[300].points.push_back(point(3, infinity));
-    const auto svg = timelinePicture(runOf(series), {});
+    const auto svg = report::timelinePicture(runOf(series), {});
     EXPECT_LT(svg.file("x").size(), 40'000U);
     const auto picture = markupOf(svg);
     EXPECT_EQ(picture.countClass("band"), 1);
@@ -222,9 +222,9 @@ TEST(Timeline, MoreThanTwelveRanksAreTooManyToTellApart)
     for (int rank = 0; rank < 13; ++rank) {
         series.push_back(seriesOf("loss", rank, {point(1, 2), point(2, 3)}));
     }
-    EXPECT_EQ(markupOf(timelinePicture(runOf(series), {})).countClass("band"), 1);
+    EXPECT_EQ(markupOf(report::timelinePicture(runOf(series), {})).countClass("band"), 1);
     series.pop_back();
-    EXPECT_EQ(markupOf(timelinePicture(runOf(series), {})).countClass("band"), 0);
+    EXPECT_EQ(markupOf(report::timelinePicture(runOf(series), {})).countClass("band"), 0);
 }
 
 TEST(Timeline, RanksDifferInColourAndInDashes)
@@ -233,7 +233,7 @@ TEST(Timeline, RanksDifferInColourAndInDashes)
     for (int rank = 0; rank < 12; ++rank) {
         series.push_back(seriesOf("loss", rank, {point(1, 2), point(2, 3.0 + rank)}));
     }
-    const auto picture = markupOf(timelinePicture(runOf(series), {}));
+    const auto picture = markupOf(report::timelinePicture(runOf(series), {}));
     EXPECT_EQ(picture.countClass("s0"), 2 * 2) << "curve and legend of ranks 0 and 6";
     EXPECT_EQ(picture.countClass("d1"), 3 * 2);
 }
@@ -248,7 +248,7 @@ TEST(Timeline, BirthsSideBySideShareALabelAndTheirPixel)
         birth.step = {i, i + 1};
         diagnosis.captures.push_back(birth);
     }
-    const auto picture = markupOf(timelinePicture(run, diagnosis));
+    const auto picture = markupOf(report::timelinePicture(run, diagnosis));
     EXPECT_LE(picture.countClass("birthline"), 5);
     EXPECT_THAT(picture.text, HasSubstr("5001 births"));
     EXPECT_THAT(picture.text, Not(HasSubstr("birth, rank")));
@@ -258,16 +258,16 @@ TEST(Timeline, DrawsALineAtEveryBirth)
 {
     auto diagnosis = handmade::diagnosis();
     const auto run = handmade::run();
-    const auto picture = markupOf(timelinePicture(run, diagnosis));
+    const auto picture = markupOf(report::timelinePicture(run, diagnosis));
     EXPECT_EQ(picture.countClass("birthline"), 1);
     EXPECT_THAT(picture.text, HasSubstr("birth, rank 0"));
     diagnosis.captures.push_back(diagnosis.captures[0]);
     diagnosis.captures.back().step = {5, 5};
-    const auto two = markupOf(timelinePicture(run, diagnosis));
+    const auto two = markupOf(report::timelinePicture(run, diagnosis));
     EXPECT_EQ(two.countClass("birthline"), 2);
     for (auto& verdict : diagnosis.captures) {
         verdict.step.reset();
     }
-    EXPECT_EQ(markupOf(timelinePicture(run, diagnosis)).countClass("birthline"), 0);
-    EXPECT_TRUE(timelinePicture({}, diagnosis).empty());
+    EXPECT_EQ(markupOf(report::timelinePicture(run, diagnosis)).countClass("birthline"), 0);
+    EXPECT_TRUE(report::timelinePicture({}, diagnosis).empty());
 }

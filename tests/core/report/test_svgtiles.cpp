@@ -26,7 +26,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Markup markupOf(const Svg& svg)
+Markup markupOf(const report::Svg& svg)
 {
     auto markup = readMarkup(svg.file("a picture"));
     EXPECT_EQ(markup.error, "");
@@ -52,7 +52,7 @@ TileMap everyClass()
 
 TEST(Tiles, ShowEveryClassInItsOwnWay)
 {
-    const auto picture = markupOf(tilePicture(everyClass(), nullptr));
+    const auto picture = markupOf(report::tilePicture(everyClass(), nullptr));
     for (const auto* kind : {"nan", "posinf", "neginf"}) {
         EXPECT_EQ(picture.countClass(kind), 3) << kind << ": cells, legend, mark of the column";
     }
@@ -68,7 +68,7 @@ TEST(Tiles, ShowEveryClassInItsOwnWay)
 
 TEST(Tiles, TheMarkOfAColumnStandsOverIt)
 {
-    const auto svg = tilePicture(everyClass(), nullptr).file("x");
+    const auto svg = report::tilePicture(everyClass(), nullptr).file("x");
     // 24 columns of 16 pixels, from 72 on: column 3 is centred at 128, column 7 at 192.
     EXPECT_THAT(svg, HasSubstr(R"(class="mark nan" d="M128 )"));
     EXPECT_THAT(svg, HasSubstr(R"(class="mark posinf" d="M192 )"));
@@ -81,11 +81,11 @@ TEST(Tiles, FrameTheDamage)
     damage.rowEnd = 4;
     damage.colBegin = 3;
     damage.colEnd = 6;
-    const auto svg = tilePicture(everyClass(), &damage).file("x");
+    const auto svg = report::tilePicture(everyClass(), &damage).file("x");
     EXPECT_THAT(svg, HasSubstr(R"(class="damage" x="118.5")"));
     EXPECT_THAT(svg, HasSubstr(R"(width="51" height="35")"));
     damage = {};
-    EXPECT_THAT(tilePicture(everyClass(), &damage).file("x"), Not(HasSubstr(R"(class="damage")")));
+    EXPECT_THAT(report::tilePicture(everyClass(), &damage).file("x"), Not(HasSubstr(R"(class="damage")")));
 }
 
 TEST(Tiles, LargeMapsAreMergedAndKeepTheWorst)
@@ -93,13 +93,13 @@ TEST(Tiles, LargeMapsAreMergedAndKeepTheWorst)
     auto map = handmade::flatMap(256, 256, 0.5F);
     map.classes[255 * 256 + 255] = classNormal | classNegInf;
     map.absmax[7] = 100;
-    const auto grid = gridOf(map);
+    const auto grid = report::gridOf(map);
     EXPECT_EQ(grid.width, 128);
     EXPECT_EQ(grid.tilesAcross, 2);
     EXPECT_EQ(grid.at(0, 3).absmax, 100);
-    EXPECT_EQ(kindOf(grid.at(127, 127), rangeOf(grid)), kindNegInf);
-    EXPECT_EQ(tilePictureCell(map).rows, 2);
-    EXPECT_EQ(markupOf(tilePicture(map, nullptr)).countClass("neginf"), 3);
+    EXPECT_EQ(report::kindOf(grid.at(127, 127), report::rangeOf(grid)), kindNegInf);
+    EXPECT_EQ(report::tilePictureCell(map).rows, 2);
+    EXPECT_EQ(markupOf(report::tilePicture(map, nullptr)).countClass("neginf"), 3);
 }
 
 TEST(Tiles, NoiseStaysSmall)
@@ -110,25 +110,25 @@ TEST(Tiles, NoiseStaysSmall)
         seed = seed * 1664525U + 1013904223U;
         value = std::exp(-static_cast<float>(seed >> 20U) / 400.0F);
     }
-    EXPECT_LT(tilePicture(map, nullptr).file("x").size(), 220'000U);
+    EXPECT_LT(report::tilePicture(map, nullptr).file("x").size(), 220'000U);
 }
 
 TEST(Tiles, AMapThatContradictsItselfHasNoPicture)
 {
     auto map = everyClass();
     map.classes.pop_back();
-    EXPECT_TRUE(tilePicture(map, nullptr).empty());
-    EXPECT_TRUE(tilePicture({}, nullptr).empty());
+    EXPECT_TRUE(report::tilePicture(map, nullptr).empty());
+    EXPECT_TRUE(report::tilePicture({}, nullptr).empty());
     map = everyClass();
     map.width = -1;
-    EXPECT_TRUE(tilePicture(map, nullptr).empty());
+    EXPECT_TRUE(report::tilePicture(map, nullptr).empty());
 }
 
 TEST(Tiles, LightnessOfTheScaleGrowsEvenly)
 {
     int before = -1;
     for (int i = 0; i <= 10; ++i) {
-        const auto colour = magnitudeColour(i / 10.0);
+        const auto colour = report::magnitudeColour(i / 10.0);
         ASSERT_EQ(colour.size(), 7U);
         const auto part = [&colour](std::size_t at) { return std::stoi(colour.substr(at, 2), nullptr, 16); };
         const auto luma = (2126 * part(1) + 7152 * part(3) + 722 * part(5)) / 10000;
@@ -140,8 +140,8 @@ TEST(Tiles, LightnessOfTheScaleGrowsEvenly)
 TEST(Gauges, MarkWhatIsNotFinite)
 {
     const auto cell = handmade::failingCell();
-    const std::vector<GaugeLine> lines {{&cell, "keller-jordan, fp16"}};
-    const auto picture = markupOf(gaugePicture(lines));
+    const std::vector<report::GaugeLine> lines {{&cell, "keller-jordan, fp16"}};
+    const auto picture = markupOf(report::gaugePicture(lines));
     EXPECT_EQ(picture.countClass("posinf"), 1);
     EXPECT_EQ(picture.countClass("nan"), 1);
     EXPECT_EQ(picture.countClass("limit"), 1);
@@ -150,8 +150,9 @@ TEST(Gauges, MarkWhatIsNotFinite)
     }
     auto negative = cell;
     negative.gauges[0].absmaxX = -infinity;
-    EXPECT_EQ(markupOf(gaugePicture(std::vector<GaugeLine> {{&negative, "x"}})).countClass("neginf"), 1);
-    EXPECT_TRUE(gaugePicture({}).empty());
+    EXPECT_EQ(
+        markupOf(report::gaugePicture(std::vector<report::GaugeLine> {{&negative, "x"}})).countClass("neginf"), 1);
+    EXPECT_TRUE(report::gaugePicture({}).empty());
 }
 
 TEST(Faults, ABirthAndItsDescendants)
@@ -161,7 +162,7 @@ TEST(Faults, ABirthAndItsDescendants)
     later.rank = 1;
     later.step = {6, 7};
     diagnosis.captures.push_back(later);
-    const auto picture = markupOf(faultPicture(diagnosis));
+    const auto picture = markupOf(report::faultPicture(diagnosis));
     EXPECT_EQ(picture.countClass("birth"), 2) << "the birth and the legend";
     EXPECT_EQ(picture.countClass("descendant"), 2);
     EXPECT_EQ(picture.countClass("arrow"), 1);
@@ -179,7 +180,7 @@ TEST(Faults, EveryRoleHasItsOwnShape)
         verdict.rank = static_cast<int>(role);
         diagnosis.captures.push_back(verdict);
     }
-    const auto picture = markupOf(faultPicture(diagnosis));
+    const auto picture = markupOf(report::faultPicture(diagnosis));
     EXPECT_THAT(picture.text, HasSubstr("damaged input, no earlier birth"));
     EXPECT_THAT(picture.text, HasSubstr("not recorded"));
     EXPECT_EQ(picture.countClass("upstream"), 2);
@@ -198,12 +199,12 @@ TEST(Faults, FiveHundredRanksFit)
         }
     }
     diagnosis.captures.back().role = Role::birth;
-    const auto svg = faultPicture(diagnosis);
+    const auto svg = report::faultPicture(diagnosis);
     EXPECT_LT(svg.file("x").size(), 150'000U);
     EXPECT_LT(svg.height(), 1000);
     const auto picture = markupOf(svg);
     EXPECT_THAT(picture.text, HasSubstr("more ranks"));
     EXPECT_THAT(picture.text, HasSubstr("rank 511")) << "a rank with a birth keeps its lane";
     EXPECT_THAT(picture.text, HasSubstr("later"));
-    EXPECT_TRUE(faultPicture({}).empty());
+    EXPECT_TRUE(report::faultPicture({}).empty());
 }

@@ -27,11 +27,11 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 std::string pythonOf(const std::string& name, Precision precision, const MatrixShape& shape)
 {
-    const auto* variant = *findVariant(name);
-    CompileOptions options;
+    const auto* variant = *replay::findVariant(name);
+    replay::CompileOptions options;
     options.precision = precision;
     options.rounding.lowering = variant->lowering;
-    return pythonFunction(*variant, *compileProgram(*variant, shape, options));
+    return reproduce::pythonFunction(*variant, *replay::compileProgram(*variant, shape, options));
 }
 
 /// Three matrices of which the second is damaged, and a verdict that names what ran.
@@ -47,18 +47,19 @@ protected:
         std::fill(m_output.begin() + 24, m_output.begin() + 48, nan);
     }
 
-    Result<Reproducer> made(const ReproducerOptions& options)
+    Result<report::Reproducer> made(const reproduce::ReproducerOptions& options)
     {
         const auto tensor = [&](const char* name, const std::vector<float>& values) {
             const auto bytes = std::as_bytes(std::span(values));
-            return TensorToWrite {name, DType::float32, {3, 4, 6}, {bytes.begin(), bytes.end()}};
+            return tensorfile::TensorToWrite {name, DType::float32, {3, 4, 6}, {bytes.begin(), bytes.end()}};
         };
         const auto path = m_folder / "dump.pt";
-        EXPECT_TRUE(writePt(path, {{"input", tensor("input", m_values)}, {"output", tensor("output", m_output)}}));
-        auto file = readCapture(path);
+        EXPECT_TRUE(
+            tensorfile::writePt(path, {{"input", tensor("input", m_values)}, {"output", tensor("output", m_output)}}));
+        auto file = tensorfile::readCapture(path);
         EXPECT_TRUE(file);
         file->capture.path = path.string();
-        ReportInput input;
+        report::ReportInput input;
         input.run.captures = {file->capture};
         CaptureVerdict verdict;
         verdict.capture = file->capture.file;
@@ -68,10 +69,13 @@ protected:
         verdict.summary = "the output is what torch-muon gives, to 0.1 %";
         verdict.variant.names = {"torch-muon", "dion-ns5"};
         input.diagnosis.captures = {verdict};
-        return makeReproducer(input, options);
+        return reproduce::makeReproducer(input, options);
     }
 
-    static nlohmann::json expectedOf(const Reproducer& made) { return nlohmann::json::parse(made.files[1].bytes); }
+    static nlohmann::json expectedOf(const report::Reproducer& made)
+    {
+        return nlohmann::json::parse(made.files[1].bytes);
+    }
 
     TemporaryFolder m_folder;
     std::vector<float> m_values = std::vector<float>(3 * 4 * 6);
@@ -97,14 +101,14 @@ TEST(PythonProgram, IsALineForEachInstruction)
 
 TEST(PythonProgram, EveryInstructionOfEveryVariantIsWritten)
 {
-    for (const auto& variant : variants()) {
+    for (const auto& variant : replay::variants()) {
         for (const auto precision : {Precision::fp64, variant.precision}) {
-            CompileOptions options;
+            replay::CompileOptions options;
             options.precision = precision;
             options.rounding.lowering = variant.lowering;
-            const auto program = compileProgram(variant, {2, 8, 12}, options);
+            const auto program = replay::compileProgram(variant, {2, 8, 12}, options);
             ASSERT_TRUE(program) << variant.name;
-            const auto text = pythonFunction(variant, *program);
+            const auto text = reproduce::pythonFunction(variant, *program);
             EXPECT_THAT(text, Not(HasSubstr("None"))) << variant.name;
             std::size_t lines = 0;
             for (auto at = text.find(" = op."); at != std::string::npos; at = text.find(" = op.", at + 1)) {
@@ -117,19 +121,19 @@ TEST(PythonProgram, EveryInstructionOfEveryVariantIsWritten)
 
 TEST(PythonProgram, NamesAreOnesThatPythonTakes)
 {
-    EXPECT_EQ(pythonName("dion-ns5", Precision::bf16), "dion_ns5_bf16");
-    EXPECT_EQ(pythonName("5 steps; import os", Precision::fp64), "v5_steps__import_os_fp64");
+    EXPECT_EQ(reproduce::pythonName("dion-ns5", Precision::bf16), "dion_ns5_bf16");
+    EXPECT_EQ(reproduce::pythonName("5 steps; import os", Precision::fp64), "v5_steps__import_os_fp64");
 }
 
 TEST(Sha256, IsThatOfTheStandard)
 {
-    EXPECT_EQ(
-        sha256(std::as_bytes(std::span("abc", 3))), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(reproduce::sha256(std::as_bytes(std::span("abc", 3))),
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 TEST_F(ReproducerFiles, KeepsTheDamagedMatrixBitForBit)
 {
-    ReproducerOptions options;
+    reproduce::ReproducerOptions options;
     options.synthetic = false;
     const auto result = made(options);
     ASSERT_TRUE(result) << result.error().what;
@@ -142,9 +146,9 @@ TEST_F(ReproducerFiles, KeepsTheDamagedMatrixBitForBit)
     EXPECT_EQ(expected["expected_status"], 1) << "both stay finite";
     const auto& file = result->files[2];
     EXPECT_EQ(file.name, "capture_min.pt");
-    EXPECT_EQ(expected["capture"]["sha256"], sha256(std::as_bytes(std::span(file.bytes))));
-    ASSERT_TRUE(writeFileAtomically(m_folder / "min.pt", std::as_bytes(std::span(file.bytes))));
-    const auto read = openCapture(m_folder / "min.pt");
+    EXPECT_EQ(expected["capture"]["sha256"], reproduce::sha256(std::as_bytes(std::span(file.bytes))));
+    ASSERT_TRUE(platform::writeFileAtomically(m_folder / "min.pt", std::as_bytes(std::span(file.bytes))));
+    const auto read = tensorfile::openCapture(m_folder / "min.pt");
     ASSERT_TRUE(read) << sentence(read.error());
     std::vector<float> values(24);
     ASSERT_TRUE(read->input.read(0, std::span(values)));
@@ -156,8 +160,8 @@ TEST_F(ReproducerFiles, ATwinHoldsNeitherInputNorOutput)
 {
     const auto result = made({});
     ASSERT_TRUE(result) << result.error().what;
-    ASSERT_TRUE(writeFileAtomically(m_folder / "min.pt", std::as_bytes(std::span(result->files[2].bytes))));
-    const auto read = openCapture(m_folder / "min.pt");
+    ASSERT_TRUE(platform::writeFileAtomically(m_folder / "min.pt", std::as_bytes(std::span(result->files[2].bytes))));
+    const auto read = tensorfile::openCapture(m_folder / "min.pt");
     ASSERT_TRUE(read);
     EXPECT_FALSE(read->output);
     EXPECT_EQ(expectedOf(*result)["capture"]["synthetic"], true);
@@ -171,7 +175,7 @@ TEST_F(ReproducerFiles, OnlyTheSamePatternIsTheSameDamage)
     for (auto i = 24; i < 48; ++i) {
         m_values[static_cast<std::size_t>(i)] = 3.4e38F;
     }
-    ReproducerOptions options;
+    reproduce::ReproducerOptions options;
     options.synthetic = false;
     EXPECT_EQ(expectedOf(*made(options))["expected_status"], 0);
     m_output[30] = 1;
@@ -185,7 +189,7 @@ TEST_F(ReproducerFiles, WhatTheNumbersDoIsMadeSmallUnlessAskedNotTo)
 {
     m_blame = Blame::numerics;
     std::fill(m_values.begin() + 24, m_values.begin() + 48, 3.4e38F);
-    ReproducerOptions options;
+    reproduce::ReproducerOptions options;
     options.synthetic = false;
     const auto small = made(options);
     ASSERT_TRUE(small) << small.error().what;
@@ -211,14 +215,14 @@ TEST_F(ReproducerFiles, WhereMoreThanTheNumbersMayBeAtFaultTheWholeIsThereToo)
 {
     m_blame = Blame::undecided;
     std::fill(m_values.begin() + 24, m_values.begin() + 48, 3.4e38F);
-    ReproducerOptions options;
+    reproduce::ReproducerOptions options;
     options.synthetic = false;
     const auto result = made(options);
     ASSERT_EQ(result->files.size(), 4U);
     EXPECT_EQ(result->files[3].name, "capture_whole.pt");
     const auto expected = expectedOf(*result);
     EXPECT_THAT(expected["whole"]["shape"], ElementsAre(1, 4, 6));
-    EXPECT_EQ(expected["whole"]["sha256"], sha256(std::as_bytes(std::span(result->files[3].bytes))));
+    EXPECT_EQ(expected["whole"]["sha256"], reproduce::sha256(std::as_bytes(std::span(result->files[3].bytes))));
     EXPECT_THAT(result->readme, HasSubstr("capture_whole.pt\n"));
     m_blame = Blame::implementation;
     m_values = std::vector<float>(m_values.size(), 1);
@@ -254,14 +258,14 @@ TEST_F(ReproducerFiles, WhatCannotBeMadeIsSaid)
 {
     m_values[30] = nan;
     EXPECT_THAT(made({}).error().what, HasSubstr("not finite"));
-    ReproducerOptions small;
+    reproduce::ReproducerOptions small;
     small.limit = 100;
     EXPECT_EQ(made(small).error().kind, ErrorKind::refused);
     m_values[30] = 0;
-    ReproducerOptions hidden;
+    reproduce::ReproducerOptions hidden;
     hidden.hidden = {{"torch-muon", "x", 0}};
     EXPECT_THAT(made(hidden).error().what, HasSubstr("to be hidden"));
-    EXPECT_THAT(reproducerOrReason({}, {})->readme, HasSubstr("There is no repro.py: there is no capture"));
+    EXPECT_THAT(reproduce::reproducerOrReason({}, {})->readme, HasSubstr("There is no repro.py: there is no capture"));
 }
 
 } // namespace nanscope

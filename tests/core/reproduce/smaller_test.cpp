@@ -19,16 +19,16 @@ namespace {
 constexpr std::int64_t rows = 16;
 constexpr std::int64_t cols = 24;
 
-SuspectedRun run(const std::string& name)
+reproduce::SuspectedRun run(const std::string& name)
 {
-    const auto* variant = *findVariant(name);
+    const auto* variant = *replay::findVariant(name);
     return {variant, variant->precision};
 }
 
 /// Small entries and one beyond fp16 in the last row of the last matrix; what came of that one is all NaN.
-ReducedCapture overflowing(std::int64_t count)
+reproduce::ReducedCapture overflowing(std::int64_t count)
 {
-    ReducedCapture capture;
+    reproduce::ReducedCapture capture;
     capture.captured = count;
     capture.shape = {count, rows, cols};
     std::vector<float> values(static_cast<std::size_t>(count * rows * cols));
@@ -53,12 +53,12 @@ ReducedCapture overflowing(std::int64_t count)
 TEST(Smaller, LeavesTheOneEntryThatDoesIt)
 {
     const auto whole = overflowing(1);
-    const std::vector<SuspectedRun> runs {run("gns-gram"), run("deepspeed-gram")};
-    const auto numbers = *expectedNumbers(runs, whole, {});
+    const std::vector<reproduce::SuspectedRun> runs {run("gns-gram"), run("deepspeed-gram")};
+    const auto numbers = *reproduce::expectedNumbers(runs, whole, {});
     std::vector<std::string> phases;
     JobContext job;
     job.progress = [&phases](const Progress& update) { phases.push_back(update.phase); };
-    const auto smaller = smallerCapture(whole, numbers, job);
+    const auto smaller = reproduce::smallerCapture(whole, numbers, job);
     ASSERT_TRUE(smaller) << smaller.error().what;
     EXPECT_THAT(smaller->capture.input.shape, ElementsAre(1, 8, 24)) << "wide, and both multiples of 8";
     EXPECT_EQ(smaller->nonZero, 1);
@@ -67,7 +67,7 @@ TEST(Smaller, LeavesTheOneEntryThatDoesIt)
     EXPECT_FALSE(smaller->capture.output) << "what was dumped was that of the whole";
     EXPECT_LE(smaller->calls, 200);
     EXPECT_THAT(phases, testing::Contains("smallest capture"));
-    const auto after = *expectedNumbers(runs, smaller->capture, {});
+    const auto after = *reproduce::expectedNumbers(runs, smaller->capture, {});
     ASSERT_EQ(after.size(), numbers.size());
     for (std::size_t i = 0; i < after.size(); ++i) {
         EXPECT_EQ(after[i].outcome, numbers[i].outcome) << i;
@@ -79,8 +79,8 @@ TEST(Smaller, LeavesTheOneEntryThatDoesIt)
 TEST(Smaller, OfAStackOnlyTheMatrixThatShowsItIsLeft)
 {
     const auto whole = overflowing(3);
-    const auto numbers = *expectedNumbers({run("deepspeed-gram")}, whole, {});
-    const auto smaller = smallerCapture(whole, numbers, {});
+    const auto numbers = *reproduce::expectedNumbers({run("deepspeed-gram")}, whole, {});
+    const auto smaller = reproduce::smallerCapture(whole, numbers, {});
     ASSERT_TRUE(smaller) << smaller.error().what;
     EXPECT_THAT(smaller->capture.elements, ElementsAre(10, 11, 12)) << "damage in a part is not damage in all of one";
     EXPECT_EQ(smaller->capture.shown->notFinite * 3, smaller->capture.shown->of);
@@ -91,7 +91,8 @@ TEST(Smaller, OfAStackOnlyTheMatrixThatShowsItIsLeft)
     const std::vector<float> values(last.inputValues.size(), 1e5F);
     const auto bytes = std::as_bytes(std::span(values));
     last.input.bytes.assign(bytes.begin(), bytes.end());
-    const auto one = smallerCapture(last, *expectedNumbers({run("deepspeed-gram")}, last, {}), {});
+    const auto one =
+        reproduce::smallerCapture(last, *reproduce::expectedNumbers({run("deepspeed-gram")}, last, {}), {});
     ASSERT_TRUE(one) << one.error().what;
     EXPECT_THAT(one->capture.elements, ElementsAre(10));
     EXPECT_EQ(one->capture.shape.batch, 1);
@@ -100,32 +101,32 @@ TEST(Smaller, OfAStackOnlyTheMatrixThatShowsItIsLeft)
 TEST(Smaller, WhatNoReplayShowsStaysWhole)
 {
     const auto whole = overflowing(1);
-    const auto none = smallerCapture(whole, *expectedNumbers({run("gns-gram")}, whole, {}), {});
+    const auto none = reproduce::smallerCapture(whole, *reproduce::expectedNumbers({run("gns-gram")}, whole, {}), {});
     ASSERT_FALSE(none);
     EXPECT_THAT(none.error().what, HasSubstr("no replay of it ends like the dump"));
     JobContext job;
-    const auto numbers = *expectedNumbers({run("deepspeed-gram")}, whole, {});
+    const auto numbers = *reproduce::expectedNumbers({run("deepspeed-gram")}, whole, {});
     job.cancel.cancel();
-    EXPECT_EQ(smallerCapture(whole, numbers, job).error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(reproduce::smallerCapture(whole, numbers, job).error().kind, ErrorKind::cancelled);
 }
 
 TEST(Claim, IsOfAllThatMayHaveRunAndOfSoMuchWork)
 {
     const auto whole = overflowing(1);
-    const auto numbers = *expectedNumbers({run("gns-gram"), run("deepspeed-gram")}, whole, {});
-    const Matrices all {DType::float32, whole.input.shape, {}, whole.input.bytes};
+    const auto numbers = *reproduce::expectedNumbers({run("gns-gram"), run("deepspeed-gram")}, whole, {});
+    const instruments::Matrices all {DType::float32, whole.input.shape, {}, whole.input.bytes};
     auto harmless = all;
     std::fill(harmless.bytes.end() - sizeof(float), harmless.bytes.end(), std::byte {0});
     auto infinite = all;
     std::fill(infinite.bytes.begin(), infinite.bytes.begin() + 2, std::byte {0x80});
     std::fill(infinite.bytes.begin() + 2, infinite.bytes.begin() + 4, std::byte {0x7f});
-    Claim claim(numbers, *firstLikeDump(numbers), 1e9);
+    reproduce::Claim claim(numbers, *reproduce::firstLikeDump(numbers), 1e9);
     EXPECT_TRUE(claim.call({all, {}}, {})->output);
     EXPECT_FALSE(claim.call({harmless, {}}, {})->output) << "it stays finite";
     EXPECT_FALSE(claim.call({infinite, {}}, {})->output) << "gns-gram was finite, and would be no more";
     EXPECT_EQ(claim.calls(), 2);
     EXPECT_EQ(claim.least().bytes, all.bytes);
-    Claim poor(numbers, *firstLikeDump(numbers), 1);
+    reproduce::Claim poor(numbers, *reproduce::firstLikeDump(numbers), 1);
     EXPECT_TRUE(poor.call({all, {}}, {})) << "the first is what the claim is of";
     EXPECT_EQ(poor.call({harmless, {}}, {}).error().kind, ErrorKind::refused);
     EXPECT_TRUE(poor.spent());

@@ -37,7 +37,7 @@ TEST(Twin, HasTheSingularValuesAndNothingElse)
     for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t> {6, 11}, {11, 6}, {7, 7}, {1, 9}}) {
         for (const double scale : {1.0, 1e200, 1e-200}) {
             const auto original = matrix(rows, cols, scale);
-            const auto twin = syntheticTwin(original, rows, cols, 3);
+            const auto twin = reproduce::syntheticTwin(original, rows, cols, 3);
             ASSERT_TRUE(twin) << twin.error().what;
             const auto expected = singularValues(original, rows, cols);
             const auto found = singularValues(*twin, rows, cols);
@@ -55,7 +55,8 @@ TEST(Twin, CanHaveItsLargestValueAsAnEntry)
 {
     for (const auto& [rows, cols] : {std::pair<std::int64_t, std::int64_t> {6, 11}, {11, 6}}) {
         const auto original = matrix(rows, cols, 3);
-        const auto twin = syntheticTwin(original, rows, cols, 3, TwinDirections::largestAlongAxes);
+        const auto twin =
+            reproduce::syntheticTwin(original, rows, cols, 3, reproduce::TwinDirections::largestAlongAxes);
         ASSERT_TRUE(twin) << twin.error().what;
         const auto expected = singularValues(original, rows, cols);
         EXPECT_LE((expected - singularValues(*twin, rows, cols)).cwiseAbs().maxCoeff(), 1e-7 * expected.maxCoeff());
@@ -71,19 +72,19 @@ TEST(Twin, CanHaveItsLargestValueAsAnEntry)
 TEST(Twin, IsTheSameForTheSameSeed)
 {
     const auto original = matrix(5, 8, 1);
-    EXPECT_EQ(*syntheticTwin(original, 5, 8, 1), *syntheticTwin(original, 5, 8, 1));
-    EXPECT_NE(*syntheticTwin(original, 5, 8, 1), *syntheticTwin(original, 5, 8, 2));
+    EXPECT_EQ(*reproduce::syntheticTwin(original, 5, 8, 1), *reproduce::syntheticTwin(original, 5, 8, 1));
+    EXPECT_NE(*reproduce::syntheticTwin(original, 5, 8, 1), *reproduce::syntheticTwin(original, 5, 8, 2));
 }
 
 TEST(Twin, OfZeroIsZeroAndOfNanThereIsNone)
 {
     const std::vector<double> zero(12, 0.0);
-    EXPECT_EQ(*syntheticTwin(zero, 3, 4, 1), zero);
+    EXPECT_EQ(*reproduce::syntheticTwin(zero, 3, 4, 1), zero);
     auto bad = matrix(3, 4, 1);
     bad[5] = std::numeric_limits<double>::quiet_NaN();
-    EXPECT_THAT(syntheticTwin(bad, 3, 4, 1).error().what, HasSubstr("not finite"));
+    EXPECT_THAT(reproduce::syntheticTwin(bad, 3, 4, 1).error().what, HasSubstr("not finite"));
     const std::vector<double> large(4000 * 4000, 1.0);
-    EXPECT_EQ(syntheticTwin(large, 4000, 4000, 1).error().kind, ErrorKind::refused);
+    EXPECT_EQ(reproduce::syntheticTwin(large, 4000, 4000, 1).error().kind, ErrorKind::refused);
 }
 
 } // namespace nanscope

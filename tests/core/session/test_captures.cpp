@@ -26,9 +26,9 @@ using testing::UnorderedElementsAre;
 class NamesInASession : public testing::Test
 {
 protected:
-    Session open(OpenMode mode = OpenMode::create) const
+    session::Session open(session::OpenMode mode = session::OpenMode::create) const
     {
-        auto session = Session::open(m_path, mode);
+        auto session = session::Session::open(m_path, mode);
         EXPECT_TRUE(session) << (session ? "" : session.error().what);
         return std::move(*session);
     }
@@ -43,13 +43,13 @@ protected:
         return made;
     }
 
-    static void add(Session& session, std::vector<Capture> captures)
+    static void add(session::Session& session, std::vector<Capture> captures)
     {
         const auto added = session.addCaptures(captures);
         ASSERT_TRUE(added) << added.error().what;
     }
 
-    static void sweep(Session& session, const std::string& name, Outcome outcome)
+    static void sweep(session::Session& session, const std::string& name, Outcome outcome)
     {
         Cell cell;
         cell.capture = name;
@@ -58,7 +58,7 @@ protected:
         ASSERT_TRUE(session.addCell(cell));
     }
 
-    static std::map<std::string, std::string> names(const Session& session)
+    static std::map<std::string, std::string> names(const session::Session& session)
     {
         std::map<std::string, std::string> byIdentity;
         const auto run = session.summary().value();
@@ -68,7 +68,7 @@ protected:
         return byIdentity;
     }
 
-    static std::map<std::string, Outcome> cells(const Session& session)
+    static std::map<std::string, Outcome> cells(const session::Session& session)
     {
         std::map<std::string, Outcome> byName;
         const auto all = session.cells().value();
@@ -213,12 +213,12 @@ TEST_F(NamesInASession, OfAnOldOneAreReadAsTheyAreAndToldApart)
     change("INSERT INTO cells VALUES (NULL, 'dump.pt', 'keller-jordan', 'bf16', 'cpu', 'eager', 0, '', '', '', '', 1, "
            "'', 0, 'nan', 0, '')");
     {
-        const auto old = open(OpenMode::readOnly);
+        const auto old = open(session::OpenMode::readOnly);
         EXPECT_THAT(names(old),
             UnorderedElementsAre(Pair("a", "rank_0/dump.pt"), Pair("b", "rank_1/dump.pt"), Pair("c", "c.pt")));
         EXPECT_THAT(old.variants().value(), IsEmpty());
     }
-    auto session = open(OpenMode::readWrite);
+    auto session = open(session::OpenMode::readWrite);
     EXPECT_THAT(names(session),
         UnorderedElementsAre(Pair("a", "rank_0/dump.pt"), Pair("b", "rank_1/dump.pt"), Pair("c", "c.pt")));
     EXPECT_THAT(cells(session), ElementsAre(Pair("c.pt", Outcome::finite))) << "nobody knows whose the other was";
@@ -234,7 +234,7 @@ TEST_F(NamesInASession, OfAnOldOneWithoutNamesakesStayWithTheirCells)
         ASSERT_TRUE(session.setDiagnosis("{}"));
     }
     makeOld();
-    const auto session = open(OpenMode::readWrite);
+    const auto session = open(session::OpenMode::readWrite);
     EXPECT_THAT(cells(session), ElementsAre(Pair("a.pt", Outcome::nan)));
     EXPECT_EQ(session.diagnosis().value(), "{}");
 }
@@ -247,11 +247,11 @@ TEST_F(NamesInASession, OfAStrangersOldFileAreNotLookedAt)
     }
     makeOld();
     change("CREATE TABLE own (x)");
-    const auto refused = Session::open(m_path, OpenMode::readWrite);
+    const auto refused = session::Session::open(m_path, session::OpenMode::readWrite);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, ErrorKind::refused);
     change("DROP TABLE own");
-    EXPECT_TRUE(Session::open(m_path, OpenMode::readWrite)) << "left as it was";
+    EXPECT_TRUE(session::Session::open(m_path, session::OpenMode::readWrite)) << "left as it was";
 }
 
 TEST_F(NamesInASession, LeadFromALineToItsDump)
@@ -307,12 +307,12 @@ TEST_F(NamesInASession, CellsOfAnotherDefinitionAreDropped)
 TEST_F(NamesInASession, DefinitionsBeyondMeasureAreNotRead)
 {
     auto session = open();
-    ASSERT_TRUE(session.setVariant({"large", std::string(maxDefinitionBytes + 1, ' ')}, false));
-    for (int i = 0; i < maxStoredVariants; ++i) {
+    ASSERT_TRUE(session.setVariant({"large", std::string(session::maxDefinitionBytes + 1, ' ')}, false));
+    for (int i = 0; i < session::maxStoredVariants; ++i) {
         ASSERT_TRUE(session.setVariant({"v" + std::to_string(i), "{}"}, false));
     }
     const auto stored = session.variants().value();
-    EXPECT_THAT(stored, SizeIs(maxStoredVariants));
+    EXPECT_THAT(stored, SizeIs(session::maxStoredVariants));
     EXPECT_EQ(stored[0].name, "large");
     EXPECT_THAT(stored[0].definition, IsEmpty());
 }

@@ -33,16 +33,16 @@ class Columns : public testing::Test
 protected:
     Columns()
     {
-        auto opened = Session::open(m_folder / "a.nanscope", OpenMode::create);
+        auto opened = session::Session::open(m_folder / "a.nanscope", session::OpenMode::create);
         EXPECT_TRUE(opened);
         m_session.emplace(std::move(*opened));
     }
 
     /// What the file says after it was closed and opened anew.
-    Session& reopened()
+    session::Session& reopened()
     {
         m_session.reset();
-        auto opened = Session::open(m_folder / "a.nanscope", OpenMode::readOnly);
+        auto opened = session::Session::open(m_folder / "a.nanscope", session::OpenMode::readOnly);
         EXPECT_TRUE(opened);
         return m_session.emplace(std::move(*opened));
     }
@@ -54,7 +54,7 @@ protected:
     }
 
     TemporaryFolder m_folder;
-    std::optional<Session> m_session;
+    std::optional<session::Session> m_session;
 };
 
 TEST_F(Columns, OfPointsKeepTheBitsOfEveryValue)

@@ -39,9 +39,9 @@ Cell someCell()
 class DeepGaugesOfASession : public testing::Test
 {
 protected:
-    Session open(OpenMode mode) const { return std::move(*Session::open(m_path, mode)); }
+    session::Session open(session::OpenMode mode) const { return std::move(*session::Session::open(m_path, mode)); }
 
-    std::optional<DeepGauges> stored() const { return open(OpenMode::readOnly).cells()->at(0).deep; }
+    std::optional<DeepGauges> stored() const { return open(session::OpenMode::readOnly).cells()->at(0).deep; }
 
     void change(const char* sql) const
     {
@@ -68,7 +68,7 @@ TEST_F(DeepGaugesOfASession, ComeBackWithTheirGaps)
 {
     auto cell = someCell();
     cell.deep = someGauges();
-    ASSERT_TRUE(open(OpenMode::create).addCell(cell));
+    ASSERT_TRUE(open(session::OpenMode::create).addCell(cell));
     const auto deep = stored();
     ASSERT_TRUE(deep);
     EXPECT_EQ(deep->batch, 3);
@@ -89,7 +89,7 @@ TEST_F(DeepGaugesOfASession, ComeBackWithTheirGaps)
 
 TEST_F(DeepGaugesOfASession, JoinTheCellTheyAreOf)
 {
-    auto session = open(OpenMode::create);
+    auto session = open(session::OpenMode::create);
     auto cell = someCell();
     ASSERT_TRUE(session.addCell(cell));
     auto measured = someCell();
@@ -108,7 +108,7 @@ TEST_F(DeepGaugesOfASession, JoinTheCellTheyAreOf)
 
 TEST_F(DeepGaugesOfASession, OutliveAReplayWithTheSameNumbersOnly)
 {
-    auto session = open(OpenMode::create);
+    auto session = open(session::OpenMode::create);
     auto cell = someCell();
     cell.deep = someGauges();
     ASSERT_TRUE(session.addCell(cell));
@@ -128,9 +128,9 @@ TEST_F(DeepGaugesOfASession, OutliveAReplayWithTheSameNumbersOnly)
 TEST_F(DeepGaugesOfASession, OfTheFirstVersionIsReadAsItIs)
 {
     auto cell = someCell();
-    ASSERT_TRUE(open(OpenMode::create).addCell(cell));
+    ASSERT_TRUE(open(session::OpenMode::create).addCell(cell));
     makeOld();
-    const auto session = Session::open(m_path, OpenMode::readOnly);
+    const auto session = session::Session::open(m_path, session::OpenMode::readOnly);
     ASSERT_TRUE(session) << sentence(session.error());
     const auto cells = session->cells();
     ASSERT_TRUE(cells) << sentence(cells.error());
@@ -142,28 +142,28 @@ TEST_F(DeepGaugesOfASession, OfTheFirstVersionIsReadAsItIs)
 TEST_F(DeepGaugesOfASession, OfTheFirstVersionTakesThemOnceItIsWritten)
 {
     auto cell = someCell();
-    ASSERT_TRUE(open(OpenMode::create).addCell(cell));
+    ASSERT_TRUE(open(session::OpenMode::create).addCell(cell));
     makeOld();
     cell.deep = someGauges();
     {
-        auto session = Session::open(m_path, OpenMode::readWrite);
+        auto session = session::Session::open(m_path, session::OpenMode::readWrite);
         ASSERT_TRUE(session) << sentence(session.error());
         EXPECT_FALSE(session->cells()->at(0).deep);
         ASSERT_TRUE(session->addDeepGauges(cell));
     }
     EXPECT_TRUE(stored());
-    EXPECT_EQ(open(OpenMode::readOnly).query("SELECT count(*) FROM cells")->rows[0][0], "1");
+    EXPECT_EQ(open(session::OpenMode::readOnly).query("SELECT count(*) FROM cells")->rows[0][0], "1");
 }
 
 TEST_F(DeepGaugesOfASession, CountsThatContradictTheBytesAreErrors)
 {
     auto cell = someCell();
     cell.deep = someGauges();
-    ASSERT_TRUE(open(OpenMode::create).addCell(cell));
+    ASSERT_TRUE(open(session::OpenMode::create).addCell(cell));
     change("UPDATE cells_deep SET directions = 1000000000000");
-    EXPECT_FALSE(open(OpenMode::readOnly).cells());
+    EXPECT_FALSE(open(session::OpenMode::readOnly).cells());
     change("UPDATE cells_deep SET directions = -1");
-    EXPECT_FALSE(open(OpenMode::readOnly).cells());
+    EXPECT_FALSE(open(session::OpenMode::readOnly).cells());
 }
 
 } // namespace

@@ -41,7 +41,7 @@ class Range : public testing::Test
 {
 protected:
     Range()
-        : session(std::move(*Session::open(folder / "a.nanscope", OpenMode::create)))
+        : session(std::move(*session::Session::open(folder / "a.nanscope", session::OpenMode::create)))
     {
         Series series;
         series.name = "loss";
@@ -52,10 +52,10 @@ protected:
         all = *session.points(id);
     }
 
-    std::vector<SeriesPiece> read(std::int64_t first, std::int64_t last, std::int64_t most) const
+    std::vector<session::SeriesPiece> read(std::int64_t first, std::int64_t last, std::int64_t most) const
     {
-        std::vector<SeriesPiece> pieces;
-        const auto done = session.visitRange({id, first, last, most}, [&](SeriesPiece piece) {
+        std::vector<session::SeriesPiece> pieces;
+        const auto done = session.visitRange({id, first, last, most}, [&](session::SeriesPiece piece) {
             pieces.push_back(std::move(piece));
             return true;
         });
@@ -64,12 +64,12 @@ protected:
     }
 
     TemporaryFolder folder;
-    Session session;
+    session::Session session;
     std::int64_t id = 0;
     std::vector<Point> all;
 };
 
-std::vector<Point> joined(const std::vector<SeriesPiece>& pieces)
+std::vector<Point> joined(const std::vector<session::SeriesPiece>& pieces)
 {
     std::vector<Point> points;
     for (const auto& piece : pieces) {
@@ -159,7 +159,7 @@ TEST_F(Range, aStepBetweenChunksOrBeyondThemIsEmpty)
 TEST_F(Range, theVisitorEndsIt)
 {
     int visited = 0;
-    EXPECT_TRUE(session.visitRange({id, 0, everything, 0}, [&](const SeriesPiece&) { return ++visited < 3; }));
+    EXPECT_TRUE(session.visitRange({id, 0, everything, 0}, [&](const session::SeriesPiece&) { return ++visited < 3; }));
     EXPECT_EQ(visited, 3);
 }
 
@@ -169,7 +169,7 @@ TEST_F(Range, countsThatCannotBeAreCorrupt)
     ASSERT_EQ(sqlite3_open((folder / "a.nanscope").c_str(), &db), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(db, "UPDATE chunks SET nan = -5 WHERE seq = 2", nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(db);
-    const auto done = session.visitRange({id, 0, everything, 0}, [](const SeriesPiece&) { return true; });
+    const auto done = session.visitRange({id, 0, everything, 0}, [](const session::SeriesPiece&) { return true; });
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().kind, ErrorKind::corrupt);
 }

@@ -21,9 +21,9 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Session openNew(const std::filesystem::path& path)
+session::Session openNew(const std::filesystem::path& path)
 {
-    auto session = Session::open(path, OpenMode::create);
+    auto session = session::Session::open(path, session::OpenMode::create);
     EXPECT_TRUE(session) << sentence(session.error());
     return std::move(*session);
 }
@@ -50,7 +50,7 @@ std::vector<double> ramp(std::size_t count, double start)
     return values;
 }
 
-std::string value(const Session& session, const std::string& sql)
+std::string value(const session::Session& session, const std::string& sql)
 {
     const auto table = session.query(sql);
     EXPECT_TRUE(table) << sentence(table.error());
@@ -114,7 +114,7 @@ TEST(Session, headerCarriesApplicationAndVersion)
     const auto bytes = contentsOf(folder / "a.nanscope");
     ASSERT_GE(bytes.size(), 100U);
     EXPECT_EQ(bytes.substr(0, 15), "SQLite format 3");
-    EXPECT_EQ(bigEndianAt(bytes, 60), static_cast<std::uint32_t>(sessionSchemaVersion));
+    EXPECT_EQ(bigEndianAt(bytes, 60), static_cast<std::uint32_t>(session::sessionSchemaVersion));
     EXPECT_EQ(bytes.substr(68, 4), "NanS");
 }
 
@@ -157,7 +157,7 @@ TEST(Session, cleanCloseLeavesOneWholeFile)
     }
     EXPECT_THAT(names, ElementsAre("a.nanscope"));
     std::filesystem::rename(folder / "a.nanscope", folder / "mailed.nanscope");
-    const auto mailed = Session::open(folder / "mailed.nanscope", OpenMode::readOnly);
+    const auto mailed = session::Session::open(folder / "mailed.nanscope", session::OpenMode::readOnly);
     ASSERT_TRUE(mailed);
     EXPECT_EQ(mailed->summary()->series.at(0).pointCount, 5000);
 }
@@ -233,7 +233,7 @@ TEST(Session, additionsInPiecesEqualOneAddition)
         const auto end = std::min(at + 700, values.size());
         piece.points.assign(
             whole.points.begin() + static_cast<long>(at), whole.points.begin() + static_cast<long>(end));
-        LogMark mark {"1:2:3", static_cast<std::int64_t>(end), static_cast<std::int64_t>(end), "hash",
+        session::LogMark mark {"1:2:3", static_cast<std::int64_t>(end), static_cast<std::int64_t>(end), "hash",
             static_cast<std::int64_t>(at)};
         ASSERT_TRUE(session.addLog("console.log", "dion", mark, {{piece}, {}}));
     }
@@ -254,7 +254,7 @@ TEST(Session, additionThatDoesNotContinueIsRefusedWhole)
 {
     const TemporaryFolder folder;
     auto session = openNew(folder / "a.nanscope");
-    const LogMark first {"1:2:3", 100, 5, "hash", 0};
+    const session::LogMark first {"1:2:3", 100, 5, "hash", 0};
     ASSERT_TRUE(session.addLog("console.log", "dion", first, {{makeSeries("loss", 0, {1, 2})}, {}}));
     const auto again = session.addLog("console.log", "dion", first, {{makeSeries("loss", 0, {1, 2})}, {}});
     ASSERT_FALSE(again);
@@ -295,10 +295,10 @@ TEST(Session, replacedLogIsKeptApartUnderANameOfItsOwn)
     const TemporaryFolder folder;
     auto session = openNew(folder / "a.nanscope");
     const Event event {0, EventKind::traceback, 3, 17, "", "RuntimeError", "logs/a.log", 9};
-    const LogMark mark {"1:2:3", 100, 5, "hash", 0};
+    const session::LogMark mark {"1:2:3", 100, 5, "hash", 0};
     ASSERT_TRUE(session.addLog("logs/a.log", "dion", mark, {{makeSeries("loss", 0, {1, 2})}, {event}}));
     ASSERT_TRUE(session.addLog("b.log", "dion", mark, {{makeSeries("loss", 0, {7})}, {}}));
-    const LogMark other {"1:2:3", 90, 5, "hash", 0};
+    const session::LogMark other {"1:2:3", 90, 5, "hash", 0};
     EXPECT_FALSE(session.replaceLog("logs/a.log", other)) << "another program went on with it";
     EXPECT_EQ(session.replaceLog("logs/a.log", mark), "logs/(replaced) a.log");
     EXPECT_FALSE(session.replaceLog("logs/a.log", mark));
@@ -323,7 +323,7 @@ TEST(Session, movedLogsHandTheirNamesOnAndLoseNothing)
 {
     const TemporaryFolder folder;
     auto session = openNew(folder / "a.nanscope");
-    const LogMark mark {"1:2:3", 100, 5, "hash", 0};
+    const session::LogMark mark {"1:2:3", 100, 5, "hash", 0};
     for (const auto& [name, value] : {std::pair("a.log", 1.0), {"a.log.1", 2.0}, {"a.log.2", 3.0}}) {
         ASSERT_TRUE(session.addLog(name, "dion", mark, {{makeSeries("loss", 0, {value})}, {}}));
     }
@@ -345,7 +345,7 @@ TEST(Session, olderOneWithoutReplacedLogsIsReadAsItIsAndTakesThemOnceItIsWritten
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
-    const LogMark mark {"1:2:3", 100, 5, "hash", 0};
+    const session::LogMark mark {"1:2:3", 100, 5, "hash", 0};
     ASSERT_TRUE(openNew(path).addLog("a.log", "dion", mark, {{makeSeries("loss", 0, {1, 2})}, {}}));
     sqlite3* db = nullptr;
     ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
@@ -355,14 +355,14 @@ TEST(Session, olderOneWithoutReplacedLogsIsReadAsItIsAndTakesThemOnceItIsWritten
     sqlite3_close(db);
     const auto before = contentsOf(path);
     {
-        const auto old = Session::open(path, OpenMode::readOnly);
+        const auto old = session::Session::open(path, session::OpenMode::readOnly);
         ASSERT_TRUE(old);
         EXPECT_EQ(old->summary()->series.size(), 1U);
         EXPECT_EQ(old->logs()->at(0).mark.offset, 100);
     }
     EXPECT_EQ(contentsOf(path), before);
     EXPECT_FALSE(std::filesystem::exists(path.string() + "-wal"));
-    auto session = Session::open(path, OpenMode::readWrite);
+    auto session = session::Session::open(path, session::OpenMode::readWrite);
     ASSERT_TRUE(session);
     EXPECT_EQ(session->replaceLog("a.log", mark), "(replaced) a.log");
     EXPECT_EQ(session->summary()->replaced.at(0).records.series.at(0).pointCount, 2);
@@ -380,7 +380,7 @@ TEST(Session, readerOfOneThatWasCopiedWhileItWasOpenLeavesNothingBeside)
     sqlite3_close(db);
     const auto before = contentsOf(path);
     {
-        auto session = Session::open(path, OpenMode::readOnly);
+        auto session = session::Session::open(path, session::OpenMode::readOnly);
         ASSERT_TRUE(session);
         EXPECT_EQ(session->summary()->name, "a");
         EXPECT_FALSE(session->setRun("b", "/runs/b"));
@@ -529,7 +529,7 @@ TEST(Session, factsAndRejectionsAreKept)
         ASSERT_TRUE(session.setRejections({{"b.pt", "cut off"}, {"a.pt", "empty"}}));
         ASSERT_TRUE(session.setDiagnosis(R"({"schema":"nanscope.diagnosis/1"})"));
     }
-    auto session = Session::open(folder / "a.nanscope", OpenMode::readWrite);
+    auto session = session::Session::open(folder / "a.nanscope", session::OpenMode::readWrite);
     ASSERT_TRUE(session);
     const auto run = session->summary();
     EXPECT_EQ(run->name, "ddp");
@@ -562,7 +562,7 @@ TEST(Session, survivesPowerFailure)
         std::filesystem::copy_file(
             folder / (std::string("a.nanscope") + suffix), folder / (std::string("b.nanscope") + suffix));
     }
-    auto after = Session::open(folder / "b.nanscope", OpenMode::readWrite);
+    auto after = session::Session::open(folder / "b.nanscope", session::OpenMode::readWrite);
     ASSERT_TRUE(after) << sentence(after.error());
     EXPECT_EQ(after->load()->series.at(0).points.size(), 3U);
 }
@@ -598,11 +598,11 @@ TEST(Session, defaultPathIsKeyedByTheRealFolder)
     std::filesystem::create_directories(folder / "my run/sub");
     std::filesystem::create_directories(folder / "other/my run");
     std::filesystem::create_directory_symlink(folder / "my run", folder / "link");
-    const auto path = Session::defaultPath(folder / "my run");
-    EXPECT_EQ(path, Session::defaultPath(folder / "my run/sub/.."));
-    EXPECT_EQ(path, Session::defaultPath((folder / "my run").string() + "/"));
-    EXPECT_EQ(path, Session::defaultPath(folder / "link"));
-    EXPECT_NE(path, Session::defaultPath(folder / "other/my run"));
+    const auto path = session::Session::defaultPath(folder / "my run");
+    EXPECT_EQ(path, session::Session::defaultPath(folder / "my run/sub/.."));
+    EXPECT_EQ(path, session::Session::defaultPath((folder / "my run").string() + "/"));
+    EXPECT_EQ(path, session::Session::defaultPath(folder / "link"));
+    EXPECT_NE(path, session::Session::defaultPath(folder / "other/my run"));
     EXPECT_THAT(path.filename().string(), testing::MatchesRegex("my_run-[0-9a-f]+\\.nanscope"));
 }
 
@@ -610,16 +610,16 @@ TEST(Session, IsOpenedAgainOnlyForItsOwnRun)
 {
     const TemporaryFolder folder;
     const auto path = folder.path() / "run.nanscope";
-    const auto key = hashText("/runs/one");
-    const auto gone = openSessionOfRun(path, OpenMode::readWrite, key);
+    const auto key = session::hashText("/runs/one");
+    const auto gone = session::openSessionOfRun(path, session::OpenMode::readWrite, key);
     ASSERT_FALSE(gone);
     EXPECT_THAT(gone.error().what, testing::HasSubstr("is gone"));
     EXPECT_FALSE(std::filesystem::exists(path));
     ASSERT_TRUE(openNew(path).setRun("one", "/runs/one"));
-    EXPECT_TRUE(openSessionOfRun(path, OpenMode::readWrite, key));
-    EXPECT_EQ(*Session::open(path, OpenMode::readOnly)->root(), "/runs/one");
+    EXPECT_TRUE(session::openSessionOfRun(path, session::OpenMode::readWrite, key));
+    EXPECT_EQ(*session::Session::open(path, session::OpenMode::readOnly)->root(), "/runs/one");
     ASSERT_TRUE(openNew(path).setRun("two", "/runs/two"));
-    const auto other = openSessionOfRun(path, OpenMode::readWrite, key);
+    const auto other = session::openSessionOfRun(path, session::OpenMode::readWrite, key);
     ASSERT_FALSE(other);
     EXPECT_THAT(other.error().what, testing::HasSubstr("another run's"));
 }
@@ -629,14 +629,14 @@ TEST(Session, besideItsCapturesItCanBeMovedWithThem)
     const TemporaryFolder folder;
     const auto dump = folder.write("here/run/a.pt", "bytes");
     {
-        auto session = Session::open(folder / "here/run.nanscope", OpenMode::create).value();
+        auto session = session::Session::open(folder / "here/run.nanscope", session::OpenMode::create).value();
         ASSERT_TRUE(session.setRun("run", (folder / "here/run").string()));
         std::vector<Capture> captures {makeCapture("x")};
         captures[0].path = dump.string();
         ASSERT_TRUE(session.addCaptures(captures));
     }
     std::filesystem::rename(folder / "here", folder / "there");
-    auto moved = Session::open(folder / "there/run.nanscope", OpenMode::readWrite).value();
+    auto moved = session::Session::open(folder / "there/run.nanscope", session::OpenMode::readWrite).value();
     const auto run = moved.summary().value();
     EXPECT_EQ(run.root, (folder / "there/run").string());
     EXPECT_EQ(run.captures.at(0).path, (folder / "there/run/a.pt").string());

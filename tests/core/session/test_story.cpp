@@ -34,7 +34,7 @@ LogRecords someRecords()
 class Story : public testing::Test
 {
 protected:
-    Session open(OpenMode mode) const { return std::move(*Session::open(m_path, mode)); }
+    session::Session open(session::OpenMode mode) const { return std::move(*session::Session::open(m_path, mode)); }
 
     TemporaryFolder m_folder;
     std::filesystem::path m_path = m_folder / "a.nanscope";
@@ -42,8 +42,8 @@ protected:
 
 TEST_F(Story, ComesBackWithItsSource)
 {
-    ASSERT_TRUE(open(OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
-    const auto run = open(OpenMode::readOnly).summary();
+    ASSERT_TRUE(open(session::OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
+    const auto run = open(session::OpenMode::readOnly).summary();
     ASSERT_TRUE(run);
     ASSERT_THAT(run->events, SizeIs(3));
     EXPECT_EQ(run->events[0].kind, EventKind::skippedStep);
@@ -65,7 +65,7 @@ TEST_F(Story, ComesBackWithItsSource)
 
 TEST_F(Story, FoundCheckpointsReplaceThoseFoundBefore)
 {
-    auto session = open(OpenMode::create);
+    auto session = open(session::OpenMode::create);
     ASSERT_TRUE(session.addLog("c.log", "kempnerforge", {}, someRecords()));
     ASSERT_TRUE(session.setFoundCheckpoints({{1000, CheckpointFact::found, "out/step_1000", "", "", 0}}));
     ASSERT_TRUE(session.setFoundCheckpoints({{2000, CheckpointFact::found, "out/step_2000", "no .metadata", "", 0}}));
@@ -79,7 +79,7 @@ TEST_F(Story, FoundCheckpointsReplaceThoseFoundBefore)
 
 TEST_F(Story, IsForgottenWithItsLog)
 {
-    auto session = open(OpenMode::create);
+    auto session = open(session::OpenMode::create);
     ASSERT_TRUE(session.addLog("c.log", "kempnerforge", {}, someRecords()));
     ASSERT_TRUE(session.setFoundCheckpoints({{1000, CheckpointFact::found, "out/step_1000", "", "", 0}}));
     ASSERT_TRUE(session.dropLog("c.log"));
@@ -94,7 +94,7 @@ TEST_F(Story, IsForgottenWithItsLog)
 
 TEST_F(Story, IsMissingInASessionThatIsOlder)
 {
-    ASSERT_TRUE(open(OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
+    ASSERT_TRUE(open(session::OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
     sqlite3* db = nullptr;
     ASSERT_EQ(sqlite3_open(m_path.c_str(), &db), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(db,
@@ -107,12 +107,12 @@ TEST_F(Story, IsMissingInASessionThatIsOlder)
                   nullptr, nullptr, nullptr),
         SQLITE_OK);
     sqlite3_close(db);
-    const auto old = open(OpenMode::readOnly).summary();
+    const auto old = open(session::OpenMode::readOnly).summary();
     ASSERT_TRUE(old);
     EXPECT_THAT(old->events, SizeIs(3));
     EXPECT_EQ(old->events[0].copies, 1);
     EXPECT_THAT(old->checkpoints, IsEmpty());
-    ASSERT_TRUE(open(OpenMode::readWrite).setFoundCheckpoints({{1, CheckpointFact::found, "a", "", "", 0}}))
+    ASSERT_TRUE(open(session::OpenMode::readWrite).setFoundCheckpoints({{1, CheckpointFact::found, "a", "", "", 0}}))
         << "migrated";
 }
 

@@ -41,7 +41,7 @@ Series someLoss()
 std::filesystem::path makeSession(const TemporaryFolder& folder)
 {
     auto path = folder / "a.nanscope";
-    auto session = Session::open(path, OpenMode::create);
+    auto session = session::Session::open(path, session::OpenMode::create);
     EXPECT_TRUE(session && session->setRun("run", "/run"));
     EXPECT_TRUE(session->addLog("console.log", "dion", {}, {{someLoss()}, {}}));
     Capture capture;
@@ -56,16 +56,16 @@ std::filesystem::path makeSession(const TemporaryFolder& folder)
     return path;
 }
 
-Error errorOf(const std::filesystem::path& path, OpenMode mode = OpenMode::readWrite)
+Error errorOf(const std::filesystem::path& path, session::OpenMode mode = session::OpenMode::readWrite)
 {
-    const auto session = Session::open(path, mode);
+    const auto session = session::Session::open(path, mode);
     EXPECT_FALSE(session);
     return session ? Error {} : session.error();
 }
 
 void readEverything(const std::filesystem::path& path)
 {
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     if (!session) {
         EXPECT_FALSE(session.error().what.empty());
         return;
@@ -85,8 +85,8 @@ TEST(UntrustedSession, newerVersionIsRefusedWithBothVersions)
     const TemporaryFolder folder;
     const auto path = makeSession(folder);
     change(path, "PRAGMA user_version = 8");
-    const auto own = "version " + std::to_string(sessionSchemaVersion);
-    for (const auto mode : {OpenMode::create, OpenMode::readWrite, OpenMode::readOnly}) {
+    const auto own = "version " + std::to_string(session::sessionSchemaVersion);
+    for (const auto mode : {session::OpenMode::create, session::OpenMode::readWrite, session::OpenMode::readOnly}) {
         const auto error = errorOf(path, mode);
         EXPECT_EQ(error.kind, ErrorKind::unsupported);
         EXPECT_THAT(error.what, testing::AllOf(HasSubstr("version 8"), HasSubstr(own)));
@@ -101,7 +101,7 @@ TEST(UntrustedSession, versionsThatNobodyWroteAreRefused)
     for (const auto* const version : {"0", "-5"}) {
         change(path, (std::string("PRAGMA user_version = ") + version).c_str());
         const auto before = contentsOf(path);
-        for (const auto mode : {OpenMode::create, OpenMode::readWrite, OpenMode::readOnly}) {
+        for (const auto mode : {session::OpenMode::create, session::OpenMode::readWrite, session::OpenMode::readOnly}) {
             const auto error = errorOf(path, mode);
             EXPECT_EQ(error.kind, ErrorKind::corrupt);
             EXPECT_THAT(error.what, HasSubstr(std::string("version ") + version + ", which no Nanscope ever wrote"));
@@ -117,7 +117,7 @@ TEST(UntrustedSession, otherFilesAreRefusedAndLeftAlone)
     const auto foreign = folder / "foreign.nanscope";
     change(foreign, "CREATE TABLE notes (a); INSERT INTO notes VALUES (1)");
     const auto before = contentsOf(foreign);
-    for (const auto mode : {OpenMode::create, OpenMode::readWrite, OpenMode::readOnly}) {
+    for (const auto mode : {session::OpenMode::create, session::OpenMode::readWrite, session::OpenMode::readOnly}) {
         EXPECT_THAT(errorOf(text, mode).what, HasSubstr("not a Nanscope session"));
         EXPECT_THAT(errorOf(foreign, mode).what, HasSubstr("not a Nanscope session"));
     }
@@ -164,7 +164,7 @@ TEST(UntrustedSession, aCaptureWithoutAnIdentityIsNotOpened)
     folder.write("secret.pt", "private");
     const auto sql = "UPDATE captures SET identity = '', path = '" + (folder / "secret.pt").string() + "'";
     change(path, sql.c_str());
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_TRUE(session);
     ASSERT_FALSE(session->summary()->captures.empty());
     EXPECT_EQ(session->summary()->captures[0].path, "");
@@ -178,7 +178,7 @@ TEST(UntrustedSession, valuesThatContradictThemselvesAreErrors)
         const TemporaryFolder folder;
         const auto path = makeSession(folder);
         change(path, sql);
-        const auto session = Session::open(path, OpenMode::readOnly);
+        const auto session = session::Session::open(path, session::OpenMode::readOnly);
         ASSERT_TRUE(session) << sql;
         const auto run = session->load();
         ASSERT_FALSE(run) << sql;
@@ -187,7 +187,7 @@ TEST(UntrustedSession, valuesThatContradictThemselvesAreErrors)
     const TemporaryFolder folder;
     const auto path = makeSession(folder);
     change(path, "UPDATE op_tiles SET tiles = zeroblob(100); UPDATE captures SET input_shape = '2x'");
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_TRUE(session);
     EXPECT_FALSE(session->opTraces(session->cells()->at(0).id));
 }
@@ -222,7 +222,7 @@ TEST(ReadOnlySession, opensAsItIsWhereNothingCanBeWritten)
     change(path, "PRAGMA journal_mode = WAL");
     // A folder in the place of the shared memory SQLite wants to make, as good as a disk that refuses it.
     std::filesystem::create_directories(folder / "a.nanscope-shm");
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_TRUE(session) << sentence(session.error());
     EXPECT_EQ(session->load()->series.at(0).points.size(), 100U);
 }
@@ -231,7 +231,7 @@ TEST(ReadOnlySession, refusesToWrite)
 {
     const TemporaryFolder folder;
     const auto path = makeSession(folder);
-    auto session = Session::open(path, OpenMode::readOnly);
+    auto session = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_TRUE(session);
     const auto written = session->setRun("a", "b");
     ASSERT_FALSE(written);
@@ -242,7 +242,7 @@ TEST(ReadOnlySession, refusesToWrite)
 TEST(FullDisk, leavesTheSessionValidAndKeepsWhatWasStored)
 {
     const TemporaryFolder folder;
-    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto session = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     std::signal(SIGXFSZ, SIG_IGN);
     rlimit before {};
@@ -276,7 +276,7 @@ std::string openedAt(const TemporaryFolder& folder, const std::string& root, con
     const auto path = folder / "places.nanscope";
     std::filesystem::remove(path);
     {
-        auto session = Session::open(path, OpenMode::create);
+        auto session = session::Session::open(path, session::OpenMode::create);
         EXPECT_TRUE(session && session->setRun("run", root));
         Capture capture;
         capture.identity = "id";
@@ -285,7 +285,7 @@ std::string openedAt(const TemporaryFolder& folder, const std::string& root, con
         EXPECT_TRUE(session->addCaptures(captures));
     }
     change(path, ("UPDATE captures SET path = '" + kept + "'").c_str());
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     EXPECT_TRUE(session);
     const auto summary = session->summary();
     const auto whole = session->load();

@@ -28,9 +28,9 @@ Series lossOf(const std::vector<double>& values, std::int64_t firstStep = 0)
 }
 
 /// What was taken of a log, from one byte to another.
-LogMark between(std::int64_t from, std::int64_t to)
+session::LogMark between(std::int64_t from, std::int64_t to)
 {
-    LogMark mark;
+    session::LogMark mark;
     mark.from = from;
     mark.offset = to;
     return mark;
@@ -48,7 +48,7 @@ TEST(Writers, ThreadsThatWriteAtOnceAllSucceed)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
-    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    ASSERT_TRUE(session::Session::open(path, session::OpenMode::create));
     constexpr int writers = 4;
     constexpr int each = 15;
     std::atomic<int> failures = 0;
@@ -56,7 +56,7 @@ TEST(Writers, ThreadsThatWriteAtOnceAllSucceed)
         std::vector<std::jthread> threads;
         for (int writer = 0; writer < writers; ++writer) {
             threads.emplace_back([&, writer] {
-                auto session = Session::open(path, OpenMode::readWrite);
+                auto session = session::Session::open(path, session::OpenMode::readWrite);
                 for (int i = 0; session && i < each; ++i) {
                     const auto source = "rank" + std::to_string(writer) + "/" + std::to_string(i) + ".log";
                     failures += session->addLog(source, "dion", {}, {{lossOf({1, 2, 3})}, {}}) ? 0 : 1;
@@ -69,7 +69,7 @@ TEST(Writers, ThreadsThatWriteAtOnceAllSucceed)
         }
     }
     EXPECT_EQ(failures, 0);
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_TRUE(session);
     EXPECT_EQ(session->summary()->series.size(), static_cast<std::size_t>(writers * each));
     EXPECT_EQ(session->cells()->size(), static_cast<std::size_t>(writers * each));
@@ -79,11 +79,11 @@ TEST(Writers, AReaderSeesOneMomentWhileAWriterGoesOn)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
-    auto writer = Session::open(path, OpenMode::create);
+    auto writer = session::Session::open(path, session::OpenMode::create);
     ASSERT_TRUE(writer);
-    auto reader = Session::open(path, OpenMode::readWrite);
+    auto reader = session::Session::open(path, session::OpenMode::readWrite);
     ASSERT_TRUE(reader);
-    LogMark mark;
+    session::LogMark mark;
     for (int i = 0; i < 30; ++i) {
         mark.from = mark.offset;
         mark.offset += 10;
@@ -99,8 +99,8 @@ TEST(Writers, AReaderSeesOneMomentWhileAWriterGoesOn)
 TEST(Writers, OfLogsStoredTogetherOnlyTheOneThatAnotherProgramHasIsRefused)
 {
     const TemporaryFolder folder;
-    auto one = Session::open(folder / "a.nanscope", OpenMode::create);
-    auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
+    auto one = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
+    auto two = session::Session::open(folder / "a.nanscope", session::OpenMode::readWrite);
     ASSERT_TRUE(one && two);
     const auto mark = between(0, 100);
     ASSERT_TRUE(one->addLog("b.log", "dion", mark, {{lossOf({1, 2})}, {}}));
@@ -121,7 +121,7 @@ TEST(Writers, OfLogsStoredTogetherOnlyTheOneThatAnotherProgramHasIsRefused)
 TEST(Writers, PiecesOfOneLogAndItsLikeAreStoredTogether)
 {
     const TemporaryFolder folder;
-    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto session = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto first = between(0, 100);
     const auto second = between(100, 200);
@@ -144,8 +144,8 @@ TEST(Writers, PiecesOfOneLogAndItsLikeAreStoredTogether)
 TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
 {
     const TemporaryFolder folder;
-    auto one = Session::open(folder / "a.nanscope", OpenMode::create);
-    auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
+    auto one = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
+    auto two = session::Session::open(folder / "a.nanscope", session::OpenMode::readWrite);
     ASSERT_TRUE(one && two);
     const auto mark = between(0, 100);
     ASSERT_TRUE(one->addLog("c.log", "dion", mark, {{lossOf({1, 2})}, {}}));
@@ -163,35 +163,41 @@ TEST(Writers, OfTwoImportsOfOneLogTheSecondIsRefusedAndNothingIsDoubled)
 TEST(Locks, WhatSqliteRefusesAtOnceIsTriedAgain)
 {
     int calls = 0;
-    untilUnlocked([&calls] {
+    session::untilUnlocked([&calls] {
         if (++calls < 4) {
-            throw DatabaseFailure {{}, SQLITE_BUSY};
+            throw session::DatabaseFailure {{}, SQLITE_BUSY};
         }
     });
     EXPECT_EQ(calls, 4);
-    EXPECT_THROW(untilUnlocked([] { throw DatabaseFailure {{}, SQLITE_CORRUPT}; }), DatabaseFailure);
-    const NoLockWait hurry;
-    EXPECT_THROW(untilUnlocked([] { throw DatabaseFailure {{}, SQLITE_BUSY}; }), DatabaseFailure);
+    EXPECT_THROW(session::untilUnlocked([] {
+        throw session::DatabaseFailure {{}, SQLITE_CORRUPT};
+    }),
+        session::DatabaseFailure);
+    const session::NoLockWait hurry;
+    EXPECT_THROW(session::untilUnlocked([] {
+        throw session::DatabaseFailure {{}, SQLITE_BUSY};
+    }),
+        session::DatabaseFailure);
 }
 
 TEST(Locks, ASessionThatIsBeingWrittenIsOpenedOnceItsWriterHasFinished)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
-    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    ASSERT_TRUE(session::Session::open(path, session::OpenMode::create));
     sqlite3* writer = nullptr;
     ASSERT_EQ(sqlite3_open(path.c_str(), &writer), SQLITE_OK);
     ASSERT_EQ(sqlite3_exec(writer, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
     {
-        const NoLockWait hurry;
-        const auto refused = Session::open(path, OpenMode::readWrite);
+        const session::NoLockWait hurry;
+        const auto refused = session::Session::open(path, session::OpenMode::readWrite);
         ASSERT_FALSE(refused);
         EXPECT_THAT(refused.error().what, HasSubstr("wait until it has finished"));
-        EXPECT_TRUE(Session::open(path, OpenMode::readOnly));
+        EXPECT_TRUE(session::Session::open(path, session::OpenMode::readOnly));
     }
     // Whoever opens it reads for a moment, which a commit has to wait for.
     sqlite3_busy_timeout(writer, 60000);
-    std::jthread opener([&] { EXPECT_TRUE(Session::open(path, OpenMode::readWrite)); });
+    std::jthread opener([&] { EXPECT_TRUE(session::Session::open(path, session::OpenMode::readWrite)); });
     EXPECT_EQ(sqlite3_exec(writer, "COMMIT", nullptr, nullptr, nullptr), SQLITE_OK);
     opener.join();
     sqlite3_close(writer);
@@ -201,12 +207,12 @@ TEST(Locks, ASessionThatNobodyMayReadNowIsNotReadAroundItsLock)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
-    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    ASSERT_TRUE(session::Session::open(path, session::OpenMode::create));
     sqlite3* writer = nullptr;
     ASSERT_EQ(sqlite3_open(path.c_str(), &writer), SQLITE_OK);
     ASSERT_EQ(sqlite3_exec(writer, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
-    const NoLockWait hurry;
-    const auto refused = Session::open(path, OpenMode::readOnly);
+    const session::NoLockWait hurry;
+    const auto refused = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("keeps the session locked"));
     sqlite3_close(writer);
@@ -215,8 +221,8 @@ TEST(Locks, ASessionThatNobodyMayReadNowIsNotReadAroundItsLock)
 TEST(Writers, ACaptureAddedTwiceIsOneCapture)
 {
     const TemporaryFolder folder;
-    auto one = Session::open(folder / "a.nanscope", OpenMode::create);
-    auto two = Session::open(folder / "a.nanscope", OpenMode::readWrite);
+    auto one = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
+    auto two = session::Session::open(folder / "a.nanscope", session::OpenMode::readWrite);
     ASSERT_TRUE(one && two && one->setRun("elsewhere", "/elsewhere"));
     Capture capture;
     capture.identity = "same";
@@ -237,7 +243,7 @@ TEST(Writers, ACaptureAddedTwiceIsOneCapture)
 TEST(Writers, AnUnknownLogHasNoMarkAndDroppingItIsNoError)
 {
     const TemporaryFolder folder;
-    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto session = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     EXPECT_EQ(session->logMark("none.log").value(), std::nullopt);
     EXPECT_TRUE(session->dropLog("none.log"));
@@ -247,10 +253,10 @@ TEST(Migrations, AFileOfNoVersionIsNotTouchedAndTheVersionIsNamed)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
-    ASSERT_TRUE(Session::open(path, OpenMode::create));
+    ASSERT_TRUE(session::Session::open(path, session::OpenMode::create));
     change(path, "PRAGMA user_version = 0");
     const auto before = contentsOf(path);
-    const auto refused = Session::open(path, OpenMode::readOnly);
+    const auto refused = session::Session::open(path, session::OpenMode::readOnly);
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("version 0"));
     EXPECT_EQ(contentsOf(path), before);
@@ -261,13 +267,13 @@ TEST(Migrations, ThatAreRefusedLeaveTheFileAsItWas)
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
     {
-        auto session = Session::open(path, OpenMode::create);
+        auto session = session::Session::open(path, session::OpenMode::create);
         ASSERT_TRUE(session && session->setRun("kept", "/kept"));
     }
     change(path, "PRAGMA user_version = 0");
-    EXPECT_FALSE(Session::open(path, OpenMode::readWrite));
-    change(path, ("PRAGMA user_version = " + std::to_string(sessionSchemaVersion)).c_str());
-    const auto session = Session::open(path, OpenMode::readWrite);
+    EXPECT_FALSE(session::Session::open(path, session::OpenMode::readWrite));
+    change(path, ("PRAGMA user_version = " + std::to_string(session::sessionSchemaVersion)).c_str());
+    const auto session = session::Session::open(path, session::OpenMode::readWrite);
     ASSERT_TRUE(session);
     EXPECT_EQ(session->summary()->name, "kept");
 }
@@ -278,8 +284,8 @@ TEST(Migrations, AnotherProgramsDatabaseIsNeverMigrated)
     const auto path = folder / "other.db";
     change(path, "CREATE TABLE facts (a); PRAGMA application_id = 252006674");
     const auto before = contentsOf(path);
-    for (const auto mode : {OpenMode::create, OpenMode::readWrite, OpenMode::readOnly}) {
-        const auto refused = Session::open(path, mode);
+    for (const auto mode : {session::OpenMode::create, session::OpenMode::readWrite, session::OpenMode::readOnly}) {
+        const auto refused = session::Session::open(path, mode);
         ASSERT_FALSE(refused);
         EXPECT_EQ(refused.error().kind, ErrorKind::format);
     }
@@ -290,17 +296,17 @@ TEST(Migrations, AnEmptyFileBecomesASessionOnlyWhereOneMayBeMade)
 {
     const TemporaryFolder folder;
     const auto path = folder.write("a.nanscope", "");
-    EXPECT_FALSE(Session::open(path, OpenMode::readWrite));
-    EXPECT_FALSE(Session::open(path, OpenMode::readOnly));
+    EXPECT_FALSE(session::Session::open(path, session::OpenMode::readWrite));
+    EXPECT_FALSE(session::Session::open(path, session::OpenMode::readOnly));
     EXPECT_EQ(std::filesystem::file_size(path), 0U);
-    EXPECT_TRUE(Session::open(path, OpenMode::create));
-    EXPECT_TRUE(Session::open(path, OpenMode::readOnly));
+    EXPECT_TRUE(session::Session::open(path, session::OpenMode::create));
+    EXPECT_TRUE(session::Session::open(path, session::OpenMode::readOnly));
 }
 
 TEST(Query, ShowsEveryTypeAsText)
 {
     const TemporaryFolder folder;
-    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto session = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto table =
         session->query("SELECT 9223372036854775807 AS big, -0.5 AS real, 1e300 * 1e300 AS inf, NULL AS gap,"
@@ -316,7 +322,7 @@ TEST(Query, ShowsEveryTypeAsText)
 TEST(Query, RefusesEveryWayToWriteAndSaysWhy)
 {
     const TemporaryFolder folder;
-    auto session = Session::open(folder / "a.nanscope", OpenMode::create);
+    auto session = session::Session::open(folder / "a.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session && session->setRun("x", "/x"));
     for (const auto* sql : {"WITH t AS (SELECT 1) DELETE FROM facts", "UPDATE facts SET value = ''",
              "REPLACE INTO facts VALUES ('run_name', 'y')", "DROP TABLE facts", "ALTER TABLE facts RENAME TO f",
@@ -335,9 +341,9 @@ TEST(Query, RefusesEveryWayToWriteAndSaysWhy)
 TEST(HashText, IsTheOfficialFnv1a)
 {
     // Reference values of the FNV authors for 64 bits.
-    EXPECT_EQ(hashText(""), "cbf29ce484222325");
-    EXPECT_EQ(hashText("a"), "af63dc4c8601ec8c");
-    EXPECT_EQ(hashText("foobar"), "85944171f73967e8");
+    EXPECT_EQ(session::hashText(""), "cbf29ce484222325");
+    EXPECT_EQ(session::hashText("a"), "af63dc4c8601ec8c");
+    EXPECT_EQ(session::hashText("foobar"), "85944171f73967e8");
 }
 
 } // namespace

@@ -33,12 +33,12 @@ protected:
     void open(const std::string& name, const std::string& bytes)
     {
         std::filesystem::create_directories((m_folder.path() / name).parent_path());
-        auto file = openCapture(m_folder.write(name, bytes));
+        auto file = tensorfile::openCapture(m_folder.write(name, bytes));
         ASSERT_TRUE(file) << sentence(file.error());
         m_captures.push_back(std::move(*file));
     }
 
-    std::vector<std::string> filesOf(const ShardSet& set) const
+    std::vector<std::string> filesOf(const shards::ShardSet& set) const
     {
         std::vector<std::string> files;
         for (const auto index : set.captures) {
@@ -55,7 +55,7 @@ protected:
     }
 
     TempFolder m_folder;
-    std::vector<CaptureFile> m_captures;
+    std::vector<tensorfile::CaptureFile> m_captures;
 };
 
 } // namespace
@@ -64,22 +64,22 @@ TEST_F(Matching, OneDumpOfEachRankIsOneTensor)
 {
     dump(wrapperName(0, 0), 0);
     dump(wrapperName(1, 12), 1);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     ASSERT_THAT(sets.sets, SizeIs(1));
     EXPECT_THAT(sets.sets[0].captures, ElementsAre(0, 1));
     EXPECT_THAT(sets.sets[0].how, HasSubstr("which call it was is not recorded"));
     EXPECT_THAT(sets.unmatched, IsEmpty());
-    const auto shards = shardsOf(m_captures, sets.sets[0], ShardSide::input);
+    const auto shards = shards::shardsOf(m_captures, sets.sets[0], shards::ShardSide::input);
     ASSERT_THAT(shards, SizeIs(2));
     EXPECT_EQ(shards[1].place.rank, 1);
-    EXPECT_THAT(shardsOf(m_captures, sets.sets[0], ShardSide::output), IsEmpty());
+    EXPECT_THAT(shards::shardsOf(m_captures, sets.sets[0], shards::ShardSide::output), IsEmpty());
 }
 
 TEST_F(Matching, OrdinaryCapturesAreNoShards)
 {
     dump("a.pt", 0);
     open("plain.pt", smallCapture());
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     EXPECT_THAT(sets.others, ElementsAre(1));
     EXPECT_THAT(sets.sets, SizeIs(1));
 }
@@ -90,7 +90,7 @@ TEST_F(Matching, EquallyManyDumpsAreMatchedInTheirOrder)
     dump(wrapperName(0, 0), 0, 1);
     dump(wrapperName(1, 30), 1, 1);
     dump(wrapperName(0, 60), 0, 2);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     ASSERT_THAT(sets.sets, SizeIs(2));
     EXPECT_THAT(filesOf(sets.sets[0]), ElementsAre(wrapperName(0, 0), wrapperName(1, 30)));
     EXPECT_THAT(filesOf(sets.sets[1]), ElementsAre(wrapperName(0, 60), wrapperName(1, 90)));
@@ -102,7 +102,7 @@ TEST_F(Matching, UnequallyManyDumpsAreLeftOpen)
     dump(wrapperName(0, 0), 0, 1);
     dump(wrapperName(0, 60), 0, 2);
     dump(wrapperName(1, 61), 1, 2);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     EXPECT_THAT(sets.sets, IsEmpty());
     ASSERT_THAT(sets.unmatched, SizeIs(1));
     EXPECT_THAT(sets.unmatched[0].captures, SizeIs(3));
@@ -115,7 +115,7 @@ TEST_F(Matching, NamesWithoutTimesGiveNoOrder)
     dump("second.pt", 0, 2);
     dump("third.pt", 1, 1);
     dump("fourth.pt", 1, 2);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     EXPECT_THAT(sets.sets, IsEmpty());
     ASSERT_THAT(sets.unmatched, SizeIs(1));
     EXPECT_THAT(sets.unmatched[0].how, HasSubstr("neither a step nor a time"));
@@ -129,7 +129,7 @@ TEST_F(Matching, SidecarsKnowTheStep)
     dump("a0.pt", 0, 1);
     dump("a1.pt", 0, 2);
     dump("b0.pt", 1, 2);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     ASSERT_THAT(sets.sets, SizeIs(2));
     EXPECT_THAT(filesOf(sets.sets[0]), ElementsAre("a0.pt"));
     EXPECT_THAT(filesOf(sets.sets[1]), ElementsAre("a1.pt", "b0.pt"));
@@ -142,7 +142,7 @@ TEST_F(Matching, NamesThatDifferInMoreThanTheRankAreOfDifferentTensors)
     dump("wq_rank1.pt", 1, 1);
     dump("wk_rank_0.pt", 0, 2);
     dump("wk_rank_1.pt", 1, 2);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     ASSERT_THAT(sets.sets, SizeIs(2));
     EXPECT_THAT(filesOf(sets.sets[0]), ElementsAre("wq_rank0.pt", "wq_rank1.pt"));
     EXPECT_THAT(filesOf(sets.sets[1]), ElementsAre("wk_rank_0.pt", "wk_rank_1.pt"));
@@ -152,10 +152,10 @@ TEST_F(Matching, FoldersTellCallsApartButFoldersOfRanksDoNot)
 {
     dump("step1/rank0/x.pt", 0, 1);
     dump("step1/rank1/x.pt", 1, 1);
-    EXPECT_THAT(matchShards(m_captures).sets, SizeIs(1));
+    EXPECT_THAT(shards::matchShards(m_captures).sets, SizeIs(1));
     dump("step2/rank0/x.pt", 0, 2);
     dump("step2/rank1/x.pt", 1, 2);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     ASSERT_THAT(sets.sets, SizeIs(2));
     EXPECT_THAT(filesOf(sets.sets[1]), ElementsAre("step2/rank0/x.pt", "step2/rank1/x.pt"));
     EXPECT_THAT(sets.sets[1].how, HasSubstr("the folder tells them apart"));
@@ -166,7 +166,7 @@ TEST_F(Matching, ACopyOfADumpIsNoSecondDump)
     dump("a.pt", 0);
     dump("b.pt", 1);
     dump("copy of a.pt", 0);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     EXPECT_THAT(sets.sets, SizeIs(1));
     EXPECT_THAT(sets.copies, ElementsAre(2));
 }
@@ -184,7 +184,7 @@ TEST_F(Matching, OtherShapesMeshesAndPlacementsAreOtherTensors)
     made.whole = {2, 3};
     made.placements = {replicated()};
     open("c.pt", shardFile(made));
-    EXPECT_THAT(matchShards(m_captures).sets, SizeIs(3));
+    EXPECT_THAT(shards::matchShards(m_captures).sets, SizeIs(3));
 }
 
 TEST_F(Matching, RanksThatDisagreeOnTheWholeAreSaidTo)
@@ -196,7 +196,7 @@ TEST_F(Matching, RanksThatDisagreeOnTheWholeAreSaidTo)
     made.values = {1, 2, 3};
     made.mesh.coordinate = Numbers {1};
     open("b.pt", shardFile(made));
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     ASSERT_THAT(sets.sets, SizeIs(2));
     EXPECT_THAT(sets.sets[0].how, HasSubstr("other ranks have a whole of 2x3"));
     EXPECT_THAT(sets.sets[1].how, HasSubstr("other ranks have a whole of 4x3"));
@@ -215,7 +215,7 @@ TEST_F(Matching, RanksThatDoNotAscendAreNotPlacedByTheMesh)
     made.placements = {shardOn(0)};
     made.whole = {4, 3};
     open("c.pt", shardFile(made));
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     ASSERT_THAT(sets.unmatched, SizeIs(1));
     EXPECT_THAT(sets.unmatched[0].captures, ElementsAre(0));
     EXPECT_THAT(sets.unmatched[0].how, HasSubstr("ranks do not ascend"));
@@ -228,7 +228,7 @@ TEST_F(Matching, RanksOutsideOfTheMeshHoldNothing)
     made.mesh.more = text("_coordinate_on_dim") + "N";
     made.local = {0};
     open("a.pt", shardFile(made));
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     EXPECT_THAT(sets.unmatched, IsEmpty());
     EXPECT_THAT(sets.others, ElementsAre(0));
 }
@@ -240,7 +240,7 @@ TEST_F(Matching, StepsThatDifferAreNotOverruledByOneThatIsMissing)
     dump("a.pt", 0);
     dump("b.pt", 1);
     dump("c.pt", 1, 5);
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     EXPECT_THAT(sets.sets, IsEmpty());
     ASSERT_THAT(sets.unmatched, SizeIs(1));
     EXPECT_THAT(sets.unmatched[0].how, HasSubstr("several steps"));
@@ -253,7 +253,7 @@ TEST_F(Matching, WhatHasNoPlaceIsMatchedWithNothing)
     made.placements = {shardOn(7)};
     made.mesh.coordinate = Numbers {0};
     open("b.pt", shardFile(made));
-    const auto sets = matchShards(m_captures);
+    const auto sets = shards::matchShards(m_captures);
     EXPECT_THAT(sets.sets, IsEmpty());
     ASSERT_THAT(sets.unmatched, SizeIs(2));
     EXPECT_THAT(sets.unmatched[0].how, HasSubstr("neither a place in the mesh nor a rank"));

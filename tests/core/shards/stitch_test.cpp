@@ -53,33 +53,34 @@ protected:
         return madeAt({4}, {place}, {partialOf(reduction)}, {1, 3}, {1, 3}, std::move(values));
     }
 
-    Shard shard(const MadeShard& made)
+    shards::Shard shard(const MadeShard& made)
     {
         const auto name = std::to_string(++m_files) + ".pt";
-        auto file = openCapture(m_folder.write(name, shardFile(made)));
+        auto file = tensorfile::openCapture(m_folder.write(name, shardFile(made)));
         EXPECT_TRUE(file) << (file ? "" : sentence(file.error()));
-        EXPECT_TRUE(file && scanCapture(*file));
+        EXPECT_TRUE(file && tensorfile::scanCapture(*file));
         if (!file || file->input.sharding() == nullptr) {
             return {};
         }
         const auto& mesh = file->input.sharding()->mesh;
-        return {name, file->input, shardPlace(mesh, meshRanks(mesh, {}), {}), file->capture.input.total()};
+        return {name, file->input, tensorfile::shardPlace(mesh, tensorfile::meshRanks(mesh, {}), {}),
+            file->capture.input.total()};
     }
 
-    Stitched stitched(const std::vector<MadeShard>& made)
+    shards::Stitched stitched(const std::vector<MadeShard>& made)
     {
-        std::vector<Shard> shards;
+        std::vector<shards::Shard> shards;
         for (const auto& one : made) {
             shards.push_back(shard(one));
         }
-        auto tensor = stitch(std::move(shards));
+        auto tensor = shards::stitch(std::move(shards));
         EXPECT_TRUE(tensor) << (tensor ? "" : sentence(tensor.error()));
-        return tensor.value_or(Stitched {});
+        return tensor.value_or(shards::Stitched {});
     }
 
-    static std::vector<float> valuesOf(const Stitched& tensor)
+    static std::vector<float> valuesOf(const shards::Stitched& tensor)
     {
-        const auto bytes = logicalBytes(tensor);
+        const auto bytes = shards::logicalBytes(tensor);
         EXPECT_TRUE(bytes) << (bytes ? "" : sentence(bytes.error()));
         std::vector<float> values(bytes ? bytes->size() / sizeof(float) : 0);
         if (bytes) {
@@ -129,7 +130,7 @@ TEST_F(Stitching, AMissingShardIsNamedAndWhatItHoldsIsNotKnown)
     EXPECT_EQ(tensor.missing[0].held, "row 2");
     EXPECT_FALSE(tensor.missing[0].replicated);
     EXPECT_EQ(tensor.logicalNonFinite(), std::nullopt) << "what is missing may hold a NaN";
-    EXPECT_FALSE(logicalBytes(tensor));
+    EXPECT_FALSE(shards::logicalBytes(tensor));
     const auto damaged = stitched({row(0, {1, nan, 3})});
     EXPECT_EQ(damaged.logicalNonFinite(), true) << "one NaN is enough to know";
 }
@@ -284,10 +285,10 @@ TEST_F(Stitching, WhatCannotBeUnderstoodIsRefused)
 {
     auto odd = row(0, {1, 2, 3});
     odd.placements = {shardOn(5)};
-    const auto refused = stitch({shard(odd)});
+    const auto refused = shards::stitch({shard(odd)});
     ASSERT_FALSE(refused);
     EXPECT_THAT(sentence(refused.error()), HasSubstr("dimension that it does not have"));
-    EXPECT_FALSE(stitch({}));
+    EXPECT_FALSE(shards::stitch({}));
     auto nowhere = row(0, {1, 2, 3});
     nowhere.mesh.coordinate = std::nullopt;
     const auto unplaced = stitched({nowhere});
@@ -343,7 +344,7 @@ TEST_F(Stitching, CanBeCancelled)
 {
     JobContext job;
     job.cancel.cancel();
-    const auto stopped = stitch({shard(replica(0, {1, 2, 3})), shard(replica(1, {1, 2, 3}))}, job);
+    const auto stopped = shards::stitch({shard(replica(0, {1, 2, 3})), shard(replica(1, {1, 2, 3}))}, job);
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().kind, ErrorKind::cancelled);
 }

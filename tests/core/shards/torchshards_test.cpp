@@ -44,7 +44,7 @@ std::pair<std::int64_t, std::int64_t> nonFiniteIn(const std::string& bits, DType
 {
     const auto bytes = bytesOfHex(bits);
     std::vector<double> values(bytes.size() / sizeOf(dtype));
-    convert(dtype, bytes.data(), values.size(), values.data());
+    tensorfile::convert(dtype, bytes.data(), values.size(), values.data());
     std::int64_t nan = 0;
     std::int64_t infinite = 0;
     for (const auto value : values) {
@@ -54,19 +54,19 @@ std::pair<std::int64_t, std::int64_t> nonFiniteIn(const std::string& bits, DType
     return {nan, infinite};
 }
 
-std::vector<CaptureFile> capturesIn(const std::filesystem::path& path)
+std::vector<tensorfile::CaptureFile> capturesIn(const std::filesystem::path& path)
 {
-    std::vector<CaptureFile> captures;
+    std::vector<tensorfile::CaptureFile> captures;
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
-        auto file = openCapture(entry.path());
+        auto file = tensorfile::openCapture(entry.path());
         EXPECT_TRUE(file) << sentence(file.error());
-        EXPECT_TRUE(file && scanCapture(*file));
+        EXPECT_TRUE(file && tensorfile::scanCapture(*file));
         captures.push_back(std::move(*file));
     }
     return captures;
 }
 
-void expectPlaces(const Stitched& tensor, const Json& ranks, const std::string& name)
+void expectPlaces(const shards::Stitched& tensor, const Json& ranks, const std::string& name)
 {
     for (const auto& shard : tensor.shards) {
         const auto& facts = ranks.at(std::to_string(shard.place.rank.value_or(-1)));
@@ -77,7 +77,7 @@ void expectPlaces(const Stitched& tensor, const Json& ranks, const std::string& 
 }
 
 /// One call of a case: the input is what torch gathered on every rank that took part.
-void expectWhole(const Stitched& tensor, const Json& ranks, const std::string& name)
+void expectWhole(const shards::Stitched& tensor, const Json& ranks, const std::string& name)
 {
     ASSERT_FALSE(tensor.shards.empty()) << name;
     const auto& facts = ranks.at(std::to_string(*tensor.shards.front().place.rank));
@@ -87,7 +87,7 @@ void expectWhole(const Stitched& tensor, const Json& ranks, const std::string& n
     EXPECT_THAT(tensor.unused, IsEmpty()) << name;
     EXPECT_THAT(tensor.drift, IsEmpty()) << name;
     EXPECT_EQ(tensor.sharding.shape, facts["shape"].get<Shape>()) << name;
-    const auto bytes = logicalBytes(tensor);
+    const auto bytes = shards::logicalBytes(tensor);
     ASSERT_TRUE(bytes) << name << sentence(bytes.error());
     const auto bits = facts["bits"].get<std::string>();
     EXPECT_EQ(fixtures::hex(*bytes), bits) << name;
@@ -101,13 +101,13 @@ void expectCase(const std::filesystem::path& path, const Json& ranks)
 {
     const auto captures = capturesIn(path);
     ASSERT_EQ(captures.size(), ranks.size()) << path;
-    const auto matched = matchShards(captures);
+    const auto matched = shards::matchShards(captures);
     EXPECT_THAT(matched.unmatched, IsEmpty()) << path;
     std::size_t used = 0;
     for (const auto& set : matched.sets) {
         used += set.captures.size();
-        for (const auto side : {ShardSide::input, ShardSide::output}) {
-            const auto tensor = stitch(shardsOf(captures, set, side));
+        for (const auto side : {shards::ShardSide::input, shards::ShardSide::output}) {
+            const auto tensor = shards::stitch(shards::shardsOf(captures, set, side));
             ASSERT_TRUE(tensor) << path << sentence(tensor.error());
             expectWhole(*tensor, ranks, path.filename().string());
         }
@@ -115,14 +115,14 @@ void expectCase(const std::filesystem::path& path, const Json& ranks)
     EXPECT_EQ(used, captures.size()) << path;
 }
 
-Stitched inputOf(const std::string& name)
+shards::Stitched inputOf(const std::string& name)
 {
     const auto captures = capturesIn(folder / name);
-    const auto matched = matchShards(captures);
+    const auto matched = shards::matchShards(captures);
     EXPECT_EQ(matched.sets.size(), 1U) << name;
-    auto tensor = stitch(shardsOf(captures, matched.sets.front(), ShardSide::input));
+    auto tensor = shards::stitch(shards::shardsOf(captures, matched.sets.front(), shards::ShardSide::input));
     EXPECT_TRUE(tensor) << name;
-    return tensor.value_or(Stitched {});
+    return tensor.value_or(shards::Stitched {});
 }
 
 } // namespace
@@ -141,7 +141,7 @@ TEST(TorchShards, EveryCaseIsWhatTorchGathers)
 TEST(TorchShards, NothingIsClaimedWhereTorchMixesUpPlacesAndRanks)
 {
     // distribute_tensor() itself scatters by rank there, and full_tensor() is not what was distributed.
-    const auto matched = matchShards(capturesIn(folder / "descending"));
+    const auto matched = shards::matchShards(capturesIn(folder / "descending"));
     EXPECT_THAT(matched.sets, IsEmpty());
     ASSERT_EQ(matched.unmatched.size(), 4U);
     EXPECT_THAT(matched.unmatched[0].how, testing::HasSubstr("ranks do not ascend"));
@@ -161,7 +161,7 @@ TEST(TorchShards, OlderAndNewerVersionsAreReadAlike)
 TEST(TorchShards, ASlicedMeshGivesATensorPerSlice)
 {
     for (const auto* name : {"sliced", "torch26/sliced", "torch215/sliced", "flattened", "torch215/flattened"}) {
-        EXPECT_EQ(matchShards(capturesIn(folder / name)).sets.size(), 2U) << name;
+        EXPECT_EQ(shards::matchShards(capturesIn(folder / name)).sets.size(), 2U) << name;
     }
 }
 
@@ -184,8 +184,8 @@ TEST(TorchShards, NothingButAPartialMakesTheAnswersDiffer)
     const auto cases = expectedIn(folder);
     for (const auto& [name, ranks] : cases.items()) {
         const auto captures = capturesIn(folder / name);
-        for (const auto& set : matchShards(captures).sets) {
-            const auto tensor = stitch(shardsOf(captures, set, ShardSide::input));
+        for (const auto& set : shards::matchShards(captures).sets) {
+            const auto tensor = shards::stitch(shards::shardsOf(captures, set, shards::ShardSide::input));
             ASSERT_TRUE(tensor) << name;
             if (!tensor->partial) {
                 EXPECT_EQ(tensor->logicalNonFinite(), tensor->partsNonFinite()) << name;

@@ -15,9 +15,9 @@ namespace {
 class CaptureFileTest : public testing::Test
 {
 protected:
-    Result<CaptureFile> open(const std::string& name, const std::string& bytes)
+    Result<tensorfile::CaptureFile> open(const std::string& name, const std::string& bytes)
     {
-        return openCapture(folder.write(name, bytes));
+        return tensorfile::openCapture(folder.write(name, bytes));
     }
     static std::string withKey(const std::string& key)
     {
@@ -51,7 +51,7 @@ TEST_F(CaptureFileTest, ScansBothSides)
 {
     auto file = open("x.pt", smallCapture());
     ASSERT_TRUE(file);
-    ASSERT_TRUE(scanCapture(*file));
+    ASSERT_TRUE(tensorfile::scanCapture(*file));
     EXPECT_TRUE(file->capture.input.total().finite());
     const auto output = file->capture.output->total();
     EXPECT_EQ(output.nan, 1);
@@ -173,12 +173,12 @@ TEST_F(CaptureFileTest, RefusesTensorsWithoutElementsWhateverTheirOtherExtents)
 TEST_F(CaptureFileTest, RefusesAnotherCaptureUnderTheName)
 {
     const auto path = folder.write("x.pt", smallCapture());
-    const auto imported = openCapture(path);
+    const auto imported = tensorfile::openCapture(path);
     ASSERT_TRUE(imported);
-    EXPECT_TRUE(openCapture(imported->capture));
+    EXPECT_TRUE(tensorfile::openCapture(imported->capture));
     folder.write("x.pt", withKey("input"));
-    EXPECT_TRUE(openCapture(path)); // the user named the file: whatever lies there is meant
-    const auto other = openCapture(imported->capture);
+    EXPECT_TRUE(tensorfile::openCapture(path)); // the user named the file: whatever lies there is meant
+    const auto other = tensorfile::openCapture(imported->capture);
     ASSERT_FALSE(other);
     EXPECT_EQ(other.error().kind, ErrorKind::refused);
     EXPECT_THAT(other.error().what, testing::HasSubstr("holds another capture"));
@@ -189,21 +189,21 @@ TEST_F(CaptureFileTest, GivesTheBytesOfTheCaptureOrNone)
 {
     const auto bytes = smallCapture();
     const auto path = folder.write("x.pt", bytes);
-    const auto imported = openCapture(path);
+    const auto imported = tensorfile::openCapture(path);
     ASSERT_TRUE(imported);
-    const auto whole = captureBytes(imported->capture, bytes.size());
+    const auto whole = tensorfile::captureBytes(imported->capture, bytes.size());
     ASSERT_TRUE(whole && *whole);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>((*whole)->data()), (*whole)->size()), bytes);
-    const auto tooLong = captureBytes(imported->capture, bytes.size() - 1);
+    const auto tooLong = tensorfile::captureBytes(imported->capture, bytes.size() - 1);
     ASSERT_TRUE(tooLong);
     EXPECT_FALSE(*tooLong);
     // The same headers over other values: only their checksum tells.
     auto changed = bytes;
     changed[changed.find(bytesOf(smallInput()))] ^= 1;
     folder.write("x.pt", changed);
-    EXPECT_FALSE(captureBytes(imported->capture, bytes.size()));
+    EXPECT_FALSE(tensorfile::captureBytes(imported->capture, bytes.size()));
     folder.write("x.pt", "no capture at all");
-    EXPECT_FALSE(captureBytes(imported->capture, bytes.size()));
+    EXPECT_FALSE(tensorfile::captureBytes(imported->capture, bytes.size()));
 }
 
 } // namespace nanscope

@@ -18,34 +18,37 @@ namespace {
 class Compare : public testing::Test
 {
 protected:
-    Tensor floats(const std::string& name, const std::vector<float>& values, const Shape& shape, const Shape& strides)
+    tensorfile::Tensor floats(
+        const std::string& name, const std::vector<float>& values, const Shape& shape, const Shape& strides)
     {
         const auto count = static_cast<std::int64_t>(values.size());
         const auto bytes = torchFile(pickle(tensor("FloatStorage", "0", count, shape, strides)), {bytesOf(values)});
         return opened(m_folder.write(name, bytes));
     }
 
-    Tensor written(const std::string& name, DType dtype, const Shape& shape, const std::vector<std::uint16_t>& bits)
+    tensorfile::Tensor written(
+        const std::string& name, DType dtype, const Shape& shape, const std::vector<std::uint16_t>& bits)
     {
         const auto bytes = std::as_bytes(std::span(bits));
         const auto path = m_folder.path() / name;
-        EXPECT_TRUE(writePt(path, {{"input", TensorToWrite {"input", dtype, shape, {bytes.begin(), bytes.end()}}}}));
-        const auto file = openTensorFile(path);
-        return file ? *file->root.find("input")->tensor() : Tensor {};
+        EXPECT_TRUE(tensorfile::writePt(
+            path, {{"input", tensorfile::TensorToWrite {"input", dtype, shape, {bytes.begin(), bytes.end()}}}}));
+        const auto file = tensorfile::openTensorFile(path);
+        return file ? *file->root.find("input")->tensor() : tensorfile::Tensor {};
     }
 
-    static Tensor opened(const std::filesystem::path& path)
+    static tensorfile::Tensor opened(const std::filesystem::path& path)
     {
-        const auto file = openTensorFile(path);
+        const auto file = tensorfile::openTensorFile(path);
         EXPECT_TRUE(file) << (file ? "" : sentence(file.error()));
-        return file && file->root.tensor() != nullptr ? *file->root.tensor() : Tensor {};
+        return file && file->root.tensor() != nullptr ? *file->root.tensor() : tensorfile::Tensor {};
     }
 
-    static TensorDifference compared(const Tensor& a, const Tensor& b)
+    static tensorfile::TensorDifference compared(const tensorfile::Tensor& a, const tensorfile::Tensor& b)
     {
-        const auto difference = compareTensors("input", a, b);
+        const auto difference = tensorfile::compareTensors("input", a, b);
         EXPECT_TRUE(difference) << (difference ? "" : sentence(difference.error()));
-        return difference.value_or(TensorDifference {});
+        return difference.value_or(tensorfile::TensorDifference {});
     }
 
     TempFolder m_folder;
@@ -74,7 +77,7 @@ TEST_F(Compare, CountsUlpsOfTheTensorsOwnType)
     EXPECT_EQ(matrix.classChanges, 1);
     EXPECT_EQ(matrix.nanBits, 1);
     ASSERT_TRUE(matrix.ulps);
-    EXPECT_EQ(*matrix.ulps, (UlpCounts {1, 1, 2, 1, 11}));
+    EXPECT_EQ(*matrix.ulps, (tensorfile::UlpCounts {1, 1, 2, 1, 11}));
     ASSERT_TRUE(matrix.first);
     EXPECT_EQ(matrix.first->index, 1);
     EXPECT_DOUBLE_EQ(matrix.first->b, 1.0078125);
@@ -83,10 +86,11 @@ TEST_F(Compare, CountsUlpsOfTheTensorsOwnType)
 
 TEST_F(Compare, UlpsGoAcrossZeroAndToTheEndsOfTheRange)
 {
-    EXPECT_EQ(ulpDistance(DType::float16, 0x0001, 0x8001), 2U);
-    EXPECT_EQ(ulpDistance(DType::float32, 0x00000000, 0x80000000), 0U);
-    EXPECT_EQ(ulpDistance(DType::float64, 0x7fefffffffffffff, 0xffefffffffffffff), 2 * 0x7fefffffffffffffULL);
-    EXPECT_EQ(ulpDistance(DType::int32, 1, 2), std::nullopt);
+    EXPECT_EQ(tensorfile::ulpDistance(DType::float16, 0x0001, 0x8001), 2U);
+    EXPECT_EQ(tensorfile::ulpDistance(DType::float32, 0x00000000, 0x80000000), 0U);
+    EXPECT_EQ(
+        tensorfile::ulpDistance(DType::float64, 0x7fefffffffffffff, 0xffefffffffffffff), 2 * 0x7fefffffffffffffULL);
+    EXPECT_EQ(tensorfile::ulpDistance(DType::int32, 1, 2), std::nullopt);
 }
 
 TEST_F(Compare, EachMatrixOfAStackIsToldApart)

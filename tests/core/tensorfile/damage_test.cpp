@@ -25,11 +25,11 @@ struct Contents
 /// Opens, scans and reads everything; the sentence of the first failure otherwise.
 Result<Contents> readFully(const std::filesystem::path& path)
 {
-    auto file = openCapture(path);
+    auto file = tensorfile::openCapture(path);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    if (auto scanned = scanCapture(*file); !scanned) {
+    if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
         return tl::make_unexpected(scanned.error());
     }
     const auto input = file->input.readBits(0);

@@ -19,21 +19,25 @@ namespace {
 class DTensorFile : public testing::Test
 {
 protected:
-    Result<CaptureFile> open(const MadeShard& made) { return openCapture(m_folder.write("x.pt", shardFile(made))); }
+    Result<tensorfile::CaptureFile> open(const MadeShard& made)
+    {
+        return tensorfile::openCapture(m_folder.write("x.pt", shardFile(made)));
+    }
 
-    Sharding shardingOf(const MadeShard& made)
+    tensorfile::Sharding shardingOf(const MadeShard& made)
     {
         const auto file = open(made);
         EXPECT_TRUE(file) << (file ? "" : sentence(file.error()));
         const auto* sharding = file ? file->input.sharding() : nullptr;
         EXPECT_NE(sharding, nullptr);
-        return sharding != nullptr ? *sharding : Sharding {};
+        return sharding != nullptr ? *sharding : tensorfile::Sharding {};
     }
 
-    ShardPlace placeOf(const MadeShard& made)
+    tensorfile::ShardPlace placeOf(const MadeShard& made)
     {
         const auto sharding = shardingOf(made);
-        return shardPlace(sharding.mesh, meshRanks(sharding.mesh, made.dumpRank), made.dumpRank);
+        return tensorfile::shardPlace(
+            sharding.mesh, tensorfile::meshRanks(sharding.mesh, made.dumpRank), made.dumpRank);
     }
 
     const std::string storage = bytesOf(MadeShard().values);
@@ -70,34 +74,34 @@ TEST_F(DTensorFile, IsItsPartWithWhatItSaysOfTheWhole)
     EXPECT_THAT(sharding.problem, IsEmpty());
     EXPECT_EQ(sharding.shape, (Shape {4, 3}));
     ASSERT_EQ(sharding.placements.size(), 2U);
-    EXPECT_EQ(placementText(sharding.placements[0]), "Replicate");
-    EXPECT_EQ(placementText(sharding.placements[1]), "Shard(0)");
+    EXPECT_EQ(tensorfile::placementText(sharding.placements[0]), "Replicate");
+    EXPECT_EQ(tensorfile::placementText(sharding.placements[1]), "Shard(0)");
     EXPECT_EQ(sharding.mesh.shape(), (Shape {2, 2}));
     EXPECT_EQ(file->capture.part, "a part of a DTensor 4x3, Replicate over dp, Shard(0) over tp");
     EXPECT_EQ(sharding.mesh.dims[1].name, "tp");
-    const auto ranks = meshRanks(sharding.mesh, std::nullopt);
+    const auto ranks = tensorfile::meshRanks(sharding.mesh, std::nullopt);
     ASSERT_TRUE(ranks);
     EXPECT_THAT(*ranks, ElementsAre(0, 1, 2, 3));
     const auto place = placeOf(made);
-    EXPECT_EQ(place.how, ShardPlace::How::recorded);
+    EXPECT_EQ(place.how, tensorfile::ShardPlace::How::recorded);
     EXPECT_EQ(place.coordinate, (Shape {1, 1}));
     EXPECT_EQ(place.rank, 3);
 }
 
 TEST_F(DTensorFile, NothingOfItCountsAsAStrangersObject)
 {
-    const auto file = openTensorFile(m_folder.write("x.pt", shardFile({})));
+    const auto file = tensorfile::openTensorFile(m_folder.write("x.pt", shardFile({})));
     ASSERT_TRUE(file);
     EXPECT_THAT(file->opaque, IsEmpty());
-    const auto spec = openTensorFile(m_folder.write("y.pt", torchFile(pickle(shardOn(0)), {})));
+    const auto spec = tensorfile::openTensorFile(m_folder.write("y.pt", torchFile(pickle(shardOn(0)), {})));
     ASSERT_TRUE(spec);
-    EXPECT_TRUE(std::holds_alternative<OpaqueObject>(spec->root.value));
+    EXPECT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(spec->root.value));
     EXPECT_THAT(spec->opaque, ElementsAre("torch.distributed Shard")) << "outside of a tensor it is one";
 }
 
 TEST_F(DTensorFile, OrdinaryTensorsHaveNoSharding)
 {
-    const auto file = openCapture(m_folder.write("x.pt", smallCapture()));
+    const auto file = tensorfile::openCapture(m_folder.write("x.pt", smallCapture()));
     ASSERT_TRUE(file);
     EXPECT_EQ(file->input.sharding(), nullptr);
 }
@@ -126,13 +130,14 @@ TEST_F(DTensorFile, OlderTorchHasATableOfTheShapeOfTheMesh)
     auto body = dtensor(old);
     const auto fresh = deviceMesh(old.mesh);
     body.replace(body.find(fresh), fresh.size(), oldMesh({2, 2}, {1, 0}));
-    const auto file = openCapture(m_folder.write(
+    const auto file = tensorfile::openCapture(m_folder.write(
         "x.pt", torchFile(pickle(dict({{"input", body}})), {bytesOf(old.values), bytesOf(old.mesh.ranks)})));
     ASSERT_TRUE(file) << sentence(file.error());
     const auto& sharding = *file->input.sharding();
     EXPECT_THAT(sharding.problem, IsEmpty());
     EXPECT_EQ(sharding.mesh.dims[0].name, "dp");
-    const auto place = shardPlace(sharding.mesh, meshRanks(sharding.mesh, std::nullopt), std::nullopt);
+    const auto place =
+        tensorfile::shardPlace(sharding.mesh, tensorfile::meshRanks(sharding.mesh, std::nullopt), std::nullopt);
     EXPECT_EQ(place.rank, 0) << "the table says who is at (1, 0), though torch did not record the rank";
 }
 
@@ -185,14 +190,14 @@ TEST_F(DTensorFile, ASlicedMeshIsTheOneItsRankIsIn)
     MadeShard made;
     made.mesh = {.shape = {2}, .strides = Numbers {1}, .ranks = {0, 1, 2, 3}, .rank = 3, .coordinate = Numbers {1}};
     const auto mesh = shardingOf(made).mesh;
-    const auto ranks = meshRanks(mesh, std::nullopt);
+    const auto ranks = tensorfile::meshRanks(mesh, std::nullopt);
     ASSERT_TRUE(ranks);
     EXPECT_THAT(*ranks, ElementsAre(2, 3));
     made.mesh.rank = std::nullopt;
-    EXPECT_FALSE(meshRanks(shardingOf(made).mesh, std::nullopt));
+    EXPECT_FALSE(tensorfile::meshRanks(shardingOf(made).mesh, std::nullopt));
     EXPECT_THAT(placeOf(made).note, HasSubstr("which part is not recorded"));
     made.dumpRank = 1;
-    const auto guessed = meshRanks(shardingOf(made).mesh, made.dumpRank);
+    const auto guessed = tensorfile::meshRanks(shardingOf(made).mesh, made.dumpRank);
     ASSERT_TRUE(guessed);
     EXPECT_THAT(*guessed, ElementsAre(0, 1));
 }
@@ -203,13 +208,13 @@ TEST_F(DTensorFile, WithoutARecordedPlaceTheRankOfTheDumpSays)
     made.mesh.ranks = {5, 7};
     made.dumpRank = 7;
     const auto place = placeOf(made);
-    EXPECT_EQ(place.how, ShardPlace::How::fromRank);
+    EXPECT_EQ(place.how, tensorfile::ShardPlace::How::fromRank);
     EXPECT_EQ(place.coordinate, (Shape {1}));
     made.dumpRank = 6;
     EXPECT_FALSE(placeOf(made).coordinate);
     EXPECT_THAT(placeOf(made).note, HasSubstr("not in its mesh"));
     made.dumpRank = std::nullopt;
-    EXPECT_EQ(placeOf(made).how, ShardPlace::How::unknown);
+    EXPECT_EQ(placeOf(made).how, tensorfile::ShardPlace::How::unknown);
 }
 
 TEST_F(DTensorFile, APlaceThatContradictsTheTableIsNotBelieved)
@@ -293,9 +298,9 @@ TEST_F(DTensorFile, ATableThatIsNoneOfRanksPlacesNobody)
     MadeShard made;
     made.mesh.coordinate = Numbers {0};
     made.mesh.ranks = {4, 4};
-    EXPECT_THAT(meshRanks(shardingOf(made).mesh, std::nullopt).error().what, HasSubstr("twice"));
+    EXPECT_THAT(tensorfile::meshRanks(shardingOf(made).mesh, std::nullopt).error().what, HasSubstr("twice"));
     made.mesh.ranks = {0, -1};
-    EXPECT_THAT(meshRanks(shardingOf(made).mesh, std::nullopt).error().what, HasSubstr("no rank"));
+    EXPECT_THAT(tensorfile::meshRanks(shardingOf(made).mesh, std::nullopt).error().what, HasSubstr("no rank"));
     EXPECT_THAT(placeOf(made).note, HasSubstr("no rank"));
 }
 
@@ -321,7 +326,8 @@ TEST_F(DTensorFile, WithoutAPartItIsNoTensor)
     auto body = dtensor({});
     const std::string key = "_local_tensor";
     body.replace(body.find(key), key.size(), "_other_tensor");
-    const auto file = openCapture(m_folder.write("x.pt", torchFile(pickle(dict({{"input", body}})), {storage, table})));
+    const auto file =
+        tensorfile::openCapture(m_folder.write("x.pt", torchFile(pickle(dict({{"input", body}})), {storage, table})));
     ASSERT_FALSE(file);
     EXPECT_THAT(sentence(file.error()), HasSubstr("no capture"));
 }
@@ -338,10 +344,10 @@ TEST_F(DTensorFile, UnknownFieldsAndOtherWrappersDoNoHarm)
     for (auto at = body.find(type); at != std::string::npos; at = body.find(type)) {
         body.replace(at, type.size(), global("my.lib", "Wrapped"));
     }
-    const auto foreign = openTensorFile(m_folder.write("y.pt", torchFile(pickle(body), {storage, table})));
+    const auto foreign = tensorfile::openTensorFile(m_folder.write("y.pt", torchFile(pickle(body), {storage, table})));
     ASSERT_TRUE(foreign) << sentence(foreign.error());
-    ASSERT_TRUE(std::holds_alternative<OpaqueObject>(foreign->root.value));
-    EXPECT_EQ(std::get<OpaqueObject>(foreign->root.value).name, "my.lib Wrapped");
+    ASSERT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(foreign->root.value));
+    EXPECT_EQ(std::get<tensorfile::OpaqueObject>(foreign->root.value).name, "my.lib Wrapped");
 }
 
 } // namespace nanscope

@@ -23,7 +23,7 @@ template <class Out = double>
 std::vector<Out> converted(DType dtype, const std::string& bytes)
 {
     std::vector<Out> out(bytes.size() / sizeOf(dtype));
-    convert(dtype, reinterpret_cast<const std::byte*>(bytes.data()), out.size(), out.data());
+    tensorfile::convert(dtype, reinterpret_cast<const std::byte*>(bytes.data()), out.size(), out.data());
     return out;
 }
 
@@ -62,7 +62,8 @@ void expectTable(DType dtype, const std::vector<double>& expected)
     }
 }
 
-TensorFile safetensor(const TempFolder& folder, const std::string& type, const Shape& shape, const std::string& data)
+tensorfile::TensorFile safetensor(
+    const TempFolder& folder, const std::string& type, const Shape& shape, const std::string& data)
 {
     std::string extents;
     for (const auto extent : shape) {
@@ -70,9 +71,10 @@ TensorFile safetensor(const TempFolder& folder, const std::string& type, const S
     }
     const auto header = R"({"t":{"dtype":")" + type + R"(","shape":[)" + extents + R"(],"data_offsets":[0,)"
         + std::to_string(data.size()) + "]}}";
-    const auto file = openTensorFile(folder.write("x.safetensors", little(header.size(), 8) + header + data));
+    const auto file =
+        tensorfile::openTensorFile(folder.write("x.safetensors", little(header.size(), 8) + header + data));
     EXPECT_TRUE(file) << (file ? "" : sentence(file.error()));
-    return file.value_or(TensorFile {});
+    return file.value_or(tensorfile::TensorFile {});
 }
 
 TEST(ElementTypes, E4m3fnHasNoInfinityAndEndsAt448)
@@ -90,7 +92,7 @@ TEST(ElementTypes, E5m2IsTheUpperByteOfAHalf)
 {
     std::vector<double> expected;
     for (std::uint32_t bits = 0; bits < 256; ++bits) {
-        expected.push_back(double {halfToFloat(static_cast<std::uint16_t>(bits << 8U))});
+        expected.push_back(double {tensorfile::halfToFloat(static_cast<std::uint16_t>(bits << 8U))});
     }
     EXPECT_EQ(expected[0x7b], 57344);
     EXPECT_EQ(expected[0x7c], infinity);
@@ -171,11 +173,11 @@ TEST(ElementTypes, BytesAreReversedNumberByNumber)
 {
     auto bytes = std::string("\x01\x02\x03\x04\x05\x06\x07\x08", 8);
     auto* const data = reinterpret_cast<std::byte*>(bytes.data());
-    swapBytes(data, 4, 2);
+    tensorfile::swapBytes(data, 4, 2);
     EXPECT_EQ(bytes, "\x04\x03\x02\x01\x08\x07\x06\x05");
-    swapBytes(data, 1, 8);
+    tensorfile::swapBytes(data, 1, 8);
     EXPECT_EQ(bytes, "\x04\x03\x02\x01\x08\x07\x06\x05");
-    swapBytes(data, 8, 1);
+    tensorfile::swapBytes(data, 8, 1);
     EXPECT_EQ(bytes, "\x05\x06\x07\x08\x01\x02\x03\x04");
 }
 
@@ -183,7 +185,7 @@ TEST(ElementTypes, SmallFloatsAreReadAndScannedFromAFile)
 {
     const TempFolder folder;
     const auto file = safetensor(folder, "F8_E5M2", {16, 16}, everyByte());
-    const auto scans = scanTensor(*file.root.find("t")->tensor());
+    const auto scans = tensorfile::scanTensor(*file.root.find("t")->tensor());
     ASSERT_TRUE(scans);
     const auto& scan = scans->at(0);
     EXPECT_EQ(scan.count, 256);
@@ -209,7 +211,7 @@ TEST(ElementTypes, EveryNameOfSafetensorsIsKnown)
         const auto file = safetensor(folder, type, {2, 3}, std::string(6 * sizeOf(dtype), '\1'));
         ASSERT_NE(file.root.find("t")->tensor(), nullptr) << type;
         EXPECT_EQ(file.root.find("t")->tensor()->dtype(), dtype) << type;
-        EXPECT_EQ(scanTensor(*file.root.find("t")->tensor()).value().at(0).count, 6) << type;
+        EXPECT_EQ(tensorfile::scanTensor(*file.root.find("t")->tensor()).value().at(0).count, 6) << type;
     }
 }
 
@@ -223,8 +225,8 @@ TEST(ElementTypes, ComplexNumbersAreRefusedInASentence)
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().kind, ErrorKind::unsupported);
     EXPECT_THAT(read.error().what, testing::HasSubstr("complex"));
-    EXPECT_FALSE(scanTensor(tensor));
-    EXPECT_FALSE(tileTensor(tensor, 0));
+    EXPECT_FALSE(tensorfile::scanTensor(tensor));
+    EXPECT_FALSE(tensorfile::tileTensor(tensor, 0));
     EXPECT_EQ(tensor.readBits(0).value().size(), 32U) << "bits need no meaning";
 }
 

@@ -27,9 +27,9 @@ std::string npy(const std::string& header, const std::string& data, int version 
 class FormatsTest : public testing::Test
 {
 protected:
-    Result<TensorFile> open(const std::string& name, const std::string& bytes)
+    Result<tensorfile::TensorFile> open(const std::string& name, const std::string& bytes)
     {
-        return openTensorFile(folder.write(name, bytes));
+        return tensorfile::openTensorFile(folder.write(name, bytes));
     }
     std::string refusal(const std::string& name, const std::string& bytes)
     {
@@ -39,7 +39,7 @@ protected:
     TempFolder folder;
 };
 
-std::vector<double> values(const Tensor& tensor)
+std::vector<double> values(const tensorfile::Tensor& tensor)
 {
     std::vector<double> out(static_cast<std::size_t>(tensor.matrices().elements()));
     const auto read = tensor.read(0, std::span<double>(out));
@@ -58,8 +58,8 @@ TEST_F(FormatsTest, SafetensorsHoldNamedTensors)
                     R"("h":{"dtype":"F16","shape":[2],"data_offsets":[8,12]}})",
             twoFloats + std::string("\x00\x3c\x00\x40", 4)));
     ASSERT_TRUE(file) << sentence(file.error());
-    EXPECT_EQ(file->kind, FileKind::safetensors);
-    EXPECT_EQ(std::get<PickleDict>(file->root.value).size(), 2U);
+    EXPECT_EQ(file->kind, tensorfile::FileKind::safetensors);
+    EXPECT_EQ(std::get<tensorfile::PickleDict>(file->root.value).size(), 2U);
     EXPECT_EQ(values(*file->root.find("input")->tensor()), (std::vector<double> {1.5, -2}));
     EXPECT_EQ(values(*file->root.find("h")->tensor()), (std::vector<double> {1, 2}));
 }
@@ -92,7 +92,7 @@ TEST_F(FormatsTest, UnknownSafetensorsTypesAreOpaque)
     const auto file =
         open("x.safetensors", safetensors(R"({"t":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", "x"));
     ASSERT_TRUE(file) << sentence(file.error());
-    EXPECT_TRUE(std::holds_alternative<OpaqueObject>(file->root.find("t")->value));
+    EXPECT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(file->root.find("t")->value));
 }
 
 TEST_F(FormatsTest, NumpyVersionsOrdersAndEndiansAreRead)

@@ -23,7 +23,10 @@ namespace {
 class HostileTest : public testing::Test
 {
 protected:
-    Result<TensorFile> open(const std::string& bytes) { return openTensorFile(folder.write("x.pt", bytes)); }
+    Result<tensorfile::TensorFile> open(const std::string& bytes)
+    {
+        return tensorfile::openTensorFile(folder.write("x.pt", bytes));
+    }
 
     /// The file is refused with one sentence that holds `words` and names the file last.
     void expectRefused(const std::string& bytes, const std::string& words)
@@ -88,17 +91,19 @@ TEST_F(HostileTest, EmptyMissingAndForeignFilesGetASentence)
     expectRefused("hello, I am not a tensor file at all", "no file of torch.save");
     expectRefused(std::string(5000, '\0'), "disk was full");
     expectRefused("PK", "cut off");
-    EXPECT_THAT(sentence(openTensorFile(folder.path() / "none.pt").error()), HasSubstr("there is no such file"));
+    EXPECT_THAT(
+        sentence(tensorfile::openTensorFile(folder.path() / "none.pt").error()), HasSubstr("there is no such file"));
 }
 
 TEST_F(HostileTest, FoldersPipesAndLoopsGetASentence)
 {
     std::filesystem::create_directory(folder.path() / "folder.pt");
-    EXPECT_THAT(sentence(openTensorFile(folder.path() / "folder.pt").error()), HasSubstr("is a folder, not a file"));
+    EXPECT_THAT(sentence(tensorfile::openTensorFile(folder.path() / "folder.pt").error()),
+        HasSubstr("is a folder, not a file"));
     std::filesystem::create_symlink("loop.pt", folder.path() / "loop.pt");
-    EXPECT_THAT(sentence(openTensorFile(folder.path() / "loop.pt").error()), HasSubstr("form a loop"));
+    EXPECT_THAT(sentence(tensorfile::openTensorFile(folder.path() / "loop.pt").error()), HasSubstr("form a loop"));
     ASSERT_EQ(::mkfifo((folder.path() / "pipe.pt").c_str(), 0600), 0);
-    EXPECT_THAT(sentence(openTensorFile(folder.path() / "pipe.pt").error()), HasSubstr("pipe"));
+    EXPECT_THAT(sentence(tensorfile::openTensorFile(folder.path() / "pipe.pt").error()), HasSubstr("pipe"));
 }
 
 TEST_F(HostileTest, NoPermissionGetsASentence)
@@ -108,7 +113,7 @@ TEST_F(HostileTest, NoPermissionGetsASentence)
     }
     const auto path = folder.write("x.pt", smallCapture());
     std::filesystem::permissions(path, std::filesystem::perms::none);
-    EXPECT_THAT(sentence(openTensorFile(path).error()), HasSubstr("permission is denied"));
+    EXPECT_THAT(sentence(tensorfile::openTensorFile(path).error()), HasSubstr("permission is denied"));
 }
 
 TEST_F(HostileTest, TarFilesOfOldTorchAreRecognised)
@@ -177,9 +182,9 @@ TEST_F(HostileTest, AWrongChecksumIsFoundInHeadersAtOnceAndInTensorsWhenScanned)
     const auto body = pickle(dict({{"input", tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}}));
     const auto path =
         folder.write("x.pt", zip({{"a/data.pkl", body}, {"a/data/0", bytesOf(smallInput()), 0, 0, 0x1234U}}));
-    auto capture = openCapture(path);
+    auto capture = tensorfile::openCapture(path);
     ASSERT_TRUE(capture);
-    const auto scanned = scanCapture(*capture);
+    const auto scanned = tensorfile::scanCapture(*capture);
     ASSERT_FALSE(scanned);
     EXPECT_THAT(sentence(scanned.error()), HasSubstr("checksum"));
     EXPECT_TRUE(capture->capture.input.batches.empty());
@@ -253,7 +258,7 @@ TEST_F(HostileTest, StateGivenToAnOpaqueObjectIsDropped)
         {"set", global("evil", "Map") + ")R" + text("k") + integer(2) + "s"}});
     const auto file = open(torchFile(pickle(body), {}));
     ASSERT_TRUE(file) << sentence(file.error());
-    EXPECT_EQ(std::get<OpaqueObject>(file->root.find("bad")->value).name, "evil Class");
+    EXPECT_EQ(std::get<tensorfile::OpaqueObject>(file->root.find("bad")->value).name, "evil Class");
     EXPECT_EQ(file->opaque, (std::vector<std::string> {"evil Class", "evil List", "evil Map"}));
 }
 
@@ -284,8 +289,8 @@ TEST_F(HostileTest, BigNumbersBecomeOpaque)
                                          {"text", "L123456789012345678901234567890L\n"}, {"minus", "\x8a\x01\xff"}})),
         {}));
     ASSERT_TRUE(file) << sentence(file.error());
-    EXPECT_TRUE(std::holds_alternative<OpaqueObject>(file->root.find("long")->value));
-    EXPECT_TRUE(std::holds_alternative<OpaqueObject>(file->root.find("text")->value));
+    EXPECT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(file->root.find("long")->value));
+    EXPECT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(file->root.find("text")->value));
     EXPECT_EQ(std::get<std::int64_t>(file->root.find("minus")->value), -1);
 }
 
@@ -338,7 +343,7 @@ TEST_F(HostileTest, ManyPerfectlySmallMatricesAreRefusedBeforeTheyCostMemory)
     const auto body = pickle(tensor("ByteStorage", "0", count, {count, 1, 1}, {1, 1, 1}));
     const auto file = open(torchFile(body, {std::string(static_cast<std::size_t>(count), 'x')}));
     ASSERT_TRUE(file) << sentence(file.error());
-    const auto scanned = scanTensor(*file->root.tensor());
+    const auto scanned = tensorfile::scanTensor(*file->root.tensor());
     ASSERT_FALSE(scanned);
     EXPECT_EQ(scanned.error().kind, ErrorKind::refused);
 }

@@ -25,22 +25,22 @@ std::string called(const std::string& module, const std::string& name, const std
 class Objects : public testing::Test
 {
 protected:
-    TensorFile open(const std::string& body)
+    tensorfile::TensorFile open(const std::string& body)
     {
-        const auto file =
-            openTensorFile(m_folder.write("x.pt", torchFile(pickle(body), {bytesOf(std::vector<float> {1, 2, 3, 4})})));
+        const auto file = tensorfile::openTensorFile(
+            m_folder.write("x.pt", torchFile(pickle(body), {bytesOf(std::vector<float> {1, 2, 3, 4})})));
         EXPECT_TRUE(file) << (file ? "" : sentence(file.error()));
-        return file.value_or(TensorFile {});
+        return file.value_or(tensorfile::TensorFile {});
     }
 
     std::string refusal(const std::string& body)
     {
-        const auto file =
-            openTensorFile(m_folder.write("x.pt", torchFile(pickle(body), {bytesOf(std::vector<float> {1, 2, 3, 4})})));
+        const auto file = tensorfile::openTensorFile(
+            m_folder.write("x.pt", torchFile(pickle(body), {bytesOf(std::vector<float> {1, 2, 3, 4})})));
         return file ? "opened" : sentence(file.error());
     }
 
-    static std::vector<float> valuesOf(const PickleValue& value)
+    static std::vector<float> valuesOf(const tensorfile::PickleValue& value)
     {
         std::vector<float> out(4);
         EXPECT_NE(value.tensor(), nullptr);
@@ -68,7 +68,7 @@ TEST_F(Objects, SubclassesAreRebuiltFromTheirType)
     EXPECT_THAT(valuesOf(open(body).root), ElementsAre(1, 2, 3, 4));
     const auto foreign = called("torch._tensor", "_rebuild_from_type_v2",
         global("my.lib", "rebuild") + global("my.lib", "Type") + arguments + "}");
-    EXPECT_TRUE(std::holds_alternative<OpaqueObject>(open(foreign).root.value));
+    EXPECT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(open(foreign).root.value));
 }
 
 TEST_F(Objects, AnUntypedStorageTakesTheTypeBesideIt)
@@ -90,7 +90,7 @@ TEST_F(Objects, ATypeWeDoNotKnowIsOpaqueNotGuessed)
     const auto body = called("torch._utils", "_rebuild_tensor_v3",
         untyped + integer(0) + tuple({2, 2}) + tuple({2, 1}) + "\x89" + global("collections", "OrderedDict") + ")R"
             + global("torch", "float4_e2m1fn_x2"));
-    EXPECT_TRUE(std::holds_alternative<OpaqueObject>(open(body).root.value));
+    EXPECT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(open(body).root.value));
     EXPECT_THAT(open(body).opaque, ElementsAre("torch float4_e2m1fn_x2"));
 }
 
@@ -130,12 +130,12 @@ TEST_F(Objects, SizesTuplesAndSetsAreLists)
             called("builtins", "set", "](" + integer(4) + integer(5) + integer(6) + "e"),
             called("__builtin__", "frozenset", tuple(three))}) {
         const auto root = open(body).root;
-        const auto* list = std::get_if<PickleList>(&root.value);
+        const auto* list = std::get_if<tensorfile::PickleList>(&root.value);
         ASSERT_NE(list, nullptr) << body;
         ASSERT_EQ(list->size(), 3U) << body;
         EXPECT_EQ(std::get<std::int64_t>(list->at(1).value), 5);
     }
-    EXPECT_THAT(std::get<PickleList>(open(called("torch", "Size", "")).root.value), IsEmpty());
+    EXPECT_THAT(std::get<tensorfile::PickleList>(open(called("torch", "Size", "")).root.value), IsEmpty());
 }
 
 TEST_F(Objects, PlainValuesKeepTheirKind)
@@ -171,7 +171,7 @@ TEST_F(Objects, OtherPeoplesObjectsAreNamedOnceHoweverOftenTheyOccur)
     }
     const auto file = open(body + twoByTwo + "e");
     EXPECT_THAT(file.opaque, ElementsAre("my.lib Config"));
-    EXPECT_THAT(valuesOf(std::get<PickleList>(file.root.value).back()), ElementsAre(1, 2, 3, 4));
+    EXPECT_THAT(valuesOf(std::get<tensorfile::PickleList>(file.root.value).back()), ElementsAre(1, 2, 3, 4));
 }
 
 TEST_F(Objects, TensorsDescribedWronglyAreRefused)

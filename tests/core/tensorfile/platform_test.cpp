@@ -29,21 +29,21 @@ std::string contents(const std::filesystem::path& path)
 TEST(MappedFile, ShowsTheContents)
 {
     const TempFolder folder;
-    const auto file = MappedFile::open(folder.write("x", "hello"));
+    const auto file = platform::MappedFile::open(folder.write("x", "hello"));
     ASSERT_TRUE(file);
     (*file)->willRead((*file)->bytes());
     EXPECT_EQ(std::string(reinterpret_cast<const char*>((*file)->bytes().data()), 5), "hello");
-    const auto empty = MappedFile::open(folder.write("y", ""));
+    const auto empty = platform::MappedFile::open(folder.write("y", ""));
     ASSERT_TRUE(empty);
     EXPECT_TRUE((*empty)->bytes().empty());
-    EXPECT_FALSE(MappedFile::open(folder.path()));
+    EXPECT_FALSE(platform::MappedFile::open(folder.path()));
 }
 
 TEST(FileReader, FailsInsteadOfReadingPastTheEnd)
 {
     const TempFolder folder;
     const auto path = folder.write("x", "hello");
-    const auto file = FileReader::open(path);
+    const auto file = platform::FileReader::open(path);
     ASSERT_TRUE(file);
     std::array<std::byte, 3> part {};
     EXPECT_TRUE(file->readAt(2, part));
@@ -62,20 +62,20 @@ TEST(AtomicFile, AppearsWholeOrNotAtAll)
     const auto target = folder.write("x", "old");
     const std::string fresh = "fresh contents";
     {
-        auto file = AtomicFile::create(target);
+        auto file = platform::AtomicFile::create(target);
         ASSERT_TRUE(file);
         ASSERT_TRUE(file->write(std::as_bytes(std::span(fresh))));
         EXPECT_EQ(contents(target), "old");
     }
     EXPECT_EQ(contents(target), "old");
-    ASSERT_TRUE(writeFileAtomically(target, std::as_bytes(std::span(fresh))));
+    ASSERT_TRUE(platform::writeFileAtomically(target, std::as_bytes(std::span(fresh))));
     EXPECT_EQ(contents(target), fresh);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
 TEST(AtomicFile, APlaceThatCannotBeWrittenIsASentence)
 {
-    const auto denied = writeFileAtomically("/proc/nanscope-test", {});
+    const auto denied = platform::writeFileAtomically("/proc/nanscope-test", {});
     ASSERT_FALSE(denied);
     EXPECT_EQ(denied.error().path, "/proc/nanscope-test");
     EXPECT_EQ(denied.error().kind, ErrorKind::io);
@@ -89,13 +89,13 @@ TEST(PrivateFiles, AreTheirOwnersAloneWhateverTheUmask)
     const auto old = folder.write("old", "old");
     std::filesystem::permissions(old, perms {0640});
     const auto before = ::umask(0);
-    EXPECT_TRUE(writeFileAtomically(folder.path() / "new", {}));
-    EXPECT_TRUE(writeFileAtomically(old, {}));
-    EXPECT_TRUE(makePrivateFile(folder.path() / "made"));
-    EXPECT_TRUE(makePrivateFile(old)) << "what is there stays";
-    EXPECT_TRUE(makePrivateFolders(folder.path() / "a/b/"));
+    EXPECT_TRUE(platform::writeFileAtomically(folder.path() / "new", {}));
+    EXPECT_TRUE(platform::writeFileAtomically(old, {}));
+    EXPECT_TRUE(platform::makePrivateFile(folder.path() / "made"));
+    EXPECT_TRUE(platform::makePrivateFile(old)) << "what is there stays";
+    EXPECT_TRUE(platform::makePrivateFolders(folder.path() / "a/b/"));
     std::filesystem::create_directory(folder.path() / "open");
-    EXPECT_TRUE(makePrivateFolders(folder.path() / "open/c"));
+    EXPECT_TRUE(platform::makePrivateFolders(folder.path() / "open/c"));
     ::umask(before);
     EXPECT_EQ(modeOf(folder.path() / "new"), perms {0600});
     EXPECT_EQ(modeOf(folder.path() / "made"), perms {0600});
@@ -110,21 +110,21 @@ TEST(PrivateFiles, NeedAPlaceAndFollowNoLinkThatLeadsNowhere)
 {
     const TempFolder folder;
     std::filesystem::create_symlink(folder.path() / "nowhere", folder.path() / "link");
-    EXPECT_FALSE(makePrivateFile(folder.path() / "link"));
+    EXPECT_FALSE(platform::makePrivateFile(folder.path() / "link"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "nowhere"));
-    EXPECT_FALSE(makePrivateFolders(folder.write("file", "") / "below"));
+    EXPECT_FALSE(platform::makePrivateFolders(folder.write("file", "") / "below"));
 }
 
 TEST(FileIdentity, SurvivesRenaming)
 {
     const TempFolder folder;
     const auto path = folder.write("x", "1");
-    const auto before = fileIdentity(path);
+    const auto before = platform::fileIdentity(path);
     std::filesystem::rename(path, folder.path() / "y");
     ASSERT_TRUE(before);
-    EXPECT_EQ(*before, fileIdentity(folder.path() / "y").value_or(""));
-    EXPECT_NE(*before, fileIdentity(folder.write("x", "1")).value_or(*before));
-    EXPECT_FALSE(fileIdentity(folder.path() / "none"));
+    EXPECT_EQ(*before, platform::fileIdentity(folder.path() / "y").value_or(""));
+    EXPECT_NE(*before, platform::fileIdentity(folder.write("x", "1")).value_or(*before));
+    EXPECT_FALSE(platform::fileIdentity(folder.path() / "none"));
 }
 
 TEST(System, FoldersFollowTheEnvironment)
@@ -132,17 +132,17 @@ TEST(System, FoldersFollowTheEnvironment)
     const char* before = std::getenv("XDG_DATA_HOME");
     const std::string kept = before == nullptr ? "" : before;
     ::setenv("XDG_DATA_HOME", "/some/where", 1);
-    EXPECT_EQ(userDataFolder(), "/some/where/nanscope");
+    EXPECT_EQ(platform::userDataFolder(), "/some/where/nanscope");
     ::setenv("XDG_DATA_HOME", "relative", 1);
-    EXPECT_TRUE(userDataFolder().is_absolute());
+    EXPECT_TRUE(platform::userDataFolder().is_absolute());
     ::setenv("XDG_DATA_HOME", kept.c_str(), 1);
     if (before == nullptr) {
         ::unsetenv("XDG_DATA_HOME");
     }
-    EXPECT_TRUE(std::filesystem::exists(programFolder() / "test_tensorfile"));
-    EXPECT_FALSE(isNetworkFileSystem("/proc/self"));
-    EXPECT_FALSE(isNetworkFileSystem("/proc/no/such/place"));
-    EXPECT_NE(cpuDescription().find('('), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(platform::programFolder() / "test_tensorfile"));
+    EXPECT_FALSE(platform::isNetworkFileSystem("/proc/self"));
+    EXPECT_FALSE(platform::isNetworkFileSystem("/proc/no/such/place"));
+    EXPECT_NE(platform::cpuDescription().find('('), std::string::npos);
 }
 
 } // namespace nanscope

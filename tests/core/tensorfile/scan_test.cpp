@@ -103,18 +103,18 @@ std::vector<std::uint16_t> everyPattern()
 class ScanTest : public testing::Test
 {
 protected:
-    Tensor load(const std::string& type, const std::string& data, std::int64_t elements, const Shape& shape,
+    tensorfile::Tensor load(const std::string& type, const std::string& data, std::int64_t elements, const Shape& shape,
         const Shape& strides, std::int64_t offset = 0)
     {
         const auto body = pickle(tensor(type, "0", elements, shape, strides, offset));
-        const auto file = openTensorFile(folder.write("x.pt", torchFile(body, {data})));
+        const auto file = tensorfile::openTensorFile(folder.write("x.pt", torchFile(body, {data})));
         EXPECT_TRUE(file) << sentence(file.error());
-        return file ? *file->root.tensor() : Tensor();
+        return file ? *file->root.tensor() : tensorfile::Tensor();
     }
 
-    Scan scanOf(const Tensor& tensor)
+    Scan scanOf(const tensorfile::Tensor& tensor)
     {
-        const auto scans = scanTensor(tensor);
+        const auto scans = tensorfile::scanTensor(tensor);
         EXPECT_TRUE(scans) << sentence(scans.error());
         return scans && !scans->empty() ? scans->front() : Scan {};
     }
@@ -144,8 +144,8 @@ std::vector<float> mixture(std::size_t count, unsigned seed, bool nonFinite)
 TEST_F(ScanTest, EveryBfloat16AndHalfIsConvertedExactly)
 {
     for (unsigned bits = 0; bits < 65536; ++bits) {
-        const auto half = halfToFloat(static_cast<std::uint16_t>(bits));
-        const auto brain = bfloat16ToFloat(static_cast<std::uint16_t>(bits));
+        const auto half = tensorfile::halfToFloat(static_cast<std::uint16_t>(bits));
+        const auto brain = tensorfile::bfloat16ToFloat(static_cast<std::uint16_t>(bits));
         const double halfTrue = decode(bits, 5, 10);
         const double brainTrue = decode(bits, 8, 7);
         if (std::isnan(halfTrue)) {
@@ -184,7 +184,7 @@ TEST_F(ScanTest, CountsEveryBfloat16AndHalfPatternOnce)
 
 TEST_F(ScanTest, AllInstructionSetsAgree)
 {
-    const std::vector<const ScanKernels*> sets {&baselineKernels, &scanKernels()};
+    const std::vector<const tensorfile::ScanKernels*> sets {&tensorfile::baselineKernels, &tensorfile::scanKernels()};
     for (const bool nonFinite : {false, true}) {
         for (const std::size_t count : {1U, 31U, 32U, 33U, 4095U, 4097U, 20000U}) {
             const auto values = mixture(count, 7, nonFinite);
@@ -192,7 +192,7 @@ TEST_F(ScanTest, AllInstructionSetsAgree)
             for (std::size_t i = 0; i < count; ++i) {
                 shorts[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(values[i]) >> 16);
             }
-            std::vector<ScanSums> sums(sets.size() * 3);
+            std::vector<tensorfile::ScanSums> sums(sets.size() * 3);
             for (std::size_t i = 0; i < sets.size(); ++i) {
                 sets[i]->single(reinterpret_cast<const std::uint32_t*>(values.data()), count, 0x800000, sums[3 * i]);
                 sets[i]->bfloat16(shorts.data(), count, 0x80, sums[3 * i + 1]);
@@ -228,10 +228,14 @@ TEST_F(ScanTest, MatricesInMemoryAgreeWithAPlainLoop)
             const auto name = std::to_string(rows) + "x" + std::to_string(cols);
             const std::span<const float> floats(data);
             const std::span<const double> doubles(wide);
-            expectSame(scanMatrix(floats, rows, cols, false, 0x1p-126), plainScan(rows, cols, 0x1p-126, at), name);
-            expectSame(scanMatrix(floats, rows, cols, true, 0x1p-14), plainScan(cols, rows, 0x1p-14, turned), name);
-            expectSame(scanMatrix(doubles, rows, cols, false, 0x1p-1022), plainScan(rows, cols, 0x1p-1022, at), name);
-            expectSame(scanMatrix(doubles, rows, cols, true, 0x1p-126), plainScan(cols, rows, 0x1p-126, turned), name);
+            expectSame(
+                tensorfile::scanMatrix(floats, rows, cols, false, 0x1p-126), plainScan(rows, cols, 0x1p-126, at), name);
+            expectSame(tensorfile::scanMatrix(floats, rows, cols, true, 0x1p-14),
+                plainScan(cols, rows, 0x1p-14, turned), name);
+            expectSame(tensorfile::scanMatrix(doubles, rows, cols, false, 0x1p-1022),
+                plainScan(rows, cols, 0x1p-1022, at), name);
+            expectSame(tensorfile::scanMatrix(doubles, rows, cols, true, 0x1p-126),
+                plainScan(cols, rows, 0x1p-126, turned), name);
         }
     }
 }
@@ -241,7 +245,7 @@ TEST_F(ScanTest, TheFirstNonFiniteIsFirstInTheOriginalsRows)
     std::vector<float> data(12, 1.0F); // 4 x 3 in memory, 3 x 4 originally
     data[1 * 3 + 2] = std::numeric_limits<float>::quiet_NaN(); // original [2, 1]
     data[3 * 3 + 1] = -std::numeric_limits<float>::infinity(); // original [1, 3]
-    const auto scan = scanMatrix(std::span<const float>(data), 4, 3, true, 0x1p-126);
+    const auto scan = tensorfile::scanMatrix(std::span<const float>(data), 4, 3, true, 0x1p-126);
     EXPECT_EQ(scan.firstNonFinite, 1 * 4 + 3);
     EXPECT_EQ(scan.firstClass, ValueClass::negInf);
 }
@@ -249,11 +253,11 @@ TEST_F(ScanTest, TheFirstNonFiniteIsFirstInTheOriginalsRows)
 TEST_F(ScanTest, AbsurdMagnitudesKeepTheirSquares)
 {
     const std::vector<float> data {3e38F, 1e-40F, -3e38F, 1e-45F};
-    const auto scan = scanMatrix(std::span<const float>(data), 2, 2, false, 0x1p-126);
+    const auto scan = tensorfile::scanMatrix(std::span<const float>(data), 2, 2, false, 0x1p-126);
     EXPECT_NEAR(scan.sumSquares, 1.8e77, 1e71);
     const std::vector<float> tiny {1e-40F, 0, 0, 1e-40F};
     const double square = double {1e-40F} * double {1e-40F};
-    EXPECT_EQ(scanMatrix(std::span<const float>(tiny), 2, 2, false, 0x1p-126).sumSquares, 2 * square);
+    EXPECT_EQ(tensorfile::scanMatrix(std::span<const float>(tiny), 2, 2, false, 0x1p-126).sumSquares, 2 * square);
 }
 
 TEST_F(ScanTest, StridedTensorsScanLikeTheirElements)
@@ -301,7 +305,7 @@ TEST_F(ScanTest, BatchesAreScannedOneByOne)
 {
     auto data = smallInput();
     data[13] = std::numeric_limits<float>::quiet_NaN();
-    const auto scans = scanTensor(load("FloatStorage", bytesOf(data), 24, {2, 3, 4}, {12, 4, 1}));
+    const auto scans = tensorfile::scanTensor(load("FloatStorage", bytesOf(data), 24, {2, 3, 4}, {12, 4, 1}));
     ASSERT_TRUE(scans);
     ASSERT_EQ(scans->size(), 2U);
     EXPECT_EQ((*scans)[0].nan, 0);
@@ -324,7 +328,7 @@ TEST_F(ScanTest, IntegersAndDoublesAreScannedToo)
     EXPECT_EQ(doubles.absmax, 1e300);
     EXPECT_EQ(doubles.negInf, 1);
     EXPECT_EQ(doubles.firstNonFinite, 2);
-    const auto complex = scanTensor(load("ComplexFloatStorage", bytesOf(smallInput()), 12, {3, 4}, {4, 1}));
+    const auto complex = tensorfile::scanTensor(load("ComplexFloatStorage", bytesOf(smallInput()), 12, {3, 4}, {4, 1}));
     EXPECT_FALSE(complex);
 }
 
@@ -333,15 +337,15 @@ TEST_F(ScanTest, EmptyTensorsScanToNothing)
     const auto scan = scanOf(load("FloatStorage", "", 0, {0, 4}, {4, 1}));
     EXPECT_EQ(scan.count, 0);
     EXPECT_TRUE(scan.finite());
-    EXPECT_EQ(scanMatrix(std::span<const float>(), 0, 5, true, 1).count, 0);
+    EXPECT_EQ(tensorfile::scanMatrix(std::span<const float>(), 0, 5, true, 1).count, 0);
 }
 
 TEST_F(ScanTest, SmallestNormalsAreThoseOfTheFormats)
 {
-    EXPECT_EQ(smallestNormal(Precision::fp64), std::numeric_limits<double>::min());
-    EXPECT_EQ(smallestNormal(Precision::fp32), double {std::numeric_limits<float>::min()});
-    EXPECT_EQ(smallestNormal(Precision::bf16), decode(0x0080, 8, 7));
-    EXPECT_EQ(smallestNormal(Precision::fp16), decode(0x0400, 5, 10));
+    EXPECT_EQ(tensorfile::smallestNormal(Precision::fp64), std::numeric_limits<double>::min());
+    EXPECT_EQ(tensorfile::smallestNormal(Precision::fp32), double {std::numeric_limits<float>::min()});
+    EXPECT_EQ(tensorfile::smallestNormal(Precision::bf16), decode(0x0080, 8, 7));
+    EXPECT_EQ(tensorfile::smallestNormal(Precision::fp16), decode(0x0400, 5, 10));
 }
 
 } // namespace nanscope

@@ -97,10 +97,10 @@ TEST(TileMatrix, AgreesWithAPlainLoopInBothOrientations)
         const auto turned = [&](auto r, auto c) { return at(c, r); };
         const std::span<const float> floats(data);
         const std::span<const double> doubles(wide);
-        expectTiles(tileMatrix(floats, rows, cols, false, 0x1p-126), rows, cols, 0x1p-126, at);
-        expectTiles(tileMatrix(floats, rows, cols, true, 0x1p-14), cols, rows, 0x1p-14, turned);
-        expectTiles(tileMatrix(doubles, rows, cols, false, 0x1p-126), rows, cols, 0x1p-126, at);
-        expectTiles(tileMatrix(doubles, rows, cols, true, 0x1p-14), cols, rows, 0x1p-14, turned);
+        expectTiles(tensorfile::tileMatrix(floats, rows, cols, false, 0x1p-126), rows, cols, 0x1p-126, at);
+        expectTiles(tensorfile::tileMatrix(floats, rows, cols, true, 0x1p-14), cols, rows, 0x1p-14, turned);
+        expectTiles(tensorfile::tileMatrix(doubles, rows, cols, false, 0x1p-126), rows, cols, 0x1p-126, at);
+        expectTiles(tensorfile::tileMatrix(doubles, rows, cols, true, 0x1p-14), cols, rows, 0x1p-14, turned);
     }
 }
 
@@ -108,7 +108,7 @@ TEST(TileMatrix, ASingleBadElementIsNeverLost)
 {
     std::vector<float> data(1000 * 1000, 1.0F);
     data[777 * 1000 + 3] = std::bit_cast<float>(0xffffffffU);
-    const auto map = tileMatrix(std::span<const float>(data), 1000, 1000, false, 0x1p-126);
+    const auto map = tensorfile::tileMatrix(std::span<const float>(data), 1000, 1000, false, 0x1p-126);
     EXPECT_EQ(map.tileRows, 4);
     const auto tile = static_cast<std::size_t>(777 / map.tileRows * map.width + 3 / map.tileCols);
     EXPECT_EQ(map.classes[tile], classNan | classNormal);
@@ -118,7 +118,7 @@ TEST(TileMatrix, ASingleBadElementIsNeverLost)
 TEST(TileMatrix, DoublesBeyondFloatStayFinite)
 {
     const std::vector<double> data {1e300, -1e300};
-    const auto map = tileMatrix(std::span<const double>(data), 1, 2, false, 0x1p-1022);
+    const auto map = tensorfile::tileMatrix(std::span<const double>(data), 1, 2, false, 0x1p-1022);
     EXPECT_EQ(map.max[0], std::numeric_limits<float>::max());
     EXPECT_EQ(map.min[1], std::numeric_limits<float>::lowest());
     EXPECT_EQ(map.classes[0], classNormal);
@@ -126,7 +126,7 @@ TEST(TileMatrix, DoublesBeyondFloatStayFinite)
 
 TEST(TileMatrix, NothingHasNoTiles)
 {
-    const auto map = tileMatrix(std::span<const float>(), 0, 4, false, 1);
+    const auto map = tensorfile::tileMatrix(std::span<const float>(), 0, 4, false, 1);
     EXPECT_EQ(map.height, 0);
     EXPECT_TRUE(map.classes.empty());
 }
@@ -140,16 +140,16 @@ TEST(TileTensor, AgreesWithTheMatrixInMemory)
     const auto bytes = bytesOf(data);
     const auto body = pickle("(" + tensor("FloatStorage", "0", 2 * rows * cols, {2, rows, cols}, {rows * cols, cols, 1})
         + tensor("FloatStorage", "0", 2 * rows * cols, {2, cols, rows}, {rows * cols, 1, cols}) + "t");
-    const auto file = openTensorFile(folder.write("x.pt", torchFile(body, {bytes})));
+    const auto file = tensorfile::openTensorFile(folder.write("x.pt", torchFile(body, {bytes})));
     ASSERT_TRUE(file) << sentence(file.error());
-    const auto& both = std::get<PickleList>(file->root.value);
+    const auto& both = std::get<tensorfile::PickleList>(file->root.value);
     const auto second = std::span<const float>(data).subspan(static_cast<std::size_t>(rows * cols));
-    const auto straight = tileTensor(*both[0].tensor(), 1);
-    const auto turned = tileTensor(*both[1].tensor(), 1);
+    const auto straight = tensorfile::tileTensor(*both[0].tensor(), 1);
+    const auto turned = tensorfile::tileTensor(*both[1].tensor(), 1);
     ASSERT_TRUE(straight && turned);
-    EXPECT_EQ(*straight, tileMatrix(second, rows, cols, false, 0x1p-126));
-    EXPECT_EQ(*turned, tileMatrix(second, rows, cols, true, 0x1p-126));
-    EXPECT_FALSE(tileTensor(*both[0].tensor(), 2));
+    EXPECT_EQ(*straight, tensorfile::tileMatrix(second, rows, cols, false, 0x1p-126));
+    EXPECT_EQ(*turned, tensorfile::tileMatrix(second, rows, cols, true, 0x1p-126));
+    EXPECT_FALSE(tensorfile::tileTensor(*both[0].tensor(), 2));
 }
 
 } // namespace nanscope

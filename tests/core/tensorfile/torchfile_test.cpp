@@ -16,15 +16,15 @@ namespace {
 class TorchFileTest : public testing::Test
 {
 protected:
-    Result<TensorFile> open(const std::string& bytes, const std::string& name = "x.pt")
+    Result<tensorfile::TensorFile> open(const std::string& bytes, const std::string& name = "x.pt")
     {
-        return openTensorFile(folder.write(name, bytes));
+        return tensorfile::openTensorFile(folder.write(name, bytes));
     }
 
     TempFolder folder;
 };
 
-std::vector<float> readAll(const Tensor& tensor, std::int64_t batch = 0)
+std::vector<float> readAll(const tensorfile::Tensor& tensor, std::int64_t batch = 0)
 {
     std::vector<float> out(static_cast<std::size_t>(tensor.matrices().elements()));
     const auto read = tensor.read(batch, std::span<float>(out));
@@ -136,14 +136,14 @@ TEST_F(TorchFileTest, ALaterEntryOfTheSameKeyWins)
 {
     const auto file = open(torchFile(pickle(dict({{"k", integer(1)}, {"other", integer(5)}, {"k", integer(2)}})), {}));
     ASSERT_TRUE(file);
-    EXPECT_EQ(std::get<PickleDict>(file->root.value).size(), 2U);
+    EXPECT_EQ(std::get<tensorfile::PickleDict>(file->root.value).size(), 2U);
     EXPECT_EQ(std::get<std::int64_t>(file->root.find("k")->value), 2);
 }
 
 TEST_F(TorchFileTest, AFileThatChangesIsNoticedAndNeverFaults)
 {
     const auto path = folder.write("x.pt", smallCapture());
-    const auto file = openTensorFile(path);
+    const auto file = tensorfile::openTensorFile(path);
     ASSERT_TRUE(file);
     const auto tensor = *file->root.find("input")->tensor();
     std::filesystem::resize_file(path, 100);
@@ -163,16 +163,16 @@ TEST_F(TorchFileTest, ReadingIntoTheWrongRoomIsAnError)
     EXPECT_FALSE(file->root.find("input")->tensor()->read(0, std::span<float>(small)));
     std::vector<float> right(24);
     EXPECT_FALSE(file->root.find("input")->tensor()->read(1, std::span<float>(right)));
-    EXPECT_FALSE(Tensor().readBits(0));
+    EXPECT_FALSE(tensorfile::Tensor().readBits(0));
 }
 
 TEST_F(TorchFileTest, KnowsTheNamesItWouldTry)
 {
     for (const char* name : {"a.pt", "b.PTH", "c.bin", "d.safetensors", "e.Npy"}) {
-        EXPECT_TRUE(looksLikeTensorFile(name)) << name;
+        EXPECT_TRUE(tensorfile::looksLikeTensorFile(name)) << name;
     }
     for (const char* name : {"a.txt", "pt", "x.pt.tmp", "log.json"}) {
-        EXPECT_FALSE(looksLikeTensorFile(name)) << name;
+        EXPECT_FALSE(tensorfile::looksLikeTensorFile(name)) << name;
     }
 }
 

@@ -27,26 +27,26 @@ std::filesystem::path fixture(const std::string& name)
 
 struct Held
 {
-    std::map<std::string, Tensor> tensors;
+    std::map<std::string, tensorfile::Tensor> tensors;
     std::map<std::string, Json> values;
     std::map<std::string, std::size_t> lengths;
 };
 
-std::string keyText(const PickleValue& key)
+std::string keyText(const tensorfile::PickleValue& key)
 {
     const auto* text = std::get_if<std::string>(&key.value);
     return text != nullptr ? *text : std::to_string(std::get<std::int64_t>(key.value));
 }
 
-void flatten(const PickleValue& value, const std::string& path, Held& out)
+void flatten(const tensorfile::PickleValue& value, const std::string& path, Held& out)
 {
     if (const auto* tensor = value.tensor()) {
         out.tensors[path] = *tensor;
-    } else if (const auto* dict = std::get_if<PickleDict>(&value.value)) {
+    } else if (const auto* dict = std::get_if<tensorfile::PickleDict>(&value.value)) {
         for (const auto& [key, held] : *dict) {
             flatten(held, path + "/" + keyText(key), out);
         }
-    } else if (const auto* list = std::get_if<PickleList>(&value.value)) {
+    } else if (const auto* list = std::get_if<tensorfile::PickleList>(&value.value)) {
         out.lengths[path] = list->size();
         for (std::size_t i = 0; i < list->size(); ++i) {
             flatten((*list)[i], path + "/" + std::to_string(i), out);
@@ -62,11 +62,11 @@ void flatten(const PickleValue& value, const std::string& path, Held& out)
     } else if (std::holds_alternative<std::monostate>(value.value)) {
         out.values[path] = nullptr;
     } else {
-        ADD_FAILURE() << path << " is opaque: " << std::get<OpaqueObject>(value.value).name;
+        ADD_FAILURE() << path << " is opaque: " << std::get<tensorfile::OpaqueObject>(value.value).name;
     }
 }
 
-std::string allBits(const Tensor& tensor)
+std::string allBits(const tensorfile::Tensor& tensor)
 {
     std::string text;
     for (std::int64_t batch = 0; batch < tensor.matrices().batch; ++batch) {
@@ -77,7 +77,7 @@ std::string allBits(const Tensor& tensor)
     return text;
 }
 
-void expectTensor(const Json& expected, const Tensor& tensor, const std::string& where)
+void expectTensor(const Json& expected, const tensorfile::Tensor& tensor, const std::string& where)
 {
     EXPECT_EQ(torchName(tensor.dtype()), expected["dtype"].get<std::string>()) << where;
     EXPECT_EQ(tensor.shape(), expected["shape"].get<Shape>()) << where;
@@ -101,7 +101,7 @@ TEST(TorchReference, ReadsEveryFileAsItsWriterDoes)
     const auto files = expectedFiles();
     ASSERT_GE(files.size(), 19U);
     for (const auto& [name, expected] : files.items()) {
-        const auto file = openTensorFile(fixture(name));
+        const auto file = tensorfile::openTensorFile(fixture(name));
         ASSERT_TRUE(file) << sentence(file.error());
         Held held;
         flatten(file->root, "", held);
@@ -118,10 +118,10 @@ TEST(TorchReference, ReadsEveryFileAsItsWriterDoes)
 
 TEST(TorchReference, SharedStoragesStayShared)
 {
-    const auto file = openTensorFile(fixture("views.pt"));
+    const auto file = tensorfile::openTensorFile(fixture("views.pt"));
     ASSERT_TRUE(file);
     std::set<std::string> keys;
-    for (const auto& [name, value] : std::get<PickleDict>(file->root.value)) {
+    for (const auto& [name, value] : std::get<tensorfile::PickleDict>(file->root.value)) {
         keys.insert(value.tensor()->storageKey());
     }
     EXPECT_EQ(keys.size(), 2U);
@@ -129,19 +129,19 @@ TEST(TorchReference, SharedStoragesStayShared)
 
 TEST(TorchReference, OtherObjectsAreNamedAndTheTensorsBesideThemLoad)
 {
-    const auto file = openTensorFile(fixture("objects.pt"));
+    const auto file = tensorfile::openTensorFile(fixture("objects.pt"));
     ASSERT_TRUE(file) << sentence(file.error());
     EXPECT_NE(file->root.find("input")->tensor(), nullptr);
-    const auto* module = std::get_if<OpaqueObject>(&file->root.find("module")->value);
+    const auto* module = std::get_if<tensorfile::OpaqueObject>(&file->root.find("module")->value);
     ASSERT_NE(module, nullptr);
     EXPECT_EQ(module->name, "torch.nn.modules.linear Linear");
-    EXPECT_TRUE(std::holds_alternative<OpaqueObject>(file->root.find("lazy")->value));
+    EXPECT_TRUE(std::holds_alternative<tensorfile::OpaqueObject>(file->root.find("lazy")->value));
     EXPECT_EQ(file->opaque.size(), 2U);
 }
 
 TEST(TorchReference, TheOldFormatIsRecognisedAndRefused)
 {
-    const auto file = openTensorFile(fixture("old_format.pt"));
+    const auto file = tensorfile::openTensorFile(fixture("old_format.pt"));
     ASSERT_FALSE(file);
     EXPECT_EQ(file.error().kind, ErrorKind::unsupported);
     EXPECT_NE(file.error().what.find("old format"), std::string::npos);
@@ -158,14 +158,14 @@ TEST(TorchReference, RealDumpsScanClean)
         if (entry.path().extension() != ".pt") {
             continue;
         }
-        const auto file = openTensorFile(entry.path());
+        const auto file = tensorfile::openTensorFile(entry.path());
         ASSERT_TRUE(file) << sentence(file.error());
         for (const char* name : {"input", "output"}) {
             const auto* tensor = file->root.find(name)->tensor();
             ASSERT_NE(tensor, nullptr);
             const auto matches = tensor->checksumMatches();
             EXPECT_TRUE(matches && *matches) << entry.path();
-            EXPECT_TRUE(scanTensor(*tensor)) << entry.path();
+            EXPECT_TRUE(tensorfile::scanTensor(*tensor)) << entry.path();
         }
         ++dumps;
     }

@@ -19,20 +19,21 @@ namespace {
 class Views : public testing::Test
 {
 protected:
-    Tensor view(const Shape& shape, const Shape& strides, std::int64_t offset = 0, const ZipOptions& options = {})
+    tensorfile::Tensor view(
+        const Shape& shape, const Shape& strides, std::int64_t offset = 0, const ZipOptions& options = {})
     {
         const auto body = pickle(tensor("IntStorage", "0", 120, shape, strides, offset));
         return opened(torchFile(body, {bytesOf(m_numbers)}, options));
     }
 
-    Tensor opened(const std::string& bytes)
+    tensorfile::Tensor opened(const std::string& bytes)
     {
-        const auto file = openTensorFile(m_folder.write("x.pt", bytes));
+        const auto file = tensorfile::openTensorFile(m_folder.write("x.pt", bytes));
         EXPECT_TRUE(file) << (file ? "" : sentence(file.error()));
-        return file && file->root.tensor() != nullptr ? *file->root.tensor() : Tensor {};
+        return file && file->root.tensor() != nullptr ? *file->root.tensor() : tensorfile::Tensor {};
     }
 
-    static std::vector<double> values(const Tensor& tensor, std::int64_t batch = 0)
+    static std::vector<double> values(const tensorfile::Tensor& tensor, std::int64_t batch = 0)
     {
         std::vector<double> out(static_cast<std::size_t>(tensor.matrices().elements()));
         const auto read = tensor.read(batch, std::span(out));
@@ -117,7 +118,7 @@ TEST_F(Views, EmptyOnesHaveNoElementsAndNoScans)
     for (const auto& shape : {Shape {0, 12}, Shape {10, 0}, Shape {0}, Shape {3, 0, 4}}) {
         const auto tensor = view(shape, Shape(shape.size(), 1));
         EXPECT_EQ(tensor.elements(), 0) << shapeText(shape);
-        const auto scans = scanTensor(tensor);
+        const auto scans = tensorfile::scanTensor(tensor);
         ASSERT_TRUE(scans);
         for (const auto& scan : *scans) {
             EXPECT_EQ(scan.count, 0);
@@ -141,7 +142,7 @@ TEST_F(Views, TheLastElementThatFitsIsReadAndTheNextIsNot)
 {
     EXPECT_EQ(values(view({1}, {1}, 119)), std::vector<double> {1119});
     const auto body = pickle(tensor("IntStorage", "0", 120, {2}, {1}, 119));
-    EXPECT_FALSE(openTensorFile(m_folder.write("x.pt", torchFile(body, {bytesOf(m_numbers)}))));
+    EXPECT_FALSE(tensorfile::openTensorFile(m_folder.write("x.pt", torchFile(body, {bytesOf(m_numbers)}))));
 }
 
 TEST_F(Views, BigEndianStoragesAreTurnedElementByElement)
@@ -157,7 +158,7 @@ TEST_F(Views, BigEndianStoragesAreTurnedElementByElement)
     const auto bits = tensor.readBits(0);
     ASSERT_TRUE(bits);
     EXPECT_EQ(static_cast<unsigned>(bits->at(0)), 1003U & 0xffU) << "in the machine's own order";
-    EXPECT_EQ(scanTensor(tensor).value().at(0).absmax, 1003 + 4 + 5 * 20);
+    EXPECT_EQ(tensorfile::scanTensor(tensor).value().at(0).absmax, 1003 + 4 + 5 * 20);
 }
 
 TEST_F(Views, SixtyFourBitSizesChangeNothing)
@@ -169,7 +170,7 @@ TEST_F(Views, SixtyFourBitSizesChangeNothing)
 
 TEST_F(Views, TileMapsFollowTheView)
 {
-    const auto map = tileTensor(view({12, 10}, {1, 12}), 0);
+    const auto map = tensorfile::tileTensor(view({12, 10}, {1, 12}), 0);
     ASSERT_TRUE(map);
     EXPECT_EQ(map->height, 12);
     EXPECT_EQ(map->width, 10);
@@ -177,7 +178,7 @@ TEST_F(Views, TileMapsFollowTheView)
     for (std::size_t i = 0; i < all.size(); ++i) {
         EXPECT_EQ(map->absmax.at(i), static_cast<float>(all[i])) << i;
     }
-    EXPECT_FALSE(tileTensor(view({10, 12}, {12, 1}), 1)) << "there is no second matrix";
+    EXPECT_FALSE(tensorfile::tileTensor(view({10, 12}, {12, 1}), 1)) << "there is no second matrix";
 }
 
 TEST_F(Views, AMatrixThatDoesNotExistIsAnError)
@@ -193,12 +194,12 @@ TEST_F(Views, AMatrixThatDoesNotExistIsAnError)
 
 TEST_F(Views, ATensorOfNoFileSaysSo)
 {
-    const Tensor nothing;
+    const tensorfile::Tensor nothing;
     std::vector<double> room(1);
     EXPECT_FALSE(nothing.read(0, std::span(room)));
     EXPECT_FALSE(nothing.map());
     EXPECT_FALSE(nothing.checksumMatches());
-    EXPECT_FALSE(scanTensor(nothing));
+    EXPECT_FALSE(tensorfile::scanTensor(nothing));
 }
 
 } // namespace

@@ -25,16 +25,16 @@ std::vector<std::byte> someBytes(std::size_t count)
     return bytes;
 }
 
-std::vector<std::pair<std::string, ValueToWrite>> everyKind()
+std::vector<std::pair<std::string, tensorfile::ValueToWrite>> everyKind()
 {
-    std::vector<std::pair<std::string, ValueToWrite>> entries;
+    std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries;
     for (const auto dtype : {DType::float64, DType::float32, DType::float16, DType::bfloat16, DType::float8_e4m3fn,
              DType::complex64, DType::int64, DType::int32, DType::int16, DType::int8, DType::uint16, DType::uint8}) {
         const std::string name(torchName(dtype));
-        entries.emplace_back(name, TensorToWrite {name, dtype, {2, 3}, someBytes(6 * sizeOf(dtype))});
+        entries.emplace_back(name, tensorfile::TensorToWrite {name, dtype, {2, 3}, someBytes(6 * sizeOf(dtype))});
     }
-    entries.emplace_back("empty", TensorToWrite {"empty", DType::float32, {0, 3}, {}});
-    entries.emplace_back("scalar", TensorToWrite {"scalar", DType::float32, {}, someBytes(4)});
+    entries.emplace_back("empty", tensorfile::TensorToWrite {"empty", DType::float32, {0, 3}, {}});
+    entries.emplace_back("scalar", tensorfile::TensorToWrite {"scalar", DType::float32, {}, someBytes(4)});
     entries.emplace_back("rank", std::int64_t {-3});
     entries.emplace_back("large", std::int64_t {1} << 40);
     entries.emplace_back("epsilon", 1e-8);
@@ -50,14 +50,14 @@ TEST(WritePt, IsReadBackAsItWas)
 {
     const TempFolder folder;
     const auto entries = everyKind();
-    const auto written = writePt(folder.path() / "x.pt", entries);
+    const auto written = tensorfile::writePt(folder.path() / "x.pt", entries);
     ASSERT_TRUE(written) << sentence(written.error());
-    const auto file = openTensorFile(folder.path() / "x.pt");
+    const auto file = tensorfile::openTensorFile(folder.path() / "x.pt");
     ASSERT_TRUE(file) << sentence(file.error());
     for (const auto& [name, value] : entries) {
         const auto* found = file->root.find(name);
         ASSERT_NE(found, nullptr) << name;
-        if (const auto* tensor = std::get_if<TensorToWrite>(&value)) {
+        if (const auto* tensor = std::get_if<tensorfile::TensorToWrite>(&value)) {
             ASSERT_NE(found->tensor(), nullptr) << name;
             EXPECT_EQ(found->tensor()->dtype(), tensor->dtype);
             EXPECT_EQ(found->tensor()->shape(), tensor->shape);
@@ -68,7 +68,7 @@ TEST(WritePt, IsReadBackAsItWas)
     }
     EXPECT_EQ(std::get<std::int64_t>(file->root.find("large")->value), std::int64_t {1} << 40);
     EXPECT_EQ(std::get<double>(file->root.find("epsilon")->value), 1e-8);
-    EXPECT_EQ(std::get<PickleList>(file->root.find("shape")->value).size(), 3U);
+    EXPECT_EQ(std::get<tensorfile::PickleList>(file->root.find("shape")->value).size(), 3U);
 }
 
 TEST(WritePt, TorchLoadsItWithWeightsOnly)
@@ -82,7 +82,7 @@ TEST(WritePt, TorchLoadsItWithWeightsOnly)
         GTEST_SKIP() << "the private Python has no torch";
     }
     const TempFolder folder;
-    ASSERT_TRUE(writePt(folder.path() / "x.pt", everyKind()));
+    ASSERT_TRUE(tensorfile::writePt(folder.path() / "x.pt", everyKind()));
     const auto script = folder.write("check.py", R"(import sys, torch
 held = torch.load(sys.argv[1], weights_only=True)
 expected = lambda count: bytes((i * 37 + 5) % 256 for i in range(count))
@@ -102,12 +102,12 @@ assert len(held) == 20, len(held)
 TEST(WritePt, ABadTargetOrTensorLeavesNothingBehind)
 {
     const TempFolder folder;
-    EXPECT_FALSE(writePt(folder.path() / "none" / "x.pt", {}));
-    const auto wrong =
-        writePt(folder.path() / "x.pt", {{"t", TensorToWrite {"t", DType::float32, {2, 3}, someBytes(23)}}});
+    EXPECT_FALSE(tensorfile::writePt(folder.path() / "none" / "x.pt", {}));
+    const auto wrong = tensorfile::writePt(
+        folder.path() / "x.pt", {{"t", tensorfile::TensorToWrite {"t", DType::float32, {2, 3}, someBytes(23)}}});
     EXPECT_FALSE(wrong);
     std::filesystem::create_directory(folder.path() / "taken");
-    EXPECT_FALSE(writePt(folder.path() / "taken", {{"a", std::int64_t {1}}}));
+    EXPECT_FALSE(tensorfile::writePt(folder.path() / "taken", {{"a", std::int64_t {1}}}));
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 

@@ -30,11 +30,12 @@ protected:
     }
     void TearDown() override { fs::remove_all(folder); }
 
-    OpenedRun opened(Points points = Points::judging) const
+    workflow::OpenedRun opened(workflow::Points points = workflow::Points::judging) const
     {
-        auto run = openRun(folder / "run", {folder / "kept.nanscope", Access::store, points, std::nullopt});
+        auto run = workflow::openRun(
+            folder / "run", {folder / "kept.nanscope", workflow::Access::store, points, std::nullopt});
         EXPECT_TRUE(run) << run.error().what;
-        return run ? std::move(*run) : OpenedRun {};
+        return run ? std::move(*run) : workflow::OpenedRun {};
     }
 
     std::string write(const std::string& name, const std::string& text) const
@@ -50,11 +51,11 @@ TEST_F(Judgement, AStoredDiagnosisIsFoundWithWhatItWasDrawnFrom)
 {
     auto run = opened();
     ASSERT_TRUE(run.session);
-    EXPECT_FALSE(storedDiagnosis(*run.session));
-    const auto from = judgedFrom(run.run, {}, &*run.session);
-    const auto triaged = triageRun(run.run);
-    ASSERT_TRUE(storeDiagnosis(*run.session, triaged, from));
-    const auto stored = storedDiagnosis(*run.session);
+    EXPECT_FALSE(workflow::storedDiagnosis(*run.session));
+    const auto from = workflow::judgedFrom(run.run, {}, &*run.session);
+    const auto triaged = diagnose::triageRun(run.run);
+    ASSERT_TRUE(workflow::storeDiagnosis(*run.session, triaged, from));
+    const auto stored = workflow::storedDiagnosis(*run.session);
     ASSERT_TRUE(stored);
     EXPECT_EQ(stored->from, from);
     EXPECT_EQ(stored->from.rules, diagnosisRules);
@@ -65,30 +66,31 @@ TEST_F(Judgement, HoldsNoLongerWhenTheRunHasGrownOrAnotherFileIsNamed)
 {
     auto run = opened();
     ASSERT_TRUE(run.session);
-    const auto from = judgedFrom(run.run, {}, &*run.session);
-    UserFiles files;
+    const auto from = workflow::judgedFrom(run.run, {}, &*run.session);
+    workflow::UserFiles files;
     files.parameters = write("params.txt", "w [512, 1408]\n");
-    EXPECT_NE(judgedFrom(run.run, files, &*run.session), from);
-    EXPECT_EQ(judgedFrom(opened(Points::none).run, {}, &*run.session), from) << "read again, with or without points";
+    EXPECT_NE(workflow::judgedFrom(run.run, files, &*run.session), from);
+    EXPECT_EQ(workflow::judgedFrom(opened(workflow::Points::none).run, {}, &*run.session), from)
+        << "read again, with or without points";
 
     ASSERT_TRUE(run.session->setColumns("loss=total"));
-    EXPECT_NE(judgedFrom(run.run, {}, &*run.session), from) << "as many points, of something else";
+    EXPECT_NE(workflow::judgedFrom(run.run, {}, &*run.session), from) << "as many points, of something else";
     ASSERT_TRUE(run.session->setColumns(""));
-    EXPECT_EQ(judgedFrom(run.run, {}, &*run.session), from);
+    EXPECT_EQ(workflow::judgedFrom(run.run, {}, &*run.session), from);
 
     std::ofstream(folder / "run" / "more.csv") << "step,loss\n1,2.5\n2,2.25\n";
-    EXPECT_NE(judgedFrom(opened().run, {}, &*run.session), from);
+    EXPECT_NE(workflow::judgedFrom(opened().run, {}, &*run.session), from);
 }
 
 TEST_F(Judgement, ADiagnosisThatDoesNotSayWhatItWasDrawnFromIsDrawnAgain)
 {
     auto run = opened();
     ASSERT_TRUE(run.session);
-    const auto triaged = triageRun(run.run);
-    ASSERT_TRUE(storeDiagnosis(*run.session, triaged, {}));
-    EXPECT_NE(storedDiagnosis(*run.session)->from, judgedFrom(run.run, {}, &*run.session));
+    const auto triaged = diagnose::triageRun(run.run);
+    ASSERT_TRUE(workflow::storeDiagnosis(*run.session, triaged, {}));
+    EXPECT_NE(workflow::storedDiagnosis(*run.session)->from, workflow::judgedFrom(run.run, {}, &*run.session));
     ASSERT_TRUE(run.session->setDiagnosis("[1, 2"));
-    EXPECT_FALSE(storedDiagnosis(*run.session));
+    EXPECT_FALSE(workflow::storedDiagnosis(*run.session));
 }
 
 TEST_F(Judgement, ObservationsThatCannotBeArguedWithAreLeftOut)
@@ -97,11 +99,11 @@ TEST_F(Judgement, ObservationsThatCannotBeArguedWithAreLeftOut)
     ASSERT_TRUE(run.session);
     Observations seen;
     seen.rate = FailureRate {3, 4.5};
-    ASSERT_TRUE(storeObservations(*run.session, seen));
-    EXPECT_EQ(storedObservations(*run.session)->rate->hours, 4.5);
+    ASSERT_TRUE(workflow::storeObservations(*run.session, seen));
+    EXPECT_EQ(workflow::storedObservations(*run.session)->rate->hours, 4.5);
     seen.rate = FailureRate {3, -1};
-    ASSERT_TRUE(storeObservations(*run.session, seen));
-    EXPECT_FALSE(storedObservations(*run.session)->rate);
+    ASSERT_TRUE(workflow::storeObservations(*run.session, seen));
+    EXPECT_FALSE(workflow::storedObservations(*run.session)->rate);
 }
 
 TEST_F(Judgement, AReportLeavesOutCellsOfAVariantThatIsDefinedOtherwiseNow)
@@ -114,11 +116,11 @@ TEST_F(Judgement, AReportLeavesOutCellsOfAVariantThatIsDefinedOtherwiseNow)
     ASSERT_TRUE(run.session->addCell(cell));
     cell.variant = "mine";
     ASSERT_TRUE(run.session->addCell(cell));
-    UserFiles files;
+    workflow::UserFiles files;
     files.variants = {write("mine.json", R"({"base": "keller-jordan", "name": "mine", "precision": "fp16"})")};
-    ASSERT_FALSE(readUserFiles(files).firstProblem());
-    const auto input = reportInput({run.run, triageRun(run.run)}, &*run.session);
-    (void)readUserFiles({});
+    ASSERT_FALSE(workflow::readUserFiles(files).firstProblem());
+    const auto input = workflow::reportInput({run.run, diagnose::triageRun(run.run)}, &*run.session);
+    (void)workflow::readUserFiles({});
     ASSERT_TRUE(input);
     ASSERT_EQ(input->cells.size(), 1U);
     EXPECT_EQ(input->cells.front().variant, "keller-jordan");

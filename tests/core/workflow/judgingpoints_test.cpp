@@ -19,25 +19,25 @@ Series seriesOf(const char* name, std::int64_t points)
 TEST(JudgingPoints, AreAllOfARunWhoseJudgedSeriesFit)
 {
     RunData run;
-    run.series = {seriesOf("loss", mostJudgingPoints / 2), seriesOf("grad_norm", mostJudgingPoints / 2),
-        seriesOf("logits", mostJudgingPoints)};
-    EXPECT_EQ(newestJudgingPoints(run), std::nullopt) << "what no verdict is weighed with does not count";
+    run.series = {seriesOf("loss", workflow::mostJudgingPoints / 2),
+        seriesOf("grad_norm", workflow::mostJudgingPoints / 2), seriesOf("logits", workflow::mostJudgingPoints)};
+    EXPECT_EQ(workflow::newestJudgingPoints(run), std::nullopt) << "what no verdict is weighed with does not count";
     run.series[0].missing = 1;
-    EXPECT_EQ(newestJudgingPoints(run), mostJudgingPoints / 2);
+    EXPECT_EQ(workflow::newestJudgingPoints(run), workflow::mostJudgingPoints / 2);
 }
 
 TEST(JudgingPoints, OfALargeRunInMemoryAreTheNewestOfEachJudgedSeries)
 {
     RunData run;
-    run.series = {seriesOf("loss", mostJudgingPoints), seriesOf("lr", 3), seriesOf("logits", 2)};
-    run.series[0].points.resize(mostJudgingPoints);
+    run.series = {seriesOf("loss", workflow::mostJudgingPoints), seriesOf("lr", 3), seriesOf("logits", 2)};
+    run.series[0].points.resize(workflow::mostJudgingPoints);
     run.series[0].points.back().step = 7;
     run.series[1].points.resize(3);
     run.series[2].points.resize(2);
-    keepJudgingPoints(run);
-    ASSERT_EQ(run.series[0].points.size(), mostJudgingPoints / 2);
+    workflow::keepJudgingPoints(run);
+    ASSERT_EQ(run.series[0].points.size(), workflow::mostJudgingPoints / 2);
     EXPECT_EQ(run.series[0].points.back().step, 7);
-    EXPECT_EQ(run.series[0].pointCount, mostJudgingPoints) << "how many there are is still said";
+    EXPECT_EQ(run.series[0].pointCount, workflow::mostJudgingPoints) << "how many there are is still said";
     EXPECT_EQ(run.series[1].points.size(), 3U);
     EXPECT_TRUE(run.series[2].points.empty());
 }
@@ -48,7 +48,7 @@ TEST(JudgingPoints, OfASmallRunStay)
     run.series = {seriesOf("loss", 2), seriesOf("logits", 2)};
     run.series[0].points.resize(2);
     run.series[1].points.resize(2);
-    keepJudgingPoints(run);
+    workflow::keepJudgingPoints(run);
     EXPECT_EQ(run.series[0].points.size(), 2U);
     EXPECT_EQ(run.series[1].points.size(), 2U);
 }

@@ -29,7 +29,7 @@ protected:
         fs::create_directories(m_folder / "config" / "nanscope");
         setenv("XDG_CONFIG_HOME", (m_folder / "config").c_str(), 1);
     }
-    ~UserFilesTest() override { (void)readUserFiles({}); }
+    ~UserFilesTest() override { (void)workflow::readUserFiles({}); }
 
     std::string write(const std::string& name, const std::string& text) const
     {
@@ -52,7 +52,7 @@ std::string advisoryText(const std::string& id)
             "link": "https://example.org/3", "packages": [{"name": "our-kernels", "versions": "*"}]}]})";
 }
 
-std::vector<std::string> idsOf(const std::vector<Advisory>& advisories)
+std::vector<std::string> idsOf(const std::vector<diagnose::Advisory>& advisories)
 {
     std::vector<std::string> ids;
     for (const auto& advisory : advisories) {
@@ -73,145 +73,148 @@ CaptureVerdict verdictWithNext()
 
 TEST_F(UserFilesTest, OfSomeKindsThereIsOneOfOthersSeveral)
 {
-    UserFiles files;
+    workflow::UserFiles files;
     for (const auto* path : {"a", "b", "a"}) {
-        for (const auto kind : everyUserFileKind) {
-            files = withFile(files, kind, path);
+        for (const auto kind : workflow::everyUserFileKind) {
+            files = workflow::withFile(files, kind, path);
         }
     }
     EXPECT_EQ(files.variants, (std::vector<std::string> {"a", "b"}));
     EXPECT_EQ(files.advisories, (std::vector<std::string> {"a", "b"}));
     EXPECT_EQ(files.environment, "a");
     EXPECT_EQ(files.parameters, "a");
-    EXPECT_EQ(withoutFile(files, UserFileKind::parameters, "b").parameters, "a") << "it is another one by now";
-    for (const auto kind : everyUserFileKind) {
-        files = withoutFile(withoutFile(files, kind, "a"), kind, "b");
+    EXPECT_EQ(workflow::withoutFile(files, workflow::UserFileKind::parameters, "b").parameters, "a")
+        << "it is another one by now";
+    for (const auto kind : workflow::everyUserFileKind) {
+        files = workflow::withoutFile(workflow::withoutFile(files, kind, "a"), kind, "b");
     }
     EXPECT_TRUE(files.empty());
 }
 
 TEST_F(UserFilesTest, MoreGoesOverWhatThereIs)
 {
-    const UserFiles before {"env", {"x"}, "params", {"v"}};
-    const auto both = joined(before, {"other", {"x", "y"}, {}, {"w"}});
-    EXPECT_EQ(both, (UserFiles {"other", {"x", "y"}, "params", {"v", "w"}}));
+    const workflow::UserFiles before {"env", {"x"}, "params", {"v"}};
+    const auto both = workflow::joined(before, {"other", {"x", "y"}, {}, {"w"}});
+    EXPECT_EQ(both, (workflow::UserFiles {"other", {"x", "y"}, "params", {"v", "w"}}));
 }
 
 TEST_F(UserFilesTest, VariantsAreKnownForAsLongAsTheirFileIs)
 {
     const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-b") + "]");
-    const auto known = readUserFiles({{}, {}, {}, {path}});
+    const auto known = workflow::readUserFiles({{}, {}, {}, {path}});
     ASSERT_EQ(known.files.size(), 1U);
     EXPECT_EQ(known.files[0].holds, "2 variants: known-a, known-b");
-    const auto held = findVariant("known-b");
+    const auto held = replay::findVariant("known-b");
     ASSERT_TRUE(held);
-    (void)readUserFiles({});
-    EXPECT_FALSE(findVariant("known-a"));
+    (void)workflow::readUserFiles({});
+    EXPECT_FALSE(replay::findVariant("known-a"));
     EXPECT_EQ((*held)->name, "known-b") << "who replays it may go on";
-    EXPECT_TRUE(addedVariants().empty());
+    EXPECT_TRUE(replay::addedVariants().empty());
 }
 
 TEST_F(UserFilesTest, AnEditedVariantTakesThePlaceOfWhatItWas)
 {
     const auto path = write("mine.json", variantText("known-a", "fp16"));
-    (void)readUserFiles({{}, {}, {}, {path}});
-    EXPECT_EQ((*findVariant("known-a"))->precision, Precision::fp16);
+    (void)workflow::readUserFiles({{}, {}, {}, {path}});
+    EXPECT_EQ((*replay::findVariant("known-a"))->precision, Precision::fp16);
     write("mine.json", variantText("known-a", "bf16"));
-    EXPECT_FALSE(readUserFiles({{}, {}, {}, {path}}).firstProblem());
-    EXPECT_EQ((*findVariant("known-a"))->precision, Precision::bf16);
-    EXPECT_EQ(addedVariants().size(), 1U);
+    EXPECT_FALSE(workflow::readUserFiles({{}, {}, {}, {path}}).firstProblem());
+    EXPECT_EQ((*replay::findVariant("known-a"))->precision, Precision::bf16);
+    EXPECT_EQ(replay::addedVariants().size(), 1U);
 }
 
 TEST_F(UserFilesTest, WhatWasKnownOtherwiseIsNotForgotten)
 {
-    const auto before = variantsFromText(variantText("known-before"));
+    const auto before = replay::variantsFromText(variantText("known-before"));
     ASSERT_TRUE(before);
-    ASSERT_TRUE(addVariant(before->front()));
+    ASSERT_TRUE(replay::addVariant(before->front()));
     const auto path = write("mine.json", variantText("known-before"));
-    EXPECT_FALSE(readUserFiles({{}, {}, {}, {path}}).firstProblem());
-    (void)readUserFiles({});
-    EXPECT_TRUE(findVariant("known-before"));
-    forgetVariant("known-before");
+    EXPECT_FALSE(workflow::readUserFiles({{}, {}, {}, {path}}).firstProblem());
+    (void)workflow::readUserFiles({});
+    EXPECT_TRUE(replay::findVariant("known-before"));
+    replay::forgetVariant("known-before");
 }
 
 TEST_F(UserFilesTest, WhatASessionKeepsIsKnownWithoutItsFile)
 {
-    const auto kept = *variantsFromText(variantText("known-kept"));
-    EXPECT_THAT(useKeptVariants(kept, {}), testing::IsEmpty());
-    EXPECT_THAT(keptVariantNames(), testing::ElementsAre("known-kept"));
+    const auto kept = *replay::variantsFromText(variantText("known-kept"));
+    EXPECT_THAT(workflow::useKeptVariants(kept, {}), testing::IsEmpty());
+    EXPECT_THAT(workflow::keptVariantNames(), testing::ElementsAre("known-kept"));
     auto userFiles = kept;
     userFiles.front().title = "as the file tells it";
-    const auto path = write("mine.json", variantToJson(userFiles.front()).dump());
-    EXPECT_FALSE(readUserFiles({{}, {}, {}, {path}}).firstProblem());
-    EXPECT_EQ((*findVariant("known-kept"))->title, "as the file tells it");
-    (void)readUserFiles({});
-    EXPECT_TRUE(findVariant("known-kept"));
-    EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty());
-    EXPECT_FALSE(findVariant("known-kept"));
+    const auto path = write("mine.json", replay::variantToJson(userFiles.front()).dump());
+    EXPECT_FALSE(workflow::readUserFiles({{}, {}, {}, {path}}).firstProblem());
+    EXPECT_EQ((*replay::findVariant("known-kept"))->title, "as the file tells it");
+    (void)workflow::readUserFiles({});
+    EXPECT_TRUE(replay::findVariant("known-kept"));
+    EXPECT_THAT(workflow::useKeptVariants({}, {}), testing::IsEmpty());
+    EXPECT_FALSE(replay::findVariant("known-kept"));
 }
 
 TEST_F(UserFilesTest, WhatASessionAndAFileHoldIsKnownForAsLongAsEither)
 {
     const auto path = write("mine.json", variantText("known-both"));
-    (void)readUserFiles({{}, {}, {}, {path}});
-    EXPECT_THAT(useKeptVariants(*variantsFromText(variantText("known-both")), {path}), testing::IsEmpty());
-    EXPECT_THAT(useKeptVariants({}, {path}), testing::IsEmpty());
-    EXPECT_TRUE(findVariant("known-both"));
-    EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty()) << "of the next run, which has no files";
-    EXPECT_FALSE(findVariant("known-both"));
+    (void)workflow::readUserFiles({{}, {}, {}, {path}});
+    EXPECT_THAT(
+        workflow::useKeptVariants(*replay::variantsFromText(variantText("known-both")), {path}), testing::IsEmpty());
+    EXPECT_THAT(workflow::useKeptVariants({}, {path}), testing::IsEmpty());
+    EXPECT_TRUE(replay::findVariant("known-both"));
+    EXPECT_THAT(workflow::useKeptVariants({}, {}), testing::IsEmpty()) << "of the next run, which has no files";
+    EXPECT_FALSE(replay::findVariant("known-both"));
 }
 
 TEST_F(UserFilesTest, AFileGivesAKeptNameToNoOther)
 {
-    EXPECT_THAT(useKeptVariants(*variantsFromText(variantText("known-kept", "fp16")), {}), testing::IsEmpty());
+    EXPECT_THAT(workflow::useKeptVariants(*replay::variantsFromText(variantText("known-kept", "fp16")), {}),
+        testing::IsEmpty());
     const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-kept", "bf16") + "]");
-    const auto known = readUserFiles({{}, {}, {}, {path}});
+    const auto known = workflow::readUserFiles({{}, {}, {}, {path}});
     ASSERT_NE(known.firstProblem(), nullptr);
     EXPECT_THAT(
         known.firstProblem()->problem->what, HasSubstr("keeps another variant 'known-kept' (precision differs)"));
-    EXPECT_EQ((*findVariant("known-kept"))->precision, Precision::fp16);
-    EXPECT_FALSE(findVariant("known-a"));
-    EXPECT_THAT(useKeptVariants({}, {}), testing::IsEmpty());
+    EXPECT_EQ((*replay::findVariant("known-kept"))->precision, Precision::fp16);
+    EXPECT_FALSE(replay::findVariant("known-a"));
+    EXPECT_THAT(workflow::useKeptVariants({}, {}), testing::IsEmpty());
 }
 
 TEST_F(UserFilesTest, OfAFileThatCannotBeUsedNothingIsTaken)
 {
     const auto bad = write("bad.json", "[" + variantText("known-a") + "," + variantText("gns-gram") + "]");
     const auto good = write("good.json", variantText("known-b"));
-    const UserFiles files {{}, {}, (m_folder / "missing.json").string(), {bad, good}};
-    const auto known = readUserFiles(files);
+    const workflow::UserFiles files {{}, {}, (m_folder / "missing.json").string(), {bad, good}};
+    const auto known = workflow::readUserFiles(files);
     ASSERT_EQ(known.files.size(), 3U);
     ASSERT_TRUE(known.files[0].problem);
     EXPECT_THAT(known.files[0].problem->what, HasSubstr("gns-gram"));
     EXPECT_EQ(known.files[0].problem->path, bad);
-    EXPECT_FALSE(findVariant("known-a"));
-    EXPECT_TRUE(findVariant("known-b"));
+    EXPECT_FALSE(replay::findVariant("known-a"));
+    EXPECT_TRUE(replay::findVariant("known-b"));
     ASSERT_TRUE(known.files[2].problem);
     EXPECT_EQ(known.files[2].problem->path, files.parameters);
     EXPECT_FALSE(known.parameters);
-    const auto strict = requireUserFiles(files);
+    const auto strict = workflow::requireUserFiles(files);
     ASSERT_FALSE(strict);
     EXPECT_EQ(strict.error().path, bad);
 }
 
 TEST_F(UserFilesTest, EveryKindSaysWhatItHolds)
 {
-    const UserFiles files {write("env.json", R"({"schema": "nanscope.env/1", "python": "3.12.3",
+    const workflow::UserFiles files {write("env.json", R"({"schema": "nanscope.env/1", "python": "3.12.3",
         "packages": {"torch": "2.11.0", "our-kernels": "1.3"}})"),
         {write("more.json", advisoryText("our-kernel-3"))}, write("params.txt", "a.weight [4, 8]\nb.weight [8, 8]\n"),
         {}};
-    const auto known = readUserFiles(files);
+    const auto known = workflow::readUserFiles(files);
     ASSERT_EQ(known.firstProblem(), nullptr) << sentence(*known.firstProblem()->problem);
     ASSERT_EQ(known.files.size(), 3U);
     EXPECT_EQ(known.files[0].holds, "1 advisory");
-    EXPECT_EQ(known.files[1].kind, UserFileKind::environment);
+    EXPECT_EQ(known.files[1].kind, workflow::UserFileKind::environment);
     EXPECT_THAT(known.files[1].holds, testing::EndsWith(" facts"));
     EXPECT_EQ(known.files[2].holds, "2 parameters");
     EXPECT_THAT(idsOf(known.advisories), testing::ElementsAre("our-kernel-3"));
     RunData run;
-    addEnvironment(run, known);
+    workflow::addEnvironment(run, known);
     EXPECT_EQ(run.settings.size(), known.environment.size());
-    const auto none = readUserFiles({write("empty.json", "{}"), {}, {}, {}});
+    const auto none = workflow::readUserFiles({write("empty.json", "{}"), {}, {}, {}});
     ASSERT_NE(none.firstProblem(), nullptr);
     EXPECT_THAT(sentence(*none.firstProblem()->problem), HasSubstr("nanscope env --json"));
 }
@@ -219,32 +222,32 @@ TEST_F(UserFilesTest, EveryKindSaysWhatItHolds)
 TEST_F(UserFilesTest, AdvisoriesOfTheConfigurationFolderAreAlwaysInForce)
 {
     write("config/nanscope/advisories.json", advisoryText("house-1"));
-    const auto known = readUserFiles({});
+    const auto known = workflow::readUserFiles({});
     EXPECT_THAT(idsOf(known.advisories), testing::ElementsAre("house-1"));
     ASSERT_EQ(known.files.size(), 1U);
     EXPECT_TRUE(known.files[0].always);
-    EXPECT_THAT(stampOf({}), HasSubstr("advisories.json"));
+    EXPECT_THAT(workflow::stampOf({}), HasSubstr("advisories.json"));
 }
 
 TEST_F(UserFilesTest, TheStampChangesWithAFile)
 {
-    EXPECT_EQ(stampOf({}), "");
+    EXPECT_EQ(workflow::stampOf({}), "");
     const auto path = write("mine.json", variantText("known-a"));
-    const UserFiles files {{}, {}, {}, {path}};
-    const auto before = stampOf(files);
-    EXPECT_EQ(stampOf(files), before);
+    const workflow::UserFiles files {{}, {}, {}, {path}};
+    const auto before = workflow::stampOf(files);
+    EXPECT_EQ(workflow::stampOf(files), before);
     write("mine.json", variantText("known-longer"));
-    EXPECT_NE(stampOf(files), before);
+    EXPECT_NE(workflow::stampOf(files), before);
     fs::remove(path);
-    EXPECT_THAT(stampOf(files), HasSubstr("missing"));
+    EXPECT_THAT(workflow::stampOf(files), HasSubstr("missing"));
 }
 
 TEST_F(UserFilesTest, CommandsRepeatTheVariantsOnce)
 {
-    const UserFiles files {{}, {}, {}, {"/somewhere/my own.json"}};
+    const workflow::UserFiles files {{}, {}, {}, {"/somewhere/my own.json"}};
     auto verdict = verdictWithNext();
-    repeatVariantFiles(verdict, files, true);
-    repeatVariantFiles(verdict, files, false);
+    workflow::repeatVariantFiles(verdict, files, true);
+    workflow::repeatVariantFiles(verdict, files, false);
     EXPECT_EQ(verdict.next[0].what, "nanscope diagnose PATH --ran X --variant-file 'my own.json'");
     EXPECT_EQ(verdict.next[1].what, "use_triton=False");
 }
