@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: The Nanscope developers
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the structure of core by its sources alone, before anything is compiled.
+
+    python3 cmake/house.py [ROOT]
+
+- A room includes only rooms that its CMakeLists.txt links, directly or through another.
+- Neither components (x.h and x.cpp) nor folders nor rooms include each other in a circle.
+- Every file is in the namespace of its room.
+- No folder holds more than 40 source files.
+
+Prints what is wrong, a line each; exit status 1 where anything is.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePosixPath
+
+MOST_FILES = 40
+SOURCES = (".cpp", ".h", ".inl")
+# Values and helpers that every room speaks in are in nanscope itself.
+COMMON = ("base", "model", "json")
+Graph = dict[str, set[str]]
+
+
+def room_of(path: str) -> str:
+    return path.split("/")[1]
+
+
+def links(root: Path) -> Graph:
+    """Room -> rooms that it links."""
+    found: Graph = {}
+    for listed in sorted(root.glob("core/*/CMakeLists.txt")):
+        found[listed.parent.name] = set(re.findall(r"nanscope::core_(\w+)", listed.read_text()))
+    return found
+
+
+def reach(graph: Graph, start: str) -> set[str]:
+    seen: set[str] = set()
+    left = [start]
+    while left:
+        for other in graph.get(left.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                left.append(other)
+    return seen
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """Sets of nodes that reach each other, each once."""
+    reached = {node: reach(graph, node) for node in graph}
+    found = {
+        frozenset([node, *(other for other in reached[node] if node in reached.get(other, ()))])
+        for node in graph
+        if node in reached[node]
+    }
+    return sorted(sorted(circle) for circle in found)
+
+
+def graph_of(includes: dict[str, list[str]], key: Callable[[str], str]) -> Graph:
+    graph: Graph = defaultdict(set)
+    for file, included in includes.items():
+        graph[key(file)] |= {key(other) for other in included if key(other) != key(file)}
+    return graph
+
+
+def foreign_includes(includes: dict[str, list[str]], linked: Graph) -> Iterable[str]:
+    for file, included in includes.items():
+        allowed = reach(linked, room_of(file)) | {room_of(file)}
+        for other in included:
+            if room_of(other) not in allowed:
+                yield f"{file} includes {other}, but core/{room_of(file)} does not link core_{room_of(other)}"
+
+
+def wrong_namespaces(texts: dict[str, str]) -> Iterable[str]:
+    for file, text in texts.items():
+        room = room_of(file)
+        wanted = "nanscope" if room in COMMON else f"nanscope::{room}"
+        # A header may declare what another room defines, for pointers and references to it.
+        text = re.sub(r"namespace [\w:]+ \{\n(?:(?:class|struct) \w+;\n)+\} // namespace [\w:]+\n", "", text)
+        for name in re.findall(r"^(?:inline )?namespace (nanscope[\w:]*) \{", text, re.M):
+            if name != wanted and not name.startswith(wanted + "::"):
+                yield f"{file} is in {name}, not in {wanted}"
+
+
+def full_folders(files: Iterable[str]) -> Iterable[str]:
+    count: dict[str, int] = defaultdict(int)
+    for file in files:
+        count[str(PurePosixPath(file).parent)] += 1
+    for folder, held in sorted(count.items()):
+        if held > MOST_FILES:
+            yield f"{folder} holds {held} files: more than {MOST_FILES} ask for sub-folders"
+
+
+def main() -> int:
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    texts = {
+        path.relative_to(root).as_posix(): path.read_text()
+        for path in sorted(root.glob("core/**/*"))
+        if path.suffix in SOURCES
+    }
+    includes = {
+        file: re.findall(r'^#include "(core/[^"]+)"', text, re.M) for file, text in texts.items()
+    }
+    problems = [*foreign_includes(includes, links(root)), *wrong_namespaces(texts), *full_folders(texts)]
+    for what, key in (
+        ("components", lambda file: file.rsplit(".", 1)[0]),
+        ("folders", lambda file: str(PurePosixPath(file).parent)),
+        ("rooms", room_of),
+    ):
+        problems += [f"a circle of {what}: {', '.join(circle)}" for circle in circles(graph_of(includes, key))]
+    print("\n".join(problems) if problems else f"core: {len(texts)} files, no circle, no include past a room's links")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
