@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "core/ingest/logsource.h"
+#include "core/ingest/log/logsource.h"
 #include "core/ingest/stores/mlflow.h"
 #include "core/ingest/text/textsource.h"
 #include "core/platform/platform.h"
