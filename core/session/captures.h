@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+//
+// Captures in the session's database, and what each of them is called.
 #pragma once
 
 #include <filesystem>
@@ -7,7 +9,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "core/model/model.h"
 #include "core/session/database.h"
 
 namespace nanscope::session {
@@ -61,5 +65,24 @@ private:
     std::set<std::string> m_files; ///< names of files that captures got
     NamesBefore m_before; ///< of those captures
 };
+
+/// Each with its name, or that of its file where the session is older than names are.
+std::vector<Capture> readCaptures(sqlite3* db);
+
+struct PlacedCapture
+{
+    const Capture* capture = nullptr;
+    std::string path; ///< as it is kept
+};
+/// Returns their ids. `folder` is as in CaptureNaming; in a transaction of the caller's, like all that follows.
+std::vector<std::int64_t> storeCaptures(
+    sqlite3* db, const std::filesystem::path& folder, const std::vector<PlacedCapture>& captures);
+
+/// The file of a stored capture lies elsewhere now, maybe under another name.
+void moveCapture(
+    sqlite3* db, const std::filesystem::path& folder, const std::string& identity, const CaptureNaming::Place& to);
+
+/// Such is the path of a capture whose file was written over: there is no file.
+bool isReplacedPath(const std::string& path);
 
 } // namespace nanscope::session

@@ -1,15 +1,20 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+//
+// Logs in the session's database: how far each was read, and what it gave. In transactions of the caller's.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "core/model/model.h"
 #include "core/session/chunks.h"
-#include "core/session/session.h"
+#include "core/session/database.h"
+#include "core/session/sessiontypes.h"
 
 namespace nanscope::session {
 
@@ -53,5 +58,23 @@ private:
     Statement m_setting;
     ChunkWriter m_chunks;
 };
+
+std::vector<Series> readSeries(sqlite3* db);
+std::vector<Event> readEvents(sqlite3* db);
+/// A session of before there were such things has none.
+std::vector<Checkpoint> readCheckpoints(sqlite3* db);
+std::vector<Setting> readSettings(sqlite3* db);
+std::vector<StoredLog> readLogs(sqlite3* db);
+
+/// Takes what replaced logs gave out of the run's own records.
+void setReplacedApart(sqlite3* db, RunData& run);
+
+/// Keeps what `source` gave under the name of a replaced log, which is returned; `path` is what the log was called.
+std::string setReplaced(sqlite3* db, const std::string& source, const std::string& path);
+
+/// As Session::settleReplaced(), moveLogs() and dropLog().
+void settleReplaced(sqlite3* db, const ReplacedLog& log);
+void moveLogs(sqlite3* db, const std::vector<LogMove>& moves);
+void dropLog(sqlite3* db, const std::string& source);
 
 } // namespace nanscope::session
