@@ -28,7 +28,7 @@ private:
     std::string m_query;
 };
 
-std::string text(const session::Session::Table& result)
+std::string text(const session::QueryTable& result)
 {
     std::vector<Table::Column> columns;
     for (const auto& column : result.columns) {
@@ -45,7 +45,7 @@ std::string text(const session::Session::Table& result)
     return table.text();
 }
 
-nlohmann::ordered_json json(const session::Session::Table& result)
+nlohmann::ordered_json json(const session::QueryTable& result)
 {
     auto rows = nlohmann::ordered_json::array();
     for (const auto& row : result.rows) {

@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/ingest/formats/columnmap.h"
+#include "core/ingest/log/columnmap.h"
+#include "core/ingest/log/logcontents.h"
 #include "core/model/model.h"
 
 namespace nanscope::session {
@@ -42,16 +43,6 @@ struct FoundFiles
 /// Lists what could be read under `path` (a folder or a single file): symbolic links are followed once, loops and
 /// unreadable folders are reported, hidden files and files that are clearly something else are passed over.
 Result<FoundFiles> findFiles(const std::filesystem::path& path, const JobContext& job = {});
-
-/// What one log gave. Points are in the order of the file; a decrease of the step starts a new segment. A step that
-/// was reported without a value has a point in state `reported`, counted as missing and not in pointCount.
-struct LogContents : LogRecords
-{
-    std::string format; ///< "dion", "kempnerforge", "csv", "jsonl", ...; empty when nothing was recognised
-    std::int64_t bytes = 0; ///< place in the file behind the last line that was taken: where to go on
-    std::int64_t lines = 0; ///< line breaks before that place
-    std::vector<std::string> columns {}; ///< names met, as the log has them; only where a map was given
-};
 
 /// Reads a log from byte `offset` (line `firstLine` + 1) to its end; streams, strips colour codes and rank
 /// prefixes, splits at \n, \r\n and \r. `relative` becomes the source of every record.

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "core/ingest/logsource.h"
+#include "core/ingest/log/logsource.h"
 #include "core/ingest/stores/mlflow.h"
 #include "core/ingest/text/textsource.h"
 #include "core/platform/platform.h"
@@ -396,7 +396,7 @@ Result<FollowedLogs> followRenamed(const FoundFiles& found, session::Session& se
     FollowedLogs followed;
     std::transform(held.begin(), held.end(), std::inserter(followed.held, followed.held.end()),
         [](const auto& log) { return log.first; });
-    std::vector<session::Session::LogMove> moves;
+    std::vector<session::LogMove> moves;
     for (const auto& file : found.files) {
         if (cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "cancelled while looking for renamed logs", found.root);

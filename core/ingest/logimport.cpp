@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "core/ingest/loghistory.h"
-#include "core/ingest/logsource.h"
+#include "core/ingest/openlog.h"
 #include "core/ingest/stores/mlflow.h"
 #include "core/ingest/text/textsource.h"
 #include "core/platform/platform.h"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
 
 namespace nanscope::ingest {

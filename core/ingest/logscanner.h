@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/ingest/events/eventreader.h"
-#include "core/ingest/formats/logformat.h"
-#include "core/ingest/formats/tableguess.h"
 #include "core/ingest/ingest.h"
-#include "core/ingest/logsource.h"
+#include "core/ingest/log/logformat.h"
+#include "core/ingest/log/logsource.h"
+#include "core/ingest/log/tableguess.h"
 #include "core/ingest/text/launchlabels.h"
 #include "core/ingest/text/linereader.h"
 

@@ -1,15 +1,45 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include "core/session/captures.h"
 
-#include "core/session/capturenaming.h"
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/model/capturenames.h"
+#include "core/session/cells.h"
 #include "core/session/codec.h"
 #include "core/session/schema.h"
-#include "core/session/sessionimpl.h"
 
 namespace nanscope::session {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+// What the owner of the run saw is JSON of core/report; the captures in it are named at this place.
+constexpr const char* findObserved =
+    "SELECT entry.fullkey FROM facts, json_each(CASE WHEN json_valid(facts.value) THEN facts.value ELSE '{}' END, "
+    "'$.called') AS entry WHERE facts.name = 'observations' AND entry.type = 'object' "
+    "AND json_extract(entry.value, '$.capture') = ?";
+
+std::vector<std::string> textsOf(Statement& statement)
+{
+    std::vector<std::string> texts;
+    while (statement.step()) {
+        texts.push_back(statement.text(0));
+    }
+    return texts;
+}
+
+constexpr const char* replacedFolder = "(replaced)";
+
+/// Where a capture is kept whose file was written over: there is no file.
+std::string replacedPath(const std::string& path)
+{
+    const fs::path place(path);
+    return (place.parent_path() / replacedFolder / place.filename()).generic_string();
+}
 
 std::optional<std::string> shapeOf(const std::optional<CaptureTensor>& tensor)
 {
@@ -171,23 +201,141 @@ void markNothingElse(sqlite3* db, std::vector<Capture>& captures)
 
 } // namespace
 
-Scan readScan(const Statement& row, int column)
+bool isReplacedPath(const std::string& path)
 {
-    Scan s;
-    s.count = row.integer(column);
-    s.nan = row.integer(column + 1);
-    s.posInf = row.integer(column + 2);
-    s.negInf = row.integer(column + 3);
-    s.zero = row.integer(column + 4);
-    s.subnormal = row.integer(column + 5);
-    s.absmax = row.real(column + 6);
-    s.minNonzero = row.real(column + 7);
-    s.sumSquares = row.real(column + 8);
-    s.trace = row.real(column + 9);
-    s.firstNonFinite = row.integer(column + 10);
-    const auto kind = std::clamp<std::int64_t>(row.integer(column + 11), 0, static_cast<int>(ValueClass::negInf));
-    s.firstClass = static_cast<ValueClass>(kind);
-    return s;
+    std::error_code ignored;
+    return fs::path(path).parent_path().filename() == replacedFolder && !fs::exists(path, ignored);
+}
+
+CaptureNaming::CaptureNaming(sqlite3* db, fs::path folder)
+    : m_db(db)
+    , m_folder(std::move(folder))
+    , m_find(db,
+          "SELECT c.id, c.file, coalesce(n.name, c.file) FROM captures c LEFT JOIN capture_names n ON n.capture_id = "
+          "c.id WHERE c.identity = ?")
+    , m_alike(db,
+          "SELECT c.id, coalesce(n.name, c.file), c.path FROM captures c LEFT JOIN capture_names n ON n.capture_id = "
+          "c.id WHERE c.file = ? ORDER BY c.id")
+    , m_replace(db, "UPDATE captures SET path = ? WHERE path = ? AND id <> ?")
+{ }
+
+std::optional<CaptureNaming::Known> CaptureNaming::find(const std::string& identity)
+{
+    m_find.bind(identity);
+    std::optional<Known> known;
+    while (m_find.step()) {
+        known = Known {m_find.integer(0), m_find.text(1), m_find.text(2)};
+    }
+    return known;
+}
+
+void CaptureNaming::stored(std::int64_t id, const Place& place, const std::optional<Known>& before)
+{
+    m_replace.bind(replacedPath(place.path), place.path, id).run();
+    if (before && before->file != place.file) {
+        Statement(m_db, "DELETE FROM capture_names WHERE capture_id = ?").bind(id).run();
+    }
+    if (!before || before->file != place.file) {
+        // Of one that is said twice the first word counts: until settle() its name is a guess.
+        m_before.try_emplace(id, before ? std::optional(before->name) : std::nullopt);
+        m_files.insert(place.file);
+    }
+}
+
+void CaptureNaming::settle()
+{
+    for (const auto& file : std::exchange(m_files, {})) {
+        settle(file);
+    }
+    m_before.clear();
+}
+
+void CaptureNaming::settle(const std::string& file)
+{
+    std::vector<std::int64_t> ids;
+    std::vector<CaptureName> names;
+    m_alike.bind(file);
+    while (m_alike.step()) {
+        ids.push_back(m_alike.integer(0));
+        names.push_back({m_alike.text(1), (m_folder / m_alike.text(2)).generic_string()});
+    }
+    const auto old = names;
+    tellApart(names);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (names[i].name != old[i].name) {
+            setName(ids[i], file, names[i].name);
+        }
+        const auto said = m_before.find(ids[i]);
+        const auto had = said == m_before.end() ? std::optional(old[i].name) : said->second;
+        if (had && *had != names[i].name) {
+            rename(*had, names[i].name);
+        }
+    }
+}
+
+void CaptureNaming::setName(std::int64_t id, const std::string& file, const std::string& name)
+{
+    if (name == file) {
+        Statement(m_db, "DELETE FROM capture_names WHERE capture_id = ?").bind(id).run();
+    } else {
+        Statement(
+            m_db, "INSERT INTO capture_names VALUES (?, ?) ON CONFLICT (capture_id) DO UPDATE SET name = excluded.name")
+            .bind(id, name)
+            .run();
+    }
+}
+
+void CaptureNaming::rename(const std::string& from, const std::string& to)
+{
+    Statement(m_db, "UPDATE OR IGNORE cells SET capture = ? WHERE capture = ?").bind(to, from).run();
+    renameObserved(from, to);
+    forgetDiagnosis();
+}
+
+void CaptureNaming::renameObserved(const std::string& from, const std::string& to)
+{
+    Statement find(m_db, findObserved);
+    find.bind(from);
+    for (const auto& place : textsOf(find)) {
+        Statement(m_db, "UPDATE facts SET value = json_set(value, ?, ?) WHERE name = 'observations'")
+            .bind(place + ".capture", to)
+            .run();
+    }
+}
+
+/// Judged again by whoever needs it, with the names of now.
+void CaptureNaming::forgetDiagnosis()
+{
+    Statement(m_db, "UPDATE facts SET value = '' WHERE name = 'diagnosis'").run();
+}
+
+/// Of several at one place the last one lies there.
+void CaptureNaming::replaceOld()
+{
+    std::map<std::string, std::int64_t> last;
+    Statement shared(m_db, "SELECT path, max(id) FROM captures GROUP BY path HAVING count(*) > 1");
+    while (shared.step()) {
+        last.emplace(shared.text(0), shared.integer(1));
+    }
+    for (const auto& [path, id] : last) {
+        m_replace.bind(replacedPath(path), path, id).run();
+    }
+}
+
+void CaptureNaming::settleOld()
+{
+    replaceOld();
+    Statement shared(m_db, "SELECT file FROM captures GROUP BY file HAVING count(*) > 1");
+    for (const auto& file : textsOf(shared)) {
+        m_alike.bind(file);
+        while (m_alike.step()) {
+            m_before.emplace(m_alike.integer(0), std::nullopt);
+        }
+        settle(file);
+        deleteCellsWhere(m_db, "capture", file);
+        forgetDiagnosis();
+    }
+    m_before.clear();
 }
 
 std::vector<Capture> readCaptures(sqlite3* db)
@@ -209,83 +357,29 @@ std::vector<Capture> readCaptures(sqlite3* db)
     return captures;
 }
 
-Result<std::unordered_set<std::string>> Session::knownCaptures() const
+std::vector<std::int64_t> storeCaptures(sqlite3* db, const fs::path& folder, const std::vector<PlacedCapture>& captures)
 {
-    return m_impl->attempt([&] {
-        std::unordered_set<std::string> known;
-        Statement all(m_impl->raw(), "SELECT identity FROM captures");
-        while (all.step()) {
-            known.insert(all.text(0));
-        }
-        return known;
-    });
-}
-
-Result<bool> Session::knowsCapture(const std::string& identity, const std::string& path)
-{
-    return m_impl->attempt([&] {
-        Statement find(m_impl->raw(), "SELECT path FROM captures WHERE identity = ?");
-        if (!find.bind(identity).step()) {
-            return false;
-        }
-        if (const auto kept = m_impl->stored(path); find.text(0) != kept) {
-            find.reset();
-            m_impl->moveCapture(identity, kept, std::filesystem::path(path).filename().string());
-        }
-        return true;
-    });
-}
-
-void Session::Impl::moveCapture(const std::string& identity, const std::string& kept, const std::string& file)
-{
-    Transaction transaction(raw());
-    CaptureNaming naming(raw(), ownFolder);
-    const auto before = naming.find(identity);
-    Statement(raw(), "UPDATE captures SET path = ?, file = ? WHERE identity = ?").bind(kept, file, identity).run();
-    if (before) {
-        naming.stored(before->id, {file, kept}, before);
+    std::vector<std::int64_t> ids;
+    CaptureNaming naming(db, folder);
+    CaptureStore store(db);
+    for (const auto& [capture, path] : captures) {
+        const auto before = naming.find(capture->identity);
+        ids.push_back(store.add(*capture, path));
+        naming.stored(ids.back(), {capture->file, path}, before);
     }
     naming.settle();
-    transaction.commit();
+    return ids;
 }
 
-Result<std::optional<std::string>> Session::captureName(const std::string& identity) const
+void moveCapture(sqlite3* db, const fs::path& folder, const std::string& identity, const CaptureNaming::Place& to)
 {
-    return m_impl->attempt([&] {
-        const auto known = CaptureNaming(m_impl->raw(), m_impl->ownFolder).find(identity);
-        return known ? std::optional(known->name) : std::nullopt;
-    });
-}
-
-Result<bool> Session::isCaptureName(const std::string& name) const
-{
-    return m_impl->attempt([&] {
-        return Statement(m_impl->raw(),
-            "SELECT 1 FROM captures WHERE file = ?1 UNION ALL SELECT 1 FROM capture_names WHERE name = ?1")
-            .bind(name)
-            .step();
-    });
-}
-
-Result<void> Session::addCaptures(std::vector<Capture>& captures)
-{
-    return m_impl->attempt([&] {
-        std::vector<std::int64_t> ids;
-        Transaction transaction(m_impl->raw());
-        CaptureNaming naming(m_impl->raw(), m_impl->ownFolder);
-        CaptureStore store(m_impl->raw());
-        for (const auto& capture : captures) {
-            const auto before = naming.find(capture.identity);
-            const auto path = m_impl->stored(capture.path);
-            ids.push_back(store.add(capture, path));
-            naming.stored(ids.back(), {capture.file, path}, before);
-        }
-        naming.settle();
-        transaction.commit();
-        for (std::size_t i = 0; i < captures.size(); ++i) {
-            captures[i].id = ids[i];
-        }
-    });
+    CaptureNaming naming(db, folder);
+    const auto before = naming.find(identity);
+    Statement(db, "UPDATE captures SET path = ?, file = ? WHERE identity = ?").bind(to.path, to.file, identity).run();
+    if (before) {
+        naming.stored(before->id, to, before);
+    }
+    naming.settle();
 }
 
 } // namespace nanscope::session

@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/session/cells.h"
+
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "core/session/codec.h"
-#include "core/session/sessionimpl.h"
+#include "core/session/schema.h"
 
 namespace nanscope::session {
 
@@ -82,18 +85,6 @@ std::optional<NonFinite> readNonFinite(const Statement& row, int column)
     where.kind = parseValueClass(row.text(column + 3));
     where.count = row.integer(column + 4);
     return where;
-}
-
-std::optional<std::int64_t> sameCell(sqlite3* db, const Cell& c)
-{
-    const auto& e = c.environment;
-    Statement find(db,
-        "SELECT id FROM cells WHERE capture = ? AND variant = ? AND precision = ? AND device = ? AND lowering = ? AND "
-        "epsilon = ? AND engine = ? AND environment_device = ? AND hardware = ? AND cuda = ? AND threads = ? AND "
-        "flags = ?");
-    find.bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, e.engine, e.device,
-        e.hardware, e.cuda, e.threads, e.flags);
-    return find.step() ? std::optional(find.integer(0)) : std::nullopt;
 }
 
 std::int64_t insertCell(sqlite3* db, const Cell& c)
@@ -216,6 +207,79 @@ void attachBatches(sqlite3* db, std::int64_t opId, OpTrace& op)
     }
 }
 
+// A session that is only read keeps the version it was written with.
+bool hasDeep(sqlite3* db)
+{
+    return pragmaValue(db, "user_version") >= deepGaugesVersion;
+}
+
+DeepGauge readStep(const Statement& row, std::size_t directions)
+{
+    DeepGauge step;
+    step.iteration = static_cast<int>(row.integer(0));
+    step.iterateDistance = row.optional<double>(1);
+    step.lambdaMin = row.optional<double>(2);
+    step.symmetryError = row.optional<double>(3);
+    step.commutator = row.optional<double>(4);
+    if (!row.isNull(5)) {
+        step.signalGains = unpackDoubles(row.blob(5), directions);
+    }
+    return step;
+}
+
+void insertStep(Statement& insert, std::int64_t cellId, std::int64_t seq, const DeepGauge& step)
+{
+    const auto gains = packDoubles(step.signalGains);
+    const auto stored = step.signalGains.empty() ? std::nullopt : std::optional<Bytes>(gains);
+    insert
+        .bind(cellId, seq, step.iteration, step.iterateDistance, step.lambdaMin, step.symmetryError, step.commutator,
+            stored)
+        .run();
+}
+
+void insertDeep(sqlite3* db, std::int64_t cellId, const DeepGauges& deep)
+{
+    const auto shares = packDoubles(deep.shares);
+    Statement(db, "INSERT INTO cells_deep VALUES (?, ?, ?, ?, ?, ?, ?)")
+        .bind(cellId, deep.batch, deep.outputRange[0], deep.outputRange[1], deep.seconds,
+            static_cast<std::int64_t>(deep.shares.size()), Bytes(shares))
+        .run();
+    Statement insert(db, "INSERT INTO gauges_deep VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+    for (std::size_t i = 0; i < deep.steps.size(); ++i) {
+        insertStep(insert, cellId, static_cast<std::int64_t>(i), deep.steps[i]);
+    }
+}
+
+void attachDeep(sqlite3* db, Cell& cell)
+{
+    if (!hasDeep(db)) {
+        return;
+    }
+    Statement row(
+        db, "SELECT batch, range_low, range_high, seconds, directions, shares FROM cells_deep WHERE cell_id = ?");
+    if (!row.bind(cell.id).step()) {
+        return;
+    }
+    auto& deep = cell.deep.emplace();
+    deep.batch = static_cast<int>(row.integer(0));
+    deep.outputRange = {row.real(1), row.real(2)};
+    deep.seconds = row.real(3);
+    deep.shares = unpackDoubles(row.blob(5), static_cast<std::size_t>(row.integer(4)));
+    Statement steps(db,
+        "SELECT iteration, iterate_distance, lambda_min, symmetry_error, commutator, signal_gains FROM gauges_deep "
+        "WHERE cell_id = ? ORDER BY seq");
+    steps.bind(cell.id);
+    while (steps.step()) {
+        deep.steps.push_back(readStep(steps, deep.shares.size()));
+    }
+}
+
+void deleteDeep(sqlite3* db, std::int64_t cellId)
+{
+    Statement(db, "DELETE FROM gauges_deep WHERE cell_id = ?").bind(cellId).run();
+    Statement(db, "DELETE FROM cells_deep WHERE cell_id = ?").bind(cellId).run();
+}
+
 /// The distance of the outputs is known only where fp64 was swept too.
 bool sameNumbers(const Gauge& a, const Gauge& b)
 {
@@ -247,8 +311,6 @@ Cell readWholeCell(sqlite3* db, const Statement& row)
     return cell;
 }
 
-} // namespace
-
 void deleteCell(sqlite3* db, std::int64_t id)
 {
     deleteDeep(db, id);
@@ -262,6 +324,39 @@ void deleteCell(sqlite3* db, std::int64_t id)
          }) {
         Statement(db, sql).bind(id).run();
     }
+}
+
+} // namespace
+
+Scan readScan(const Statement& row, int column)
+{
+    Scan s;
+    s.count = row.integer(column);
+    s.nan = row.integer(column + 1);
+    s.posInf = row.integer(column + 2);
+    s.negInf = row.integer(column + 3);
+    s.zero = row.integer(column + 4);
+    s.subnormal = row.integer(column + 5);
+    s.absmax = row.real(column + 6);
+    s.minNonzero = row.real(column + 7);
+    s.sumSquares = row.real(column + 8);
+    s.trace = row.real(column + 9);
+    s.firstNonFinite = row.integer(column + 10);
+    const auto kind = std::clamp<std::int64_t>(row.integer(column + 11), 0, static_cast<int>(ValueClass::negInf));
+    s.firstClass = static_cast<ValueClass>(kind);
+    return s;
+}
+
+std::optional<std::int64_t> findCell(sqlite3* db, const Cell& c)
+{
+    const auto& e = c.environment;
+    Statement find(db,
+        "SELECT id FROM cells WHERE capture = ? AND variant = ? AND precision = ? AND device = ? AND lowering = ? AND "
+        "epsilon = ? AND engine = ? AND environment_device = ? AND hardware = ? AND cuda = ? AND threads = ? AND "
+        "flags = ?");
+    find.bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, e.engine, e.device,
+        e.hardware, e.cuda, e.threads, e.flags);
+    return find.step() ? std::optional(find.integer(0)) : std::nullopt;
 }
 
 std::int64_t deleteCellsWhere(sqlite3* db, const char* column, const std::string& value)
@@ -278,86 +373,71 @@ std::int64_t deleteCellsWhere(sqlite3* db, const char* column, const std::string
     return static_cast<std::int64_t>(ids.size());
 }
 
-Result<void> Session::addCell(Cell& cell)
+void storeCell(sqlite3* db, Cell& cell)
 {
-    return m_impl->attempt([&] {
-        sqlite3* db = m_impl->raw();
-        const auto packed = packAll(cell.ops);
-        Transaction transaction(db);
-        if (const auto old = sameCell(db, cell)) {
-            keepDeep(db, *old, cell);
-            deleteCell(db, *old);
-        }
-        const auto id = insertCell(db, cell);
-        insertNonFinite(db, id, wholeCell, std::nullopt, cell.firstNonFinite);
-        insertNonFinite(db, id, birthOfCell, std::nullopt, cell.birth);
-        for (const auto& batch : cell.batches) {
-            insertNonFinite(db, id, batch.batch, batch.outcome, batch.firstNonFinite);
-        }
-        insertGauges(db, id, cell.gauges);
-        if (cell.deep) {
-            insertDeep(db, id, *cell.deep);
-        }
-        for (std::size_t i = 0; i < cell.ops.size(); ++i) {
-            insertOp(db, id, static_cast<std::int64_t>(i), cell.ops[i], packed[i]);
-        }
-        transaction.commit();
-        cell.id = id;
-    });
+    const auto packed = packAll(cell.ops);
+    Transaction transaction(db);
+    if (const auto old = findCell(db, cell)) {
+        keepDeep(db, *old, cell);
+        deleteCell(db, *old);
+    }
+    const auto id = insertCell(db, cell);
+    insertNonFinite(db, id, wholeCell, std::nullopt, cell.firstNonFinite);
+    insertNonFinite(db, id, birthOfCell, std::nullopt, cell.birth);
+    for (const auto& batch : cell.batches) {
+        insertNonFinite(db, id, batch.batch, batch.outcome, batch.firstNonFinite);
+    }
+    insertGauges(db, id, cell.gauges);
+    if (cell.deep) {
+        insertDeep(db, id, *cell.deep);
+    }
+    for (std::size_t i = 0; i < cell.ops.size(); ++i) {
+        insertOp(db, id, static_cast<std::int64_t>(i), cell.ops[i], packed[i]);
+    }
+    transaction.commit();
+    cell.id = id;
 }
 
-Result<std::vector<Cell>> Session::cells() const
+std::vector<Cell> readCells(sqlite3* db)
 {
-    return m_impl->attempt([&] {
-        std::vector<Cell> all;
-        Statement rows(m_impl->raw(), std::string(cellColumns) + "ORDER BY id");
-        while (rows.step()) {
-            all.push_back(readWholeCell(m_impl->raw(), rows));
-        }
-        return all;
-    });
+    std::vector<Cell> all;
+    Statement rows(db, std::string(cellColumns) + "ORDER BY id");
+    while (rows.step()) {
+        all.push_back(readWholeCell(db, rows));
+    }
+    return all;
 }
 
-Result<std::optional<Cell>> Session::addDeepGauges(const Cell& cell)
+std::optional<Cell> storeDeepGauges(sqlite3* db, const Cell& cell)
 {
-    return m_impl->attempt([&]() -> std::optional<Cell> {
-        sqlite3* db = m_impl->raw();
-        Transaction transaction(db);
-        const auto id = sameCell(db, cell);
-        if (!id || !cell.deep) {
-            return std::nullopt;
-        }
-        deleteDeep(db, *id);
-        insertDeep(db, *id, *cell.deep);
-        transaction.commit();
-        Statement row(db, std::string(cellColumns) + "WHERE id = ?");
-        row.bind(*id).step();
-        return readWholeCell(db, row);
-    });
+    Transaction transaction(db);
+    const auto id = findCell(db, cell);
+    if (!id || !cell.deep) {
+        return std::nullopt;
+    }
+    deleteDeep(db, *id);
+    insertDeep(db, *id, *cell.deep);
+    transaction.commit();
+    Statement row(db, std::string(cellColumns) + "WHERE id = ?");
+    row.bind(*id).step();
+    return readWholeCell(db, row);
 }
 
-Result<std::optional<std::int64_t>> Session::findCell(const Cell& cell) const
+std::vector<OpTrace> readOpTraces(sqlite3* db, std::int64_t cellId)
 {
-    return m_impl->attempt([&] { return sameCell(m_impl->raw(), cell); });
-}
-
-Result<std::vector<OpTrace>> Session::opTraces(std::int64_t cellId) const
-{
-    return m_impl->attempt([&] {
-        std::vector<OpTrace> ops;
-        Statement rows(m_impl->raw(), "SELECT id, iteration, op, rows, cols FROM ops WHERE cell_id = ? ORDER BY seq");
-        rows.bind(cellId);
-        while (rows.step()) {
-            OpTrace op;
-            op.iteration = static_cast<int>(rows.integer(1));
-            op.op = parseOpName(rows.text(2)).value_or(OpName::input);
-            op.rows = rows.integer(3);
-            op.cols = rows.integer(4);
-            attachBatches(m_impl->raw(), rows.integer(0), op);
-            ops.push_back(std::move(op));
-        }
-        return ops;
-    });
+    std::vector<OpTrace> ops;
+    Statement rows(db, "SELECT id, iteration, op, rows, cols FROM ops WHERE cell_id = ? ORDER BY seq");
+    rows.bind(cellId);
+    while (rows.step()) {
+        OpTrace op;
+        op.iteration = static_cast<int>(rows.integer(1));
+        op.op = parseOpName(rows.text(2)).value_or(OpName::input);
+        op.rows = rows.integer(3);
+        op.cols = rows.integer(4);
+        attachBatches(db, rows.integer(0), op);
+        ops.push_back(std::move(op));
+    }
+    return ops;
 }
 
 } // namespace nanscope::session

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 
 #include "core/model/model.h"
 #include "core/session/database.h"
+#include "core/session/sessiontypes.h"
 
 namespace nanscope::session {
 
@@ -81,6 +83,7 @@ private:
 };
 
 std::vector<Point> readPoints(sqlite3* db, std::int64_t seriesId);
-std::vector<Point> readChunk(sqlite3* db, std::int64_t seriesId, std::int64_t seq);
+/// Visits the pieces of a series that reach into a range of steps, as Session::visitRange() does.
+void visitPieces(sqlite3* db, const SeriesRange& range, const std::function<bool(SeriesPiece)>& visit);
 
 } // namespace nanscope::session

@@ -13,7 +13,6 @@
 #include <zstd.h>
 
 #include "core/session/database.h"
-#include "core/session/session.h"
 
 namespace nanscope::session {
 
@@ -252,15 +251,6 @@ Shape parseShape(std::string_view text)
         at = next + 1;
     }
     return shape;
-}
-
-std::string hashText(std::string_view text)
-{
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    }
-    return fmt::format("{:016x}", hash);
 }
 
 } // namespace nanscope::session

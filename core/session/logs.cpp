@@ -1,17 +1,26 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/session/logs.h"
+
+#include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "core/session/schema.h"
-#include "core/session/sessionimpl.h"
 
 namespace nanscope::session {
 
 namespace {
 
-constexpr const char* otherImporter = "another program is importing this log; run the import again";
+constexpr std::int64_t storyVersion = 3;
+
+// A session that is only read keeps the version it was written with.
+bool hasStory(sqlite3* db)
+{
+    return pragmaValue(db, "user_version") >= storyVersion;
+}
 
 Series readSeriesRow(const Statement& row)
 {
@@ -32,7 +41,164 @@ Series readSeriesRow(const Statement& row)
     return series;
 }
 
+using RecordsBySource = std::unordered_map<std::string_view, LogRecords*>;
+
+template <class T>
+void moveRecords(LogRecords& from, const RecordsBySource& to, std::vector<T> LogRecords::*member)
+{
+    std::vector<T> kept;
+    for (auto& record : from.*member) {
+        const auto log = to.find(record.source);
+        (log == to.end() ? kept : log->second->*member).push_back(std::move(record));
+    }
+    from.*member = std::move(kept);
+}
+
+/// A log in a folder stays in it; no file that is found is called so (findFiles).
+std::string replacedName(const std::string& path, int number)
+{
+    const auto name = path.rfind('/') + 1;
+    const auto word = number == 1 ? std::string("(replaced) ") : "(replaced " + std::to_string(number) + ") ";
+    return path.substr(0, name) + word + path.substr(name);
+}
+
 } // namespace
+
+LogWriter::LogWriter(sqlite3* db)
+    : m_db(db)
+    , m_mark(db, "SELECT identity, taken_bytes, taken_lines, last_line_hash FROM sources WHERE path = ?")
+    , m_source(db,
+          "INSERT INTO sources VALUES (NULL, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
+          "format = CASE excluded.format WHEN '' THEN format ELSE excluded.format END, identity = excluded.identity, "
+          "taken_bytes = excluded.taken_bytes, taken_lines = excluded.taken_lines, "
+          "last_line_hash = excluded.last_line_hash RETURNING id")
+    , m_findSeries(db, "SELECT id, name, rank, segment, step_inferred FROM series WHERE source_id = ?")
+    , m_newSeries(db, "INSERT INTO series VALUES (NULL, ?, ?, ?, ?, ?, 0, ?, ?, 0, 0, 0, 0)")
+    , m_countSeries(db,
+          "UPDATE series SET points = points + ?, last_step = ?, nan = nan + ?, pos_inf = pos_inf + ?, "
+          "neg_inf = neg_inf + ?, missing = missing + ? WHERE id = ?")
+    , m_event(db, "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)")
+    , m_note(db, "INSERT INTO event_notes VALUES (?, ?, ?)")
+    , m_checkpoint(db, "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)")
+    , m_setting(db, "INSERT INTO settings VALUES (NULL, ?, ?, ?, ?, ?)")
+    , m_chunks(db)
+{ }
+
+std::optional<LogMark> LogWriter::mark(const std::string& source)
+{
+    std::optional<LogMark> mark;
+    if (m_mark.bind(source).step()) {
+        mark = {m_mark.text(0), m_mark.integer(1), m_mark.integer(2), m_mark.text(3)};
+        mark->from = mark->offset;
+    }
+    m_mark.reset();
+    return mark;
+}
+
+bool LogWriter::continues(const LogAddition& addition)
+{
+    const auto stored = addition.mark.from < 0 ? std::nullopt : mark(addition.source);
+    return addition.mark.from < 0 || (stored ? stored->offset : 0) == addition.mark.from;
+}
+
+bool LogWriter::add(const LogAddition& addition)
+{
+    if (!continues(addition)) {
+        return false;
+    }
+    const auto sourceId = storeSource(addition);
+    readRows(sourceId);
+    for (const auto& series : addition.records.series) {
+        addSeries(sourceId, series);
+    }
+    addEvents(sourceId, addition.records.events);
+    addCheckpoints(sourceId, addition.records.checkpoints);
+    addSettings(sourceId, addition.records.settings);
+    return true;
+}
+
+std::int64_t LogWriter::storeSource(const LogAddition& addition)
+{
+    const auto& mark = addition.mark;
+    m_source.bind(addition.source, addition.format, mark.identity, mark.offset, mark.line, mark.lastLineHash).step();
+    const auto id = m_source.integer(0);
+    m_source.run();
+    return id;
+}
+
+/// All at once: a log of many ranks has as many series of one name, and each would be sought among them.
+void LogWriter::readRows(std::int64_t sourceId)
+{
+    m_rows.clear();
+    m_findSeries.bind(sourceId);
+    while (m_findSeries.step()) {
+        m_rows[{m_findSeries.optional<int>(2), static_cast<int>(m_findSeries.integer(3)), m_findSeries.integer(4) != 0,
+            m_findSeries.text(1)}] = m_findSeries.integer(0);
+    }
+    m_findSeries.reset();
+}
+
+SeriesRow LogWriter::rowOf(std::int64_t sourceId, const Series& series)
+{
+    auto& id = m_rows[{series.rank, series.segment, series.stepInferred, series.name}];
+    if (id != 0) {
+        return {id, 0};
+    }
+    m_newSeries
+        .bind(sourceId, series.name, series.rank, series.segment, series.stepInferred, series.points.front().step,
+            series.points.back().step)
+        .run();
+    id = sqlite3_last_insert_rowid(m_db);
+    return {id, 0};
+}
+
+void LogWriter::addSeries(std::int64_t sourceId, const Series& series)
+{
+    if (series.points.empty()) {
+        return;
+    }
+    auto row = rowOf(sourceId, series);
+    const auto facts = factsOf(series.points);
+    const auto missing = static_cast<std::int64_t>(facts.missingAt.size());
+    auto points = m_chunks.reclaimLast(row);
+    points.insert(points.end(), series.points.begin(), series.points.end());
+    for (std::size_t at = 0; at < points.size(); at += chunkPoints) {
+        const auto size = std::min(chunkPoints, points.size() - at);
+        m_chunks.write(row.id, row.nextSeq++, std::span(points).subspan(at, size));
+    }
+    m_countSeries
+        .bind(static_cast<std::int64_t>(series.points.size()) - missing, series.points.back().step, facts.nan,
+            facts.posInf, facts.negInf, missing, row.id)
+        .run();
+}
+
+void LogWriter::addEvents(std::int64_t sourceId, const std::vector<Event>& events)
+{
+    for (const auto& event : events) {
+        m_event
+            .bind(
+                sourceId, std::string(name(event.kind)), event.rank, event.step, event.capture, event.text, event.line)
+            .run();
+        if (event.copies > 1 || !event.detail.empty()) {
+            const std::int64_t id = sqlite3_last_insert_rowid(m_db);
+            m_note.bind(id, event.copies, event.detail).run();
+        }
+    }
+}
+
+void LogWriter::addCheckpoints(std::optional<std::int64_t> sourceId, const std::vector<Checkpoint>& checkpoints)
+{
+    for (const auto& one : checkpoints) {
+        m_checkpoint.bind(sourceId, std::string(name(one.fact)), one.step, one.path, one.problem, one.line).run();
+    }
+}
+
+void LogWriter::addSettings(std::int64_t sourceId, const std::vector<Setting>& settings)
+{
+    for (const auto& one : settings) {
+        m_setting.bind(sourceId, one.name, one.value, one.rank, one.line).run();
+    }
+}
 
 std::vector<Series> readSeries(sqlite3* db)
 {
@@ -71,19 +237,35 @@ std::vector<Event> readEvents(sqlite3* db)
     return all;
 }
 
-namespace {
-
-using RecordsBySource = std::unordered_map<std::string_view, LogRecords*>;
-
-template <class T>
-void moveRecords(LogRecords& from, const RecordsBySource& to, std::vector<T> LogRecords::*member)
+std::vector<Checkpoint> readCheckpoints(sqlite3* db)
 {
-    std::vector<T> kept;
-    for (auto& record : from.*member) {
-        const auto log = to.find(record.source);
-        (log == to.end() ? kept : log->second->*member).push_back(std::move(record));
+    std::vector<Checkpoint> all;
+    if (!hasStory(db)) {
+        return all;
     }
-    from.*member = std::move(kept);
+    Statement rows(db,
+        "SELECT c.step, c.fact, c.path, c.problem, o.path, c.line FROM checkpoints c "
+        "LEFT JOIN sources o ON o.id = c.source_id ORDER BY c.id");
+    while (rows.step()) {
+        all.push_back({rows.integer(0), parseCheckpointFact(rows.text(1)).value_or(CheckpointFact::found), rows.text(2),
+            rows.text(3), rows.text(4), rows.integer(5)});
+    }
+    return all;
+}
+
+std::vector<Setting> readSettings(sqlite3* db)
+{
+    std::vector<Setting> all;
+    if (!hasStory(db)) {
+        return all;
+    }
+    Statement rows(db,
+        "SELECT s.name, s.value, s.rank, o.path, s.line FROM settings s JOIN sources o ON o.id = s.source_id "
+        "ORDER BY o.path, s.line, s.id");
+    while (rows.step()) {
+        all.push_back({rows.text(0), rows.text(1), rows.optional<int>(2), rows.text(3), rows.integer(4)});
+    }
+    return all;
 }
 
 std::vector<StoredLog> readLogs(sqlite3* db)
@@ -101,31 +283,6 @@ std::vector<StoredLog> readLogs(sqlite3* db)
     }
     return logs;
 }
-
-/// A log in a folder stays in it; no file that is found is called so (findFiles).
-std::string replacedName(const std::string& path, int number)
-{
-    const auto name = path.rfind('/') + 1;
-    const auto word = number == 1 ? std::string("(replaced) ") : "(replaced " + std::to_string(number) + ") ";
-    return path.substr(0, name) + word + path.substr(name);
-}
-
-/// In a transaction of the caller's.
-std::string setReplaced(sqlite3* db, const std::string& source, const std::string& path)
-{
-    Statement taken(db, "SELECT 1 FROM sources WHERE path = ?");
-    int number = 1;
-    while (taken.bind(replacedName(path, number)).step()) {
-        ++number;
-    }
-    taken.reset();
-    auto name = replacedName(path, number);
-    Statement(db, "INSERT INTO replaced_logs SELECT id, ?, 0, 0 FROM sources WHERE path = ?").bind(path, source).run();
-    Statement(db, "UPDATE sources SET path = ? WHERE path = ?").bind(name, source).run();
-    return name;
-}
-
-} // namespace
 
 void setReplacedApart(sqlite3* db, RunData& run)
 {
@@ -146,121 +303,62 @@ void setReplacedApart(sqlite3* db, RunData& run)
     }
 }
 
-Result<std::vector<StoredLog>> Session::logs() const
+std::string setReplaced(sqlite3* db, const std::string& source, const std::string& path)
 {
-    return m_impl->attempt([&] { return readLogs(m_impl->raw()); });
-}
-
-Result<std::string> Session::replaceLog(const std::string& source, const LogMark& seen)
-{
-    auto name = m_impl->attempt([&] {
-        Transaction transaction(m_impl->raw());
-        const auto stored = m_impl->logs().mark(source);
-        const bool same = stored && stored->offset == seen.offset && stored->identity == seen.identity;
-        auto replaced = same ? setReplaced(m_impl->raw(), source, source) : std::string();
-        transaction.commit();
-        return replaced;
-    });
-    return name && name->empty() ? failure(ErrorKind::busy, otherImporter, path().string()) : name;
-}
-
-Result<void> Session::settleReplaced(const ReplacedLog& log)
-{
-    return m_impl->attempt([&] {
-        Statement(m_impl->raw(),
-            "UPDATE replaced_logs SET said = ?, compared = ? WHERE source_id IN (SELECT id FROM sources WHERE path = "
-            "?)")
-            .bind(log.said, log.compared, log.source)
-            .run();
-    });
-}
-
-Result<void> Session::moveLogs(const std::vector<LogMove>& moves)
-{
-    return m_impl->attempt([&] {
-        sqlite3* db = m_impl->raw();
-        Transaction transaction(db);
-        Statement rename(db, "UPDATE sources SET path = ? WHERE path = ?");
-        Statement settled(db, "DELETE FROM replaced_logs WHERE source_id IN (SELECT id FROM sources WHERE path = ?)");
-        // Logs that are rotated hand their names on to one another: none is free before all have let go of theirs.
-        const auto between = [](const LogMove& move) { return move.to + "/"; };
-        for (const auto& move : moves) {
-            settled.bind(move.from).run();
-            rename.bind(between(move), move.from).run();
-        }
-        for (const auto& move : moves) {
-            setReplaced(db, move.to, move.to);
-            rename.bind(move.to, between(move)).run();
-        }
-        transaction.commit();
-    });
-}
-
-Result<std::vector<Point>> Session::points(std::int64_t seriesId) const
-{
-    return m_impl->attempt([&] { return readPoints(m_impl->raw(), seriesId); });
-}
-
-LogWriter& Session::Impl::logs()
-{
-    if (!logWriter) {
-        logWriter = std::make_unique<LogWriter>(raw());
+    Statement taken(db, "SELECT 1 FROM sources WHERE path = ?");
+    int number = 1;
+    while (taken.bind(replacedName(path, number)).step()) {
+        ++number;
     }
-    return *logWriter;
+    taken.reset();
+    auto name = replacedName(path, number);
+    Statement(db, "INSERT INTO replaced_logs SELECT id, ?, 0, 0 FROM sources WHERE path = ?").bind(path, source).run();
+    Statement(db, "UPDATE sources SET path = ? WHERE path = ?").bind(name, source).run();
+    return name;
 }
 
-Result<std::optional<LogMark>> Session::logMark(const std::string& source)
+void settleReplaced(sqlite3* db, const ReplacedLog& log)
 {
-    return m_impl->attempt([&] { return m_impl->logs().mark(source); });
+    Statement(db,
+        "UPDATE replaced_logs SET said = ?, compared = ? WHERE source_id IN (SELECT id FROM sources WHERE path = "
+        "?)")
+        .bind(log.said, log.compared, log.source)
+        .run();
 }
 
-Result<std::vector<std::string>> Session::addLogs(const std::vector<LogAddition>& additions)
+void moveLogs(sqlite3* db, const std::vector<LogMove>& moves)
 {
-    return m_impl->attempt([&] {
-        std::vector<std::string> refused;
-        auto& logs = m_impl->logs();
-        Transaction transaction(m_impl->raw());
-        logs.begin();
-        for (const auto& addition : additions) {
-            if (!logs.add(addition)) {
-                refused.push_back(addition.source);
-            }
-        }
-        transaction.commit();
-        return refused;
-    });
+    Statement rename(db, "UPDATE sources SET path = ? WHERE path = ?");
+    Statement settled(db, "DELETE FROM replaced_logs WHERE source_id IN (SELECT id FROM sources WHERE path = ?)");
+    // Logs that are rotated hand their names on to one another: none is free before all have let go of theirs.
+    const auto between = [](const LogMove& move) { return move.to + "/"; };
+    for (const auto& move : moves) {
+        settled.bind(move.from).run();
+        rename.bind(between(move), move.from).run();
+    }
+    for (const auto& move : moves) {
+        setReplaced(db, move.to, move.to);
+        rename.bind(move.to, between(move)).run();
+    }
 }
 
-Result<void> Session::addLog(
-    const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records)
+void dropLog(sqlite3* db, const std::string& source)
 {
-    return addLogs({{source, format, mark, records}}).and_then([&](const std::vector<std::string>& refused) {
-        return refused.empty() ? Result<void>() : failure(ErrorKind::busy, otherImporter, path().string());
-    });
-}
-
-Result<void> Session::dropLog(const std::string& source)
-{
-    return m_impl->attempt([&] {
-        sqlite3* db = m_impl->raw();
-        Transaction transaction(db);
-        for (const char* sql : {
-                 "DELETE FROM chunks WHERE series_id IN (SELECT s.id FROM series s JOIN sources o ON o.id = "
-                 "s.source_id WHERE o.path = ?)",
-                 "DELETE FROM series WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
-                 "DELETE FROM event_notes WHERE event_id IN (SELECT e.id FROM events e JOIN sources o ON o.id = "
-                 "e.source_id WHERE o.path = ?)",
-                 "DELETE FROM checkpoints WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
-                 "DELETE FROM settings WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
-                 "DELETE FROM events WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
-                 "DELETE FROM replaced_logs WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
-                 "DELETE FROM sources WHERE path = ?",
-             }) {
-            Statement(db, sql).bind(source).run();
-        }
-        execute(db, "DELETE FROM axes WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE axis_id = axes.id)");
-        transaction.commit();
-    });
+    for (const char* sql : {
+             "DELETE FROM chunks WHERE series_id IN (SELECT s.id FROM series s JOIN sources o ON o.id = "
+             "s.source_id WHERE o.path = ?)",
+             "DELETE FROM series WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+             "DELETE FROM event_notes WHERE event_id IN (SELECT e.id FROM events e JOIN sources o ON o.id = "
+             "e.source_id WHERE o.path = ?)",
+             "DELETE FROM checkpoints WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+             "DELETE FROM settings WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+             "DELETE FROM events WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+             "DELETE FROM replaced_logs WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
+             "DELETE FROM sources WHERE path = ?",
+         }) {
+        Statement(db, sql).bind(source).run();
+    }
+    execute(db, "DELETE FROM axes WHERE NOT EXISTS (SELECT 1 FROM chunks WHERE axis_id = axes.id)");
 }
 
 } // namespace nanscope::session

@@ -1,12 +1,23 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/session/query.h"
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
-#include "core/session/sessionimpl.h"
+#include "core/session/database.h"
 
 namespace nanscope::session {
 
 namespace {
+
+[[noreturn]] void refuse(std::string what)
+{
+    throw DatabaseFailure {{ErrorKind::usage, std::move(what), {}}};
+}
 
 int allowReading(void*, int action, const char*, const char* function, const char*, const char*)
 {
@@ -38,11 +49,6 @@ public:
 private:
     sqlite3* m_db;
 };
-
-[[noreturn]] void refuse(std::string what)
-{
-    throw DatabaseFailure {{ErrorKind::usage, std::move(what), {}}};
-}
 
 using Prepared = std::unique_ptr<sqlite3_stmt, StatementFinalizer>;
 
@@ -123,11 +129,13 @@ private:
 /// Of a question that goes on for ever, in bytes; all of an answer is in memory before the first row is printed.
 constexpr std::size_t largestAnswer = std::size_t {1} << 30;
 
-Session::Table runQuery(sqlite3* db, const std::string& sql, const CancelToken& cancel)
+} // namespace
+
+QueryTable runQuery(sqlite3* db, const std::string& sql, const CancelToken& cancel)
 {
     const Interruptible guard(db, cancel);
     const auto statement = prepareQuery(db, sql);
-    Session::Table table;
+    QueryTable table;
     const int columns = sqlite3_column_count(statement.get());
     for (int column = 0; column < columns; ++column) {
         table.columns.emplace_back(sqlite3_column_name(statement.get(), column));
@@ -152,13 +160,6 @@ Session::Table runQuery(sqlite3* db, const std::string& sql, const CancelToken& 
         throwLastError(db, code);
     }
     return table;
-}
-
-} // namespace
-
-Result<Session::Table> Session::query(const std::string& sql, const CancelToken& cancel) const
-{
-    return m_impl->attempt([&] { return runQuery(m_impl->raw(), sql, cancel); });
 }
 
 } // namespace nanscope::session

@@ -9,9 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "core/session/capturenaming.h"
 #include "core/session/database.h"
-#include "core/session/session.h"
+#include "core/session/sessiontypes.h"
 
 namespace nanscope::session {
 
@@ -146,7 +145,7 @@ Objects expectedObjects(std::int64_t version)
 
 } // namespace
 
-void migrate(sqlite3* db, const std::filesystem::path& folder)
+void migrate(sqlite3* db, const std::function<void(std::int64_t)>& complete)
 {
     // A session that is as it should be is opened while another program writes to it.
     if (pragmaValue(db, "user_version") == sessionSchemaVersion) {
@@ -160,8 +159,8 @@ void migrate(sqlite3* db, const std::filesystem::path& folder)
     if (version < sessionSchemaVersion) {
         applyFrom(db, version);
     }
-    if (version > 0 && version < ownNamesVersion) {
-        CaptureNaming(db, folder).settleOld();
+    if (version > 0) {
+        complete(version);
     }
     transaction.commit();
 }

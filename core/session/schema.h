@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <functional>
 
 struct sqlite3;
 
@@ -21,9 +21,9 @@ constexpr std::int64_t ownNamesVersion = 5;
 /// The first version that keeps logs which were begun anew.
 constexpr std::int64_t replacedLogsVersion = 6;
 
-/// Applies the migrations a file still lacks, in one transaction; `folder` is the real path of the folder it lies in.
-/// Throws DatabaseFailure.
-void migrate(sqlite3* db, const std::filesystem::path& folder);
+/// Applies the migrations a file still lacks, in one transaction, in which `complete` does what is more than SQL for a
+/// session that had an older version. Throws DatabaseFailure.
+void migrate(sqlite3* db, const std::function<void(std::int64_t version)>& complete);
 
 /// Throws unless the file holds exactly the tables and indexes this program makes for its version: no trigger, view or
 /// other object of a stranger is ever reached.

@@ -3,19 +3,27 @@
 #include "core/session/session.h"
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "core/model/capturenames.h"
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
+#include "core/session/captures.h"
+#include "core/session/cells.h"
 #include "core/session/chunks.h"
+#include "core/session/database.h"
 #include "core/session/lockwait.h"
+#include "core/session/logs.h"
 #include "core/session/schema.h"
-#include "core/session/sessionimpl.h"
 
 namespace nanscope::session {
 
@@ -155,7 +163,11 @@ Database openDatabase(const fs::path& path, OpenMode mode)
         refuse(ErrorKind::io, "the session may not be written; open it read-only or copy it elsewhere");
     }
     chooseJournal(db.get(), path);
-    migrate(db.get(), realPath(path).parent_path());
+    migrate(db.get(), [&](std::int64_t version) {
+        if (version < ownNamesVersion) {
+            CaptureNaming(db.get(), realPath(path).parent_path()).settleOld();
+        }
+    });
     return db;
 }
 
@@ -286,7 +298,54 @@ RunData withPaths(
     return run;
 }
 
+constexpr const char* otherImporter = "another program is importing this log; run the import again";
+
 } // namespace
+
+struct Session::Impl
+{
+    std::filesystem::path path;
+    std::filesystem::path ownFolder; ///< real path of the folder the session lies in
+    Database db;
+    bool writable = false;
+
+    Impl() = default;
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl();
+
+    sqlite3* raw() const { return db.get(); }
+
+    std::unique_ptr<LogWriter> logWriter; ///< once it was asked for
+    LogWriter& logs();
+
+    /// The folder that was asked for last and its real path: captures come from few folders, and asking the system
+    /// about each part of a path costs more than storing a capture.
+    std::filesystem::path resolvedFolder;
+    std::filesystem::path resolvedTo;
+    const std::filesystem::path& resolved(const std::filesystem::path& folder);
+
+    /// Paths below the session's own folder are kept relative to it, so that a session beside its captures can be
+    /// moved and mailed together with them.
+    std::string stored(const std::string& given);
+    std::optional<std::string> belowOwnFolder(const std::filesystem::path& real) const;
+    std::string found(const std::string& kept) const;
+
+    template <class Work>
+    auto attempt(Work&& work) const
+    {
+        return nanscope::session::attempt(path.string(), std::forward<Work>(work));
+    }
+};
+
+std::string hashText(std::string_view text)
+{
+    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    for (const char c : text) {
+        hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+    }
+    return fmt::format("{:016x}", hash);
+}
 
 Session::Impl::~Impl()
 {
@@ -327,6 +386,14 @@ std::string Session::Impl::found(const std::string& kept) const
         return kept;
     }
     return (path.parent_path() / place).lexically_normal().string();
+}
+
+LogWriter& Session::Impl::logs()
+{
+    if (!logWriter) {
+        logWriter = std::make_unique<LogWriter>(raw());
+    }
+    return *logWriter;
 }
 
 Session::Session(std::unique_ptr<Impl> impl)
@@ -431,6 +498,211 @@ Result<std::string> Session::columns() const
     return m_impl->attempt([&] { return fact(m_impl->raw(), "log_columns"); });
 }
 
+Result<std::unordered_set<std::string>> Session::knownCaptures() const
+{
+    return m_impl->attempt([&] {
+        std::unordered_set<std::string> known;
+        Statement all(m_impl->raw(), "SELECT identity FROM captures");
+        while (all.step()) {
+            known.insert(all.text(0));
+        }
+        return known;
+    });
+}
+
+Result<bool> Session::knowsCapture(const std::string& identity, const std::string& path)
+{
+    return m_impl->attempt([&] {
+        Statement find(m_impl->raw(), "SELECT path FROM captures WHERE identity = ?");
+        if (!find.bind(identity).step()) {
+            return false;
+        }
+        if (const auto kept = m_impl->stored(path); find.text(0) != kept) {
+            find.reset();
+            Transaction transaction(m_impl->raw());
+            moveCapture(
+                m_impl->raw(), m_impl->ownFolder, identity, {std::filesystem::path(path).filename().string(), kept});
+            transaction.commit();
+        }
+        return true;
+    });
+}
+
+Result<std::optional<std::string>> Session::captureName(const std::string& identity) const
+{
+    return m_impl->attempt([&] {
+        const auto known = CaptureNaming(m_impl->raw(), m_impl->ownFolder).find(identity);
+        return known ? std::optional(known->name) : std::nullopt;
+    });
+}
+
+Result<bool> Session::isCaptureName(const std::string& name) const
+{
+    return m_impl->attempt([&] {
+        return Statement(m_impl->raw(),
+            "SELECT 1 FROM captures WHERE file = ?1 UNION ALL SELECT 1 FROM capture_names WHERE name = ?1")
+            .bind(name)
+            .step();
+    });
+}
+
+Result<void> Session::addCaptures(std::vector<Capture>& captures)
+{
+    return m_impl->attempt([&] {
+        Transaction transaction(m_impl->raw());
+        std::vector<PlacedCapture> placed;
+        for (const auto& capture : captures) {
+            placed.push_back({&capture, m_impl->stored(capture.path)});
+        }
+        const auto ids = storeCaptures(m_impl->raw(), m_impl->ownFolder, placed);
+        transaction.commit();
+        for (std::size_t i = 0; i < captures.size(); ++i) {
+            captures[i].id = ids[i];
+        }
+    });
+}
+
+Result<std::optional<LogMark>> Session::logMark(const std::string& source)
+{
+    return m_impl->attempt([&] { return m_impl->logs().mark(source); });
+}
+
+Result<std::vector<std::string>> Session::addLogs(const std::vector<LogAddition>& additions)
+{
+    return m_impl->attempt([&] {
+        std::vector<std::string> refused;
+        auto& logs = m_impl->logs();
+        Transaction transaction(m_impl->raw());
+        logs.begin();
+        for (const auto& addition : additions) {
+            if (!logs.add(addition)) {
+                refused.push_back(addition.source);
+            }
+        }
+        transaction.commit();
+        return refused;
+    });
+}
+
+Result<void> Session::addLog(
+    const std::string& source, const std::string& format, const LogMark& mark, const LogRecords& records)
+{
+    return addLogs({{source, format, mark, records}}).and_then([&](const std::vector<std::string>& refused) {
+        return refused.empty() ? Result<void>() : failure(ErrorKind::busy, otherImporter, path().string());
+    });
+}
+
+Result<std::vector<StoredLog>> Session::logs() const
+{
+    return m_impl->attempt([&] { return readLogs(m_impl->raw()); });
+}
+
+Result<std::string> Session::replaceLog(const std::string& source, const LogMark& seen)
+{
+    auto name = m_impl->attempt([&] {
+        Transaction transaction(m_impl->raw());
+        const auto stored = m_impl->logs().mark(source);
+        const bool same = stored && stored->offset == seen.offset && stored->identity == seen.identity;
+        auto replaced = same ? setReplaced(m_impl->raw(), source, source) : std::string();
+        transaction.commit();
+        return replaced;
+    });
+    return name && name->empty() ? failure(ErrorKind::busy, otherImporter, path().string()) : name;
+}
+
+Result<void> Session::settleReplaced(const ReplacedLog& log)
+{
+    return m_impl->attempt([&] { return session::settleReplaced(m_impl->raw(), log); });
+}
+
+Result<void> Session::moveLogs(const std::vector<LogMove>& moves)
+{
+    return m_impl->attempt([&] {
+        Transaction transaction(m_impl->raw());
+        session::moveLogs(m_impl->raw(), moves);
+        transaction.commit();
+    });
+}
+
+Result<void> Session::dropLog(const std::string& source)
+{
+    return m_impl->attempt([&] {
+        Transaction transaction(m_impl->raw());
+        session::dropLog(m_impl->raw(), source);
+        transaction.commit();
+    });
+}
+
+Result<void> Session::setFoundCheckpoints(const std::vector<Checkpoint>& found)
+{
+    return m_impl->attempt([&] {
+        sqlite3* db = m_impl->raw();
+        Transaction transaction(db);
+        execute(db, "DELETE FROM checkpoints WHERE source_id IS NULL");
+        m_impl->logs().addCheckpoints(std::nullopt, found);
+        transaction.commit();
+    });
+}
+
+Result<void> Session::addCell(Cell& cell)
+{
+    return m_impl->attempt([&] { return storeCell(m_impl->raw(), cell); });
+}
+
+Result<std::optional<Cell>> Session::addDeepGauges(const Cell& cell)
+{
+    return m_impl->attempt([&] { return storeDeepGauges(m_impl->raw(), cell); });
+}
+
+Result<std::vector<Cell>> Session::cells() const
+{
+    return m_impl->attempt([&] { return readCells(m_impl->raw()); });
+}
+
+Result<std::optional<std::int64_t>> Session::findCell(const Cell& cell) const
+{
+    return m_impl->attempt([&] { return session::findCell(m_impl->raw(), cell); });
+}
+
+Result<std::vector<OpTrace>> Session::opTraces(std::int64_t cellId) const
+{
+    return m_impl->attempt([&] { return readOpTraces(m_impl->raw(), cellId); });
+}
+
+Result<std::vector<StoredVariant>> Session::variants() const
+{
+    return m_impl->attempt([&] {
+        std::vector<StoredVariant> all;
+        if (pragmaValue(m_impl->raw(), "user_version") < ownNamesVersion) {
+            return all;
+        }
+        Statement rows(m_impl->raw(),
+            "SELECT name, CASE WHEN length(CAST(definition AS BLOB)) <= ? THEN definition ELSE '' END FROM variants "
+            "ORDER BY rowid LIMIT ?");
+        rows.bind(maxDefinitionBytes, maxStoredVariants);
+        while (rows.step()) {
+            all.push_back({rows.text(0), rows.text(1)});
+        }
+        return all;
+    });
+}
+
+Result<std::int64_t> Session::setVariant(const StoredVariant& variant, bool computesTheSame)
+{
+    return m_impl->attempt([&] {
+        sqlite3* db = m_impl->raw();
+        Transaction transaction(db);
+        const auto dropped = computesTheSame ? 0 : deleteCellsWhere(db, "variant", variant.name);
+        Statement(db,
+            "INSERT INTO variants VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET definition = "
+            "excluded.definition")
+            .bind(variant.name, variant.definition)
+            .run();
+        transaction.commit();
+        return dropped;
+    });
+}
+
 Result<RunData> Session::summary() const
 {
     return m_impl->attempt([&] {
@@ -457,6 +729,24 @@ Result<RunData> Session::load() const
         }
         return run;
     });
+}
+
+Result<std::vector<Point>> Session::points(std::int64_t seriesId) const
+{
+    return m_impl->attempt([&] { return readPoints(m_impl->raw(), seriesId); });
+}
+
+Result<void> Session::visitRange(const SeriesRange& range, const std::function<bool(SeriesPiece)>& visit) const
+{
+    return m_impl->attempt([&] {
+        const Snapshot snapshot(m_impl->raw());
+        visitPieces(m_impl->raw(), range, visit);
+    });
+}
+
+Result<QueryTable> Session::query(const std::string& sql, const CancelToken& cancel) const
+{
+    return m_impl->attempt([&] { return runQuery(m_impl->raw(), sql, cancel); });
 }
 
 bool isSessionFile(const fs::path& path)

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "core/ingest/formats/columnmap.h"
+#include "core/ingest/log/columnmap.h"
 #include "core/session/session.h"
 
 namespace nanscope::workflow {

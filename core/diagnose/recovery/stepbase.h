@@ -11,7 +11,7 @@
 
 namespace nanscope::diagnose {
 
-/// The setting in which the reader of a log says what it knows of its trainer (core/ingest/logformat.h).
+/// The setting in which the reader of a log says what it knows of its trainer (core/ingest/log/logformat.h).
 constexpr std::string_view stepBaseName = "log.step_base";
 
 /// The loss printed as step s is that of W(s - base), W(n) being what checkpoint n holds. Steps as a detector counts

@@ -8,7 +8,7 @@
 
 #include "core/ingest/events/checkpointreader.h"
 #include "core/ingest/events/tracebacks.h"
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/log/logformat.h"
 #include "core/ingest/settings/settingreader.h"
 
 namespace nanscope::ingest {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/log/logformat.h"
 
 namespace nanscope::ingest {
 

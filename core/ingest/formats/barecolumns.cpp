@@ -7,10 +7,10 @@
 
 #include <re2/re2.h>
 
-#include "core/ingest/formats/logformat.h"
-#include "core/ingest/stores/mlflowmetric.h"
-#include "core/ingest/text/aliases.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
+#include "core/ingest/text/metricnames.h"
+#include "core/ingest/text/mlflowline.h"
 
 namespace nanscope::ingest {
 
@@ -157,9 +157,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeBareColumns()
+FormatFile barecolumnsFormat()
 {
-    return std::make_unique<BareColumns>();
+    return formatFile<BareColumns>(180);
 }
 
 } // namespace nanscope::ingest

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Composer and LLM-foundry: "[batch=1/100]:" or "[epoch=1][batch=3/10]:", below it "\t Train loss/train/total: 10.9"
 // and, under "[Eval batch=5/5] Eval on c4 data:", "\t Eval metrics/eval/LanguageCrossEntropy: 3.2".
-#include "core/ingest/formats/blockformat.h"
+#include "core/ingest/formats/formats.h"
+#include "core/ingest/log/blockformat.h"
 
 namespace nanscope::ingest {
 
@@ -88,9 +89,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeComposer()
+FormatFile composerFormat()
 {
-    return std::make_unique<Composer>();
+    return formatFile<Composer>(140);
 }
 
 } // namespace nanscope::ingest

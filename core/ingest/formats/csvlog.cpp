@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "core/ingest/formats/logformat.h"
-#include "core/ingest/text/aliases.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
-#include "core/ingest/text/separated.h"
+#include "core/ingest/text/fields.h"
+#include "core/ingest/text/metricnames.h"
 
 namespace nanscope::ingest {
 
@@ -224,9 +224,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeCsvLog()
+FormatFile csvlogFormat()
 {
-    return std::make_unique<CsvLog>();
+    return formatFile<CsvLog>(30);
 }
 
 } // namespace nanscope::ingest

@@ -3,7 +3,7 @@
 // DeepSpeed: "[DATE] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=4, lr=[1e-05], mom=[(0.9, 0.999)]" and
 // its pipeline engine's "steps: 1 loss: 12.7902 iter time (s): 1.2 samples/sec: 8.1". `skipped` counts from the start
 // of the run. Its overflow lines carry no step; they are events (eventreader.cpp).
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -71,9 +71,9 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeDeepSpeed()
+FormatFile deepspeedFormat()
 {
-    return std::make_unique<LineFormat>("deepspeed", "]", parse);
+    return formatFile<LineFormat>(80, "deepspeed", "]", parse);
 }
 
 } // namespace nanscope::ingest

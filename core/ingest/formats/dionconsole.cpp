@@ -7,7 +7,7 @@
 
 #include <re2/re2.h>
 
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
 
 namespace nanscope::ingest {
@@ -165,9 +165,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeDionConsole()
+FormatFile dionconsoleFormat()
 {
-    return std::make_unique<DionConsole>();
+    return formatFile<DionConsole>(40);
 }
 
 } // namespace nanscope::ingest

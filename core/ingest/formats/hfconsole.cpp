@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
 
 namespace nanscope::ingest {
@@ -130,9 +130,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeHfConsole()
+FormatFile hfconsoleFormat()
 {
-    return std::make_unique<HfConsole>();
+    return formatFile<HfConsole>(160);
 }
 
 } // namespace nanscope::ingest

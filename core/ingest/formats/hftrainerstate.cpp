@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
 
 namespace nanscope::ingest {
@@ -110,9 +110,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeHfTrainerState()
+FormatFile hftrainerstateFormat()
 {
-    return std::make_unique<HfTrainerState>();
+    return formatFile<HfTrainerState>(10);
 }
 
 } // namespace nanscope::ingest

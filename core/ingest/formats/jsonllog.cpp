@@ -7,11 +7,11 @@
 
 #include <simdjson.h>
 
-#include "core/ingest/formats/logformat.h"
-#include "core/ingest/text/aliases.h"
-#include "core/ingest/text/barewords.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/linereader.h"
+#include "core/ingest/text/metricnames.h"
+#include "core/ingest/text/pythonjson.h"
 
 namespace nanscope::ingest {
 
@@ -227,9 +227,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeJsonlLog()
+FormatFile jsonllogFormat()
 {
-    return std::make_unique<JsonlLog>();
+    return formatFile<JsonlLog>(20);
 }
 
 } // namespace nanscope::ingest

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // KempnerForge: "[step N] loss=.. | lr=.. | grad_norm=.. | tok/s=.. | mfu=..% | mem=../..GB | step_time=..s" and
 // "[step N] eval/loss=.. | ..". Its warnings are events, see eventreader.cpp.
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -44,10 +44,10 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeKempnerForge()
+FormatFile kempnerforgeFormat()
 {
     // Only the metric line has an end that shows: step_time and its unit.
-    return std::make_unique<LineFormat>("kempnerforge", "s", parse);
+    return formatFile<LineFormat>(50, "kempnerforge", "s", parse);
 }
 
 } // namespace nanscope::ingest

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/ingest/formats/logformat.h"
-#include "core/ingest/text/aliases.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
-#include "core/ingest/text/keyvaluepairs.h"
+#include "core/ingest/text/fields.h"
+#include "core/ingest/text/metricnames.h"
 
 namespace nanscope::ingest {
 
@@ -218,9 +218,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeKeyValue()
+FormatFile keyvalueFormat()
 {
-    return std::make_unique<KeyValue>();
+    return formatFile<KeyValue>(170);
 }
 
 } // namespace nanscope::ingest

@@ -3,7 +3,7 @@
 // llm.c: the log file's "s:1 trl:10.9598 lr:0.000002 norm:15.24", "s:0 tel:11.0" (validation) and "s:0 eval:0.25"
 // (HellaSwag), and the console's "step 1/21479 | loss 11.0 (+nanz)| norm 16.3 (+nanz)| lr 2.86e-06 | 2734.72 ms | ..".
 // The z in brackets is an outlier score that reads nan until its window has filled.
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -96,9 +96,9 @@ public:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeLlmC()
+FormatFile llmcFormat()
 {
-    return std::make_unique<LlmC>();
+    return formatFile<LlmC>(120);
 }
 
 } // namespace nanscope::ingest

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MaxText: "completed step: 9, seconds: 5.667, TFLOP/s/device: 134.924, Tokens/s/device: 8672.758, total_weights:
 // 196608, loss: 10.374", behind its logger or not, with more losses at the end in newer versions.
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -40,11 +40,11 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeMaxText()
+FormatFile maxtextFormat()
 {
     // It counts from 0 and names a checkpoint by the step whose update came last: the next step uses it.
     // The loss ends the line and nothing follows it: a cut one cannot be told from a whole one.
-    return std::make_unique<LineFormat>("maxtext", "", parse, 1);
+    return formatFile<LineFormat>(90, "maxtext", "", parse, 1);
 }
 
 } // namespace nanscope::ingest

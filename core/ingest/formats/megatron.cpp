@@ -4,7 +4,7 @@
 // scale: 1.0 | grad norm: 0.5 | number of skipped iterations: 0 | number of nan iterations: 0 |" and " validation loss
 // at iteration 3 | lm loss value: 4.1E+00 | ..", both from the last rank. A loss that is NaN, or skipped, is not on the
 // line at all.
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -105,9 +105,9 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeMegatron()
+FormatFile megatronFormat()
 {
-    return std::make_unique<LineFormat>("megatron", "|", parse, 1);
+    return formatFile<LineFormat>(70, "megatron", "|", parse, 1);
 }
 
 } // namespace nanscope::ingest

@@ -6,11 +6,11 @@
 
 #include <simdjson.h>
 
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/formats/formats.h"
 #include "core/ingest/settings/settingsink.h"
-#include "core/ingest/text/barewords.h"
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/linereader.h"
+#include "core/ingest/text/pythonjson.h"
 
 namespace nanscope::ingest {
 
@@ -140,9 +140,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeMllog()
+FormatFile mllogFormat()
 {
-    return std::make_unique<Mllog>();
+    return formatFile<Mllog>(150);
 }
 
 } // namespace nanscope::ingest

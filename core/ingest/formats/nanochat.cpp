@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nanochat: "step 00200/00470 (42.55%) | loss: 2.1 | grad norm: 0.4 | lrm: 0.89 | dt: 258.47ms | tok/sec: 1,234 | .."
 // and "Step 00470 | Validation bpb: 0.81". Its loss is a running average: after one NaN every later one is NaN.
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -66,9 +66,9 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeNanochat()
+FormatFile nanochatFormat()
 {
-    return std::make_unique<LineFormat>("nanochat", "m", parse, 0);
+    return formatFile<LineFormat>(110, "nanochat", "m", parse, 0);
 }
 
 } // namespace nanscope::ingest

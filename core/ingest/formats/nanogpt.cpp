@@ -4,7 +4,7 @@
 // a unit behind the loss ("4.5735 BPC").
 #include <algorithm>
 
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -54,9 +54,9 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeNanoGpt()
+FormatFile nanogptFormat()
 {
-    return std::make_unique<LineFormat>("nanogpt", "%", parse, 0);
+    return formatFile<LineFormat>(100, "nanogpt", "%", parse, 0);
 }
 
 } // namespace nanscope::ingest

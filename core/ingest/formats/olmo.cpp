@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // OLMo and OLMo-core: "DATE\tHOST:0\tolmo.train:908\tINFO\t[step=1/739328,epoch=0]" and below it, four blanks deep,
 // "train/CrossEntropyLoss=12.18", one line per value. Evaluations stand under a heading of their own, without a step.
-#include "core/ingest/formats/blockformat.h"
+#include "core/ingest/formats/formats.h"
+#include "core/ingest/log/blockformat.h"
 
 namespace nanscope::ingest {
 
@@ -61,9 +62,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeOlmo()
+FormatFile olmoFormat()
 {
-    return std::make_unique<Olmo>();
+    return formatFile<Olmo>(130);
 }
 
 } // namespace nanscope::ingest

@@ -3,7 +3,7 @@
 // torchtitan: "[titan] DATE - root - INFO - step:  1  loss: 11.76178  grad_norm: 5.1  memory: 6.48GiB(20.65%)  tps: 513
 // tflops: 0.77  mfu: 0.25%", in fields that two spaces part, and "validate step: 100  loss: ..". lingua prints the same
 // fields under other names. The rank in front is torchrun's.
-#include "core/ingest/formats/lineformat.h"
+#include "core/ingest/formats/formats.h"
 
 namespace nanscope::ingest {
 
@@ -77,9 +77,9 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 } // namespace
 
-std::unique_ptr<LogFormat> makeTorchtitan()
+FormatFile torchtitanFormat()
 {
-    return std::make_unique<LineFormat>("torchtitan", "%W", parse, 1);
+    return formatFile<LineFormat>(60, "torchtitan", "%W", parse, 1);
 }
 
 } // namespace nanscope::ingest

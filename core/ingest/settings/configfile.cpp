@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "core/ingest/logbuilder.h"
+#include "core/ingest/log/logbuilder.h"
 #include "core/ingest/settings/settingsink.h"
 #include "core/ingest/text/consoletext.h"
 #include "core/platform/platform.h"

@@ -6,7 +6,7 @@
 #include <simdjson.h>
 
 #include "core/ingest/settings/settingsink.h"
-#include "core/ingest/text/barewords.h"
+#include "core/ingest/text/pythonjson.h"
 
 namespace nanscope::ingest {
 

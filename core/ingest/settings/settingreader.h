@@ -4,15 +4,41 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
 
-#include "core/ingest/events/settinglines.h"
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/log/logformat.h"
 
 namespace nanscope::ingest {
+
+/// A line that says how a run was configured, or where it ran. A new one is one line of the table.
+struct SettingLine
+{
+    const char* name; ///< of the setting; nullptr where a group `name` has it
+    const char* pattern; ///< with a group `value`
+    const char* suffix = ""; ///< behind the name
+};
+
+/// Lines behind which a whole configuration is printed.
+enum class ConfigBlock {
+    json, ///< an object of JSON or Python, begun in a group `rest` or on the next line
+    dotted, ///< "  lr ............ 0.1"
+    fields, ///< "lr=0.1,"
+    assigned, ///< "lr = 0.1 # comment"
+    yaml, ///< until a rule of asterisks
+};
+
+struct ConfigHeading
+{
+    ConfigBlock block;
+    const char* pattern;
+};
+
+std::span<const SettingLine> settingLines();
+std::span<const ConfigHeading> configHeadings();
 
 /// Reads the configuration that a log prints, line by line or as a block behind a heading. A line that does not belong
 /// to its block is left to others, so that nothing is lost where ranks print into each other.

@@ -6,18 +6,23 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <queue>
 #include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <tuple>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "core/ingest/logbuilder.h"
+#include "core/ingest/log/logbuilder.h"
 #include "core/ingest/settings/settingsink.h"
-#include "core/ingest/stores/mlflowmetric.h"
 #include "core/ingest/text/consoletext.h"
+#include "core/ingest/text/mlflowline.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -26,6 +31,90 @@ namespace nanscope::ingest {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// The file of one metric, line by line. A run may have a thousand of them, which are read side by side: the file is
+/// open only while a piece of it is fetched.
+class MlflowMetric
+{
+public:
+    MlflowMetric(std::filesystem::path path, std::string name);
+
+    const std::string& name() const { return m_name; }
+    /// To the next line that is one; false at the end.
+    bool next();
+    const MlflowLine& line() const { return m_line; }
+    std::int64_t number() const { return m_number; }
+    std::int64_t bytes() const { return m_taken; }
+    /// The first line that is none; 0 where all are.
+    std::int64_t badLine() const { return m_badLine; }
+    /// The file ends without a line break: its last number may be cut off, and is not taken.
+    bool torn() const { return m_torn; }
+
+private:
+    bool refill();
+
+    std::filesystem::path m_path;
+    std::string m_name;
+    std::string m_buffer;
+    std::size_t m_at = 0;
+    std::uint64_t m_read = 0; ///< of the file
+    std::int64_t m_taken = 0;
+    MlflowLine m_line;
+    std::int64_t m_number = 0;
+    std::int64_t m_badLine = 0;
+    bool m_torn = false;
+};
+
+constexpr std::uint64_t pieceBytes = 16 * 1024;
+constexpr std::size_t longestLine = 64 * 1024;
+
+MlflowMetric::MlflowMetric(std::filesystem::path path, std::string name)
+    : m_path(std::move(path))
+    , m_name(std::move(name))
+{ }
+
+bool MlflowMetric::refill()
+{
+    const auto file = platform::FileReader::open(m_path);
+    if (!file || file->size() <= m_read) {
+        return false;
+    }
+    m_buffer.erase(0, m_at);
+    m_at = 0;
+    const auto kept = m_buffer.size();
+    const auto size = std::min(pieceBytes, file->size() - m_read);
+    m_buffer.resize(kept + size);
+    if (!file->readAt(m_read, std::as_writable_bytes(std::span(m_buffer).subspan(kept)))) {
+        m_buffer.resize(kept);
+        return false;
+    }
+    m_read += size;
+    return true;
+}
+
+bool MlflowMetric::next()
+{
+    for (;;) {
+        const auto end = m_buffer.find('\n', m_at);
+        if (end == std::string::npos) {
+            const bool tooLong = m_buffer.size() - m_at > longestLine;
+            if (tooLong || !refill()) {
+                m_torn = m_at < m_buffer.size();
+                return false;
+            }
+            continue;
+        }
+        const auto text = std::string_view(m_buffer).substr(m_at, end - m_at);
+        m_taken += static_cast<std::int64_t>(text.size()) + 1;
+        m_at = end + 1;
+        ++m_number;
+        if (const auto line = mlflowLine(text)) {
+            m_line = *line;
+            return true;
+        }
+        m_badLine = m_badLine == 0 && !trimmed(text).empty() ? m_number : m_badLine;
+    }
+}
 
 constexpr std::size_t mostFiles = 2000; ///< of metrics, of parameters, of tags; more metrics than a log may have names
 constexpr std::uint64_t largestMeta = 64 * 1024;

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "core/ingest/logsource.h"
+#include "core/ingest/log/logsource.h"
 
 namespace nanscope::ingest {
 

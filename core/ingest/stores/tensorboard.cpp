@@ -1,19 +1,23 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-// TensorBoard's event files: records of "length, its checksum, a protobuf message, its checksum", each a step with
-// scalars. What is written as tensor (TensorFlow 2, Keras) is taken where it is one number. A record's place in the
-// file stands for its line.
+#include "core/ingest/stores/tensorboard.h"
+
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 
-#include "core/ingest/logbuilder.h"
-#include "core/ingest/logsource.h"
-#include "core/ingest/stores/eventfiles.h"
+#include "core/ingest/log/logbuilder.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -22,6 +26,40 @@ namespace nanscope::ingest {
 namespace {
 
 constexpr std::size_t headerBytes = 12; ///< length, u64; its checksum, u32
+constexpr std::string_view mark = ".tfevents.";
+
+/// When its writer began: in its first record, "wall_time", else in its name.
+double startOf(const std::filesystem::path& path)
+{
+    constexpr char wallTime = 0x09; // field 1, a double
+    std::array<char, headerBytes + 1 + sizeof(double)> head {};
+    auto file = platform::FileReader::open(path);
+    if (file && file->readAt(0, std::as_writable_bytes(std::span(head))) && head[headerBytes] == wallTime) {
+        double time = 0;
+        std::memcpy(&time, head.data() + headerBytes + 1, sizeof time);
+        return time;
+    }
+    const auto name = path.filename().string();
+    return std::strtod(name.c_str() + name.find(mark) + mark.size(), nullptr);
+}
+
+/// A restart begins an event file of its own beside those before it: how many there are.
+int placeAmongOthers(const std::filesystem::path& path)
+{
+    constexpr int most = 1000;
+    const auto own = std::pair(startOf(path), path.filename().string());
+    std::error_code error;
+    int before = 0;
+    for (std::filesystem::directory_iterator entry(path.parent_path(), error), end;
+         !error && entry != end && before < most; entry.increment(error)) {
+        const auto name = entry->path().filename().string();
+        if (isEventFileName(name) && name != own.second && std::pair(startOf(entry->path()), name) < own) {
+            ++before;
+        }
+    }
+    return before;
+}
+
 constexpr std::size_t checksumBytes = 4;
 constexpr std::uint64_t largestRecord = std::uint64_t {64} << 20; ///< pictures and graphs may be larger; no scalar is
 constexpr std::size_t bufferBytes = 1 << 20;
@@ -340,6 +378,11 @@ Result<void> requireEvents(const platform::FileReader& file, const std::filesyst
 }
 
 } // namespace
+
+bool isEventFileName(const std::string& name)
+{
+    return name.find(mark) != std::string::npos;
+}
 
 Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored, const ColumnMap& columns)

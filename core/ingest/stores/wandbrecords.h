@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The file that W&B writes offline, as records: LevelDB's log in blocks of 32 KiB, of which W&B's own header takes the
-// first seven bytes, and with zlib's CRC-32 where LevelDB has another. What a record holds is not known here.
+// first seven bytes, and with zlib's CRC-32 where LevelDB has another. And what one record says, of what is of use
+// here: a row of values, configuration, console output, the run's facts.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +11,35 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/platform/platform.h"
 
 namespace nanscope::ingest {
+
+/// Everything in it is valid as long as the record's bytes are.
+struct WandbMessage
+{
+    struct Item
+    {
+        std::vector<std::string_view> path; ///< one key, or several of nested tables
+        std::string_view json;
+    };
+    enum class Stream { none, errors, output };
+
+    std::vector<Item> history;
+    std::optional<std::int64_t> step; ///< of the history: W&B's count of log calls
+    std::vector<Item> config;
+    std::vector<std::pair<const char*, std::string_view>> facts; ///< names as settings have them
+    std::string_view stepMetric; ///< a value that the trainer declared to be the step of others
+    Stream stream = Stream::none; ///< where `text` was printed
+    std::string_view text; ///< any piece of it: a line, a part of one, several
+    std::optional<int> exitCode;
+};
+
+/// Throws protozero's exceptions on bytes that are no such message.
+WandbMessage wandbMessage(std::string_view record);
 
 class WandbRecords
 {

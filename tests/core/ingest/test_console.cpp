@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/ingest/text/aliases.h"
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/launchlabels.h"
 #include "core/ingest/text/linereader.h"
+#include "core/ingest/text/metricnames.h"
 #include "tests/core/session/temporaryfolder.h"
 
 using namespace nanscope;

@@ -4,8 +4,8 @@
 // What launchers do to logs: folders and names that say whose a file is, labels that say whose a line is.
 #include <gmock/gmock.h>
 
+#include "core/ingest/log/logsource.h"
 #include "core/ingest/logscanner.h"
-#include "core/ingest/logsource.h"
 #include "core/ingest/text/launchlabels.h"
 #include "logfolder.h"
 

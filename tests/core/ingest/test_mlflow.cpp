@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/ingest/formats/columnmap.h"
+#include "core/ingest/log/columnmap.h"
 #include "core/session/session.h"
 #include "logfolder.h"
 

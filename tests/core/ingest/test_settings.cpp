@@ -7,7 +7,7 @@
 
 #include "core/ingest/settings/configfile.h"
 #include "core/ingest/settings/settingsink.h"
-#include "core/ingest/text/barewords.h"
+#include "core/ingest/text/pythonjson.h"
 #include "core/session/session.h"
 #include "logfolder.h"
 

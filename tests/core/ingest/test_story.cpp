@@ -3,8 +3,8 @@
 // What becomes one event although it is many lines: storms of one line, and tracebacks.
 #include <gmock/gmock.h>
 
-#include "core/ingest/copies.h"
-#include "core/ingest/logsource.h"
+#include "core/ingest/log/logbuilder.h"
+#include "core/ingest/openlog.h"
 #include "core/ingest/text/consoletext.h"
 #include "logfolder.h"
 

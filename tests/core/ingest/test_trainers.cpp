@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/ingest/formats/logformat.h"
+#include "core/ingest/log/logformat.h"
 #include "logfolder.h"
 
 using namespace nanscope;
