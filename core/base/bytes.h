@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-namespace nanscope::tensorfile {
+namespace nanscope {
 
 /// Little-endian integer at the start of `bytes`, which must be long enough.
 template <class T>
@@ -43,4 +43,4 @@ inline bool adds(std::int64_t a, std::int64_t b, std::int64_t& sum)
     return !__builtin_add_overflow(a, b, &sum);
 }
 
-} // namespace nanscope::tensorfile
+} // namespace nanscope

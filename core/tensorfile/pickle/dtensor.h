@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/tensorfile/capture/sharding.h"
 #include "core/tensorfile/pickle/picklegraph.h"
+#include "core/tensorfile/sharding.h"
 
 namespace nanscope::tensorfile {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tensorfile/capture/sharding.h"
+#include "core/tensorfile/sharding.h"
 
 #include <algorithm>
 #include <cmath>
