@@ -9,7 +9,7 @@
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/diagnose.h"
 #include "core/json/records.h"
-#include "core/report/commandwords.h"
+#include "core/report/document/commandwords.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"

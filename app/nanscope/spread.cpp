@@ -13,7 +13,7 @@
 #include "app/nanscope/words.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/diagnose.h"
-#include "core/report/commandwords.h"
+#include "core/report/document/commandwords.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capture/capturefile.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/report/document/healthy.h"
+#include "core/report/input/reportinput.h"
 #include "core/reproduce/expectation.h"
 #include "core/reproduce/reproduce.h"
 #include "core/reproduce/smaller.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/report/report.h"
+#include "core/report/input/reportinput.h"
 
 namespace nanscope::report {
 
@@ -97,10 +97,13 @@ private:
 /// One that has seen every text of the report's input.
 Redactor redactorFor(const ReportInput& input, const ReportOptions& options);
 
+/// Replaces host names, user names and home paths as they occur in console text and paths.
+std::string redact(const std::string& text);
+
+/// What redact() replaces in a text, in the order it is met.
+std::vector<Redaction> redactionsIn(const std::string& text);
+
 /// As redact(), adding to `counts`.
 std::string redact(const std::string& text, RedactionCounts& counts);
-
-/// Those of a whole report, which has each of them hidden.
-std::vector<Suspicion> suspicionsOf(const ReportInput& input, const ReportOptions& options);
 
 } // namespace nanscope::report

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/document/sectionnames.h"
+#include "core/report/input/reportinput.h"
 
 #include <algorithm>
 #include <array>
@@ -68,6 +68,48 @@ std::set<ReportSection> allReportSections()
 int sectionNumber(ReportSection section)
 {
     return entryOf(section).number;
+}
+
+const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis)
+{
+    for (const auto role : {Role::birth, Role::padding, Role::upstream, Role::downstream, Role::healthy}) {
+        for (const auto& verdict : diagnosis.captures) {
+            if (verdict.role == role) {
+                return &verdict;
+            }
+        }
+    }
+    return nullptr;
+}
+
+const CaptureVerdict* mainVerdict(const ReportInput& input)
+{
+    const auto& captures = input.diagnosis.captures;
+    const auto found = std::find_if(captures.begin(), captures.end(),
+        [&input](const CaptureVerdict& verdict) { return verdict.capture == input.about; });
+    return found == captures.end() ? mainVerdict(input.diagnosis) : &*found;
+}
+
+const Capture* mainCapture(const ReportInput& input)
+{
+    const auto* verdict = mainVerdict(input);
+    if (verdict == nullptr) {
+        return nullptr;
+    }
+    const auto& captures = input.run.captures;
+    const auto found = std::find_if(captures.begin(), captures.end(),
+        [verdict](const Capture& capture) { return capture.file == verdict->capture; });
+    return found == captures.end() ? nullptr : &*found;
+}
+
+int shownBatch(const Capture& capture)
+{
+    if (!capture.output) {
+        return 0;
+    }
+    const auto& batches = capture.output->batches;
+    const auto damaged = std::find_if(batches.begin(), batches.end(), [](const Scan& scan) { return !scan.finite(); });
+    return damaged == batches.end() ? 0 : static_cast<int>(damaged - batches.begin());
 }
 
 } // namespace nanscope::report

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Foreign text as Markdown that shows it and does nothing else.
+// A report as Markdown, and foreign text as Markdown that shows it and does nothing else.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/report/document/document.h"
 
 namespace nanscope::report::markdown {
 
@@ -22,3 +24,12 @@ std::string tableRow(const std::vector<std::string>& cells);
 std::string destination(std::string_view path);
 
 } // namespace nanscope::report::markdown
+
+namespace nanscope::report {
+
+/// What an issue body holds.
+constexpr std::size_t maxReportCharacters = 65536;
+
+std::string toMarkdown(const Document& document, const std::string& imageStem);
+
+} // namespace nanscope::report

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/commandwords.h"
+#include "core/report/document/commandwords.h"
 
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/document/document.h"
+#include "core/report/document/compose.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,9 +9,8 @@
 
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/report/document/sectionnames.h"
 #include "core/report/document/sections.h"
-#include "core/report/redact/redaction.h"
+#include "core/report/input/reportinput.h"
 
 namespace nanscope::report {
 
@@ -19,11 +18,6 @@ namespace {
 
 constexpr std::size_t longestText = 1200;
 constexpr std::size_t longestLine = 400;
-
-Phrase phrase(Voice voice, std::string text)
-{
-    return {{{voice, std::move(text)}}};
-}
 
 std::string cleaned(const std::string& text, std::size_t characters, Redactor& redactor)
 {
@@ -110,32 +104,6 @@ Blocks written(const Writer& writer, const ReportFacts& facts, Redactor& redacto
 }
 
 } // namespace
-
-Phrase own(std::string text)
-{
-    return phrase(Voice::own, std::move(text));
-}
-
-Phrase foreign(std::string text)
-{
-    return phrase(Voice::foreign, std::move(text));
-}
-
-Phrase code(std::string text)
-{
-    return phrase(Voice::code, std::move(text));
-}
-
-Phrase strong(std::string text)
-{
-    return phrase(Voice::strong, std::move(text));
-}
-
-Phrase operator+(Phrase left, const Phrase& right)
-{
-    left.words.insert(left.words.end(), right.words.begin(), right.words.end());
-    return left;
-}
 
 Document documentOf(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/report/redact/redaction.h"
+
 #include <algorithm>
 #include <array>
 
 #include "core/base/utf8.h"
-#include "core/report/redact/redaction.h"
 #include "core/report/redact/redactrules.h"
 #include "core/report/redact/redactwords.h"
-#include "core/report/report.h"
 
 namespace nanscope::report {
 

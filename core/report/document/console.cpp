@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/render/console.h"
+#include "core/report/document/console.h"
 
 #include <algorithm>
 #include <map>

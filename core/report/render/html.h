@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/report/report.h"
+#include <string>
+
+#include "core/report/document/document.h"
 
 namespace nanscope::report {
 
-/// Its number in the report, 0 in the appendix.
-int sectionNumber(ReportSection section);
+std::string toHtml(const Document& document);
 
 } // namespace nanscope::report
