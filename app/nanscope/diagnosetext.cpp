@@ -11,7 +11,6 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/json/endsliketext.h"
 #include "core/model/words.h"
 
 namespace nanscope {

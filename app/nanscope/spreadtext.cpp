@@ -12,7 +12,7 @@
 #include "core/base/json.h"
 #include "core/base/table.h"
 #include "core/base/utf8.h"
-#include "core/json/endsliketext.h"
+#include "core/model/words.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
 #include "core/rpc/plantjson.h"

@@ -8,7 +8,6 @@
 
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/json/endsliketext.h"
 #include "core/model/words.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"

@@ -10,7 +10,6 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
-#include "core/json/endsliketext.h"
 #include "core/model/words.h"
 #include "core/report/document/console.h"
 #include "core/report/input/reportinput.h"

@@ -66,6 +66,20 @@ struct Redaction
     int count = 0; ///< how often it was replaced
 };
 
+/// How often each kind of private text was replaced.
+struct RedactionCounts
+{
+    int homes = 0;
+    int users = 0;
+    int hosts = 0;
+    int addresses = 0;
+    int emails = 0;
+    int secrets = 0;
+    int suspicions = 0; ///< hidden because of their randomness alone
+    int given = 0; ///< chosen by the user
+    int total() const { return homes + users + hosts + addresses + emails + secrets + suspicions + given; }
+};
+
 struct ReportOptions
 {
     bool redact = true;

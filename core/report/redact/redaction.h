@@ -12,20 +12,6 @@
 
 namespace nanscope::report {
 
-/// How often each kind of private text was replaced.
-struct RedactionCounts
-{
-    int homes = 0;
-    int users = 0;
-    int hosts = 0;
-    int addresses = 0;
-    int emails = 0;
-    int secrets = 0;
-    int suspicions = 0; ///< hidden because of their randomness alone
-    int given = 0; ///< chosen by the user
-    int total() const { return homes + users + hosts + addresses + emails + secrets + suspicions + given; }
-};
-
 /// A text that no rule knows and that looks like a key. It is hidden until the user says that it is none.
 struct Suspicion
 {

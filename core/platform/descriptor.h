@@ -4,13 +4,11 @@
 
 #include <utility>
 
-#include <sys/types.h>
 #include <unistd.h>
-
-#include "core/platform/childprocess.h"
 
 namespace nanscope::platform {
 
+/// Owns a file descriptor.
 class Descriptor
 {
 public:
@@ -40,16 +38,5 @@ public:
 private:
     int m_number;
 };
-
-/// A running child and our ends of its pipes, which never block.
-struct Spawned
-{
-    pid_t pid = -1;
-    Descriptor input;
-    Descriptor output;
-    Descriptor errors;
-};
-
-Result<Spawned> spawn(const ChildProgram& program);
 
 } // namespace nanscope::platform

@@ -9,7 +9,7 @@
 
 #include "core/report/input/reportinput.h"
 #include "core/reproduce/expectation.h"
-#include "core/reproduce/reproduce.h"
+#include "core/reproduce/reproduceroptions.h"
 #include "core/reproduce/smaller.h"
 
 namespace nanscope::reproduce {
@@ -46,5 +46,17 @@ struct Material
             : 1;
     }
 };
+
+/// expected.json: what repro.py holds its results against.
+std::string expectedText(const Material& from);
+
+/// Why repro.py is expected to end as it is: one or two sentences.
+std::string whyThatStatus(const Material& from);
+
+/// What capture_min.pt is, and whether it may be private.
+std::string captureSentence(const Material& from);
+
+/// What README.txt says of the files: each name on a line of its own, with what it is below it.
+std::string readmeLines(const Material& from);
 
 } // namespace nanscope::reproduce
