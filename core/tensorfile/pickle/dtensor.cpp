@@ -376,10 +376,10 @@ std::optional<Placement> readPlacement(const RecordFields& fields)
     return placement;
 }
 
-void note(Sharding& sharding, std::string problem)
+void note(Sharding& sharding, std::string_view problem)
 {
     if (sharding.problem.empty()) {
-        sharding.problem = std::move(problem);
+        sharding.problem = problem;
     }
 }
 
@@ -512,8 +512,8 @@ Sharding readSharding(const PickleGraph& graph, NodeId wrapper, NodeId state, co
         note(sharding, "it does not say how it is spread");
         return sharding;
     }
-    if (auto problem = readMesh(RecordFields(graph, *mesh), sharding.mesh); !problem.empty()) {
-        note(sharding, std::move(problem));
+    if (const auto problem = readMesh(RecordFields(graph, *mesh), sharding.mesh); !problem.empty()) {
+        note(sharding, problem);
     }
     readPlacements(graph, spec, sharding);
     checkPlacements(sharding);

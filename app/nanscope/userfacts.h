@@ -8,6 +8,7 @@
 #include "app/nanscope/options.h"
 #include "app/nanscope/source.h"
 #include "core/model/model.h"
+#include "core/workflow/userfiles.h"
 
 namespace nanscope {
 
@@ -30,5 +31,8 @@ workflow::Access accessFor(const ObservedWords& words, const std::vector<std::st
 
 /// What the session remembers with `said` over it. Remembered for the next time where the session can be written.
 Result<Observations> observedOf(Source& source, const Observations& said);
+
+/// --env, --advisories and --params.
+void addUserFileOptions(Options& options, workflow::UserFiles& files);
 
 } // namespace nanscope
