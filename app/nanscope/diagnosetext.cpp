@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/source.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/diagnose.h"
 #include "core/json/records.h"

@@ -6,13 +6,13 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/functionoptions.h"
-#include "app/nanscope/options.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/sweepchoice.h"
-#include "app/nanscope/terminal.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/functionoptions.h"
+#include "app/nanscope/shared/options.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/sweepchoice.h"
+#include "app/nanscope/shared/terminal.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/utf8.h"
 #include "core/instruments/answers.h"
 #include "core/instruments/instruments.h"

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/table.h"
 #include "core/base/utf8.h"

@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/nanscope/shardfacts.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/shardfacts.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"

@@ -9,12 +9,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/celltable.h"
-#include "app/nanscope/command.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/sweepchoice.h"
+#include "app/nanscope/shared/celltable.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/sweepchoice.h"
+#include "app/nanscope/shared/words.h"
 #include "app/nanscope/sweeper.h"
-#include "app/nanscope/words.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"

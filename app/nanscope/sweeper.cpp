@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/sweepchoice.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/sweepchoice.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/json/records.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "app/nanscope/functionoptions.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/terminal.h"
-#include "app/nanscope/worker.h"
+#include "app/nanscope/shared/functionoptions.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/terminal.h"
+#include "app/nanscope/shared/worker.h"
 #include "core/instruments/functioncell.h"
 #include "core/replay/engine/replay.h"
 

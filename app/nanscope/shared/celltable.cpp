@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/celltable.h"
+#include "app/nanscope/shared/celltable.h"
 
 #include <fmt/format.h>
 
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/model/words.h"

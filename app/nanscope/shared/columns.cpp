@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/columns.h"
+#include "app/nanscope/shared/columns.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/nanscope/source.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/words.h"
 #include "core/platform/shellword.h"
 #include "core/replay/variants/nearest.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/nanscope/terminal.h"
+#include "app/nanscope/shared/terminal.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/openrun.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/nanscope/options.h"
-#include "app/nanscope/source.h"
+#include "app/nanscope/shared/options.h"
+#include "app/nanscope/shared/source.h"
 #include "core/model/model.h"
 #include "core/workflow/userfiles.h"
 

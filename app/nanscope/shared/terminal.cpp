@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/terminal.h"
+#include "app/nanscope/shared/terminal.h"
 
 #include <cmath>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/shardfacts.h"
+#include "app/nanscope/shared/shardfacts.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

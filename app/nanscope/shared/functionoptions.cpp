@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/functionoptions.h"
+#include "app/nanscope/shared/functionoptions.h"
 
 #include <cstdlib>
 #include <filesystem>

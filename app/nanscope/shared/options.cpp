@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/options.h"
+#include "app/nanscope/shared/options.h"
 
 #include <CLI/App.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/factlist.h"
+#include "app/nanscope/shared/factlist.h"
 
 #include <algorithm>
 

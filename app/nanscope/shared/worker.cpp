@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/worker.h"
+#include "app/nanscope/shared/worker.h"
 
 #include <algorithm>
 #include <cstdlib>

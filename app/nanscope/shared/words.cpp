@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 
 #include <algorithm>
 #include <array>

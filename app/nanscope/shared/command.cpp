@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/command.h"
+#include "app/nanscope/shared/command.h"
 
 #include <CLI/App.hpp>
 #include <fmt/format.h>
 
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 #include "core/replay/variants/variantjson.h"
 
 namespace nanscope {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "app/nanscope/options.h"
-#include "app/nanscope/terminal.h"
+#include "app/nanscope/shared/options.h"
+#include "app/nanscope/shared/terminal.h"
 #include "core/instruments/implsubject.h"
 
 namespace nanscope {

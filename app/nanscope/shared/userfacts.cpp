@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/userfacts.h"
+#include "app/nanscope/shared/userfacts.h"
 
 #include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
 
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/workflow/judgement.h"
 

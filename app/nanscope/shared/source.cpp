@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/source.h"
+#include "app/nanscope/shared/source.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"

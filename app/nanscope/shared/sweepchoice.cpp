@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "app/nanscope/sweepchoice.h"
+#include "app/nanscope/shared/sweepchoice.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "app/nanscope/source.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/words.h"
 #include "core/diagnose/diagnose.h"
 
 namespace nanscope {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/nanscope/options.h"
-#include "app/nanscope/terminal.h"
+#include "app/nanscope/shared/options.h"
+#include "app/nanscope/shared/terminal.h"
 
 namespace nanscope {
 
