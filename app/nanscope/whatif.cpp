@@ -44,7 +44,8 @@ std::string replayText(const diagnose::DetectorReplay& replay)
     return text;
 }
 
-/// What `nanscope whatif` answers on a terminal: the sentences of core/diagnose/detectorwords.h and guardwords.h.
+/// What `nanscope whatif` answers on a terminal: the sentences of detectorwords.h and guardwords.h in
+/// core/diagnose/whatif.
 std::string detectorText(std::span<const diagnose::DetectorReplay> replays, const diagnose::DetectorQuestion& question)
 {
     constexpr std::size_t most = 10;
