@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/words.h"
-#include "app/nanscope/worker.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/worker.h"
 #include "core/base/table.h"
 #include "core/base/utf8.h"
 #include "core/platform/childprocess.h"

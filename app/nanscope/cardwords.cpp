@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/cardwords.h"
 
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 #include "core/diagnose/findings/cards.h"
 
 namespace nanscope {

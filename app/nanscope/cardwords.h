@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/nanscope/options.h"
+#include "app/nanscope/shared/options.h"
 #include "core/diagnose/diagnose.h"
 
 namespace nanscope {

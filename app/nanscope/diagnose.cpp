@@ -10,13 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/cardwords.h"
-#include "app/nanscope/columns.h"
-#include "app/nanscope/command.h"
 #include "app/nanscope/diagnosetext.h"
-#include "app/nanscope/observed.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/userfileoptions.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/columns.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/userfacts.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/jsonanswer.h"
 #include "core/json/records.h"
 #include "core/model/words.h"

@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/json/endsliketext.h"
 #include "core/model/words.h"
 
 namespace nanscope {

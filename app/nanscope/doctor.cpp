@@ -6,10 +6,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/factlist.h"
-#include "app/nanscope/words.h"
-#include "app/nanscope/worker.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/factlist.h"
+#include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/worker.h"
 #include "core/base/text.h"
 #include "core/platform/platform.h"
 #include "core/replay/device/device.h"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/factlist.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/factlist.h"
 #include "core/platform/platform.h"
 
 namespace nanscope {

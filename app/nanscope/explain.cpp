@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/source.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/diagnose.h"
 #include "core/json/records.h"
-#include "core/report/commandwords.h"
+#include "core/report/document/commandwords.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/columns.h"
-#include "app/nanscope/command.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/columns.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"

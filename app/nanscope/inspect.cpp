@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/shardfacts.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/shardfacts.h"
 #include "app/nanscope/stitching.h"
 #include "core/base/table.h"
 #include "core/base/text.h"

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/celltable.h"
-#include "app/nanscope/columns.h"
-#include "app/nanscope/command.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/celltable.h"
+#include "app/nanscope/shared/columns.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/table.h"
 #include "core/base/text.h"

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/guarded.h"
 #include "core/platform/platform.h"
 #include "core/platform/systemerror.h"

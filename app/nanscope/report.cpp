@@ -9,12 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/cardwords.h"
-#include "app/nanscope/columns.h"
-#include "app/nanscope/command.h"
-#include "app/nanscope/observed.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/userfileoptions.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/columns.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/userfacts.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"

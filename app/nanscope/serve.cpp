@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rpc/serve.h"
 
-#include "app/nanscope/command.h"
+#include "app/nanscope/shared/command.h"
 
 namespace nanscope {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/command.h"
-#include "app/nanscope/source.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
 #include "core/base/table.h"
 #include "core/session/session.h"
 

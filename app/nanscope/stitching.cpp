@@ -3,23 +3,269 @@
 #include "app/nanscope/stitching.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <thread>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
-#include "app/nanscope/stitchedanswer.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/shardfacts.h"
+#include "app/nanscope/shared/words.h"
+#include "core/base/table.h"
 #include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/readahead.h"
+#include "core/json/records.h"
+#include "core/model/words.h"
 #include "core/report/report.h"
+#include "core/shards/shardlayout.h"
+#include "core/shards/shards.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 
 namespace {
+
+/// One logical tensor, and which side of which call it is.
+struct StitchedSide
+{
+    shards::ShardSide side = shards::ShardSide::input;
+    std::string matchedBy;
+    std::optional<std::int64_t> spreadMs; ///< between the first and the last dump, by the times in their names
+    shards::Stitched tensor;
+};
+
+constexpr std::size_t mostLines = 20;
+
+std::string header(const StitchedSide& side)
+{
+    const auto& tensor = side.tensor;
+    const auto spread = side.spreadMs ? fmt::format("; dumped within {} ms", countText(*side.spreadMs)) : "";
+    return fmt::format("{} {} {} on mesh {}, {}\n{} of {} shards; matched by: {}{}\n\n",
+        side.side == shards::ShardSide::input ? "input" : "output", shapeText(tensor.sharding.shape),
+        shortName(tensor.dtype), printable(shards::meshText(tensor.sharding.mesh)),
+        printable(tensorfile::placementsText(tensor.sharding)), countText(std::ssize(tensor.shards)),
+        countText(tensor.sharding.mesh.ranks()), printable(side.matchedBy), spread);
+}
+
+void addScan(Table& table, const std::string& what, const Scan& scan, const Shape& shape)
+{
+    const auto first = scan.firstNonFinite < 0 ? "-" : indexText(indexIn(shape, scan.firstNonFinite));
+    table.add({what, countText(scan.count), countText(scan.nan), countText(scan.posInf), countText(scan.negInf),
+        countText(scan.zero), countText(scan.subnormal), numberText(scan.absmax), numberText(scan.minNonzero),
+        numberText(std::sqrt(scan.sumSquares)), first});
+}
+
+std::string scansText(const shards::Stitched& tensor)
+{
+    constexpr auto right = Table::Align::right;
+    Table table({{""}, {"elements", right}, {"NaN", right}, {"Inf", right}, {"-Inf", right}, {"zero", right},
+        {"subnormal", right}, {"absmax", right}, {"min non-zero", right}, {"Frobenius", right}, {"first non-finite"}});
+    addScan(table, "shards", tensor.parts, {});
+    if (tensor.problem.empty() && !tensor.shards.empty()) {
+        const auto& partial = tensor.partial;
+        const auto type = std::string(shortName(tensor.dtype));
+        addScan(table, partial ? partial->operation + " in " + type : "logical", tensor.logical, tensor.sharding.shape);
+        if (partial && partial->wide) {
+            addScan(table, fmt::format("{} in {}, rounded once", partial->operation, shortName(partial->wideType)),
+                partial->wide->scan, tensor.sharding.shape);
+        }
+    }
+    return table.text() + '\n';
+}
+
+std::string yesOrNo(std::optional<bool> value)
+{
+    return value ? *value ? "yes" : "no" : "not known";
+}
+
+std::string nonFiniteText(const shards::Stitched& tensor)
+{
+    auto text = fmt::format("Non-finite in a shard: {}; in the logical tensor: {}\n", yesOrNo(tensor.partsNonFinite()),
+        yesOrNo(tensor.logicalNonFinite()));
+    if (!tensor.problem.empty()) {
+        text += "The logical tensor is not computed: " + printable(tensor.problem) + '\n';
+    } else if (tensor.unknown > 0) {
+        text += fmt::format("{} of its {} are in no dump, or not all of their parts are\n", countText(tensor.unknown),
+            counted(tensor.unknown + tensor.logical.count, "element"));
+    }
+    return text;
+}
+
+std::string missingText(const shards::Stitched& tensor)
+{
+    std::string text;
+    const auto named = std::min(tensor.missing.size(), mostLines);
+    for (std::size_t i = 0; i < named; ++i) {
+        const auto& missing = tensor.missing[i];
+        text += fmt::format("Missing: {} at {}, {}{}\n",
+            missing.rank ? fmt::format("rank {}", *missing.rank) : "a rank", shards::coordinateText(missing.coordinate),
+            missing.held, missing.replicated ? ", which another dump holds too" : "");
+    }
+    const auto left = tensor.missingRanks - static_cast<std::int64_t>(named);
+    return left > 0 ? text + fmt::format("Missing: {} more\n", counted(left, "rank")) : text;
+}
+
+std::string nameOf(const shards::Shard& shard)
+{
+    return shard.place.rank ? fmt::format("rank {}", *shard.place.rank) : printable(shard.file);
+}
+
+std::string driftLine(const shards::Stitched& tensor, const shards::Drift& drift)
+{
+    auto text = fmt::format("Replicas differ: {} and {} in {}, first {}", nameOf(tensor.shards[drift.a]),
+        nameOf(tensor.shards[drift.b]), counted(drift.differing, "element"),
+        indexText(indexIn(tensor.sharding.shape, drift.first)));
+    if (drift.classChanges > 0) {
+        text += fmt::format("; {} not alike in what is finite", countText(drift.classChanges));
+    }
+    if (drift.nanBits > 0) {
+        text += fmt::format("; {} NaN in both with different bits", countText(drift.nanBits));
+    }
+    return text + '\n';
+}
+
+std::string driftText(const shards::Stitched& tensor)
+{
+    std::string text;
+    const auto named = std::min(tensor.drift.size(), mostLines);
+    for (std::size_t i = 0; i < named; ++i) {
+        text += driftLine(tensor, tensor.drift[i]);
+    }
+    const auto left = static_cast<std::int64_t>(tensor.drift.size() - named);
+    return left > 0 ? text + fmt::format("Replicas differ: {} more\n", counted(left, "pair")) : text;
+}
+
+std::string overflowText(const shards::Stitched& tensor)
+{
+    const auto& partial = tensor.partial;
+    const auto* wide = partial && partial->wide ? &*partial->wide : nullptr;
+    if (!partial || (partial->own.overflowed == 0 && (wide == nullptr || wide->overflowed == 0))) {
+        return {};
+    }
+    const auto first = partial->own.overflowed > 0 ? partial->own.firstOverflow : wide->firstOverflow;
+    auto text = fmt::format("Overflow: {} finite in every shard, but not in the {} of {} parts in {}, first {}",
+        counted(partial->own.overflowed, "element"), partial->operation, partial->parts, shortName(tensor.dtype),
+        indexText(indexIn(tensor.sharding.shape, first)));
+    if (wide != nullptr) {
+        text += fmt::format("; added in {} and rounded once {} not finite, before that rounding {}",
+            shortName(partial->wideType), countText(wide->overflowed), countText(partial->wideOverflowed));
+    }
+    return text + '\n';
+}
+
+std::string stitchedText(const StitchedSide& side)
+{
+    const auto& tensor = side.tensor;
+    auto text = header(side) + scansText(tensor) + nonFiniteText(tensor) + overflowText(tensor) + missingText(tensor)
+        + driftText(tensor);
+    for (const auto& unused : tensor.unused) {
+        text += "Left out: " + printable(unused.file) + ", " + printable(unused.why) + '\n';
+    }
+    return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json orNull(const std::optional<T>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json indexJson(const Shape& shape, std::int64_t flat)
+{
+    return flat < 0 ? Json(nullptr) : Json(indexIn(shape, flat));
+}
+
+Json shardsJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& shard : tensor.shards) {
+        list.push_back(
+            {{"file", shard.file}, {"rank", orNull(shard.place.rank)}, {"coordinate", orNull(shard.place.coordinate)},
+                {"shape", shard.tensor.shape()}, {"nonfinite", shard.scan.nonFinite()}});
+    }
+    return list;
+}
+
+Json missingJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& missing : tensor.missing) {
+        list.push_back({{"rank", orNull(missing.rank)}, {"coordinate", missing.coordinate}, {"held", missing.held},
+            {"replicated", missing.replicated}});
+    }
+    return list;
+}
+
+Json driftJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& drift : tensor.drift) {
+        list.push_back({{"a", tensor.shards[drift.a].file}, {"b", tensor.shards[drift.b].file},
+            {"rank_a", orNull(tensor.shards[drift.a].place.rank)},
+            {"rank_b", orNull(tensor.shards[drift.b].place.rank)}, {"differing", drift.differing},
+            {"class_changes", drift.classChanges}, {"nan_bits", drift.nanBits},
+            {"first", indexJson(tensor.sharding.shape, drift.first)}});
+    }
+    return list;
+}
+
+Json reducedJson(const shards::ReducedTotals& totals, DType type, const Shape& shape)
+{
+    auto json = toJson(totals.scan, shape);
+    json["dtype"] = shortName(type);
+    json["overflowed"] = totals.overflowed;
+    json["first_overflow"] = indexJson(shape, totals.firstOverflow);
+    return json;
+}
+
+Json partialJson(const shards::Stitched& tensor)
+{
+    if (!tensor.partial) {
+        return nullptr;
+    }
+    const auto& partial = *tensor.partial;
+    Json json {{"reduction", partial.operation}, {"parts", partial.parts},
+        {"own", reducedJson(partial.own, tensor.dtype, tensor.sharding.shape)}, {"wide", nullptr}};
+    if (partial.wide) {
+        json["wide"] = reducedJson(*partial.wide, partial.wideType, tensor.sharding.shape);
+        json["wide"]["overflowed_before_rounding"] = partial.wideOverflowed;
+    }
+    return json;
+}
+
+Json unusedJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& unused : tensor.unused) {
+        list.push_back({{"file", unused.file}, {"reason", unused.why}});
+    }
+    return list;
+}
+
+Json stitchedJson(const StitchedSide& side)
+{
+    const auto& tensor = side.tensor;
+    const bool computed = tensor.problem.empty() && !tensor.shards.empty();
+    const auto rank = tensor.shards.empty() ? std::nullopt : tensor.shards.front().place.rank;
+    return {{"side", side.side == shards::ShardSide::input ? "input" : "output"}, {"shape", tensor.sharding.shape},
+        {"dtype", shortName(tensor.dtype)}, {"placements", placementsJson(tensor.sharding)},
+        {"mesh", meshJson(tensor.sharding, rank)}, {"matched_by", side.matchedBy},
+        {"dumped_within_ms", orNull(side.spreadMs)}, {"shards", shardsJson(tensor)},
+        {"missing_ranks", tensor.missingRanks}, {"missing", missingJson(tensor)}, {"unused", unusedJson(tensor)},
+        {"drift", driftJson(tensor)}, {"unknown_elements", tensor.unknown},
+        {"parts_nonfinite", tensor.partsNonFinite()}, {"logical_nonfinite", orNull(tensor.logicalNonFinite())},
+        {"parts", toJson(tensor.parts, {})},
+        {"logical", computed ? toJson(tensor.logical, tensor.sharding.shape) : Json(nullptr)},
+        {"partial", partialJson(tensor)}, {"problem", tensor.problem.empty() ? Json(nullptr) : Json(tensor.problem)}};
+}
 
 struct NamedFile
 {

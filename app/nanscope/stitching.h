@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/nanscope/terminal.h"
+#include "app/nanscope/shared/terminal.h"
 
 namespace nanscope {
 

@@ -1,14 +1,22 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <span>
+#include <string>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/columns.h"
-#include "app/nanscope/command.h"
-#include "app/nanscope/source.h"
-#include "app/nanscope/whatifanswers.h"
-#include "app/nanscope/words.h"
+#include "app/nanscope/shared/columns.h"
+#include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/words.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/diagnose/whatif/detectorreplay.h"
 #include "core/diagnose/whatif/detectorwords.h"
+#include "core/diagnose/whatif/guardwhatif.h"
 #include "core/diagnose/whatif/guardwords.h"
 #include "core/diagnose/whatif/whatifjson.h"
 #include "core/report/report.h"
@@ -16,6 +24,125 @@
 namespace nanscope {
 
 namespace {
+
+/// " [train.log:41]", or " [line 41]" where the title names the only log there is.
+std::string at(const diagnose::DetectorReplay& replay, const std::string& source)
+{
+    const auto colon = source.rfind(':');
+    const bool onlyLog = replay.sources.size() == 1 && source.substr(0, colon) == replay.sources.front();
+    return source.empty() ? std::string()
+        : onlyLog         ? fmt::format(" [line {}]", source.substr(colon + 1))
+                          : fmt::format(" [{}]", source);
+}
+
+std::string replayText(const diagnose::DetectorReplay& replay)
+{
+    auto text = diagnose::detectorTitle(replay) + "\n";
+    for (const auto& one : diagnose::detectorFacts(replay)) {
+        text += fact(one.label, one.text + at(replay, one.source) + one.tail);
+    }
+    return text;
+}
+
+/// What `nanscope whatif` answers on a terminal: the sentences of detectorwords.h and guardwords.h in
+/// core/diagnose/whatif.
+std::string detectorText(std::span<const diagnose::DetectorReplay> replays, const diagnose::DetectorQuestion& question)
+{
+    constexpr std::size_t most = 10;
+    if (const auto silence = diagnose::detectorSilence(replays); !silence.empty()) {
+        return asSentence(silence) + "\n";
+    }
+    auto text = fmt::format("With {}:\n", diagnose::detectorSettings(question));
+    std::size_t told = 0;
+    for (const auto& replay : replays) {
+        if (diagnose::detectorSpeaks(replay) && ++told <= most) {
+            text += "\n" + replayText(replay);
+        }
+    }
+    const auto clean = std::ssize(replays) - static_cast<std::ptrdiff_t>(told);
+    return text + (told > most ? fmt::format("\nand {} more like these (--json has them all)\n", told - most) : "")
+        + (clean > 0 ? fmt::format("\n{} without a loss that is not finite\n", counted(clean, "other log")) : "");
+}
+
+std::string textOf(const std::vector<diagnose::AnswerFact>& facts)
+{
+    std::string text;
+    for (const auto& one : facts) {
+        text += fact(one.label, one.text + (one.source.empty() ? "" : " [" + one.source + "]") + one.tail);
+    }
+    return text;
+}
+
+std::string tableText(const diagnose::GuardStep& step)
+{
+    std::vector<Table::Column> columns {{"layout"}, {"guard sees"}};
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& outcome : step.outcomes) {
+        if (rows.empty() || rows.back().front() != probe::name(outcome.layout)) {
+            rows.push_back({std::string(probe::name(outcome.layout)), outcome.stack});
+        }
+        rows.back().push_back(diagnose::guardOutcome(step, outcome));
+        if (rows.size() == 1) {
+            columns.push_back({fmt::format("{} guard", probe::name(outcome.scope))});
+        }
+    }
+    Table table(std::move(columns));
+    for (auto& row : rows) {
+        table.add(std::move(row));
+    }
+    return "\n" + table.text(2) + "\n";
+}
+
+std::string causeText(const diagnose::GuardStep& step)
+{
+    return fmt::format("{}  {}\n", name(step.role), printable(diagnose::guardStepTitle(step)))
+        + textOf(diagnose::guardRanks(step)) + tableText(step) + textOf(diagnose::guardAfter(step));
+}
+
+/// The names of layouts are longer than other labels.
+std::string layoutText(const diagnose::AnswerFact& layout)
+{
+    constexpr std::size_t indent = 18;
+    constexpr std::size_t columns = 100;
+    return layout.source.empty()
+        ? paragraph(fmt::format("  {:<{}}", layout.label, indent - 2), layout.text, indent, columns)
+        : textOf({layout});
+}
+
+std::string layoutsText(const diagnose::GuardWhatIf& whatIf)
+{
+    std::string text = "\nwhich layout\n";
+    for (const auto& layout : diagnose::guardLayouts(whatIf)) {
+        text += layoutText(layout);
+    }
+    if (diagnose::asksForLayout(whatIf)) {
+        text += fact("hint", "neither captures nor logs tell; say it with --layout");
+    }
+    text += "\nwhich guard\n";
+    for (const auto& scope : diagnose::guardScopes()) {
+        text += layoutText(scope);
+    }
+    return text;
+}
+
+std::string guardText(const diagnose::GuardWhatIf& whatIf)
+{
+    constexpr std::ptrdiff_t most = 5;
+    if (whatIf.steps.empty()) {
+        return asSentence(diagnose::guardHeadline(whatIf)) + "\n";
+    }
+    const auto causes = std::count_if(whatIf.steps.begin(), whatIf.steps.end(), diagnose::isCause);
+    auto text = printable(diagnose::guardHeadline(whatIf)) + "\n";
+    for (std::ptrdiff_t i = 0; i < std::min(causes, most); ++i) {
+        text += "\n" + causeText(whatIf.steps[static_cast<std::size_t>(i)]);
+    }
+    if (causes > most) {
+        text += fmt::format("\nand {} more like these (--json has them all)\n", causes - most);
+    }
+    const auto contaminated = textOf(diagnose::guardContaminated(whatIf));
+    return text + (contaminated.empty() ? "" : "\n" + contaminated) + layoutsText(whatIf) + "\n"
+        + textOf(diagnose::guardNoteFacts(whatIf));
+}
 
 class WhatIf : public Command
 {

@@ -30,4 +30,10 @@ std::size_t textWidth(std::string_view text);
 /// columns in.
 std::string paragraph(std::string_view label, std::string_view words, std::size_t indent, std::size_t columns);
 
+/// Orders names as people number them: "attempt_2" before "attempt_10".
+bool naturalLess(std::string_view a, std::string_view b);
+
+/// Two names that differ in nothing but their numbers, as those of two attempts do.
+bool sameButForNumbers(std::string_view a, std::string_view b);
+
 } // namespace nanscope

@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "core/base/jsonanswer.h"
-#include "core/json/endsliketext.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/model/diagnosisrules.h"

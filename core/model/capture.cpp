@@ -3,9 +3,6 @@
 #include "core/model/capture.h"
 
 #include <algorithm>
-#include <cmath>
-
-#include "core/model/run.h"
 
 namespace nanscope {
 
@@ -50,26 +47,6 @@ Scan CaptureTensor::total() const
         sum.trace += scan.trace;
     }
     return sum;
-}
-
-std::int64_t pointsOf(const LogRecords& records)
-{
-    std::int64_t sum = 0;
-    for (const auto& series : records.series) {
-        sum += series.pointCount;
-    }
-    return sum;
-}
-
-PointState stateOf(double value)
-{
-    if (std::isnan(value)) {
-        return PointState::nan;
-    }
-    if (std::isinf(value)) {
-        return value > 0 ? PointState::posInf : PointState::negInf;
-    }
-    return PointState::finite;
 }
 
 } // namespace nanscope

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,5 +44,12 @@ std::string timeText(std::int64_t unixMilliseconds);
 /// By how much ||X||_2 may grow before the schedule diverges, in percent, as far as the gauges guarantee it: limit /
 /// bound - 1, the least over the steps. None where the bound is too wide to guarantee any.
 std::optional<double> slackPercent(const Cell& cell);
+
+/// "q of steps 3-5, z of step 5 (mirrored)", whatever the variant; "mirrored" where only symmetric kernels can.
+std::string placesText(std::span<const SpreadPlace> places);
+
+/// Which places of the iteration the picture leaves open, as one clause: "Rectangle: only the last write or code after
+/// the iteration, 1 of 17 places". Empty where none were tried.
+std::string endsLikeText(const CaptureVerdict& verdict);
 
 } // namespace nanscope

@@ -121,6 +121,9 @@ Result<std::string> fileIdentity(const std::filesystem::path& path);
 /// $XDG_DATA_HOME/nanscope, else ~/.local/share/nanscope.
 std::filesystem::path userDataFolder();
 
+/// $XDG_CONFIG_HOME/nanscope, else ~/.config/nanscope: where a user keeps what adds to the program.
+std::filesystem::path userConfigFolder();
+
 /// True for file systems on which SQLite's WAL is unsafe (NFS, SMB, Lustre, FUSE, ...).
 bool isNetworkFileSystem(const std::filesystem::path& path);
 

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/platform/spawn.h"
+#include "core/platform/descriptor.h"
 #include "core/platform/systemerror.h"
 
 namespace nanscope::platform {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/platform/platform.h"
-#include "core/platform/userconfig.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/json/records.h"
-#include "core/report/document/document.h"
-#include "core/report/redact/redaction.h"
+#include "core/report/report.h"
 #include "core/report/reportfiles.h"
 
 namespace nanscope::report {
@@ -158,11 +157,6 @@ JsonAnswer runsAnswer(const RunData& run)
     return answer;
 }
 
-std::string jsonReport(const ReportInput& input, const ReportOptions& options)
-{
-    return report::jsonText(input, options, nullptr);
-}
-
 namespace {
 
 JsonAnswer reportAnswer(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
@@ -196,7 +190,7 @@ void writeRedacted(const JsonAnswer& report, Redactor& redactor, const JsonAnswe
 
 } // namespace
 
-std::string jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
+std::string jsonReport(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
     auto redactor = redactorFor(input, options);
     std::string text;

@@ -8,7 +8,6 @@
 
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/json/endsliketext.h"
 #include "core/model/words.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
@@ -181,16 +180,6 @@ std::string nextText(const Capture& capture, const CaptureVerdict& verdict, cons
 }
 
 } // namespace
-
-int shownBatch(const Capture& capture)
-{
-    if (!capture.output) {
-        return 0;
-    }
-    const auto& batches = capture.output->batches;
-    const auto damaged = std::find_if(batches.begin(), batches.end(), [](const Scan& scan) { return !scan.finite(); });
-    return damaged == batches.end() ? 0 : static_cast<int>(damaged - batches.begin());
-}
 
 std::string explainText(
     const Capture& capture, const CaptureVerdict& verdict, const TileMap* output, const std::string& words)

@@ -7,7 +7,9 @@
 #include "core/base/json.h"
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
-#include "core/report/document/document.h"
+#include "core/report/document/compose.h"
+#include "core/report/render/html.h"
+#include "core/report/render/markdown.h"
 
 namespace nanscope::report {
 
@@ -18,13 +20,13 @@ std::string textOf(
 {
     switch (format) {
     case ReportFormat::html:
-        return printableLines(report::toHtml(report::documentOf(input, options, beside)));
+        return printableLines(toHtml(documentOf(input, options, beside)));
     case ReportFormat::json:
-        return report::jsonText(input, options, beside);
+        return jsonReport(input, options, beside);
     case ReportFormat::markdown:
         break;
     }
-    return printableLines(report::toMarkdown(report::documentOf(input, options, beside), options.imageStem));
+    return printableLines(toMarkdown(documentOf(input, options, beside), options.imageStem));
 }
 
 } // namespace

@@ -18,22 +18,6 @@ enum class ReportFormat { markdown, html, json };
 /// By the ending of its name.
 std::optional<ReportFormat> reportFormatOf(const std::filesystem::path& path);
 
-struct ReportFile
-{
-    std::string name; ///< without folders
-    std::string bytes;
-};
-
-/// Files that show the failed call again; core/reproduce makes them.
-struct Reproducer
-{
-    std::vector<ReportFile> files {}; ///< repro.py first; empty where there is none
-    std::string readme {}; ///< what README.txt says of them, or why there are none
-    int expectedStatus = 1; ///< of python repro.py: 0 reproduced, 1 not reproduced
-    std::string why {}; ///< it is expected to end so
-    std::string capture {}; ///< what the tensors are that it reads
-};
-
 /// The report as it is saved under `name`, and behind it the pictures it links to. `beside` lies in the same folder;
 /// without one the report says how to get it.
 std::vector<ReportFile> reportFiles(const ReportInput& input, ReportOptions options, ReportFormat format,

@@ -9,10 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/utf8.h"
-#include "core/reproduce/expectedfile.h"
-#include "core/reproduce/material.h"
 #include "core/reproduce/pythonprogram.h"
-#include "core/reproduce/readme.h"
+#include "core/reproduce/reproducerfiles.h"
 #include "core/reproduce/reprotext.h"
 #include "core/reproduce/sha256.h"
 

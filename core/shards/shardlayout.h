@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/tensorfile/capture/sharding.h"
+#include "core/tensorfile/sharding.h"
 
 namespace nanscope::shards {
 

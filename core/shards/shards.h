@@ -15,7 +15,7 @@
 #include "core/base/job.h"
 #include "core/model/scan.h"
 #include "core/tensorfile/capture/capturefile.h"
-#include "core/tensorfile/capture/sharding.h"
+#include "core/tensorfile/sharding.h"
 
 namespace nanscope::shards {
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 #include "core/tensorfile/convert.h"
+#include "core/tensorfile/tensorfile.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/tensorstream.h"
 #include "core/tensorfile/zip/checksum.h"
@@ -201,6 +202,19 @@ Result<bool> Tensor::checksumMatches() const
     return m_source->locate(*file, *stored)
         .and_then([&](std::uint64_t begin) { return storageCrc(*file, begin, stored->size); })
         .map([&](std::uint32_t crc) { return crc == *stored->crc; });
+}
+
+const PickleValue* PickleValue::find(std::string_view key) const
+{
+    const auto* dict = std::get_if<PickleDict>(&value);
+    if (dict == nullptr) {
+        return nullptr;
+    }
+    const auto found = std::find_if(dict->begin(), dict->end(), [&](const auto& entry) {
+        const auto* text = std::get_if<std::string>(&entry.first.value);
+        return text != nullptr && *text == key;
+    });
+    return found == dict->end() ? nullptr : &found->second;
 }
 
 } // namespace nanscope::tensorfile

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 
 namespace nanscope::tensorfile {
 

@@ -9,8 +9,8 @@
 
 #include "core/diagnose/context/layers.h"
 #include "core/ingest/ingest.h"
-#include "core/platform/userconfig.h"
-#include "core/report/commandwords.h"
+#include "core/platform/platform.h"
+#include "core/report/document/commandwords.h"
 #include "core/workflow/ownvariants.h"
 
 namespace nanscope::workflow {

@@ -5,7 +5,7 @@
 #include "core/base/utf8.h"
 #include "core/diagnose/rejudge.h"
 #include "core/platform/shellword.h"
-#include "core/report/commandwords.h"
+#include "core/report/document/commandwords.h"
 #include "core/session/session.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/reportrun.h"

@@ -8,7 +8,7 @@
 #include <QPushButton>
 #include <QToolButton>
 
-#include "core/json/endsliketext.h"
+#include "core/model/words.h"
 #include "ui/panes/verdictflow.h"
 #include "ui/theme.h"
 

@@ -11,7 +11,7 @@
 #include <re2/re2.h>
 #include <simdjson.h>
 
-#include "core/base/natural.h"
+#include "core/base/text.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 

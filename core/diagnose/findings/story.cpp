@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/natural.h"
+#include "core/base/text.h"
 
 namespace nanscope::diagnose::cards {
 

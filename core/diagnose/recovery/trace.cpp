@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/natural.h"
+#include "core/base/text.h"
 
 namespace nanscope::diagnose {
 

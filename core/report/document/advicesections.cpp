@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "core/platform/shellword.h"
-#include "core/report/commandwords.h"
+#include "core/report/document/commandwords.h"
 #include "core/report/document/sections.h"
-#include "core/report/reportfiles.h"
+#include "core/report/input/reportinput.h"
 
 namespace nanscope::report {
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "core/model/words.h"
+#include "core/report/document/console.h"
 #include "core/report/document/sections.h"
-#include "core/report/render/console.h"
 
 namespace nanscope::report {
 

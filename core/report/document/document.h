@@ -3,17 +3,13 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/base/json.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/pictures/svg.h"
-#include "core/report/report.h"
-
-namespace nanscope::report {
-struct Reproducer;
-}
 
 namespace nanscope::report {
 
@@ -33,11 +29,31 @@ struct Phrase
     std::vector<Words> words;
 };
 
-Phrase own(std::string text);
-Phrase foreign(std::string text);
-Phrase code(std::string text);
-Phrase strong(std::string text);
-Phrase operator+(Phrase left, const Phrase& right);
+inline Phrase own(std::string text)
+{
+    return {{{Voice::own, std::move(text)}}};
+}
+
+inline Phrase foreign(std::string text)
+{
+    return {{{Voice::foreign, std::move(text)}}};
+}
+
+inline Phrase code(std::string text)
+{
+    return {{{Voice::code, std::move(text)}}};
+}
+
+inline Phrase strong(std::string text)
+{
+    return {{{Voice::strong, std::move(text)}}};
+}
+
+inline Phrase operator+(Phrase left, const Phrase& right)
+{
+    left.words.insert(left.words.end(), right.words.begin(), right.words.end());
+    return left;
+}
 
 struct Paragraph
 {
@@ -95,13 +111,5 @@ struct Document
     std::vector<Section> sections;
     std::vector<Redaction> redactions; ///< what was replaced in it
 };
-
-/// Every foreign word in it is redacted as the options say, without control characters and valid UTF-8.
-/// `beside`: the reproducer that lies in the same folder, or null.
-Document documentOf(const ReportInput& input, const ReportOptions& options, const Reproducer* beside = nullptr);
-
-std::string toMarkdown(const Document& document, const std::string& imageStem);
-std::string toHtml(const Document& document);
-std::string jsonText(const ReportInput& input, const ReportOptions& options, const Reproducer* beside);
 
 } // namespace nanscope::report

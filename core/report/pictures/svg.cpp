@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "core/report/render/stylesheets.h"
+#include "core/report/style/stylesheets.h"
 
 namespace nanscope::report {
 

@@ -9,8 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/report/pictures/svgaxis.h"
-#include "core/report/pictures/svglanes.h"
+#include "core/report/pictures/svgplot.h"
 
 namespace nanscope::report {
 

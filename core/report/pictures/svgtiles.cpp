@@ -5,14 +5,155 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
-#include "core/report/pictures/svgcolours.h"
-#include "core/report/pictures/svglanes.h"
-#include "core/report/pictures/svgtilegrid.h"
+#include "core/report/pictures/svgplot.h"
 
 namespace nanscope::report {
+
+namespace {
+
+using Rgb = std::array<double, 3>;
+
+/// Linear sRGB of an OKLCh colour (Björn Ottosson's OKLab).
+Rgb linearRgb(double lightness, double chroma, double hue)
+{
+    const auto a = chroma * std::cos(hue);
+    const auto b = chroma * std::sin(hue);
+    const auto l = std::pow(lightness + 0.3963377774 * a + 0.2158037573 * b, 3);
+    const auto m = std::pow(lightness - 0.1055613458 * a - 0.0638541728 * b, 3);
+    const auto s = std::pow(lightness - 0.0894841775 * a - 1.2914855480 * b, 3);
+    return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+        -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+        -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
+}
+
+bool displayable(const Rgb& colour)
+{
+    return std::all_of(colour.begin(), colour.end(), [](double part) { return part >= 0 && part <= 1; });
+}
+
+int byteOf(double linear)
+{
+    const auto part = std::clamp(linear, 0.0, 1.0);
+    const auto encoded = part <= 0.0031308 ? 12.92 * part : 1.055 * std::pow(part, 1 / 2.4) - 0.055;
+    return static_cast<int>(std::lround(encoded * 255));
+}
+
+} // namespace
+
+std::string magnitudeColour(double place)
+{
+    const auto t = std::clamp(place, 0.0, 1.0);
+    const auto hue = (288 - 180 * t) * std::numbers::pi / 180;
+    Rgb colour {};
+    for (int percent = 100; percent >= 0; percent -= 2) {
+        colour = linearRgb(0.27 + 0.66 * t, 0.135 * percent / 100, hue);
+        if (displayable(colour)) {
+            break;
+        }
+    }
+    return fmt::format("#{:02x}{:02x}{:02x}", byteOf(colour[0]), byteOf(colour[1]), byteOf(colour[2]));
+}
+
+namespace {
+
+constexpr int mostCells = 160;
+
+int dividedUp(int value, int by)
+{
+    return (value + by - 1) / by;
+}
+
+} // namespace
+
+double LogRange::place(double magnitude) const
+{
+    return (std::log10(magnitude) - low) / (high - low);
+}
+
+bool consistent(const TileMap& map)
+{
+    if (map.width <= 0 || map.height <= 0 || map.width > maxTiles || map.height > maxTiles) {
+        return false;
+    }
+    const auto tiles = static_cast<std::size_t>(map.width) * static_cast<std::size_t>(map.height);
+    return map.classes.size() == tiles && map.absmax.size() == tiles && map.rows > 0 && map.cols > 0 && map.tileRows > 0
+        && map.tileCols > 0;
+}
+
+Grid gridOf(const TileMap& map)
+{
+    Grid grid;
+    grid.tilesAcross = std::max(1, dividedUp(map.width, mostCells));
+    grid.tilesDown = std::max(1, dividedUp(map.height, mostCells));
+    grid.width = dividedUp(map.width, grid.tilesAcross);
+    grid.height = dividedUp(map.height, grid.tilesDown);
+    grid.cells.resize(static_cast<std::size_t>(grid.width) * static_cast<std::size_t>(grid.height));
+    for (int row = 0; row < map.height; ++row) {
+        for (int col = 0; col < map.width; ++col) {
+            const auto tile =
+                static_cast<std::size_t>(row) * static_cast<std::size_t>(map.width) + static_cast<std::size_t>(col);
+            const auto cell = static_cast<std::size_t>(row / grid.tilesDown) * static_cast<std::size_t>(grid.width)
+                + static_cast<std::size_t>(col / grid.tilesAcross);
+            grid.cells[cell].classes |= map.classes[tile];
+            grid.cells[cell].absmax = std::max(grid.cells[cell].absmax, map.absmax[tile]);
+        }
+    }
+    return grid;
+}
+
+LogRange rangeOf(const Grid& grid)
+{
+    std::vector<double> logs;
+    for (const auto& cell : grid.cells) {
+        if (cell.absmax > 0) {
+            logs.push_back(std::log10(static_cast<double>(cell.absmax)));
+        }
+    }
+    if (logs.empty()) {
+        return {};
+    }
+    std::sort(logs.begin(), logs.end());
+    const auto high = logs.back();
+    return {std::min(logs[logs.size() / 100], high - 1), high};
+}
+
+int kindOf(const Patch& cell, const LogRange& range)
+{
+    if ((cell.classes & classNan) != 0) {
+        return kindNan;
+    }
+    if ((cell.classes & classPosInf) != 0) {
+        return kindPosInf;
+    }
+    if ((cell.classes & classNegInf) != 0) {
+        return kindNegInf;
+    }
+    if (!(cell.absmax > 0)) {
+        return kindZero;
+    }
+    const auto place = range.place(static_cast<double>(cell.absmax));
+    return std::clamp(static_cast<int>(place * levels), 0, levels - 1);
+}
+
+std::vector<TileRun> runsOf(const Grid& grid, const LogRange& range)
+{
+    std::vector<TileRun> runs;
+    for (int row = 0; row < grid.height; ++row) {
+        for (int col = 0; col < grid.width; ++col) {
+            const auto kind = kindOf(grid.at(row, col), range);
+            if (col > 0 && runs.back().kind == kind) {
+                ++runs.back().length;
+            } else {
+                runs.push_back({kind, row, col, 1});
+            }
+        }
+    }
+    return runs;
+}
 
 namespace {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "core/model/model.h"
 #include "core/report/pictures/svg.h"
-#include "core/report/report.h"
 
 namespace nanscope::report {
 

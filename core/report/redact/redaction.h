@@ -8,23 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/report/report.h"
+#include "core/report/input/reportinput.h"
 
 namespace nanscope::report {
-
-/// How often each kind of private text was replaced.
-struct RedactionCounts
-{
-    int homes = 0;
-    int users = 0;
-    int hosts = 0;
-    int addresses = 0;
-    int emails = 0;
-    int secrets = 0;
-    int suspicions = 0; ///< hidden because of their randomness alone
-    int given = 0; ///< chosen by the user
-    int total() const { return homes + users + hosts + addresses + emails + secrets + suspicions + given; }
-};
 
 /// A text that no rule knows and that looks like a key. It is hidden until the user says that it is none.
 struct Suspicion
@@ -97,10 +83,13 @@ private:
 /// One that has seen every text of the report's input.
 Redactor redactorFor(const ReportInput& input, const ReportOptions& options);
 
+/// Replaces host names, user names and home paths as they occur in console text and paths.
+std::string redact(const std::string& text);
+
+/// What redact() replaces in a text, in the order it is met.
+std::vector<Redaction> redactionsIn(const std::string& text);
+
 /// As redact(), adding to `counts`.
 std::string redact(const std::string& text, RedactionCounts& counts);
-
-/// Those of a whole report, which has each of them hidden.
-std::vector<Suspicion> suspicionsOf(const ReportInput& input, const ReportOptions& options);
 
 } // namespace nanscope::report

@@ -10,12 +10,11 @@
 
 #include <re2/re2.h>
 
-#include "core/report/redact/redaction.h"
+#include "core/report/input/reportinput.h"
+#include "core/report/redact/redactwords.h"
 
 namespace nanscope::report {
 
-/// The whole match, then what its parentheses hold.
-using RuleGroups = std::span<const re2::StringPiece>;
 constexpr std::size_t mostRuleGroups = 10;
 
 /// One row of the table: what gives a private text away, and what stands for it.
@@ -51,16 +50,5 @@ const std::deque<RedactionRule>& redactionRules();
 
 /// Those whose hint is there, in their order, found in one pass over the line.
 std::vector<int> rulesThatMayMatch(const std::string& line);
-
-/// What the table asks beyond its patterns, of the last group that holds something.
-bool isMixed(RuleGroups groups); ///< letters and digits as in a key, no word and no number
-bool isEncoded(RuleGroups groups); ///< base64 rather than a word
-bool isSaid(RuleGroups groups); ///< neither a number nor a word such as "none"
-bool isSecretPair(RuleGroups groups); ///< a name that tells of a secret in the first group, and such a value
-bool isPerson(RuleGroups groups);
-bool isPersonsFolder(RuleGroups groups); ///< in the second group
-bool isNoModule(RuleGroups groups); ///< of Python
-bool isHostWithDomain(RuleGroups groups); ///< in the first group
-bool isNodeList(RuleGroups groups); ///< a name and its numbers
 
 } // namespace nanscope::report

@@ -11,8 +11,6 @@
 #include <iterator>
 #include <set>
 
-#include "core/report/redact/redactrules.h"
-
 namespace nanscope::report {
 
 namespace {

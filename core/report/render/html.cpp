@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Well-formed XML that is HTML as well; nothing in it loads, runs or leads anywhere.
+#include "core/report/render/html.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/report/document/document.h"
-#include "core/report/render/stylesheets.h"
-#include "core/report/report.h"
+#include "core/report/style/stylesheets.h"
 
 namespace nanscope::report {
 
@@ -190,15 +190,6 @@ std::string toHtml(const Document& document)
         + fmt::format("<main>\n<header><p class=\"kicker\">Nanscope report{}{}</p>\n<h1>{}</h1></header>\n",
             document.run.empty() ? "" : " · ", escaped(document.run), phraseText(document.title))
         + sectionTexts(document) + "</main>\n</body>\n</html>\n";
-}
-
-} // namespace nanscope::report
-
-namespace nanscope::report {
-
-std::string htmlReport(const ReportInput& input, const ReportOptions& options)
-{
-    return report::toHtml(report::documentOf(input, options));
 }
 
 } // namespace nanscope::report

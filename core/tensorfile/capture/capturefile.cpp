@@ -14,9 +14,9 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include "core/tensorfile/capture/sharding.h"
 #include "core/tensorfile/formats/openers.h"
-#include "core/tensorfile/scan/scanstream.h"
+#include "core/tensorfile/scan/scantensor.h"
+#include "core/tensorfile/sharding.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope::tensorfile {

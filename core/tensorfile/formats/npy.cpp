@@ -5,7 +5,7 @@
 #include <charconv>
 #include <optional>
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 #include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"

@@ -4,8 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "core/base/bytes.h"
 #include "core/base/guarded.h"
-#include "core/tensorfile/bytes.h"
 #include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/tensorsource.h"
 

@@ -6,7 +6,7 @@
 
 #include <simdjson.h>
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 #include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"

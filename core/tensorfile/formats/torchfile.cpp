@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 #include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/pickle/picklegraph.h"
 #include "core/tensorfile/tensorsource.h"

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/model/scan.h"
+#include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::tensorfile {
@@ -35,5 +38,15 @@ Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch);
 
 /// Smallest normal magnitude of a format: 2^-1022, 2^-126, 2^-126, 2^-126, 2^-14 for fp64 fp32 tf32 bf16 fp16.
 double smallestNormal(Precision precision);
+
+struct ScannedTensor
+{
+    std::vector<Scan> batches;
+    std::optional<bool> checksumMatches; ///< where the scan read the whole storage and the file states a checksum
+};
+
+/// Scans every matrix and, in the same pass, verifies the checksum where the tensor is its whole storage. `file` is
+/// the tensor's own, if it is open already.
+Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file = nullptr);
 
 } // namespace nanscope::tensorfile

@@ -15,7 +15,7 @@
 #include <zlib.h>
 #endif
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 
 namespace nanscope::tensorfile {
 

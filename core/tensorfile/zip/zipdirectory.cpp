@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::tensorfile {

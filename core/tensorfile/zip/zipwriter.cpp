@@ -6,7 +6,7 @@
 
 #include <zlib.h>
 
-#include "core/tensorfile/bytes.h"
+#include "core/base/bytes.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::tensorfile {

@@ -8,7 +8,7 @@
 
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/diagnose.h"
-#include "core/json/endsliketext.h"
+#include "core/model/words.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

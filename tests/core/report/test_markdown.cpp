@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "core/report/render/console.h"
-#include "core/report/render/markdowntext.h"
+#include "core/report/document/console.h"
+#include "core/report/render/markdown.h"
 #include "handmade.h"
 
 using namespace nanscope;

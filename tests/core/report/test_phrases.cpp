@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/model/words.h"
-#include "core/report/render/console.h"
+#include "core/report/document/console.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "core/report/pictures/decimate.h"
-#include "core/report/pictures/svgaxis.h"
+#include "core/report/pictures/svgplot.h"
 #include "core/report/pictures/svgtimeline.h"
 #include "handmade.h"
 #include "wellformed.h"

@@ -7,10 +7,8 @@
 
 #include <gmock/gmock.h>
 
-#include "core/report/pictures/svgcolours.h"
 #include "core/report/pictures/svgfaults.h"
 #include "core/report/pictures/svggauges.h"
-#include "core/report/pictures/svgtilegrid.h"
 #include "core/report/pictures/svgtiles.h"
 #include "handmade.h"
 #include "wellformed.h"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/tensorfile/capture/capturefile.h"
-#include "core/tensorfile/capture/sharding.h"
+#include "core/tensorfile/sharding.h"
 #include "madeshards.h"
 
 namespace nanscope {

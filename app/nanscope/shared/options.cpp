@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/shared/options.h"
+
+#include <CLI/App.hpp>
+
+namespace nanscope {
+
+Option& Option::required()
+{
+    m_option->required();
+    return *this;
+}
+
+Option& Option::needs(const Option& other)
+{
+    m_option->needs(other.m_option);
+    return *this;
+}
+
+Option& Option::excludes(const Option& other)
+{
+    m_option->excludes(other.m_option);
+    return *this;
+}
+
+Option& Option::oneEach()
+{
+    m_option->allow_extra_args(false);
+    return *this;
+}
+
+Option& Option::showDefault()
+{
+    m_option->capture_default_str();
+    return *this;
+}
+
+Option& Option::shownAs(const std::string& text)
+{
+    m_option->option_text(text);
+    return *this;
+}
+
+Option& Option::within(int low, int high)
+{
+    m_option->check(CLI::Range(low, high));
+    return *this;
+}
+
+Option& Option::positive()
+{
+    m_option->check(CLI::PositiveNumber);
+    return *this;
+}
+
+Option Options::add(const std::string& name, std::string& value, const std::string& help)
+{
+    return Option(m_app.add_option(name, value, help));
+}
+
+Option Options::add(const std::string& name, std::vector<std::string>& values, const std::string& help)
+{
+    return Option(m_app.add_option(name, values, help));
+}
+
+Option Options::add(const std::string& name, int& value, const std::string& help)
+{
+    return Option(m_app.add_option(name, value, help));
+}
+
+Option Options::add(const std::string& name, std::int64_t& value, const std::string& help)
+{
+    return Option(m_app.add_option(name, value, help));
+}
+
+Option Options::add(const std::string& name, double& value, const std::string& help)
+{
+    return Option(m_app.add_option(name, value, help));
+}
+
+Option Options::add(const std::string& name, std::optional<int>& value, const std::string& help)
+{
+    return Option(m_app.add_option(name, value, help));
+}
+
+Option Options::add(const std::string& name, std::optional<std::int64_t>& value, const std::string& help)
+{
+    return Option(m_app.add_option(name, value, help));
+}
+
+Option Options::add(const std::string& name, std::optional<double>& value, const std::string& help)
+{
+    return Option(m_app.add_option(name, value, help));
+}
+
+Option Options::addFlag(const std::string& name, bool& value, const std::string& help)
+{
+    return Option(m_app.add_flag(name, value, help));
+}
+
+bool Options::given(const std::string& name) const
+{
+    return m_app.count(name) > 0;
+}
+
+} // namespace nanscope

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/shared/source.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/nanscope/shared/words.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/diagnose/diagnose.h"
+#include "core/model/capturenames.h"
+#include "core/replay/variants/sessionvariants.h"
+
+namespace nanscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <class Range>
+std::int64_t sizeOf(const Range& range)
+{
+    return static_cast<std::int64_t>(range.size());
+}
+
+void sayPointsLeftOut(const workflow::JudgedFrom& from, Terminal& terminal)
+{
+    if (from.newestPoints) {
+        terminal.say(LogLevel::warning,
+            fmt::format(
+                "The run has more points than are judged: only the newest {} of each series are", *from.newestPoints));
+    }
+}
+
+void rejectUnread(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
+{
+    RunData unread;
+    unread.root = source.run.root;
+    unread.rejected = diagnose::unreadCaptures(source.run, diagnosis);
+    terminal.rejected(unread);
+    auto& all = source.run.rejected;
+    all.insert(all.end(), unread.rejected.begin(), unread.rejected.end());
+}
+
+} // namespace
+
+ExitStatus statusOf(const Source& source)
+{
+    return source.run.rejected.empty() ? exitDone : exitRejected;
+}
+
+Result<Source> openSource(const fs::path& path, const std::string& session, Terminal& terminal,
+    const std::optional<ingest::ColumnMap>& columns, workflow::Access access, workflow::Points points)
+{
+    auto source = workflow::openRun(path, {session, access, points, columns}, terminal.job());
+    if (!source) {
+        return source;
+    }
+    const auto& run = source->run;
+    const bool nothing = run.captures.empty() && run.series.empty() && run.events.empty() && run.replaced.empty();
+    std::error_code error;
+    if (nothing && run.rejected.size() == 1 && !fs::is_directory(path, error)) {
+        return failure(ErrorKind::format, run.rejected.front().reason, path.string());
+    }
+    terminal.rejected(run);
+    if (nothing) {
+        return failure(ErrorKind::format, "no capture and no log was found; name a folder with dumps or console logs",
+            path.string());
+    }
+    terminal.say(LogLevel::info,
+        fmt::format("Read {}, {}, {}", counted(sizeOf(run.captures), "capture"), counted(sizeOf(run.series), "series"),
+            counted(sizeOf(run.events), "event"))
+            + (run.replaced.empty()
+                    ? std::string()
+                    : fmt::format("; {} begun anew since {} kept beside and not judged",
+                        counted(sizeOf(run.replaced), "log"), run.replaced.size() == 1 ? "is" : "are")));
+    return source;
+}
+
+Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const workflow::UserFiles& files,
+    const diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal)
+{
+    const auto from = workflow::judgedFrom(source.run, files, source.session ? &*source.session : nullptr);
+    sayPointsLeftOut(from, terminal);
+    auto diagnosis = workflow::diagnoseWith(facts, source.run, options, job);
+    if (!diagnosis) {
+        return diagnosis;
+    }
+    rejectUnread(source, *diagnosis, terminal);
+    // The next one finds the whole diagnosis, or none.
+    if (source.session && source.writable && diagnosis->stopped.empty()) {
+        if (const auto stored = workflow::storeDiagnosis(*source.session, *diagnosis, from); !stored) {
+            terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
+        }
+    }
+    return diagnosis;
+}
+
+Result<const Capture*> captureNamed(const RunData& run, const std::string& wanted)
+{
+    const auto called = capturesCalled(run, wanted);
+    if (called.size() == 1) {
+        return called.front();
+    }
+    std::vector<std::string_view> names;
+    if (called.empty()) {
+        std::ranges::transform(
+            run.captures, std::back_inserter(names), [](const Capture& c) { return std::string_view(c.file); });
+        return tl::make_unexpected(oneOf("capture", wanted, names).error());
+    }
+    constexpr std::size_t most = 6;
+    std::transform(called.begin(), called.begin() + static_cast<std::ptrdiff_t>(std::min(most, called.size())),
+        std::back_inserter(names), [](const Capture* capture) { return std::string_view(capture->file); });
+    return failure(ErrorKind::usage,
+        fmt::format("'{}' may mean any of {} captures; name one of {}{}", wanted, called.size(), fmt::join(names, ", "),
+            called.size() > most ? ", ..." : ""));
+}
+
+Result<void> takeVariantsFrom(const std::string& session, Terminal& terminal)
+{
+    if (session.empty()) {
+        return {};
+    }
+    const auto opened = session::Session::open(session, session::OpenMode::readOnly);
+    const auto notes =
+        opened ? replay::takeVariants(*opened) : Result<std::vector<std::string>>(tl::make_unexpected(opened.error()));
+    if (!notes) {
+        return tl::make_unexpected(notes.error());
+    }
+    for (const auto& note : *notes) {
+        terminal.say(LogLevel::warning, printable(note));
+    }
+    return {};
+}
+
+Result<void> takeVariantsOf(const std::vector<std::string>& places, Terminal& terminal)
+{
+    for (const auto& place : places) {
+        // What keeps a session from being opened is said by whoever reads it.
+        if (!session::isSessionFile(place) || !session::Session::open(place, session::OpenMode::readOnly)) {
+            continue;
+        }
+        if (auto taken = takeVariantsFrom(place, terminal); !taken) {
+            return taken;
+        }
+    }
+    return {};
+}
+
+Result<void> keepVariantsIn(Source& source, Terminal& terminal)
+{
+    if (!source.session || !source.writable) {
+        return {};
+    }
+    std::vector<std::string> names;
+    std::ranges::transform(
+        replay::addedVariants(), std::back_inserter(names), [](const replay::Variant* own) { return own->name; });
+    const auto notes = replay::keepVariants(*source.session, names);
+    if (!notes) {
+        return tl::make_unexpected(notes.error());
+    }
+    for (const auto& note : *notes) {
+        terminal.say(LogLevel::warning, note);
+    }
+    return {};
+}
+
+} // namespace nanscope

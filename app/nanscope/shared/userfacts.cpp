@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/shared/userfacts.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "app/nanscope/shared/words.h"
+#include "core/diagnose/verdict/experiments.h"
+#include "core/workflow/judgement.h"
+
+namespace nanscope {
+
+namespace {
+
+template <class Number>
+std::optional<Number> numberIn(std::string_view text)
+{
+    Number number {};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+Result<FailureRate> rateOf(const std::string& word)
+{
+    const auto slash = word.find('/');
+    if (slash != std::string::npos) {
+        const auto failures = numberIn<int>(word.substr(0, slash));
+        const auto hours = numberIn<double>(word.substr(slash + 1));
+        if (failures && hours) {
+            return FailureRate {*failures, *hours};
+        }
+    }
+    return failure(ErrorKind::usage, "--failed takes failures and hours, such as 3/4.2", word);
+}
+
+std::vector<std::string_view> outcomeNames()
+{
+    std::vector<std::string_view> names;
+    std::transform(
+        std::begin(everySeen), std::end(everySeen), std::back_inserter(names), [](Seen s) { return name(s); });
+    return names;
+}
+
+Result<TriedExperiment> triedOf(const std::string& word)
+{
+    const auto equals = word.find('=');
+    const auto colon = word.find(':', equals == std::string::npos ? word.size() : equals);
+    TriedExperiment tried;
+    tried.id = word.substr(0, equals);
+    if (auto known = oneOf("experiment", tried.id, diagnose::experimentIds()); !known) {
+        return tl::make_unexpected(known.error());
+    }
+    const auto outcome = equals == std::string::npos ? std::string() : word.substr(equals + 1, colon - equals - 1);
+    const auto place = oneOf("outcome", outcome, outcomeNames());
+    if (!place) {
+        return tl::make_unexpected(place.error());
+    }
+    tried.seen = everySeen[*place];
+    if (colon == std::string::npos) {
+        return tried;
+    }
+    const auto number = numberIn<double>(word.substr(colon + 1));
+    if (!number) {
+        return failure(ErrorKind::usage, "an outcome ends with hours or a count, such as kernels-off=gone:6", word);
+    }
+    tried.hours = tried.seen == Seen::gone ? *number : 0;
+    tried.times = tried.seen == Seen::moves ? static_cast<int>(*number) : 1;
+    return tried;
+}
+
+/// "FILE=3/200", "FILE=0/200,kernels-off" or "FILE=0/200,other-gpu".
+Result<CallsAgain> calledOf(const std::string& word)
+{
+    const auto equals = word.rfind('=');
+    const auto slash = word.find('/', equals == std::string::npos ? word.size() : equals);
+    if (equals == std::string::npos || slash == std::string::npos) {
+        return failure(ErrorKind::usage, "--called takes a capture, failures and calls, such as FILE.pt=3/200", word);
+    }
+    const auto comma = word.find(',', slash);
+    const auto end = comma == std::string::npos ? word.size() : comma;
+    const auto failed = numberIn<std::int64_t>(word.substr(equals + 1, slash - equals - 1));
+    const auto calls = numberIn<std::int64_t>(word.substr(slash + 1, end - slash - 1));
+    if (!failed || !calls) {
+        return failure(ErrorKind::usage, "--called takes a capture, failures and calls, such as FILE.pt=3/200", word);
+    }
+    CallsAgain called {word.substr(0, equals), *failed, *calls};
+    const auto change = comma == std::string::npos ? std::string() : word.substr(comma + 1);
+    called.sameGpu = change != "other-gpu";
+    called.experiment = called.sameGpu ? change : std::string();
+    return called;
+}
+
+bool sameSetting(const CallsAgain& a, const CallsAgain& b)
+{
+    return a.capture == b.capture && a.sameGpu == b.sameGpu && a.experiment == b.experiment;
+}
+
+void put(std::vector<CallsAgain>& list, const CallsAgain& called)
+{
+    std::erase_if(list, [&](const CallsAgain& other) { return sameSetting(other, called); });
+    list.push_back(called);
+}
+
+void put(std::vector<TriedExperiment>& list, const TriedExperiment& tried)
+{
+    const auto same =
+        std::find_if(list.begin(), list.end(), [&](const TriedExperiment& other) { return other.id == tried.id; });
+    if (same == list.end()) {
+        list.push_back(tried);
+    } else {
+        *same = tried;
+    }
+}
+
+/// Each call under the name that the run gives its capture.
+Result<Observations> ofCaptures(const RunData& run, Observations said)
+{
+    std::vector<CallsAgain> called;
+    for (auto& one : said.called) {
+        const auto capture = captureNamed(run, one.capture);
+        if (!capture) {
+            return tl::make_unexpected(capture.error());
+        }
+        one.capture = (*capture)->file;
+        put(called, one);
+    }
+    said.called = std::move(called);
+    return said;
+}
+
+} // namespace
+
+void addObservedOptions(Options& options, ObservedWords& words)
+{
+    options.add("--failed", words.failed, "How often it fails, as FAILURES/HOURS, such as 3/4.2");
+    options
+        .add("--tried", words.tried,
+            "An experiment and its outcome, such as kernels-off=gone:6 (clean hours) or swap-gpus=moves:2 (swaps); may "
+            "be "
+            "repeated")
+        .oneEach();
+    options
+        .add("--called", words.called,
+            "The captured function called again with the captured input, such as FILE.pt=3/200 (failures/calls); "
+            "FILE.pt=0/200,other-gpu on another GPU; FILE.pt=0/200,kernels-off with what an experiment changes")
+        .oneEach();
+}
+
+Result<Observations> parseObserved(const ObservedWords& words)
+{
+    Observations observed;
+    if (!words.failed.empty()) {
+        auto rate = rateOf(words.failed);
+        if (!rate) {
+            return tl::make_unexpected(rate.error());
+        }
+        observed.rate = *rate;
+    }
+    for (const auto& word : words.tried) {
+        auto tried = triedOf(word);
+        if (!tried) {
+            return tl::make_unexpected(tried.error());
+        }
+        put(observed.tried, *tried);
+    }
+    for (const auto& word : words.called) {
+        const auto called = calledOf(word);
+        if (!called) {
+            return tl::make_unexpected(called.error());
+        }
+        put(observed.called, *called);
+    }
+    if (auto can = diagnose::check(observed); !can) {
+        return tl::make_unexpected(can.error());
+    }
+    return observed;
+}
+
+workflow::Access accessFor(const ObservedWords& words, const std::vector<std::string>& variantFiles)
+{
+    const bool said = !words.failed.empty() || !words.tried.empty() || !words.called.empty();
+    return said || !variantFiles.empty() ? workflow::Access::store : workflow::Access::read;
+}
+
+Result<Observations> observedOf(Source& source, const Observations& words)
+{
+    auto named = ofCaptures(source.run, words);
+    if (!named || !source.session) {
+        return named;
+    }
+    const auto& said = *named;
+    auto stored = workflow::storedObservations(*source.session);
+    if (!stored) {
+        return stored;
+    }
+    auto& observed = *stored;
+    const bool news = said.rate || !said.tried.empty() || !said.called.empty();
+    observed.rate = said.rate ? said.rate : observed.rate;
+    for (const auto& tried : said.tried) {
+        put(observed.tried, tried);
+    }
+    for (const auto& called : said.called) {
+        put(observed.called, called);
+    }
+    if (news && source.writable) {
+        if (auto kept = workflow::storeObservations(*source.session, observed); !kept) {
+            return tl::make_unexpected(kept.error());
+        }
+    }
+    return stored;
+}
+
+void addUserFileOptions(Options& options, workflow::UserFiles& files)
+{
+    options.add("--env", files.environment,
+        "What `nanscope env --json` wrote in the training environment, where it does not lie among the inputs");
+    options
+        .add("--advisories", files.advisories,
+            "More published problems of packages to look for (docs/advisories.md); may be repeated")
+        .oneEach();
+    options.add("--params", files.parameters,
+        "Names and shapes of the model's parameters: .safetensors, its index, JSON, or lines NAME [512, 1408]");
+}
+
+} // namespace nanscope

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/shared/words.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/text.h"
+#include "core/replay/variants/nearest.h"
+#include "core/replay/variants/variant.h"
+
+namespace nanscope {
+
+namespace {
+
+std::string trimmed(std::string_view text)
+{
+    const auto begin = text.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) {
+        return {};
+    }
+    return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+template <class Enum, class Names>
+Result<std::vector<Enum>> enumsOf(std::string_view what, const std::vector<std::string>& names, const Names& known)
+{
+    std::vector<Enum> result;
+    for (const auto& name : names) {
+        const auto place = oneOf(what, name, {known.begin(), known.end()});
+        if (!place) {
+            return tl::make_unexpected(place.error());
+        }
+        result.push_back(static_cast<Enum>(*place));
+    }
+    return result;
+}
+
+} // namespace
+
+std::vector<std::string> listOf(std::string_view text)
+{
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const auto end = std::min(text.find(',', begin), text.size());
+        if (auto part = trimmed(text.substr(begin, end - begin)); !part.empty()) {
+            parts.push_back(std::move(part));
+        }
+        begin = end + 1;
+    }
+    return parts;
+}
+
+Result<std::size_t> oneOf(std::string_view what, std::string_view word, const std::vector<std::string_view>& known)
+{
+    const auto found = std::find(known.begin(), known.end(), word);
+    if (found != known.end()) {
+        return static_cast<std::size_t>(found - known.begin());
+    }
+    return failure(ErrorKind::usage,
+        fmt::format(
+            "there is no {} '{}'; the nearest are {}", what, word, fmt::join(replay::nearest(word, known, 3), ", ")));
+}
+
+Result<std::vector<Precision>> precisionsOf(const std::vector<std::string>& names)
+{
+    const std::array known {name(Precision::fp64), name(Precision::fp32), name(Precision::tf32), name(Precision::bf16),
+        name(Precision::fp16)};
+    return enumsOf<Precision>("precision", names, known);
+}
+
+Result<std::vector<Lowering>> loweringsOf(const std::vector<std::string>& names)
+{
+    const std::array known {name(Lowering::eager), name(Lowering::fused)};
+    return enumsOf<Lowering>("lowering", names, known);
+}
+
+Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& names)
+{
+    for (const auto& name : names) {
+        if (name == "all") {
+            return allVariants();
+        }
+        if (const auto known = replay::findVariant(name); !known) {
+            return tl::make_unexpected(known.error());
+        }
+    }
+    return names;
+}
+
+std::vector<std::string> allVariants()
+{
+    std::vector<std::string> names;
+    for (const auto* variant : replay::knownVariants()) {
+        names.push_back(variant->name);
+    }
+    return names;
+}
+
+std::string durationText(double seconds)
+{
+    return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string bytesText(std::int64_t bytes)
+{
+    constexpr std::array units {"B", "KiB", "MiB", "GiB", "TiB"};
+    auto value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (value >= 1024 && unit + 1 < units.size()) {
+        value /= 1024;
+        ++unit;
+    }
+    return fmt::format("{:.3g} {}", value, units[unit]);
+}
+
+std::string fact(std::string_view label, const std::string& text)
+{
+    constexpr std::size_t columns = 100;
+    constexpr std::size_t indent = 16;
+    return paragraph(fmt::format("  {:<{}}", label, indent - 2), text, indent, columns);
+}
+
+} // namespace nanscope

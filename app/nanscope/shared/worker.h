@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/nanscope/shared/terminal.h"
+#include "core/rpc/serveclient.h"
+
+namespace nanscope {
+
+/// NANSCOPE_WORKER, else nanscope-worker beside this program; it need not be there.
+std::filesystem::path workerPath();
+
+/// The devices a sweep was asked for, by who has them.
+struct SweepDevices
+{
+    std::vector<std::string> own; ///< core's
+    std::vector<std::string> ofWorker;
+    std::optional<rpc::ServiceClient> worker; ///< there where ofWorker names any
+    bool complete = true; ///< false: some that were asked for are not to be had
+
+    bool any() const { return !own.empty() || worker.has_value(); }
+};
+
+/// Starts the worker where a device needs it. A device that is not to be had is one sentence, and fails only where
+/// no other is left.
+Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal);
+
+} // namespace nanscope

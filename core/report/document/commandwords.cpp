@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/document/commandwords.h"
+
+#include <filesystem>
+
+#include "core/platform/shellword.h"
+
+namespace nanscope::report {
+
+std::string variantFileWords(std::span<const std::string> files, bool nameOnly)
+{
+    std::string words;
+    for (const auto& file : files) {
+        words += " --variant-file "
+            + platform::shellQuoted(nameOnly ? std::filesystem::path(file).filename().string() : file);
+    }
+    return words;
+}
+
+std::string ranWords(std::span<const std::string> ran)
+{
+    std::string words;
+    for (const auto& one : ran) {
+        words += " --ran " + platform::shellQuoted(one);
+    }
+    return words;
+}
+
+} // namespace nanscope::report

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/document/compose.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/base/utf8.h"
+#include "core/report/document/sections.h"
+#include "core/report/input/reportinput.h"
+
+namespace nanscope::report {
+
+namespace {
+
+constexpr std::size_t longestText = 1200;
+constexpr std::size_t longestLine = 400;
+
+std::string cleaned(const std::string& text, std::size_t characters, Redactor& redactor)
+{
+    return clipped(printable(redactor(text)), characters);
+}
+
+void clean(Phrase& text, Redactor& redactor)
+{
+    for (auto& words : text.words) {
+        if (words.voice != Voice::own) {
+            words.text = cleaned(words.text, longestText, redactor);
+        }
+    }
+}
+
+struct Cleaner
+{
+    Redactor& redactor;
+
+    void operator()(Paragraph& block) const { clean(block.text, redactor); }
+    void operator()(Figure& block) const { clean(block.caption, redactor); }
+    void operator()(ItemList& block) const
+    {
+        for (auto& item : block.items) {
+            clean(item.text, redactor);
+        }
+    }
+    void operator()(Table& block) const
+    {
+        for (auto& row : block.rows) {
+            for (auto& cell : row) {
+                clean(cell, redactor);
+            }
+        }
+    }
+    void operator()(CodeBlock& block) const
+    {
+        for (auto& line : block.lines) {
+            line = cleaned(line, longestLine, redactor);
+        }
+    }
+};
+
+void clean(Blocks& blocks, Redactor& redactor)
+{
+    for (auto& block : blocks) {
+        std::visit(Cleaner {redactor}, block);
+    }
+}
+
+struct Writer
+{
+    ReportSection section;
+    Blocks (*write)(const ReportFacts&);
+};
+
+constexpr Writer writers[] {{ReportSection::claim, claim}, {ReportSection::facts, minimalFacts},
+    {ReportSection::call, call}, {ReportSection::when, when}, {ReportSection::input, inputFacts},
+    {ReportSection::output, outputFacts}, {ReportSection::numbers, numbersAcquitted}, {ReportSection::control, control},
+    {ReportSection::retry, retry}, {ReportSection::experiments, experiments}, {ReportSection::against, against},
+    {ReportSection::advisories, advisories}, {ReportSection::impact, impact}, {ReportSection::reproduce, reproduce},
+    {ReportSection::ask, ask}, {ReportSection::redactions, nullptr}, {ReportSection::console, consoleAroundBirth},
+    {ReportSection::findings, findings}, {ReportSection::rejected, rejectedFiles},
+    {ReportSection::captures, captureTable}};
+
+Section headed(ReportSection id, const ReportFacts& facts, Blocks blocks)
+{
+    auto heading = std::string(title(id));
+    if (id == ReportSection::rejected) {
+        heading += fmt::format(": {}", facts.input.run.rejected.size());
+    }
+    return {id, sectionNumber(id), std::move(heading), std::move(blocks)};
+}
+
+Blocks written(const Writer& writer, const ReportFacts& facts, Redactor& redactor)
+{
+    auto blocks = writer.write(facts);
+    if (facts.options.figures) {
+        auto figures = figuresOf(writer.section, facts, redactor);
+        std::move(figures.begin(), figures.end(), std::back_inserter(blocks));
+    }
+    clean(blocks, redactor);
+    return blocks;
+}
+
+} // namespace
+
+Document documentOf(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
+{
+    const ReportFacts facts {input, options, mainVerdict(input), mainCapture(input), beside};
+    auto redactor = redactorFor(input, options);
+    Document document {titleOf(facts), input.run.name, {}, {}};
+    clean(document.title, redactor);
+    document.run = cleaned(document.run, longestLine, redactor);
+    const auto wanted = [&options](ReportSection section) { return options.sections.contains(section); };
+    for (const auto& writer : writers) {
+        if (!wanted(writer.section) || writer.write == nullptr) {
+            continue;
+        }
+        auto blocks = written(writer, facts, redactor);
+        if (!blocks.empty()) {
+            document.sections.push_back(headed(writer.section, facts, std::move(blocks)));
+        }
+    }
+    if (wanted(ReportSection::redactions)) {
+        // It counts what the others needed, so it is written last and stands before the appendix.
+        const auto command = cleaned(orNotRecorded(input.commandLine), longestText, redactor);
+        auto blocks = redactions(facts, command, redactor.counts());
+        const auto appendix = std::find_if(document.sections.begin(), document.sections.end(),
+            [](const Section& section) { return section.number == 0; });
+        document.sections.insert(appendix, headed(ReportSection::redactions, facts, std::move(blocks)));
+    }
+    document.redactions = redactor.made();
+    return document;
+}
+
+} // namespace nanscope::report
