@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/replay/instructionset.h"
+
 namespace nanscope {
 
 #define NANSCOPE_DECLARE_GEMM(set)                                                                                     \
@@ -21,27 +23,6 @@ NANSCOPE_DECLARE_GEMM(gemm_avx512)
 #undef NANSCOPE_DECLARE_GEMM
 
 namespace {
-
-enum class InstructionSet { baseline, avx2, avx512 };
-
-InstructionSet detect()
-{
-#ifdef NANSCOPE_X86_GEMM
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-        return InstructionSet::avx512;
-    }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        return InstructionSet::avx2;
-    }
-#endif
-    return InstructionSet::baseline;
-}
-
-InstructionSet instructionSet()
-{
-    static const InstructionSet set = detect();
-    return set;
-}
 
 template <class T>
 void block(const GemmShape<T>& shape, std::int64_t begin, std::int64_t end)
