@@ -48,32 +48,14 @@ private:
     double m_scale = 0;
 };
 
-/// X^T X of a tall matrix. Rows of X^T cannot be cut off without a copy, so that both halves are computed.
-std::vector<double> gramOfTall(std::span<const double> x, const MatrixShape& shape, const CancelToken& cancel)
+/// X X^T, or X^T X of a tall matrix.
+std::vector<double> gramOf(std::span<const double> x, const MatrixShape& shape, const CancelToken& cancel)
 {
-    std::vector<double> gram(static_cast<std::size_t>(shape.cols * shape.cols));
-    gemm(GemmShape<double> {x.data(), x.data(), gram.data(), shape.cols, shape.cols, shape.rows, true, false},
-        allThreads(), cancel);
-    return gram;
-}
-
-/// The upper half of X X^T, row by row; the rest is zero.
-std::vector<double> gramOfWide(std::span<const double> x, const MatrixShape& shape, const CancelToken& cancel)
-{
-    constexpr std::int64_t atOnce = 256;
-    const auto n = shape.rows;
-    std::vector<double> gram(static_cast<std::size_t>(n * n), 0);
-    std::vector<double> part;
-    for (std::int64_t begin = 0; begin < n && !cancel.cancelled(); begin += atOnce) {
-        const auto rows = std::min(atOnce, n - begin);
-        const auto cols = n - begin;
-        const double* from = x.data() + begin * shape.cols;
-        part.resize(static_cast<std::size_t>(rows * cols));
-        gemm(GemmShape<double> {from, from, part.data(), rows, cols, shape.cols, false, true}, allThreads(), cancel);
-        for (std::int64_t r = 0; r < rows; ++r) {
-            std::copy_n(part.begin() + r * cols, cols, gram.begin() + (begin + r) * n + begin);
-        }
-    }
+    const bool tall = shape.rows > shape.cols;
+    const auto n = std::min(shape.rows, shape.cols);
+    std::vector<double> gram(static_cast<std::size_t>(n * n));
+    GemmShape<double> product {x.data(), x.data(), gram.data(), n, n, std::max(shape.rows, shape.cols), tall, !tall};
+    gemmSymmetric(product, allThreads(), cancel);
     return gram;
 }
 
@@ -162,8 +144,7 @@ std::optional<SampledSystem> SampledSystem::of(
 {
     const Scaled scaled(matrix);
     auto block = Sides(scaled.values(), shape, places).take();
-    const bool tall = shape.rows > shape.cols;
-    auto gram = tall ? gramOfTall(scaled.values(), shape, cancel) : gramOfWide(scaled.values(), shape, cancel);
+    auto gram = gramOf(scaled.values(), shape, cancel);
     auto narrow = reduceToTridiagonal(gram, std::min(shape.rows, shape.cols), block, cancel);
     std::vector<double>().swap(gram);
     const auto squares = diagonalise(std::move(narrow), block, cancel);

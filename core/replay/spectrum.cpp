@@ -107,15 +107,24 @@ Ritz ritzOf(const Krylov& krylov)
     return {solver.eigenvalues(), basis * solver.eigenvectors(), last.cwiseAbs().transpose() * beta};
 }
 
-/// Of a large matrix products in fp32 do, whose roundings are far below the residual that is asked for there.
+/// Products in fp32 do for a large matrix: their roundings are far below the residual that is asked for there.
 class Multiplier
 {
 public:
     Multiplier(std::span<const double> matrix, std::int64_t size)
-        : m_matrix(matrix.begin(), matrix.end())
+        : m_matrix(matrix.size())
         , m_x(static_cast<std::size_t>(size))
         , m_out(m_x.size())
-    { }
+    {
+        float sum = 0;
+        for (std::size_t i = 0; i < matrix.size(); ++i) {
+            m_matrix[i] = static_cast<float>(matrix[i]);
+            sum += 0 * m_matrix[i];
+        }
+        m_finite = sum == 0;
+    }
+
+    bool finite() const { return m_finite; }
 
     Vector operator()(const Vector& v)
     {
@@ -128,24 +137,33 @@ private:
     std::vector<float> m_matrix;
     std::vector<float> m_x;
     std::vector<float> m_out;
+    bool m_finite = false; ///< in fp32
 };
+
+/// The largest Ritz value of what `apply` multiplies by, with its residual.
+double largestOf(const std::function<Vector(const Vector&)>& apply, std::int64_t size, double tolerance)
+{
+    const auto krylov = lanczos(apply, size, mostSteps,
+        [tolerance](const RitzValue& ritz) { return ritz.residual <= tolerance * std::abs(ritz.value); });
+    const auto largest = largestOf(krylov.inBasis, krylov.beta);
+    return largest.value + largest.residual;
+}
 
 } // namespace
 
 double largestEigenvalue(std::span<const double> matrix, std::int64_t size)
 {
+    if (size >= largeFrom) {
+        Multiplier multiply(matrix, size);
+        if (multiply.finite()) {
+            return largestOf(std::ref(multiply), size, 1e-4);
+        }
+    }
     const ConstMatrix map(matrix.data(), size, size);
     if (size == 0 || !map.allFinite()) {
         return std::numeric_limits<double>::quiet_NaN();
     }
-    const bool large = size >= largeFrom;
-    const double tolerance = large ? 1e-4 : 1e-5;
-    const auto settled = [tolerance](
-                             const RitzValue& ritz) { return ritz.residual <= tolerance * std::abs(ritz.value); };
-    const auto krylov = large ? lanczos(Multiplier(matrix, size), size, mostSteps, settled)
-                              : lanczos([&](const Vector& v) -> Vector { return map * v; }, size, mostSteps, settled);
-    const auto largest = largestOf(krylov.inBasis, krylov.beta);
-    return largest.value + largest.residual;
+    return largestOf([&](const Vector& v) -> Vector { return map * v; }, size, 1e-5);
 }
 
 double smallestEigenvalue(std::span<const double> matrix, std::int64_t size)
