@@ -234,6 +234,8 @@ private:
         for (const auto& [i, faithful] : own) {
             fits[i].second = better(fits[i].second, faithful);
         }
+        // Of those that fit equally well it is named first, because its output is at hand.
+        std::ranges::stable_partition(fits, [&](const auto& one) { return one.first == m_nearest.variant; });
         return fits;
     }
 
