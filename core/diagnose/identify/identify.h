@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -36,9 +37,13 @@ struct ElementFit
 /// Told of every replay before it starts.
 using ReplayWatch = std::function<void(const replay::Variant& variant, Precision precision)>;
 
+/// Elements whose smaller side has so many rows are compared with exact outputs in a sample of tiles. The lab's are
+/// smaller.
+constexpr std::int64_t sampledFromRows = 384;
+
 /// Compares the finite part of the output with what every variant gives: once per schedule in fp64, then in the
-/// variant's own format where that can still matter.
+/// variant's own format where that can still matter. `sampledFrom` as of sampledFromRows.
 Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, replay::Device& device,
-    const CancelToken& cancel, const ReplayWatch& watch = {});
+    const CancelToken& cancel, const ReplayWatch& watch = {}, std::int64_t sampledFrom = sampledFromRows);
 
 } // namespace nanscope::diagnose

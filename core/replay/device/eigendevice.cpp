@@ -262,8 +262,22 @@ private:
         shape.inner = in.transposeA ? planA.rows : planA.cols;
         shape.transposeA = in.transposeA;
         shape.transposeB = in.transposeB;
-        gemm(shape, m_threads, m_cancel);
+        if (isSymmetricProduct(in, shape)) {
+            gemmSymmetric(shape, m_threads, m_cancel);
+        } else {
+            gemm(shape, m_threads, m_cancel);
+        }
         finishProduct(in, element, out);
+    }
+
+    /// Half of a large one need not be computed. What is smaller keeps the order of sums in which verdicts were tried.
+    static bool isSymmetricProduct(const Instruction& in, const GemmShape<T>& shape)
+    {
+        constexpr std::int64_t largeFrom = 384;
+        const auto elements = static_cast<std::size_t>(shape.rows * shape.rows);
+        return in.a == in.b && shape.rows == shape.cols && shape.rows >= largeFrom
+            && (in.transposeA != in.transposeB
+                || (shape.inner == shape.rows && isSymmetric(std::span<const T>(shape.a, elements), shape.rows)));
     }
 
     void finishProduct(const Instruction& in, std::int64_t element, std::span<T> out)

@@ -3,8 +3,11 @@
 #include "core/replay/device/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 #include <vector>
+
+#include "core/replay/device/instructionset.h"
 
 namespace nanscope::replay {
 
@@ -21,27 +24,6 @@ NANSCOPE_DECLARE_GEMM(gemm_avx512)
 #undef NANSCOPE_DECLARE_GEMM
 
 namespace {
-
-enum class InstructionSet { baseline, avx2, avx512 };
-
-InstructionSet detect()
-{
-#ifdef NANSCOPE_X86_GEMM
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-        return InstructionSet::avx512;
-    }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        return InstructionSet::avx2;
-    }
-#endif
-    return InstructionSet::baseline;
-}
-
-InstructionSet instructionSet()
-{
-    static const InstructionSet set = detect();
-    return set;
-}
 
 template <class T>
 void block(const GemmShape<T>& shape, std::int64_t begin, std::int64_t end)
@@ -97,6 +79,77 @@ void run(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
     blocks(shape, 0, limit(1), cancel);
 }
 
+/// The part of a product from row and column `begin` on, of so many rows.
+template <class T>
+GemmShape<T> upperRows(const GemmShape<T>& whole, std::int64_t begin, std::int64_t rows)
+{
+    auto part = whole;
+    part.rows = rows;
+    part.cols = whole.cols - begin;
+    part.strideA = whole.transposeA ? whole.rows : whole.inner;
+    part.strideB = whole.transposeB ? whole.inner : whole.cols;
+    part.strideOut = whole.cols;
+    part.a += whole.transposeA ? begin : begin * part.strideA;
+    part.b += whole.transposeB ? begin * part.strideB : begin;
+    part.out += begin * part.strideOut + begin;
+    return part;
+}
+
+constexpr std::int64_t mirrored = 64;
+
+/// Calls `each` with the index of every element above the diagonal and with that of its mirror image, tile by tile,
+/// because one of the two jumps from row to row; until it returns false.
+template <class Each>
+bool forMirrored(std::int64_t size, const Each& each)
+{
+    for (std::int64_t top = 0; top < size; top += mirrored) {
+        for (auto left = top; left < size; left += mirrored) {
+            for (auto r = top; r < std::min(top + mirrored, size); ++r) {
+                for (auto c = std::max(left, r + 1); c < std::min(left + mirrored, size); ++c) {
+                    if (!each(r * size + c, c * size + r)) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    return true;
+}
+
+template <class T>
+void runSymmetric(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
+{
+    constexpr std::int64_t rows = 256;
+    std::atomic<std::int64_t> next = 0;
+    const auto work = [&] {
+        for (auto begin = next.fetch_add(rows); begin < shape.rows && !cancel.cancelled();
+             begin = next.fetch_add(rows)) {
+            const auto part = upperRows(shape, begin, std::min(rows, shape.rows - begin));
+            block(part, 0, part.rows);
+        }
+    };
+    {
+        std::vector<std::jthread> helpers;
+        for (std::int64_t helper = 1; helper < std::min<std::int64_t>(threads, (shape.rows + rows - 1) / rows);
+             ++helper) {
+            helpers.emplace_back(work);
+        }
+        work();
+    }
+    forMirrored(shape.rows, [&](std::int64_t above, std::int64_t below) {
+        shape.out[below] = shape.out[above];
+        return true;
+    });
+}
+
+template <class T>
+bool symmetric(std::span<const T> matrix, std::int64_t size)
+{
+    return forMirrored(size, [&](std::int64_t above, std::int64_t below) {
+        return matrix[static_cast<std::size_t>(above)] == matrix[static_cast<std::size_t>(below)];
+    });
+}
+
 } // namespace
 
 void gemm(const GemmShape<float>& shape, int threads, const CancelToken& cancel)
@@ -107,6 +160,26 @@ void gemm(const GemmShape<float>& shape, int threads, const CancelToken& cancel)
 void gemm(const GemmShape<double>& shape, int threads, const CancelToken& cancel)
 {
     run(shape, threads, cancel);
+}
+
+void gemmSymmetric(const GemmShape<float>& shape, int threads, const CancelToken& cancel)
+{
+    runSymmetric(shape, threads, cancel);
+}
+
+void gemmSymmetric(const GemmShape<double>& shape, int threads, const CancelToken& cancel)
+{
+    runSymmetric(shape, threads, cancel);
+}
+
+bool isSymmetric(std::span<const float> matrix, std::int64_t size)
+{
+    return symmetric(matrix, size);
+}
+
+bool isSymmetric(std::span<const double> matrix, std::int64_t size)
+{
+    return symmetric(matrix, size);
 }
 
 std::string_view gemmInstructionSet()

@@ -15,10 +15,14 @@ template <class T>
 void rowBlock(const GemmShape<T>& s, std::int64_t begin, std::int64_t end)
 {
     using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-    using Const = Eigen::Map<const Matrix>;
-    Eigen::Map<Matrix> out(s.out + begin * s.cols, end - begin, s.cols);
-    const Const a(s.a, s.transposeA ? s.inner : s.rows, s.transposeA ? s.rows : s.inner);
-    const Const b(s.b, s.transposeB ? s.cols : s.inner, s.transposeB ? s.inner : s.cols);
+    using Stride = Eigen::OuterStride<>;
+    using Const = Eigen::Map<const Matrix, 0, Stride>;
+    const auto widthA = s.transposeA ? s.rows : s.inner;
+    const auto widthB = s.transposeB ? s.inner : s.cols;
+    const Stride strideOut(s.strideOut > 0 ? s.strideOut : s.cols);
+    Eigen::Map<Matrix, 0, Stride> out(s.out + begin * strideOut.outer(), end - begin, s.cols, strideOut);
+    const Const a(s.a, s.transposeA ? s.inner : s.rows, widthA, Stride(s.strideA > 0 ? s.strideA : widthA));
+    const Const b(s.b, s.transposeB ? s.cols : s.inner, widthB, Stride(s.strideB > 0 ? s.strideB : widthB));
     const auto count = end - begin;
     if (s.transposeA && s.transposeB) {
         out.noalias() = a.middleCols(begin, count).transpose() * b.transpose();

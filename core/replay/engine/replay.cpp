@@ -24,12 +24,13 @@ struct Context
     Replay& result;
 };
 
-std::vector<double> perturbed(std::span<const double> input, const ReplayOptions& options)
+/// `before` elements of the batch lie before the input.
+std::vector<double> perturbed(std::span<const double> input, std::int64_t before, const ReplayOptions& options)
 {
     std::vector<double> moved(input.begin(), input.end());
     // The dump's own format is the coarsest grid the caller could have moved on.
     for (std::size_t i = 0; i < moved.size(); ++i) {
-        const int direction = i % 2 == 0 ? 1 : -1;
+        const int direction = (static_cast<std::size_t>(before) + i) % 2 == 0 ? 1 : -1;
         moved[i] = stepUlps(Precision::bf16, moved[i], direction * options.rounding.inputUlps);
     }
     return moved;
@@ -111,13 +112,20 @@ Result<void> collectOutputs(Context& context, std::int64_t count)
     return {};
 }
 
+/// The moved input is in memory no longer than it takes to hand it over.
+Result<void> upload(Context& context, std::span<const double> input, std::int64_t before)
+{
+    return context.options.rounding.inputUlps == 0 ? context.device.upload(input)
+                                                   : context.device.upload(perturbed(input, before, context.options));
+}
+
 Result<void> runChunk(Context& context, std::span<const double> input, std::int64_t first, std::int64_t count)
 {
     auto& result = context.result;
     if (auto done = context.device.prepare(context.program, count); !done) {
         return done;
     }
-    if (auto done = context.device.upload(input); !done) {
+    if (auto done = upload(context, input, first * context.program.shape.elements()); !done) {
         return done;
     }
     if (auto done = runCode(context, first, count); !done) {
@@ -157,11 +165,6 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::spa
     result.ops = opsOf(result.program);
     if (options.spectralNorms) {
         result.spectralNorms.resize(static_cast<std::size_t>(shape.batch));
-    }
-    std::vector<double> moved;
-    if (options.rounding.inputUlps != 0) {
-        moved = perturbed(input, options);
-        input = moved;
     }
     Context context {result.program, device, options, cancel, result};
     const auto chunk = std::max<std::int64_t>(1, device.batchLimit(result.program));

@@ -9,6 +9,8 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "core/replay/engine/tridiagonal.h"
+
 namespace nanscope::replay {
 
 namespace {
@@ -17,11 +19,25 @@ using Vector = Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using ConstMatrix = Eigen::Map<const RowMajor>;
 
+/// What is left of a matrix after some steps: its basis, and itself in that basis.
+struct Krylov
+{
+    Eigen::MatrixXd basis; ///< columns
+    Tridiagonal inBasis;
+    double beta = 0; ///< of the step that was not taken
+};
+
 struct Ritz
 {
     Vector values; ///< ascending
     Eigen::MatrixXd vectors; ///< columns, in the original space
     Vector residuals;
+};
+
+struct RitzValue
+{
+    double value = 0;
+    double residual = 0; ///< an eigenvalue lies within it
 };
 
 // A start vector that no structured matrix is orthogonal to: low-discrepancy signs and sizes, the same every time.
@@ -36,63 +52,118 @@ Vector startVector(std::int64_t size)
 }
 
 constexpr int mostSteps = 160;
+// From this many rows on the norms of a replay are measured less closely: to 0.005 %, not 0.0005 %.
+constexpr std::int64_t largeFrom = 384;
 
-using Small = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>;
+/// The largest Ritz value. Its residual is beta times the last component of its eigenvector.
+RitzValue largestOf(const Tridiagonal& inBasis, double beta)
+{
+    Block last {std::vector<double>(inBasis.diagonal.size(), 0), 1};
+    last.values.back() = 1;
+    const auto values = diagonalise(inBasis, last);
+    const auto largest = std::ranges::max_element(values);
+    return {*largest, std::abs(last.values[static_cast<std::size_t>(largest - values.begin())]) * beta};
+}
 
 /// `settled` looks at the largest value and its residual every eight steps and may end the iteration.
-Ritz lanczos(const std::function<Vector(const Vector&)>& apply, std::int64_t size, int steps,
-    const std::function<bool(double value, double residual)>& settled)
+Krylov lanczos(const std::function<Vector(const Vector&)>& apply, std::int64_t size, int steps,
+    const std::function<bool(const RitzValue&)>& settled)
 {
     constexpr int lookEvery = 8;
     const int count = static_cast<int>(std::min<std::int64_t>(size, steps));
-    Eigen::MatrixXd basis(size, count);
-    Eigen::MatrixXd small = Eigen::MatrixXd::Zero(count, count);
+    Krylov krylov;
+    krylov.basis.resize(size, count);
+    auto& [basis, inBasis, beta] = krylov;
     Vector q = startVector(size);
-    double beta = 0;
     int used = 0;
     for (int j = 0; j < count; ++j) {
         basis.col(j) = q;
         used = j + 1;
         Vector w = apply(q);
-        small(j, j) = q.dot(w);
+        inBasis.diagonal.push_back(q.dot(w));
         // Twice is enough: one pass of Gram-Schmidt loses orthogonality once a Ritz value has converged.
         for (int pass = 0; pass < 2; ++pass) {
             w -= basis.leftCols(used) * (basis.leftCols(used).transpose() * w);
         }
         beta = w.norm();
-        if (j + 1 == count || beta <= 1e-14 * std::abs(small(0, 0))) {
+        const bool exhausted = beta <= 1e-14 * std::abs(inBasis.diagonal.front());
+        if (j + 1 == count || exhausted || (used % lookEvery == 0 && settled(largestOf(inBasis, beta)))) {
             break;
         }
-        if (used % lookEvery == 0) {
-            const Small look(small.topLeftCorner(used, used));
-            if (settled(look.eigenvalues()[used - 1], std::abs(look.eigenvectors()(used - 1, used - 1)) * beta)) {
-                break;
-            }
-        }
-        small(j, j + 1) = small(j + 1, j) = beta;
+        inBasis.beside.push_back(beta);
         q = w / beta;
     }
-    const Small solver(small.topLeftCorner(used, used));
-    Ritz ritz;
-    ritz.values = solver.eigenvalues();
-    ritz.vectors = basis.leftCols(used) * solver.eigenvectors();
-    ritz.residuals = solver.eigenvectors().row(used - 1).cwiseAbs().transpose() * beta;
-    return ritz;
+    basis.conservativeResize(Eigen::NoChange, used);
+    return krylov;
+}
+
+Ritz ritzOf(const Krylov& krylov)
+{
+    const auto& [basis, inBasis, beta] = krylov;
+    Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+    solver.computeFromTridiagonal(Eigen::Map<const Vector>(inBasis.diagonal.data(), basis.cols()),
+        Eigen::Map<const Vector>(inBasis.beside.data(), basis.cols() - 1));
+    const auto last = solver.eigenvectors().row(basis.cols() - 1);
+    return {solver.eigenvalues(), basis * solver.eigenvectors(), last.cwiseAbs().transpose() * beta};
+}
+
+/// Products in fp32 do for a large matrix: their roundings are far below the residual that is asked for there.
+class Multiplier
+{
+public:
+    Multiplier(std::span<const double> matrix, std::int64_t size)
+        : m_matrix(matrix.size())
+        , m_x(static_cast<std::size_t>(size))
+        , m_out(m_x.size())
+    {
+        float sum = 0;
+        for (std::size_t i = 0; i < matrix.size(); ++i) {
+            m_matrix[i] = static_cast<float>(matrix[i]);
+            sum += 0 * m_matrix[i];
+        }
+        m_finite = sum == 0;
+    }
+
+    bool finite() const { return m_finite; }
+
+    Vector operator()(const Vector& v)
+    {
+        std::ranges::transform(v, m_x.begin(), [](double x) { return static_cast<float>(x); });
+        multiplySymmetric(m_matrix, m_x, m_out);
+        return Eigen::Map<const Eigen::VectorXf>(m_out.data(), v.size()).cast<double>();
+    }
+
+private:
+    std::vector<float> m_matrix;
+    std::vector<float> m_x;
+    std::vector<float> m_out;
+    bool m_finite = false; ///< in fp32
+};
+
+/// The largest Ritz value of what `apply` multiplies by, with its residual.
+double largestOf(const std::function<Vector(const Vector&)>& apply, std::int64_t size, double tolerance)
+{
+    const auto krylov = lanczos(apply, size, mostSteps,
+        [tolerance](const RitzValue& ritz) { return ritz.residual <= tolerance * std::abs(ritz.value); });
+    const auto largest = largestOf(krylov.inBasis, krylov.beta);
+    return largest.value + largest.residual;
 }
 
 } // namespace
 
 double largestEigenvalue(std::span<const double> matrix, std::int64_t size)
 {
+    if (size >= largeFrom) {
+        Multiplier multiply(matrix, size);
+        if (multiply.finite()) {
+            return largestOf(std::ref(multiply), size, 1e-4);
+        }
+    }
     const ConstMatrix map(matrix.data(), size, size);
     if (size == 0 || !map.allFinite()) {
         return std::numeric_limits<double>::quiet_NaN();
     }
-    constexpr double tolerance = 1e-5;
-    const auto ritz = lanczos([&](const Vector& v) -> Vector { return map * v; }, size, mostSteps,
-        [](double value, double residual) { return residual <= tolerance * std::abs(value); });
-    const auto last = ritz.values.size() - 1;
-    return ritz.values[last] + ritz.residuals[last];
+    return largestOf([&](const Vector& v) -> Vector { return map * v; }, size, 1e-5);
 }
 
 double smallestEigenvalue(std::span<const double> matrix, std::int64_t size)
@@ -103,14 +174,14 @@ double smallestEigenvalue(std::span<const double> matrix, std::int64_t size)
     }
     constexpr double tolerance = 1e-3;
     const double negligible = 1e-12 * map.norm();
-    const auto ritz = lanczos(
+    const auto krylov = lanczos(
         [&](const Vector& v) -> Vector {
             const Vector across = map.transpose() * v;
             return -0.5 * (map * v + across);
         },
         size, mostSteps,
-        [&](double value, double residual) { return residual <= std::max(tolerance * std::abs(value), negligible); });
-    return -ritz.values[ritz.values.size() - 1];
+        [&](const RitzValue& ritz) { return ritz.residual <= std::max(tolerance * std::abs(ritz.value), negligible); });
+    return -largestOf(krylov.inBasis, krylov.beta).value;
 }
 
 std::vector<SingularDirection> leadingDirections(
@@ -127,8 +198,8 @@ std::vector<SingularDirection> leadingDirections(
     }
     const RowMajor scaled = map / scale;
     const double frobenius = scaled.norm();
-    const auto ritz = lanczos([&](const Vector& v) -> Vector { return scaled * (scaled.transpose() * v); }, rows,
-        2 * most + 8, [](double, double) { return false; });
+    const auto ritz = ritzOf(lanczos([&](const Vector& v) -> Vector { return scaled * (scaled.transpose() * v); }, rows,
+        2 * most + 8, [](const RitzValue&) { return false; }));
     std::vector<SingularDirection> result;
     for (Eigen::Index i = ritz.values.size() - 1; i >= 0 && static_cast<int>(result.size()) < most; --i) {
         const double value = ritz.values[i];

@@ -133,5 +133,63 @@ TEST(Gemm, LargeOnesAreExactBlockByBlockAndStopWhenCancelled)
     EXPECT_EQ(out, std::vector<float>(size * size, -1)) << "no block is begun";
 }
 
+template <class T>
+void expectSymmetric(std::int64_t size, std::int64_t inner, int threads)
+{
+    const auto a = wholeNumbers<T>(size * inner, 5);
+    for (const bool transposeA : {false, true}) {
+        std::vector<T> whole(static_cast<std::size_t>(size * size));
+        auto half = whole;
+        replay::GemmShape<T> shape {a.data(), a.data(), whole.data(), size, size, inner, transposeA, !transposeA};
+        replay::gemm(shape, 1);
+        shape.out = half.data();
+        replay::gemmSymmetric(shape, threads);
+        EXPECT_EQ(half, whole) << size << ", " << inner << ", " << transposeA;
+        EXPECT_TRUE(replay::isSymmetric(std::span<const T>(half), size)) << size;
+        std::vector<T> square(half.size());
+        auto halfSquare = square;
+        replay::gemm(replay::GemmShape<T> {half.data(), half.data(), square.data(), size, size, size}, 1);
+        replay::gemmSymmetric(
+            replay::GemmShape<T> {half.data(), half.data(), halfSquare.data(), size, size, size}, threads);
+        EXPECT_EQ(halfSquare, square) << size << ", " << inner;
+    }
+}
+
+TEST(Gemm, OfASymmetricProductHalfIsEnough)
+{
+    for (const std::int64_t size : {1, 63, 64, 65, 255, 256, 257, 530}) {
+        for (const int threads : {1, 3}) {
+            expectSymmetric<float>(size, 20, threads);
+            expectSymmetric<double>(size, 3, threads);
+        }
+    }
+}
+
+TEST(Gemm, ASymmetricProductIsTheSameOnAnyNumberOfThreads)
+{
+    constexpr std::int64_t size = 700;
+    std::vector<float> a;
+    for (std::int64_t i = 0; i < size * 90; ++i) {
+        a.push_back(std::sin(static_cast<float>(i) * 1.7F));
+    }
+    std::vector<float> one(static_cast<std::size_t>(size * size));
+    auto four = one;
+    replay::gemmSymmetric(replay::GemmShape<float> {a.data(), a.data(), one.data(), size, size, 90, false, true}, 1);
+    replay::gemmSymmetric(replay::GemmShape<float> {a.data(), a.data(), four.data(), size, size, 90, false, true}, 4);
+    EXPECT_EQ(one, four);
+}
+
+TEST(Gemm, OneElementOrANanIsEnoughNotToBeSymmetric)
+{
+    std::vector<double> matrix(static_cast<std::size_t>(130 * 130), 2);
+    EXPECT_TRUE(replay::isSymmetric(matrix, 130));
+    matrix[129 * 130 + 3] = 3;
+    EXPECT_FALSE(replay::isSymmetric(matrix, 130));
+    matrix[3 * 130 + 129] = 3;
+    EXPECT_TRUE(replay::isSymmetric(matrix, 130));
+    matrix[3 * 130 + 129] = matrix[129 * 130 + 3] = std::nan("");
+    EXPECT_FALSE(replay::isSymmetric(matrix, 130));
+}
+
 } // namespace
 } // namespace nanscope

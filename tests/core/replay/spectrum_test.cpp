@@ -97,6 +97,28 @@ TEST(LargestEigenvalue, NeverUnderstatesACrowdedSpectrum)
     EXPECT_LE(found, std::sqrt(200.0) * (1 + 1e-4));
 }
 
+TEST(LargestEigenvalue, OfALargeMatrixIsToldToATwentiethOfAPerMille)
+{
+    for (const double size : {1.0, 1e-30, 1e60}) {
+        std::vector<double> values;
+        for (int i = 1; i <= 400; ++i) {
+            values.push_back(size * std::sqrt(i));
+        }
+        const double found = replay::largestEigenvalue(diagonal(values), 400) / size;
+        EXPECT_GE(found, 20 * (1 - 1e-6)) << size;
+        EXPECT_LE(found, 20 * (1 + 1e-4)) << size;
+    }
+}
+
+TEST(LargestEigenvalue, OfALargeMatrixIsNanWhereAnythingIsNotFinite)
+{
+    for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+        auto matrix = diagonal(std::vector<double>(400, 1));
+        matrix[400 * 399 + 7] = bad;
+        EXPECT_TRUE(std::isnan(replay::largestEigenvalue(matrix, 400)));
+    }
+}
+
 TEST(LargestEigenvalue, IsNanWhereAnythingIsNotFinite)
 {
     for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
