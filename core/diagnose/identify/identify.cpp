@@ -165,7 +165,7 @@ private:
     std::vector<double> gainsOf(const replay::Variant& variant) const
     {
         const double norm = std::sqrt(m_element.inputScan.sumSquares);
-        return nanscope::replay::gainsOf(variant, m_sample ? m_sample->values() : m_system->values(),
+        return replay::gainsOf(variant, m_sample ? m_sample->values() : m_system->values(),
             replay::denominatorOf(variant, norm, m_epsilon));
     }
 
@@ -236,7 +236,8 @@ private:
             fits[i].second = better(fits[i].second, faithful);
         }
         // Of those that fit equally well it is named first, because its output is at hand.
-        std::ranges::stable_partition(fits, [&](const auto& one) { return one.first == m_nearest.variant; });
+        std::stable_partition(
+            fits.begin(), fits.end(), [&](const auto& one) { return one.first == m_nearest.variant; });
         return fits;
     }
 
