@@ -8,7 +8,7 @@
 #include <QAction>
 #include <QFileDialog>
 
-#include "core/workflow/ownvariants.h"
+#include "core/workflow/userfiles.h"
 #include "ui/knowndialog.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"

@@ -3,15 +3,29 @@
 #include "core/probe/nandetector.h"
 
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
-#include "core/probe/nanmessage.h"
+#include <fmt/format.h>
+#include <re2/re2.h>
 
 namespace nanscope::probe {
 
 namespace {
 
 constexpr std::array<std::string_view, 3> actionNames {"warn", "skip", "raise"};
+
+constexpr std::string_view skipSuffix = " \u2014 skipping optimizer step";
+
+template <class Number>
+std::optional<Number> numberIn(const re2::StringPiece& text)
+{
+    Number value {};
+    const auto* const end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data(), end, value);
+    return !text.empty() && error == std::errc {} && parsed == end ? std::optional(value) : std::nullopt;
+}
 
 } // namespace
 
@@ -28,6 +42,43 @@ std::optional<NanAction> parseNanAction(std::string_view name)
         }
     }
     return std::nullopt;
+}
+
+std::string textOf(const NanMessage& message, NanAction action)
+{
+    const auto* const where = message.otherRank ? "NaN/Inf detected on another rank" : "NaN/Inf loss";
+    auto text =
+        fmt::format("{} at step {} (consecutive={}, total={}", where, message.step, message.consecutive, message.total);
+    if (!message.otherRank) {
+        text += fmt::format(", last_good_loss={:.4f} at step {}",
+            message.lastGoodLoss.value_or(std::numeric_limits<double>::infinity()), message.lastGoodStep.value_or(0));
+    }
+    text += ")";
+    return action == NanAction::skip ? text.append(skipSuffix) : text;
+}
+
+std::string gradientText(std::string_view parameter, std::int64_t step)
+{
+    return fmt::format("NaN/Inf gradient in {} at step {}", parameter, step);
+}
+
+std::optional<NanMessage> parseNanMessage(std::string_view line)
+{
+    static const RE2 pattern(R"(NaN/Inf (loss|detected on another rank) at step (\d+) \(consecutive=(\d+), total=(\d+))"
+                             R"((?:, last_good_loss=(-?(?:\d+\.\d+|inf|nan)) at step (\d+))?\))");
+    re2::StringPiece where;
+    re2::StringPiece loss;
+    re2::StringPiece lossStep;
+    NanMessage message;
+    const re2::StringPiece whole(line.data(), line.size());
+    if (!RE2::PartialMatch(
+            whole, pattern, &where, &message.step, &message.consecutive, &message.total, &loss, &lossStep)) {
+        return std::nullopt;
+    }
+    message.otherRank = where != "loss";
+    message.lastGoodLoss = numberIn<double>(loss);
+    message.lastGoodStep = numberIn<std::int64_t>(lossStep);
+    return message;
 }
 
 NanCheck NanDetector::checkLoss(double loss, std::int64_t step, bool anyOtherRank)

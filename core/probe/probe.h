@@ -8,4 +8,3 @@
 
 #include "core/probe/guard.h"
 #include "core/probe/nandetector.h"
-#include "core/probe/nanmessage.h"

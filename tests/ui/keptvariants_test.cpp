@@ -12,7 +12,7 @@
 #include "core/ingest/ingest.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/session/session.h"
-#include "core/workflow/ownvariants.h"
+#include "core/workflow/userfiles.h"
 #include "openwindow.h"
 #include "ui/jobs/readrun.h"
 #include "ui/knowndialog.h"

@@ -8,7 +8,7 @@
 #include "core/workflow/judgement.h"
 #include "core/workflow/judgingpoints.h"
 #include "core/workflow/openrun.h"
-#include "core/workflow/ownvariants.h"
+#include "core/workflow/userfiles.h"
 
 namespace nanscope {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/workflow/ownvariants.h"
+#include "core/workflow/userfiles.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/diagnose/findings/story.h"
-#include "core/probe/nanmessage.h"
+#include "core/probe/nandetector.h"
 
 namespace nanscope::diagnose::cards {
 

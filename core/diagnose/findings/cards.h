@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/diagnose/findings/spikerules.h"
+#include "core/diagnose/recovery/failuretimeline.h"
 #include "core/diagnose/recovery/trace.h"
-#include "core/diagnose/recovery/trouble.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose::cards {

@@ -11,7 +11,7 @@
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/story.h"
-#include "core/probe/nanmessage.h"
+#include "core/probe/nandetector.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/recovery/tonight.h"
+#include "core/diagnose/recovery/recoverysummary.h"
 #include "core/diagnose/verdict/rules.h"
 
 namespace nanscope::diagnose {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/diagnose/recovery/trouble.h"
+#include "core/diagnose/recovery/failuretimeline.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/diagnose/recovery/trail.h"
+#include "core/diagnose/recovery/losshistory.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

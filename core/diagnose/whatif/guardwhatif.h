@@ -87,4 +87,7 @@ struct GuardWhatIf
 /// For every update that a capture shows to have gone bad: which ranks would have left it out under which guard.
 GuardWhatIf guardWhatIf(const RunData& run, const GuardQuestion& question = {});
 
+/// How many matrices a gathered stack holds, whose parts have `perRank` each: the last part may be padded.
+std::pair<std::int64_t, std::int64_t> gatheredCount(std::int64_t perRank, std::int64_t ranks);
+
 } // namespace nanscope::diagnose

@@ -4,7 +4,7 @@
 // P12 to P14, and the rules of spikes.
 #include <cmath>
 
-#include "core/probe/nanmessage.h"
+#include "core/probe/nandetector.h"
 #include "tests/core/diagnose/cardmaker.h"
 
 namespace nanscope {

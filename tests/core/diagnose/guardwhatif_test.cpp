@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/whatif/guardlayouts.h"
 #include "core/diagnose/whatif/guardwhatif.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/diagnose/guardstory.h"

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/recovery/trouble.h"
+#include "core/diagnose/recovery/failuretimeline.h"
 #include "tests/core/diagnose/runmaker.h"
 
 namespace nanscope {

@@ -9,7 +9,6 @@
 #include <gmock/gmock.h>
 
 #include "core/replay/variants/variantjson.h"
-#include "core/workflow/ownvariants.h"
 #include "tests/core/session/temporaryfolder.h"
 
 using testing::HasSubstr;

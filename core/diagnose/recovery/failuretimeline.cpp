@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/recovery/trouble.h"
+#include "core/diagnose/recovery/failuretimeline.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <deque>
 #include <limits>
 #include <map>
 #include <set>
@@ -10,12 +12,64 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/diagnose/recovery/climb.h"
-#include "core/diagnose/recovery/lifereader.h"
+#include "core/model/model.h"
 
 namespace nanscope::diagnose {
 
 namespace {
+
+constexpr double spikeFactor = 2;
+constexpr std::size_t spikeWindow = 100;
+constexpr std::size_t fewestBefore = 10;
+
+/// The first point of the climb that the last finite points before a step are part of: at least twice the mean of the
+/// hundred points before it (llm-foundry's rule for loss spikes, factor 2 over 100). What lasts longer than a hundred
+/// points is a level, not a climb.
+class ClimbSearch
+{
+public:
+    explicit ClimbSearch(std::int64_t step)
+        : m_step(step)
+    { }
+
+    void look(const Point& point);
+    bool looked() const { return m_looked; }
+    const Point* start() const { return m_start; } ///< null where there is none
+
+private:
+    std::int64_t m_step;
+    std::deque<double> m_window;
+    double m_sum = 0;
+    double m_level = 0; ///< the mean before the climb
+    std::size_t m_length = 0;
+    const Point* m_start = nullptr;
+    bool m_looked = false;
+};
+
+void ClimbSearch::look(const Point& point)
+{
+    m_looked = true;
+    if (point.step >= m_step || point.state != PointState::finite) {
+        return;
+    }
+    const double mean = m_window.empty() ? 0 : m_sum / static_cast<double>(m_window.size());
+    const double against = m_start != nullptr ? m_level : mean;
+    const bool high = m_window.size() >= fewestBefore && against > 0 && point.value >= spikeFactor * against;
+    if (high && m_start == nullptr) {
+        m_start = &point;
+        m_level = mean;
+        m_length = 0;
+    }
+    if (!high || ++m_length > spikeWindow) {
+        m_start = nullptr;
+    }
+    m_window.push_back(point.value);
+    m_sum += point.value;
+    if (m_window.size() > spikeWindow) {
+        m_sum -= m_window.front();
+        m_window.pop_front();
+    }
+}
 
 constexpr std::int64_t noEnd = std::numeric_limits<std::int64_t>::max();
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/diagnose/recovery/trouble.h"
+#include "core/diagnose/recovery/failuretimeline.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

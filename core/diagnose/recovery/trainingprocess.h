@@ -10,14 +10,59 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "core/diagnose/recovery/proofs.h"
-#include "core/diagnose/recovery/trace.h"
-#include "core/diagnose/recovery/trail.h"
+#include "core/diagnose/recovery/losshistory.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {
+
+/// A loss that is finite and whose gradient norm is, where that is logged.
+struct Proof
+{
+    std::int64_t weights = 0;
+    double loss = 0;
+    std::int64_t step = 0; ///< as it is printed
+    std::int64_t line = 0;
+    std::uint32_t source = 0; ///< place in ProcessLife::sources
+};
+
+/// The weights that gave a finite loss. A run has millions of them, one like the other: what is kept are ranges of
+/// steps that lie equally far apart, and the losses stay where they were read.
+class Proofs
+{
+public:
+    /// In order of weights. `quoted`: no line prints this loss as its own, a later one remembers it.
+    void add(const Proof& proof, bool quoted);
+
+    bool empty() const { return m_ranges.empty(); }
+    std::int64_t firstWeights() const { return m_ranges.front().first.weights; }
+    std::int64_t lastWeights() const;
+    /// Printed step minus weights.
+    std::int64_t base() const { return m_ranges.front().first.step - m_ranges.front().first.weights; }
+
+    /// The first of these weights or later ones. Inside a range its loss is not known.
+    struct Found
+    {
+        Proof proof;
+        bool lossKnown = false;
+    };
+    std::optional<Found> from(std::int64_t weights) const;
+
+private:
+    struct Range
+    {
+        Proof first;
+        std::int64_t count = 1;
+        std::int64_t apart = 1; ///< in steps
+        std::int64_t linesApart = 0;
+        bool closed = false;
+
+        Proof at(std::int64_t index) const;
+    };
+    std::vector<Range> m_ranges;
+};
 
 struct Sign
 {
@@ -61,20 +106,23 @@ struct ProcessLife
     EvidenceLine lineOf(const Proof& proof) const;
 };
 
-/// All processes whose logs are there, and the one that the run ended with.
-struct Trouble
+/// Reads what the weights of processes lived through, as far as their losses tell. A log may hold very many of them, so
+/// what they have in common is looked for once.
+class LivesReader
 {
-    std::vector<ProcessLife> lives;
-    const ProcessLife* life = nullptr; ///< in trouble, and no other went on past it; into `lives`
+public:
+    explicit LivesReader(const RunData& run);
 
-    bool none() const { return life == nullptr; }
+    ProcessLife read(const Trail& trail);
+
+private:
+    using Lane = std::pair<std::string, std::optional<int>>;
+
+    std::int64_t baseOf(const LossLane& lane);
+
+    const RunData& m_run;
+    std::map<Lane, std::vector<const Series*>> m_losses;
+    std::map<Lane, std::int64_t> m_bases;
 };
-
-/// Points into `run`, which has to outlive it.
-Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
-Trouble troubleOf(const RunData&& run, const std::vector<CaptureVerdict>& verdicts) = delete;
-
-/// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
-std::string troubleText(const RunData& run, const Trouble& trouble);
 
 } // namespace nanscope::diagnose

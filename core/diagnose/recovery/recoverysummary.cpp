@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/recovery/tonight.h"
+#include "core/diagnose/recovery/recoverysummary.h"
 
 #include <algorithm>
 

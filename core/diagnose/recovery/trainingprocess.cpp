@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/recovery/lifereader.h"
+#include "core/diagnose/recovery/trainingprocess.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,105 @@
 #include "core/diagnose/recovery/stepbase.h"
 
 namespace nanscope::diagnose {
+
+Proof Proofs::Range::at(std::int64_t index) const
+{
+    auto proof = first;
+    proof.weights += index * apart;
+    proof.step += index * apart;
+    proof.line += index * linesApart;
+    return proof;
+}
+
+void Proofs::add(const Proof& proof, bool quoted)
+{
+    if (!quoted && !m_ranges.empty() && !m_ranges.back().closed) {
+        auto& range = m_ranges.back();
+        const auto& first = range.first;
+        if (range.count == 1 && proof.source == first.source
+            && proof.step - proof.weights == first.step - first.weights) {
+            range.apart = proof.weights - first.weights;
+            range.linesApart = proof.line - first.line;
+            range.count = 2;
+            return;
+        }
+        const auto next = range.at(range.count);
+        if (range.count > 1 && proof.source == next.source && proof.weights == next.weights && proof.step == next.step
+            && proof.line == next.line) {
+            ++range.count;
+            return;
+        }
+    }
+    m_ranges.push_back({proof, 1, 1, 0, quoted});
+}
+
+std::int64_t Proofs::lastWeights() const
+{
+    const auto& last = m_ranges.back();
+    return last.at(last.count - 1).weights;
+}
+
+std::optional<Proofs::Found> Proofs::from(std::int64_t weights) const
+{
+    const auto range = std::ranges::partition_point(
+        m_ranges, [weights](const Range& one) { return one.at(one.count - 1).weights < weights; });
+    if (range == m_ranges.end()) {
+        return std::nullopt;
+    }
+    const bool inside = weights > range->first.weights;
+    const auto index = inside ? (weights - range->first.weights + range->apart - 1) / range->apart : 0;
+    return Found {range->at(index), index == 0};
+}
+
+namespace {
+
+/// As the line prints it. A progress bar prints many steps on one line, and a step more than once.
+double lossAt(const Proof& proof, const std::vector<const Series*>& losses)
+{
+    double loss = std::numeric_limits<double>::quiet_NaN();
+    for (const auto* series : losses) {
+        for (auto point = std::ranges::lower_bound(series->points, proof.line, {}, &Point::line);
+             point != series->points.end() && point->line == proof.line; ++point) {
+            loss = point->step == proof.step && point->state == PointState::finite ? point->value : loss;
+        }
+    }
+    return loss;
+}
+
+} // namespace
+
+std::int64_t ProcessLife::first() const
+{
+    auto least = std::numeric_limits<std::int64_t>::max();
+    for (const auto* sign : {&poisonedFrom, &doubtFrom, &tornFrom}) {
+        least = *sign ? std::min(least, (*sign)->weights) : least;
+    }
+    return least;
+}
+
+std::optional<Proof> ProcessLife::proofOf(std::int64_t n) const
+{
+    auto found = proofs.from(n);
+    if (!found || found->proof.weights >= first()) {
+        return std::nullopt;
+    }
+    if (!found->lossKnown) {
+        found->proof.loss = lossAt(found->proof, sources[found->proof.source].losses);
+    }
+    return found->proof;
+}
+
+bool ProcessLife::wrote(const std::string& source, std::int64_t line) const
+{
+    return std::ranges::any_of(
+        sources, [&](const Source& one) { return one.file == source && line >= one.firstLine && line < one.endLine; });
+}
+
+EvidenceLine ProcessLife::lineOf(const Proof& proof) const
+{
+    return {fmt::format("loss is {:.4g} at step {}", proof.loss, proof.step),
+        fmt::format("{}:{}", sources[proof.source].file, proof.line)};
+}
 
 namespace {
 
