@@ -10,7 +10,6 @@
 #include "app/nanscope/source.h"
 #include "core/base/utf8.h"
 #include "core/instruments/answers.h"
-#include "core/instruments/measuretext.h"
 
 namespace nanscope {
 

@@ -15,7 +15,7 @@
 #include "core/json/endsliketext.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
-#include "core/rpc/plantjson.h"
+#include "core/rpc/requests.h"
 
 namespace nanscope {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/replay/variants/variant.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"
 
