@@ -13,7 +13,7 @@
 
 #include "core/base/result.h"
 #include "core/replay/device/device.h"
-#include "core/rpc/serve.h"
+#include "core/rpc/server.h"
 
 namespace nanscope {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/replay/engine/replayhash.h"
+#include "core/replay/engine/agreement.h"
 
 namespace nanscope {
 

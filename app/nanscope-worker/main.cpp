@@ -10,7 +10,7 @@
 #include "core/base/json.h"
 #include "core/platform/systemerror.h"
 #include "core/report/report.h"
-#include "core/rpc/serve.h"
+#include "core/rpc/server.h"
 #include "gpu/gpu.h"
 
 namespace {

@@ -16,7 +16,6 @@
 #include "core/base/utf8.h"
 #include "core/instruments/answers.h"
 #include "core/instruments/instruments.h"
-#include "core/instruments/measuretext.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {

@@ -24,7 +24,7 @@
 #include "core/report/document/commandwords.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
-#include "core/rpc/plantjson.h"
+#include "core/rpc/requests.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {

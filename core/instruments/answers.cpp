@@ -2,9 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/instruments/answers.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/table.h"
+#include "core/base/text.h"
+#include "core/base/utf8.h"
 #include "core/json/records.h"
 
 namespace nanscope::instruments {
@@ -152,6 +160,218 @@ Json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer&
     return {{"schema", "nanscope.measure/1"}, {"instrument", name(instrument)}, {"capture", asker.specimen().file},
         {"subject", subjectJson(asker.facts(), asker.specimen())}, {"calls", log.calls}, {"failed", log.failed},
         {"seconds", jsonNumber(log.seconds)}, {"complaints", log.complaints}, {"answer", std::move(own)}};
+}
+
+namespace {
+
+using Align = Table::Align;
+
+std::string outcomeText(const std::optional<Outcome>& outcome)
+{
+    return outcome ? std::string(name(*outcome)) : "no output";
+}
+
+/// Enough digits to tell an edge from its closed form.
+std::string edgeNumber(double value)
+{
+    return fmt::format("{:.6g}", value);
+}
+
+std::string percent(double part)
+{
+    return fmt::format("{:.2g} %", 100 * part);
+}
+
+std::string capitalised(std::string text)
+{
+    if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+        text.front() = static_cast<char>(text.front() - 'a' + 'A');
+    }
+    return text;
+}
+
+std::string epsilonText(const std::optional<double>& epsilon)
+{
+    return epsilon ? fmt::format("{:.3g}", *epsilon) : std::string("its own");
+}
+
+/// The flagged lines, and of the others the first and last of the spectrum, which say most in least room.
+std::vector<SpectrumLine> worthShowing(const SpectrumStage& stage)
+{
+    constexpr std::size_t edges = 6;
+    constexpr std::size_t most = 24;
+    std::vector<SpectrumLine> lines;
+    for (std::size_t i = 0; i < stage.lines.size() && lines.size() < most; ++i) {
+        if (stage.lines[i].flagged || i < edges || i + edges >= stage.lines.size()) {
+            lines.push_back(stage.lines[i]);
+        }
+    }
+    return lines;
+}
+
+std::string stageLine(const SpectrumStage& stage)
+{
+    if (!stage.finite) {
+        return fmt::format("  step {}: not finite, so it has no singular values\n", stage.step);
+    }
+    const auto flagged = std::ranges::count_if(stage.lines, &SpectrumLine::flagged);
+    double furthest = 0;
+    for (const auto& line : stage.lines) {
+        furthest = std::max(furthest, line.expected ? std::abs(line.found - *line.expected) : 0.0);
+    }
+    return fmt::format(
+        "  step {}: {} of {} flagged, at most {} from what is expected, {} outside of these directions\n", stage.step,
+        flagged, stage.lines.size(), numberText(furthest), percent(stage.outside));
+}
+
+std::string stageTable(const SpectrumStage& stage)
+{
+    Table table({{"sigma", Align::right}, {"share", Align::right}, {"expected", Align::right}, {"found", Align::right},
+        {"allowed", Align::right}, {""}});
+    for (const auto& line : worthShowing(stage)) {
+        table.add({numberText(line.sigma), percent(line.share), line.expected ? numberText(*line.expected) : "-",
+            numberText(line.found), line.expected ? numberText(line.allowed) : "-", line.flagged ? "leaves it" : ""});
+    }
+    return table.text(2);
+}
+
+std::string headText(Instrument instrument, const Asker& asker)
+{
+    const auto& facts = asker.facts();
+    const auto& specimen = asker.specimen();
+    const auto whom = facts.own ? fmt::format("{}, called as {}, {} on {}", facts.name, facts.how,
+                          facts.environment.engine, facts.environment.device)
+                                : fmt::format("{} in {}, {}, {} on {}", facts.name, facts.precision, facts.lowering,
+                                    facts.environment.engine, facts.environment.device);
+    auto text = fmt::format("{} of {}  {} {}, epsilon {}\n", capitalised(std::string(name(instrument))),
+        printable(specimen.file), shapeText(specimen.input.shape), shortName(specimen.input.dtype),
+        epsilonText(specimen.epsilon));
+    text += fmt::format("  {}\n", printable(whom));
+    const bool judges =
+        instrument == Instrument::scale || instrument == Instrument::epsilon || instrument == Instrument::minimise;
+    if (facts.rangeAssumed && judges) {
+        text +=
+            fmt::format("  degenerate: outside of what published schedules make, {:.2g} to {:.2g}, by more than 2x; "
+                        "--variant says which it is\n",
+                facts.outputRange[0], facts.outputRange[1]);
+    }
+    return text + "\n";
+}
+
+std::string answerText(const ScaleAnswer& answer)
+{
+    auto text = fmt::format("  matrix {}: absmax {}, norm {}; scales {:.3g} to {:.3g}, {}\n\n", answer.batch,
+        edgeNumber(answer.absmax), edgeNumber(answer.frobenius), answer.lowest, answer.highest,
+        answer.roundedTo ? fmt::format("each rounded to {}", shortName(*answer.roundedTo))
+                         : std::string("the product not rounded to any type"));
+    if (answer.edges.empty()) {
+        return text + fmt::format("  {} at every scale\n", outcomeText(answer.points.front().outcome));
+    }
+    Table table({{"edge"}, {"times", Align::right}, {"absmax", Align::right}, {"norm", Align::right},
+        {"headroom", Align::right}, {"known to", Align::right}});
+    for (const auto& edge : answer.edges) {
+        table.add({fmt::format("{} to {}, {}", name(edge.inside), name(edge.outside), edge.up ? "up" : "down"),
+            edgeNumber(edge.firstOutside), edgeNumber(edge.absmax), edgeNumber(edge.frobenius),
+            fmt::format("{:.2f} binades", edge.headroom()), fmt::format("{:.1g}", edge.width())});
+    }
+    return text + table.text(2);
+}
+
+std::string answerText(const EpsilonAnswer& answer)
+{
+    std::string text;
+    if (answer.ignoresCaller) {
+        text += "  The variant ignores its caller's epsilon; here it was made to take these.\n\n";
+    }
+    Table table({{"epsilon", Align::right}, {""}, {"outcome"}, {"change", Align::right}, {"rounds to 0 in"}});
+    for (const auto& line : answer.lines) {
+        std::vector<std::string_view> formats;
+        for (const auto format : line.zeroIn) {
+            formats.push_back(name(format));
+        }
+        const bool vanishes =
+            line.epsilon != 0 && answer.format && std::ranges::find(line.zeroIn, *answer.format) != line.zeroIn.end();
+        table.add({fmt::format("{:g}", line.epsilon), line.own ? "own" : "", outcomeText(line.outcome),
+            line.change ? fmt::format("{:.2g}", *line.change) : "-",
+            fmt::format("{}{}", line.epsilon == 0 ? "" : fmt::format("{}", fmt::join(formats, ", ")),
+                vanishes ? ", which the denominator is in" : "")});
+    }
+    return text + table.text(2);
+}
+
+std::string answerText(const RepeatAnswer& answer)
+{
+    return fmt::format(
+        "  {}\n  first outcome: {}\n", printable(capitalised(answer.sentence)), outcomeText(answer.outcome));
+}
+
+std::string answerText(const StormAnswer& answer)
+{
+    Table table({{"leg"}, {"differ", Align::right}, {"of", Align::right}, {"not finite", Align::right},
+        {"no output", Align::right}, {"outputs", Align::right}, {""}});
+    for (const auto& leg : answer.legs) {
+        if (!leg.skipped.empty()) {
+            table.add({leg.name, "-", "-", "-", "-", "-", "skipped: " + leg.skipped});
+            continue;
+        }
+        const auto& count = leg.count;
+        table.add({leg.name, countText(count.differ), countText(count.calls), countText(count.nonFinite),
+            countText(count.failed), countText(count.distinct), ""});
+    }
+    return table.text(2) + fmt::format("\n  {}\n", printable(capitalised(answer.sentence)));
+}
+
+std::string answerText(const InputAnswer& answer)
+{
+    return fmt::format("  {}\n", printable(capitalised(answer.sentence)));
+}
+
+std::string answerText(const SpectrumAnswer& answer)
+{
+    auto text = fmt::format("  matrix {}: norm {}, {}\n", answer.batch, numberText(answer.frobenius),
+        answer.exact ? "all singular values" : "its leading singular values (Lanczos); the others are not looked at");
+    if (!answer.variant.empty()) {
+        text += fmt::format("  held against {}: {}\n", printable(answer.variant),
+            answer.closedForm ? "p(sigma), the schedule on each singular value"
+                              : "its fp64 replay, since it does more than a polynomial");
+    }
+    text += "\n";
+    for (std::size_t i = 0; i + 1 < answer.stages.size(); ++i) {
+        text += stageLine(answer.stages[i]);
+    }
+    if (!answer.stages.empty() && answer.stages.back().finite) {
+        const auto step = answer.stages.back().step;
+        text += step > 0 ? fmt::format("  output, after step {}:\n", step) : std::string("  output:\n");
+        text += stageTable(answer.stages.back());
+        text +=
+            fmt::format("  {} of the output lies outside of these directions\n", percent(answer.stages.back().outside));
+    }
+    return text + fmt::format("\n  {}\n", printable(capitalised(answer.sentence)));
+}
+
+std::string answerText(const MinimiseAnswer& answer)
+{
+    return fmt::format("  {}\n  shape {}, was {}; matrices of the capture that are left: {}\n  kept of its shape: {}\n",
+        printable(capitalised(answer.sentence)), shapeText(answer.after), shapeText(answer.before),
+        fmt::join(answer.batches, ", "), describe(answer.dispatch));
+}
+
+std::string footText(const MeasureLog& log)
+{
+    std::string text;
+    for (const auto& complaint : log.complaints) {
+        text += fmt::format("  {}\n", printable(capitalised(complaint)));
+    }
+    const auto failed = log.failed > 0 ? fmt::format(", {} without an output", countText(log.failed)) : std::string();
+    return fmt::format("{}\n{}{}\n", text.empty() ? "" : "\n" + text, counted(log.calls, "call"), failed);
+}
+
+} // namespace
+
+std::string measureText(Instrument instrument, const Asker& asker, const MeasureAnswer& answer)
+{
+    return headText(instrument, asker) + std::visit([](const auto& each) { return answerText(each); }, answer)
+        + footText(asker.log());
 }
 
 } // namespace nanscope::instruments

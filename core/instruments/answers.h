@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/instruments/measure.h"
@@ -18,5 +20,9 @@ nlohmann::ordered_json toJson(const MinimiseAnswer& answer);
 
 /// The whole answer of `nanscope measure`, with its schema.
 nlohmann::ordered_json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer& answer);
+
+/// The answer of `nanscope measure` as text: what was measured on whom, what was found, and what went wrong in single
+/// calls.
+std::string measureText(Instrument instrument, const Asker& asker, const MeasureAnswer& answer);
 
 } // namespace nanscope::instruments

@@ -8,4 +8,3 @@
 
 #include "core/instruments/answers.h"
 #include "core/instruments/measure.h"
-#include "core/instruments/measuretext.h"

@@ -3,8 +3,30 @@
 #pragma once
 
 #include "core/instruments/asker.h"
+#include "core/instruments/matrices.h"
 
 namespace nanscope::instruments {
+
+/// A rectangle of some matrices of a batch.
+struct Cut
+{
+    std::vector<std::int64_t> batches;
+    std::int64_t row = 0;
+    std::int64_t rows = 0;
+    std::int64_t col = 0;
+    std::int64_t cols = 0;
+};
+
+/// As many dimensions as before; row-major, whatever the strides were.
+Matrices cutOut(const Matrices& from, const Cut& cut);
+
+/// Bit for bit: a negative zero is something that can be left out.
+bool isZeroIn(const Matrices& matrices, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols);
+
+/// The same with a rectangle of every matrix set to zero.
+Matrices withZeros(const Matrices& from, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols);
+
+std::int64_t nonZeroIn(const Matrices& matrices);
 
 /// What of a shape decides which kernel a function takes (gram-newton-schulz and quack: more than 256 rows and columns,
 /// not square, both multiples of 8). A reproducer of another class would prove nothing.

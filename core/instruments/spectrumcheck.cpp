@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/instruments/singular.h"
-#include "core/replay/program/roundings.h"
+#include "core/replay/program/program.h"
 
 namespace nanscope::instruments {
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "core/instruments/minimise.h"
-#include "core/instruments/reduction.h"
 #include "core/reproduce/claim.h"
 
 namespace nanscope::reproduce {

@@ -15,7 +15,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/model/model.h"
 #include "core/replay/variants/variant.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 #include "core/session/session.h"
 
 namespace nanscope::workflow {

@@ -21,7 +21,7 @@
 #include "core/json/records.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/report/report.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 #include "core/session/session.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"

@@ -9,9 +9,9 @@
 
 #include "core/platform/childprocess.h"
 #include "core/platform/sharedmemory.h"
-#include "core/rpc/frameanswer.h"
-#include "core/rpc/serveclient.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/answers.h"
+#include "core/rpc/client.h"
+#include "core/rpc/requests.h"
 #include "program.h"
 #include "workfolder.h"
 

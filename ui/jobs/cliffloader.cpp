@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/rpc/cliffanswer.h"
+#include "core/rpc/answers.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/json/records.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -4,9 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/rpc/frameanswer.h"
-#include "core/rpc/frameparts.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/answers.h"
+#include "core/rpc/requests.h"
 #include "ui/jobs/background.h"
 #include "ui/text.h"
 

@@ -9,7 +9,6 @@
 
 #include "core/base/json.h"
 #include "core/instruments/answers.h"
-#include "core/instruments/measuretext.h"
 #include "ui/jobs/progressgate.h"
 #include "ui/text.h"
 

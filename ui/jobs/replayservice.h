@@ -13,7 +13,7 @@
 #include <QStringList>
 #include <QTimer>
 
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 #include "ui/jobs/progressgate.h"
 
 namespace nanscope {
@@ -36,7 +36,7 @@ struct ServicePatience
     int cancel = 2000;
 };
 
-/// The replay process behind the window, spoken to in JSON lines (core/replay/serve.h). Its death is reported; the
+/// The replay process behind the window, spoken to in JSON lines (core/rpc/server.h). Its death is reported; the
 /// next sweep starts it again. cancel() answers at once, the process gets two seconds. A process that does not answer
 /// or floods the window with what is no answer is ended, and that is reported as its death is.
 class ReplayService : public QObject
@@ -52,7 +52,7 @@ public:
     void sweep(const rpc::SweepOrder& order);
     void cancel();
 
-    /// For everything but sweeps: what the service answers to this request (serve.h), the last time with "done",
+    /// For everything but sweeps: what the service answers to this request (server.h), the last time with "done",
     /// "error" or "cancelled". A process that goes away is an "error", too. Returns the id of the request.
     using Answered = std::function<void(int id, const nlohmann::ordered_json& answer)>;
     int ask(nlohmann::ordered_json request, Answered answered);

@@ -15,7 +15,7 @@
 #include <QTimer>
 
 #include "core/model/model.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 #include "core/workflow/userfiles.h"
 #include "ui/jobs/background.h"
 

@@ -12,7 +12,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "core/replay/program/roundings.h"
+#include "core/replay/program/program.h"
 #include "ui/copying.h"
 #include "ui/panes/cliffstrip.h"
 #include "ui/panes/elidedlabel.h"

@@ -8,7 +8,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "core/instruments/scaleplace.h"
+#include "core/instruments/scale.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/nanscope/shared/terminal.h"
-#include "core/rpc/serveclient.h"
+#include "core/rpc/client.h"
 
 namespace nanscope {
 

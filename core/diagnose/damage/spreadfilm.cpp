@@ -8,8 +8,8 @@
 
 #include "core/diagnose/damage/damage.h"
 #include "core/replay/engine/cellrun.h"
+#include "core/replay/engine/frame.h"
 #include "core/replay/engine/outcome.h"
-#include "core/replay/engine/replaypair.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {

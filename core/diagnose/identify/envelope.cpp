@@ -12,9 +12,8 @@
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/engine/outcome.h"
-#include "core/replay/program/roundings.h"
-#include "core/replay/program/work.h"
-#include "core/replay/variants/scheduleslack.h"
+#include "core/replay/program/program.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {
 

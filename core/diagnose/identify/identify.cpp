@@ -17,7 +17,7 @@
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/spectrum.h"
-#include "core/replay/program/work.h"
+#include "core/replay/program/program.h"
 
 namespace nanscope::diagnose {
 

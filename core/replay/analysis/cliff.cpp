@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/replay/engine/outcome.h"
-#include "core/replay/program/roundings.h"
+#include "core/replay/program/program.h"
 
 namespace nanscope::replay {
 

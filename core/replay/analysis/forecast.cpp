@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/replay/variants/scheduleslack.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::replay {

@@ -4,15 +4,24 @@
 // One replay on every device of a machine: equal devices have to give equal bits, and the odd one out is the suspect.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/replay/engine/replay.h"
-#include "core/replay/engine/replayhash.h"
 
 namespace nanscope::replay {
+
+/// 128 bits of what a replay computed.
+struct ReplayHash
+{
+    std::array<std::uint64_t, 2> words {};
+    std::string hex() const;
+    bool operator==(const ReplayHash&) const = default;
+};
 
 /// Of the output's bits and of what the scan of every op counts: the iteration mends small errors, so that an output
 /// alone could hide one. All NaN are one; sums, which a GPU may add in any order, are left out.

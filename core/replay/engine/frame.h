@@ -9,9 +9,11 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/plant.h"
 #include "core/replay/engine/replay.h"
 
@@ -20,7 +22,6 @@ struct FileStamp;
 } // namespace nanscope::platform
 
 namespace nanscope::replay {
-
 
 /// What each result is to be shown as the difference from. An op meets the op of the same iteration, name and size,
 /// whatever these two did before; the captured output meets every op that has its rows and columns and is not
@@ -129,5 +130,59 @@ private:
     std::int64_t m_mostBytes;
     std::deque<std::unique_ptr<State>> m_kept; ///< the last one first
 };
+
+/// `values` becomes values - other, with the rules of Against. What comes back is ||values - other||_F / ||other||_F
+/// over the positions where both are finite: 0 where they are equal, infinite where only the other is zero, none where
+/// there is no such position.
+std::optional<double> subtract(std::span<double> values, std::span<const double> other);
+
+/// What the ops of a replay are compared with, op by op in their order.
+class Counterpart
+{
+public:
+    Counterpart() = default;
+    virtual ~Counterpart() = default;
+    Counterpart(const Counterpart&) = delete;
+    Counterpart& operator=(const Counterpart&) = delete;
+
+    /// The matrix that belongs to this op, or an empty one; valid until the next call. An op before one that was asked
+    /// for is not to be had any more.
+    virtual Result<std::span<const double>> matrixFor(std::size_t op, const CancelToken& cancel) = 0;
+
+    /// What it holds, about.
+    virtual std::int64_t bytes() const = 0;
+};
+
+/// For the ops of a replay of this capture; none where nothing is to be compared with.
+Result<std::unique_ptr<Counterpart>> makeCounterpart(const tensorfile::CaptureFile& capture, const FilmRequest& request,
+    const std::vector<OpTrace>& ops, const DeviceFactory& devices);
+
+/// A replay and what it is compared with, if anything.
+struct ReplayPair
+{
+    CellRun run;
+    std::unique_ptr<Counterpart> other;
+    std::int64_t batches = 1;
+
+    /// What both hold, about.
+    std::int64_t bytes() const { return run.workspaceBytes() + (other ? other->bytes() : 0); }
+};
+
+Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& devices);
+
+struct Difference
+{
+    std::vector<double> values; ///< empty where the op has no counterpart
+    std::optional<double> distance;
+};
+
+/// Of the op that was last run through.
+Result<Difference> differenceAt(ReplayPair& pair, std::size_t op, const CancelToken& cancel);
+
+/// Scan and tile map of a difference.
+void describe(OpTrace& trace, std::span<const double> values);
+
+/// Progress of a "film" or a "frame": this op is next.
+void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::size_t done, std::size_t total);
 
 } // namespace nanscope::replay

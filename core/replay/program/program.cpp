@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/program/program.h"
 
+#include <iterator>
+
+#include <fmt/format.h>
+
 namespace nanscope::replay {
 
 std::int64_t Program::workspaceBytes(std::size_t elementSize) const
@@ -46,6 +50,61 @@ std::vector<OpTrace> opsOf(const Program& program)
         trace.cols = plan.transposed ? plan.rows : plan.cols;
     }
     return traces;
+}
+
+std::vector<Rounding> envelopeOf(Lowering own)
+{
+    Rounding plain;
+    plain.lowering = own;
+    std::vector<Rounding> all(8, plain);
+    all[1].lowering = own == Lowering::eager ? Lowering::fused : Lowering::eager;
+    all[2].lowering = Lowering::eager;
+    all[2].fuseElementwise = true;
+    all[3].fp32Norm = true;
+    all[4].normUlps = 1;
+    all[5].normUlps = -1;
+    all[6].inputUlps = 1;
+    all[7].otherSide = true;
+    return all;
+}
+
+std::string describe(const Rounding& rounding)
+{
+    std::string text(name(rounding.lowering));
+    if (rounding.fuseElementwise) {
+        text += ", sums rounded once";
+    }
+    if (rounding.fp32Norm) {
+        text += ", norm in fp32";
+    }
+    if (rounding.normUlps != 0) {
+        text += fmt::format(", norm {:+} ulp", rounding.normUlps);
+    }
+    if (rounding.inputUlps != 0) {
+        text += fmt::format(", input moved by {} ulp", rounding.inputUlps);
+    }
+    if (rounding.otherSide) {
+        text += ", products on the other side";
+    }
+    return text;
+}
+
+std::string workOf(const Program& program)
+{
+    std::string text;
+    auto out = std::back_inserter(text);
+    fmt::format_to(out, "{} {} {} {} {} {}\n", name(program.precision), program.shape.batch, program.shape.rows,
+        program.shape.cols, program.rounding.inputUlps, program.output);
+    for (const auto& plan : program.buffers) {
+        fmt::format_to(out, "{} {} {} {}\n", plan.rows, plan.cols, plan.transposed, name(plan.format));
+    }
+    for (const auto& in : program.code) {
+        const int op = in.label ? static_cast<int>(*in.label) : -1;
+        fmt::format_to(out, "{} {} {} {} {} {}{}{} {} {} {} {} {} {} {} {}\n", static_cast<int>(in.code), in.out, in.a,
+            in.b, in.c, static_cast<int>(in.transposeA), static_cast<int>(in.transposeB), static_cast<int>(in.clamp),
+            in.scalar, in.vector, in.alpha, in.beta, name(in.round), in.normUlps, op, in.iteration);
+    }
+    return text;
 }
 
 } // namespace nanscope::replay

@@ -126,4 +126,15 @@ Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape,
 /// Name and size of each op, one per scan slot, without scans; sizes are in the capture's own orientation.
 std::vector<OpTrace> opsOf(const Program& program);
 
+/// The roundings a result is held against: what was written itself first, then the other lowering, a compiler's, the
+/// norm in fp32, one ulp on the norm either way, one on the input, and the iteration taken on the other side.
+std::vector<Rounding> envelopeOf(Lowering own);
+
+/// "fused", "eager, norm +1 ulp".
+std::string describe(const Rounding& rounding);
+
+/// All that the numbers of a program depend on, but neither its name nor where its scans are taken: two programs of
+/// equal work leave equal bits on one device, so that one replay stands for both.
+std::string workOf(const Program& program);
+
 } // namespace nanscope::replay

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/instruments/reduction.h"
+#include "core/instruments/minimise.h"
 #include "samples.h"
 
 namespace nanscope {

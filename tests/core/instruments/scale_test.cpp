@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/instruments/scaleplace.h"
+#include "core/instruments/scale.h"
 #include "core/replay/program/formats.h"
 #include "samples.h"
 

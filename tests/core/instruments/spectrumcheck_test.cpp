@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/instruments/measuretext.h"
+#include "core/instruments/answers.h"
 #include "core/instruments/singular.h"
 #include "samples.h"
 

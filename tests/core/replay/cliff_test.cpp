@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/diagnose/identify/envelope.h"
-#include "core/rpc/cliffanswer.h"
+#include "core/rpc/answers.h"
 #include "framecapture.h"
 
 namespace nanscope {

@@ -11,7 +11,6 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/analysis/deepmatrix.h"
 #include "core/replay/engine/frame.h"
 #include "tests/core/replay/framecapture.h"
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/engine/difference.h"
+#include "core/replay/engine/frame.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/replay/framecapture.h"
 

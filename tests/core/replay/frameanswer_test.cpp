@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rpc/frameanswer.h"
+#include "core/rpc/answers.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/rpc/serve.h"
+#include "core/rpc/server.h"
 
 namespace nanscope::test {
 

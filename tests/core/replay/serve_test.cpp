@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rpc/serve.h"
+#include "core/rpc/server.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rpc/serveclient.h"
+#include "core/rpc/client.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 
 namespace nanscope {
 

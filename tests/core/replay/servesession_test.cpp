@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What replays are kept as: files named alike in several folders are different captures.
-#include "core/rpc/servesession.h"
+#include "core/rpc/storedcells.h"
 
 #include <filesystem>
 #include <limits>

@@ -13,7 +13,7 @@
 #include "core/replay/analysis/spreadmodel.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
-#include "core/rpc/plantjson.h"
+#include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

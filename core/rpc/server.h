@@ -86,7 +86,4 @@ int serveStandardStreams(const ServiceInfo& info, const replay::DeviceFactory& d
 /// Answers with blocks that nobody fetched are kept for so many later ones.
 constexpr std::size_t maxWaitingBlocks = 4;
 
-/// A longer line is refused, and the service goes on.
-constexpr std::size_t maxRequestBytes = std::size_t {4} << 20;
-
 } // namespace nanscope::rpc

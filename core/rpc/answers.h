@@ -1,17 +1,22 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts that answers with pictures are made of (frameanswer.h).
+// Films, frames and cliffs on their way through the pipe: facts in a JSON answer, tiles and values in a shared block
+// (server.h says how both are laid out).
 #pragma once
 
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "core/model/model.h"
+#include "core/platform/sharedmemory.h"
+#include "core/replay/analysis/cliff.h"
+#include "core/replay/engine/frame.h"
 
 namespace nanscope::rpc {
 
@@ -98,5 +103,26 @@ private:
 
     std::span<const std::byte> m_block;
 };
+
+/// An answer without its id, and the block it names.
+struct PackedAnswer
+{
+    nlohmann::ordered_json json;
+    platform::SharedBlock block;
+};
+
+Result<PackedAnswer> packFilm(const replay::ReplayedFilm& film);
+Result<PackedAnswer> packFrame(const replay::ReplayedFrame& frame);
+
+/// The way back; takes the block, which thereby is gone. Nothing that contradicts itself is believed.
+Result<replay::ReplayedFilm> unpackFilm(const nlohmann::ordered_json& answer);
+Result<replay::ReplayedFrame> unpackFrame(const nlohmann::ordered_json& answer);
+
+/// For an answer that is not wanted any more.
+void discardAnswer(const nlohmann::ordered_json& answer);
+
+/// An answer without its id, and the way back. Nothing that contradicts itself is believed.
+nlohmann::ordered_json packCliff(const replay::ReplayedCliff& cliff);
+Result<replay::ReplayedCliff> unpackCliff(const nlohmann::ordered_json& answer);
 
 } // namespace nanscope::rpc

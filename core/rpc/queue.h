@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/replay/analysis/cliff.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 
 namespace nanscope::rpc {
 

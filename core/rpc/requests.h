@@ -1,18 +1,25 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines of the replay service (serve.h) and the values they stand for, for both ends of the pipe.
+// The lines of the replay service (server.h) and the values they stand for, for both ends of the pipe.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
+#include "core/replay/analysis/cliff.h"
 #include "core/replay/analysis/deep.h"
 #include "core/replay/engine/frame.h"
+#include "core/replay/engine/plant.h"
 
 namespace nanscope::rpc {
+
+/// A longer line is refused, and the service goes on.
+constexpr std::size_t maxRequestBytes = std::size_t {4} << 20;
 
 enum class RequestLine { text, tooLong, end };
 
@@ -60,5 +67,15 @@ nlohmann::ordered_json frameToJson(const replay::FrameRequest& frame);
 /// And for deep gauges.
 Result<DeepOrder> deepFromJson(const nlohmann::ordered_json& request);
 nlohmann::ordered_json deepToJson(const DeepOrder& deep);
+
+/// And for cliffs.
+Result<replay::CliffRequest> cliffFromJson(const nlohmann::ordered_json& request);
+nlohmann::ordered_json cliffToJson(const replay::CliffRequest& cliff);
+
+/// {"op":"q","iteration":3,"tile":[ROW,COL,ROWS,COLS],"value":"nan","mirrored":false}
+nlohmann::ordered_json plantToJson(const replay::PlantedFault& fault);
+
+/// The way back, or what is wrong with it. A "value" left out is a NaN.
+Result<replay::PlantedFault> plantFromJson(const nlohmann::ordered_json& json);
 
 } // namespace nanscope::rpc

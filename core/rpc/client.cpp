@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rpc/serveclient.h"
+#include "core/rpc/client.h"
 
 #include <algorithm>
 
@@ -9,8 +9,8 @@
 
 #include "core/base/json.h"
 #include "core/json/records.h"
-#include "core/rpc/frameanswer.h"
-#include "core/rpc/serverequest.h"
+#include "core/rpc/answers.h"
+#include "core/rpc/requests.h"
 
 namespace nanscope::rpc {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rpc/servequeue.h"
+#include "core/rpc/queue.h"
 
 #include <algorithm>
 #include <chrono>

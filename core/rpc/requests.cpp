@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rpc/serverequest.h"
+#include "core/rpc/requests.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <istream>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "core/replay/variants/variantjson.h"
-#include "core/rpc/plantjson.h"
+#include "core/rpc/answers.h"
 
 namespace nanscope::rpc {
 
@@ -259,6 +261,18 @@ void writeDefinitions(Json& request)
     }
 }
 
+Result<std::optional<double>> factor(const Json& request, const char* key)
+{
+    const auto& json = member(request, key);
+    if (json.is_null()) {
+        return std::nullopt;
+    }
+    if (!json.is_number() || !(json.get<double>() > 0) || !std::isfinite(json.get<double>())) {
+        return failure(ErrorKind::usage, fmt::format("\"{}\" is not a positive number", key));
+    }
+    return json.get<double>();
+}
+
 } // namespace
 
 Result<void> addDefinitions(const Json& request)
@@ -416,6 +430,106 @@ nlohmann::ordered_json frameToJson(const replay::FrameRequest& frame)
         json["region"] = {row, col, rows, cols};
     }
     return json;
+}
+
+Result<replay::CliffRequest> cliffFromJson(const Json& request)
+{
+    const auto film = filmFromJson(request);
+    const auto scale = factor(request, "scale");
+    const auto safety = factor(request, "safety");
+    if (!film || !scale || !safety) {
+        return tl::make_unexpected(!film ? film.error() : !scale ? scale.error() : safety.error());
+    }
+    replay::CliffRequest cliff {film->capture, film->cell, film->batch, scale->value_or(1), *safety, 1};
+    const auto& roundings = member(request, "roundings");
+    if (roundings.is_number_integer()) {
+        cliff.roundings = static_cast<int>(std::clamp<std::int64_t>(roundings.get<std::int64_t>(), -1, 1000));
+    } else if (!roundings.is_null()) {
+        return failure(ErrorKind::usage, "\"roundings\" is not a whole number");
+    }
+    return cliff;
+}
+
+Json cliffToJson(const replay::CliffRequest& cliff)
+{
+    auto json = filmToJson({cliff.capture, cliff.cell, cliff.batch, {}});
+    json.erase("against");
+    json["do"] = "cliff";
+    json["scale"] = cliff.scale;
+    json["safety"] = cliff.safety ? Json(*cliff.safety) : Json(nullptr);
+    json["roundings"] = cliff.roundings;
+    return json;
+}
+
+RequestLine readRequestLine(std::istream& in, std::string& line)
+{
+    line.clear();
+    auto* buffer = in.rdbuf();
+    bool tooLong = false;
+    for (auto c = buffer->sbumpc(); c != std::char_traits<char>::eof(); c = buffer->sbumpc()) {
+        if (c == '\n') {
+            return tooLong ? RequestLine::tooLong : RequestLine::text;
+        }
+        tooLong = tooLong || line.size() == maxRequestBytes;
+        if (!tooLong) {
+            line.push_back(static_cast<char>(c));
+        }
+    }
+    return tooLong ? RequestLine::tooLong : line.empty() ? RequestLine::end : RequestLine::text;
+}
+
+nlohmann::ordered_json parseServiceLine(const std::string& line)
+{
+    using Json = nlohmann::ordered_json;
+    constexpr int maxDepth = 8;
+    const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth < maxDepth; };
+    return Json::parse(line, shallow, false);
+}
+
+namespace {
+
+bool readTile(const Json& json, replay::Region& tile)
+{
+    if (!json.is_array() || json.size() != 4) {
+        return false;
+    }
+    return readInteger(json[0], tile.row) && readInteger(json[1], tile.col) && readInteger(json[2], tile.rows)
+        && readInteger(json[3], tile.cols);
+}
+
+} // namespace
+
+Json plantToJson(const replay::PlantedFault& fault)
+{
+    const auto& [row, col, rows, cols] = fault.region;
+    return {{"op", name(fault.op)}, {"iteration", fault.iteration}, {"tile", {row, col, rows, cols}},
+        {"value", replay::valueText(fault)}, {"mirrored", fault.mirrored}};
+}
+
+Result<replay::PlantedFault> plantFromJson(const Json& json)
+{
+    replay::PlantedFault fault;
+    const auto& op = member(json, "op");
+    const auto known = op.is_string() ? parseOpName(op.get<std::string>()) : std::nullopt;
+    if (!known) {
+        return usage("the \"op\" of \"plant\" is not known");
+    }
+    constexpr std::int64_t mostIterations = 100;
+    std::int64_t iteration = 0;
+    if (!readInteger(member(json, "iteration"), iteration) || iteration > mostIterations) {
+        return usage("the \"iteration\" of \"plant\" is not a whole number from 0 to 100");
+    }
+    if (!readTile(member(json, "tile"), fault.region)) {
+        return usage("the \"tile\" of \"plant\" is not [row, col, rows, cols]");
+    }
+    const auto& value = member(json, "value");
+    if (!value.is_null() && !(value.is_string() && replay::parseValue(value.get<std::string>(), fault))) {
+        return usage("the \"value\" of \"plant\" is not nan, inf, -inf, zero, stale or stale:NUMBER");
+    }
+    fault.op = *known;
+    fault.iteration = static_cast<int>(iteration);
+    fault.mirrored = member(json, "mirrored") == true;
+    return fault;
 }
 
 } // namespace nanscope::rpc

@@ -11,7 +11,7 @@
 
 #include "core/platform/childprocess.h"
 #include "core/replay/engine/frame.h"
-#include "core/rpc/serve.h"
+#include "core/rpc/server.h"
 
 namespace nanscope::rpc {
 

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "core/rpc/serverequest.h"
+#include "core/rpc/queue.h"
+#include "core/rpc/requests.h"
 #include "core/session/session.h"
 
 namespace nanscope::rpc {
@@ -17,5 +18,8 @@ Result<std::optional<session::Session>> openKept(const KeptIn& kept);
 /// lies. A capture it does not have goes by the name of its file. Refused where another one is called that: the file
 /// was replaced, or nobody imported it.
 Result<std::string> nameIn(const session::Session& session, const CaptureRef& capture);
+
+/// Measures, and keeps the gauges in the session that is named; the cell with them.
+Result<Cell> deepCell(const DeepOrder& order, const replay::DeviceFactory& devices, const JobContext& job);
 
 } // namespace nanscope::rpc
