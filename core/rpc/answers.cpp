@@ -10,7 +10,6 @@
 
 #include "core/base/json.h"
 #include "core/json/records.h"
-#include "core/rpc/requests.h"
 
 namespace nanscope::rpc {
 

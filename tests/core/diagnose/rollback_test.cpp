@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/recovery/trace.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/ingest/ingest.h"
 #include "tests/core/diagnose/madefacts.h"

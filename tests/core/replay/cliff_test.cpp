@@ -10,6 +10,7 @@
 
 #include "core/diagnose/identify/envelope.h"
 #include "core/rpc/answers.h"
+#include "core/rpc/requests.h"
 #include "framecapture.h"
 
 namespace nanscope {

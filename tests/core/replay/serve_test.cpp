@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/replay/variants/variant.h"
+#include "core/rpc/requests.h"
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/replay/devicearound.h"
