@@ -37,6 +37,11 @@ QString knownGroup(const QString& session)
     return QStringLiteral("known/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
 }
 
+QString findingsGroup(const QString& session)
+{
+    return QStringLiteral("findings/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
+}
+
 std::vector<std::string> stringsOf(const QVariant& value)
 {
     std::vector<std::string> strings;
@@ -213,6 +218,32 @@ void WindowSettings::setKnown(const QString& session, const workflow::UserFiles&
         settings.setValue(QStringLiteral("advisories"), listOf(files.advisories));
         settings.setValue(QStringLiteral("parameters"), exactText(files.parameters));
         settings.setValue(QStringLiteral("variants"), listOf(files.variants));
+    }
+}
+
+diagnose::FindingChoices WindowSettings::findingChoices(const QString& session) const
+{
+    diagnose::FindingChoices choices;
+    if (m_enabled) {
+        QSettings settings;
+        settings.beginGroup(findingsGroup(session));
+        choices.silenced = stringsOf(settings.value(QStringLiteral("silenced")));
+        choices.spikeRule = settings.value(QStringLiteral("spikeRule")).toString().toStdString();
+    }
+    return diagnose::withoutUnknown(choices);
+}
+
+void WindowSettings::setFindingChoices(const QString& session, const diagnose::FindingChoices& choices)
+{
+    if (!m_enabled || findingChoices(session) == choices) {
+        return;
+    }
+    QSettings settings;
+    settings.remove(findingsGroup(session));
+    if (choices != diagnose::FindingChoices()) {
+        settings.beginGroup(findingsGroup(session));
+        settings.setValue(QStringLiteral("silenced"), listOf(choices.silenced));
+        settings.setValue(QStringLiteral("spikeRule"), exactText(choices.spikeRule));
     }
 }
 

@@ -55,6 +55,10 @@ public:
     workflow::UserFiles known(const QString& session) const;
     void setKnown(const QString& session, const workflow::UserFiles& files);
 
+    /// What was chosen of the findings of the run of this session, as far as its names are still known.
+    diagnose::FindingChoices findingChoices(const QString& session) const;
+    void setFindingChoices(const QString& session, const diagnose::FindingChoices& choices);
+
     /// Where the last plot was saved.
     QString saveFolder() const;
     void setSaveFolder(const QString& folder);

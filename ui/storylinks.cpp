@@ -33,6 +33,8 @@ void StoryLinks::connectStory()
     connect(&m_workspace, &Workspace::advised, m_panes.rollback, [this](const std::optional<Rollback>& rollback) {
         m_panes.rollback->setRollback(rollback, true, m_workspace.loaded().newestPoints);
     });
+    connect(m_panes.findings, &FindingsPane::choicesChanged, &m_workspace, &Workspace::chooseFindings);
+    connect(&m_workspace, &Workspace::findingsChanged, this, &StoryLinks::fillFindings);
     connect(m_panes.findings, &FindingsPane::evidenceActivated, this, [this](const QString& source, qint64 line) {
         Q_EMIT note(line > 0 ? QStringLiteral("%1:%2").arg(source).arg(line) : source);
     });
@@ -51,11 +53,21 @@ void StoryLinks::connectWhatIf()
     connect(&job, &WhatIfJob::failed, pane, &WhatIfPane::showProblem);
 }
 
+void StoryLinks::fillFindings()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_panes.findings->setChoices(loaded.choices);
+    m_panes.findings->setFindings(loaded.known()->findings, loaded.diagnosis ? loaded.newestPoints : std::nullopt);
+    const QString wait = m_workspace.judging() ? tr("This rule is asked once the run is judged")
+                                               : tr("Looking for spikes by this rule…");
+    m_panes.findings->setWaiting(m_workspace.awaitsFindings() ? wait : QString());
+}
+
 void StoryLinks::fill()
 {
     const LoadedRun& loaded = m_workspace.loaded();
     const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
-    m_panes.findings->setFindings(loaded.known()->findings, newest);
+    fillFindings();
     m_panes.findings->advisories()->setAdvisories(loaded.known()->advisories);
     m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr, newest);
     if (std::exchange(m_opened, loaded.opened) != loaded.opened) {

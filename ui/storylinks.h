@@ -8,13 +8,10 @@
 
 #include "ui/panearea.h"
 
-namespace nanscope::diagnose {
-struct AnswerFact;
-} // namespace nanscope::diagnose
-
 namespace nanscope {
 
 class Workspace;
+struct AnswerFact;
 
 /// The run's story in its panes: findings, where to go back to, and what other settings would have done.
 class StoryLinks : public QObject
@@ -31,6 +28,7 @@ private:
     void connectStory();
     void connectWhatIf();
     void fill();
+    void fillFindings();
     void showFact(const diagnose::AnswerFact& fact);
 
     Panes m_panes;

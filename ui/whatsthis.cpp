@@ -103,7 +103,9 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "What the logs tell besides the captures: spikes, skipped steps, a wrong precision, a full disk, and what "
             "a log hides. A card fired on the evidence that stands beside it, is clear, or could not be checked with "
-            "this data; the buttons choose which are shown. Each names its rule with its threshold, and what to try.")},
+            "this data; the buttons choose which are shown. Each names its rule with its threshold, and what to try. A "
+            "finding that you silence is left out of reports; the box says whose published rule calls a loss a "
+            "spike.")},
     {"rollback",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Can I go on tonight? The first line says with which setting, from which checkpoint and at what cost. The "

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What the user knows of the open run beside what it left: chosen, told to the workspace, remembered.
+// What the user says of the open run beside what it left: chosen, told to the workspace, remembered.
 #include <algorithm>
 #include <utility>
 
@@ -98,6 +98,8 @@ void MainWindow::connectKnown()
     }
     connect(m_actions.showKnown, &QAction::triggered, this, [this] { showKnown(); });
     connect(&m_workspace, &Workspace::userFilesChanged, this, &MainWindow::onUserFilesChanged);
+    connect(&m_workspace, &Workspace::findingsChanged, this,
+        [this] { m_settings.setFindingChoices(keyOf(m_workspace.loaded()), m_workspace.loaded().choices); });
     connect(&m_workspace, &Workspace::userFileRefused, this, [this](const QString& sentence) {
         if (m_known) {
             m_known->showProblem(sentence);
@@ -136,10 +138,11 @@ KnownDialog* MainWindow::showKnown()
     return m_known;
 }
 
-UserFilesOf MainWindow::userFilesOf(const workflow::UserFiles& first) const
+ToldOf MainWindow::toldOf(const workflow::UserFiles& first) const
 {
     return [settings = m_settings, first](const std::filesystem::path& session) {
-        return workflow::joined(settings.known(exactText(session.string())), first);
+        const QString key = exactText(session.string());
+        return ToldOfRun {workflow::joined(settings.known(key), first), settings.findingChoices(key)};
     };
 }
 

@@ -2,24 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "app/nanscope/shared/options.h"
 #include "core/diagnose/diagnose.h"
 
 namespace nanscope {
 
-/// What the user says of finding cards, as given: --spike-rule and --silence.
-struct CardWords
-{
-    std::string spikeRule;
-    std::vector<std::string> silence;
-};
+/// --spike-rule, and --silence with cards one by one or as lists.
+void addCardOptions(Options& options, diagnose::FindingChoices& given);
 
-void addCardOptions(Options& options, CardWords& words);
-
-/// Checked, so that a wrong name is refused before anything is read.
-Result<diagnose::DiagnoseOptions> diagnoseOptions(const std::vector<std::string>& ran, const CardWords& words);
+/// Lists taken apart and names checked, so that a wrong one is refused before anything is read.
+Result<diagnose::FindingChoices> chosen(const diagnose::FindingChoices& given);
 
 } // namespace nanscope

@@ -54,7 +54,7 @@ private:
     std::string m_path;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
-    CardWords m_cards;
+    diagnose::FindingChoices m_cards;
     ObservedWords m_observed;
     workflow::UserFiles m_files;
     std::optional<double> m_timeLimit;
@@ -128,12 +128,12 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    auto options = diagnoseOptions(m_ran, m_cards);
-    if (!options) {
-        return tl::make_unexpected(options.error());
+    auto choices = chosen(m_cards);
+    if (!choices) {
+        return tl::make_unexpected(choices.error());
     }
-    options->nothingElse = m_nothingElse;
-    options->timeLimit = m_timeLimit;
+    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(*choices)};
+    options.timeLimit = m_timeLimit;
     auto files = m_files;
     const auto facts = workflow::requireUserFiles(files);
     if (!facts) {
@@ -157,8 +157,8 @@ Result<int> Diagnose::run(Terminal& terminal)
         return tl::make_unexpected(observed.error());
     }
     EarlyNews news(terminal);
-    options->arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
-    auto diagnosis = judge(*source, *facts, files, *options, news.job(), terminal);
+    options.arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
+    auto diagnosis = judge(*source, *facts, files, options, news.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }

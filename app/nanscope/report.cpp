@@ -34,19 +34,20 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Result<report::ReportInput> gather(Source& source, const workflow::UserFacts& facts, Terminal& terminal) const;
+    Result<report::ReportInput> gather(Source& source, const workflow::UserFacts& facts,
+        const diagnose::FindingChoices& choices, Terminal& terminal) const;
     Result<report::ReportOptions> reportOptions() const;
     Result<report::WrittenBundle> bundle(
         const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const;
     Result<std::vector<report::WrittenFile>> write(
         const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const;
-    std::string commandLine() const;
+    std::string commandLine(const diagnose::FindingChoices& choices) const;
 
     std::string m_path;
     std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
-    CardWords m_cards;
+    diagnose::FindingChoices m_cards;
     ObservedWords m_observed;
     workflow::UserFiles m_files;
     std::vector<std::string> m_only;
@@ -169,7 +170,7 @@ std::string nameOf(const std::string& path)
     return name.empty() ? path : name.string();
 }
 
-std::string Report::commandLine() const
+std::string Report::commandLine(const diagnose::FindingChoices& choices) const
 {
     const auto place = [this](const std::string& path) { return platform::shellQuoted(m_open ? path : nameOf(path)); };
     auto text = "nanscope report " + place(m_path);
@@ -188,8 +189,7 @@ std::string Report::commandLine() const
     add("--ran", m_ran);
     text += m_nothingElse ? " --nothing-else" : "";
     addPlaces("--variant-file", variantFiles());
-    add("--spike-rule", m_cards.spikeRule.empty() ? std::vector<std::string> {} : std::vector {m_cards.spikeRule});
-    add("--silence", m_cards.silence);
+    text += workflow::findingWords(choices);
     if (!m_observed.failed.empty()) {
         add("--failed", {m_observed.failed});
     }
@@ -210,21 +210,17 @@ std::string Report::commandLine() const
         + (m_whole ? " --no-minimise" : "") + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
-Result<report::ReportInput> Report::gather(Source& source, const workflow::UserFacts& facts, Terminal& terminal) const
+Result<report::ReportInput> Report::gather(
+    Source& source, const workflow::UserFacts& facts, const diagnose::FindingChoices& choices, Terminal& terminal) const
 {
     const auto said = parseObserved(m_observed);
     const auto observed = said ? observedOf(source, *said) : said;
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
-    auto options = diagnoseOptions(m_ran, m_cards);
-    if (!options) {
-        return tl::make_unexpected(options.error());
-    }
-    options->nothingElse = m_nothingElse;
     auto files = m_files;
     files.variants = variantFiles();
-    auto diagnosis = judge(source, facts, files, *options, terminal.job(), terminal);
+    auto diagnosis = judge(source, facts, files, {m_ran, m_nothingElse, choices}, terminal.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
@@ -233,7 +229,8 @@ Result<report::ReportInput> Report::gather(Source& source, const workflow::UserF
     }
     const session::Session* session = source.session ? &*source.session : nullptr;
     return workflow::reportInput(
-        {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine()}, session);
+        {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine(choices)},
+        session);
 }
 
 void warnOf(const report::WrittenBundle& bundle, Terminal& terminal)
@@ -373,6 +370,10 @@ Result<int> Report::run(Terminal& terminal)
     if (!outputs || !options) {
         return tl::make_unexpected(outputs ? options.error() : outputs.error());
     }
+    const auto choices = chosen(m_cards);
+    if (!choices) {
+        return tl::make_unexpected(choices.error());
+    }
     const auto facts = workflow::requireUserFiles(m_files);
     if (!facts) {
         return tl::make_unexpected(facts.error());
@@ -392,7 +393,7 @@ Result<int> Report::run(Terminal& terminal)
     if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
         return tl::make_unexpected(kept.error());
     }
-    const auto input = gather(*source, *facts, terminal);
+    const auto input = gather(*source, *facts, *choices, terminal);
     if (!input) {
         return tl::make_unexpected(input.error());
     }

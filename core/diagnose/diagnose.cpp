@@ -10,7 +10,6 @@
 #include "core/base/guarded.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/findings/advisorymatch.h"
-#include "core/diagnose/findings/findings.h"
 #include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/plausible.h"
@@ -208,9 +207,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     if (!given) {
         return tl::make_unexpected(given.error());
     }
-    const auto cards = findingOptions(options.silence, options.spikeRule);
-    if (!cards) {
-        return tl::make_unexpected(cards.error());
+    const auto choices = checked(options.findings);
+    if (!choices) {
+        return tl::make_unexpected(choices.error());
     }
     auto diagnosis = triageRun(run);
     const auto device = replay::makeEigenDevice();
@@ -245,7 +244,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     summarize(diagnosis);
     diagnosis.advisories =
         matchAdvisories(joinAdvisories(builtInAdvisories(), options.advisories), factsOf(run, diagnosis.captures));
-    diagnosis.findings = findingsOf(run, diagnosis.captures, *cards, job.cancel);
+    diagnosis.findings = findingsOf(run, diagnosis.captures, *choices, job.cancel);
     if (job.cancel.cancelled()) {
         diagnosis.stopped = "cancelled";
         return diagnosis;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/diagnose/findings/advisories.h"
+#include "core/diagnose/findings/findings.h"
 #include "core/model/model.h"
 #include "core/replay/engine/replay.h"
 
@@ -23,10 +24,9 @@ struct DiagnoseOptions
     /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
     std::vector<std::string> ran;
     bool nothingElse = false; ///< the user says that no other code touched the input or the result
-    std::vector<std::string> silence {}; ///< ids of finding cards that are to keep quiet
+    FindingChoices findings {};
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged
-    std::string spikeRule {}; ///< whose rule calls a loss a spike (cards/spikerules.h); empty for the default
     /// Called on the judging thread with each capture: before its replays, with the damage and without a summary, and
     /// once it is judged.
     std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};

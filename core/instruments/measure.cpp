@@ -5,9 +5,6 @@
 #include <array>
 #include <utility>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include "core/replay/variants/nearest.h"
 
 namespace nanscope::instruments {
@@ -64,9 +61,7 @@ Result<Instrument> findInstrument(std::string_view name)
             return instrument;
         }
     }
-    return failure(ErrorKind::usage,
-        fmt::format("there is no instrument '{}'; the nearest are {}", name,
-            fmt::join(replay::nearest(name, {instrumentNames.begin(), instrumentNames.end()}, 3), ", ")));
+    return replay::unknownName("instrument", name, {instrumentNames.begin(), instrumentNames.end()});
 }
 
 Result<MeasuredSubject> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices)

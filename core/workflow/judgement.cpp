@@ -19,6 +19,7 @@ namespace {
 constexpr const char* fromKey = "judged_from";
 constexpr const char* runKey = "run";
 constexpr const char* userFilesKey = "user_files";
+constexpr const char* spikeRuleKey = "spike_rule";
 constexpr const char* newestKey = "newest_points";
 
 /// Columns are part of it: a log that is read again as something else may hold as many points.
@@ -63,6 +64,7 @@ JudgedFrom judgedFromIn(const std::string& text)
     }
     from.run = textIn(*found, runKey);
     from.userFiles = textIn(*found, userFilesKey);
+    from.spikeRule = textIn(*found, spikeRuleKey);
     const auto newest = found->find(newestKey);
     if (newest != found->end() && newest->is_number_integer()) {
         from.newestPoints = newest->get<std::int64_t>();
@@ -72,9 +74,11 @@ JudgedFrom judgedFromIn(const std::string& text)
 
 } // namespace
 
-JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const session::Session* session)
+JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const diagnose::FindingChoices& choices,
+    const session::Session* session)
 {
-    return {diagnosisRules, contentsText(run, session), stampOf(files, session), newestJudgingPoints(run)};
+    return {diagnosisRules, contentsText(run, session), stampOf(files, session), choices.spikeRule,
+        newestJudgingPoints(run)};
 }
 
 std::optional<StoredDiagnosis> storedDiagnosis(const session::Session& session)
@@ -89,11 +93,44 @@ Result<void> storeDiagnosis(session::Session& session, const Diagnosis& diagnosi
 {
     auto answer = diagnosisAnswer(diagnosis);
     nlohmann::ordered_json json {{runKey, from.run}, {userFilesKey, from.userFiles}};
+    if (!from.spikeRule.empty()) {
+        json[spikeRuleKey] = from.spikeRule;
+    }
     if (from.newestPoints) {
         json[newestKey] = *from.newestPoints;
     }
     answer.add(fromKey, std::move(json));
     return session.setDiagnosis(answer.text());
+}
+
+Diagnosis asChosen(StoredDiagnosis stored, const RunData& run, const diagnose::FindingChoices& choices)
+{
+    auto diagnosis = std::move(stored.diagnosis);
+    if (stored.from.spikeRule != choices.spikeRule) {
+        diagnosis.findings = diagnose::earlyFindings(run);
+    }
+    diagnose::silence(diagnosis.findings, choices.silenced);
+    return diagnosis;
+}
+
+Diagnosis findAgain(
+    Diagnosis diagnosis, const RunData& run, const diagnose::FindingChoices& choices, const CancelToken& cancel)
+{
+    diagnosis.findings = diagnose::findingsOf(run, diagnosis.captures, choices, cancel);
+    return diagnosis;
+}
+
+Result<void> storeFindings(
+    session::Session& session, std::vector<Finding> findings, const diagnose::FindingChoices& choices)
+{
+    auto stored = storedDiagnosis(session);
+    // What was judged by other rules would pass for judged by these.
+    if (!stored || stored->from.rules != diagnosisRules) {
+        return {};
+    }
+    stored->diagnosis.findings = std::move(findings);
+    stored->from.spikeRule = choices.spikeRule;
+    return storeDiagnosis(session, stored->diagnosis, stored->from);
 }
 
 Result<Observations> storedObservations(const session::Session& session)

@@ -19,16 +19,22 @@ struct JudgedFrom
     int rules = diagnosisRules;
     std::string run {}; ///< how much the run held
     std::string userFiles {}; ///< hash of the user's files and of the variants that the session keeps; empty for none
+    std::string spikeRule {}; ///< as FindingChoices; which cards were silenced tells the diagnosis itself
     std::optional<std::int64_t> newestPoints {}; ///< of each series; none for all (judgingpoints.h)
 
     /// newestPoints follows from the run.
-    bool operator==(const JudgedFrom& other) const
+    bool operator==(const JudgedFrom& other) const { return sameVerdicts(other) && spikeRule == other.spikeRule; }
+
+    /// No capture is to be judged again, whatever the findings were drawn by.
+    bool sameVerdicts(const JudgedFrom& other) const
     {
         return rules == other.rules && run == other.run && userFiles == other.userFiles;
     }
 };
 
-JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const session::Session* session);
+/// `choices` as checked() gives them.
+JudgedFrom judgedFrom(const RunData& run, const UserFiles& files, const diagnose::FindingChoices& choices,
+    const session::Session* session);
 
 struct StoredDiagnosis
 {
@@ -41,6 +47,19 @@ std::optional<StoredDiagnosis> storedDiagnosis(const session::Session& session);
 
 /// Keeps a diagnosis that was not stopped.
 Result<void> storeDiagnosis(session::Session& session, const Diagnosis& diagnosis, const JudgedFrom& from);
+
+/// A kept diagnosis as the user chose its findings by now. What took the points of the run and another spike rule is
+/// left out, for findAgain() to say.
+Diagnosis asChosen(StoredDiagnosis stored, const RunData& run, const diagnose::FindingChoices& choices);
+
+/// The same verdicts, and findings by other choices, asked anew of the run's points: nothing is replayed. `run` holds
+/// its points, and the environment that the user's files hold.
+Diagnosis findAgain(
+    Diagnosis diagnosis, const RunData& run, const diagnose::FindingChoices& choices, const CancelToken& cancel = {});
+
+/// Puts findings by other choices in place of those that a session keeps beside its verdicts.
+Result<void> storeFindings(
+    session::Session& session, std::vector<Finding> findings, const diagnose::FindingChoices& choices);
 
 /// What the session keeps of what the owner of the run saw. Observations that cannot be argued with, as a stranger's
 /// session may hold them, are as if nobody had made them.

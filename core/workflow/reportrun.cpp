@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workflow/reportrun.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
 
@@ -21,6 +24,15 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
     input.variantFiles = std::move(source.files.variants);
     input.ran = std::move(source.ran);
     return input;
+}
+
+std::string findingWords(const diagnose::FindingChoices& choices)
+{
+    auto words = choices.spikeRule.empty() ? std::string() : " --spike-rule " + choices.spikeRule;
+    if (!choices.silenced.empty()) {
+        words += fmt::format(" --silence {}", fmt::join(choices.silenced, ","));
+    }
+    return words;
 }
 
 } // namespace nanscope::workflow

@@ -28,4 +28,7 @@ struct ReportSource
 /// Cells of a session are taken where their variants are still defined as they were.
 Result<report::ReportInput> reportInput(ReportSource source, const session::Session* session);
 
+/// " --spike-rule olmo --silence P12,P13": what the command line of a report repeats of checked choices.
+std::string findingWords(const diagnose::FindingChoices& choices);
+
 } // namespace nanscope::workflow

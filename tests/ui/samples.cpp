@@ -3,6 +3,7 @@
 #include "tests/ui/samples.h"
 
 #include <cmath>
+#include <fstream>
 
 namespace nanscope::test {
 
@@ -96,6 +97,15 @@ void setElement(MatrixPicture& picture, std::int64_t row, std::int64_t col, floa
 TracePoint point(std::int64_t step, double value)
 {
     return {step, value, stateOf(value)};
+}
+
+void writeSpikes(const std::filesystem::path& folder)
+{
+    std::ofstream csv(folder / "spikes.csv");
+    csv << "step,loss\n";
+    for (int step = 1; step <= 150; ++step) {
+        csv << step << (step > 120 && step <= 125 ? ",7\n" : ",2\n");
+    }
 }
 
 } // namespace nanscope::test

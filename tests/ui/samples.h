@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
@@ -35,6 +36,9 @@ Cell makeCell(const std::string& variant, Precision precision, Outcome outcome);
 /// Every element its own tile, all of magnitude 0.1 but for what the test changes.
 MatrixPicture makePicture(std::int64_t rows, std::int64_t cols);
 void setElement(MatrixPicture& picture, std::int64_t row, std::int64_t col, float value);
+
+/// A log of a loss of 2 that is 7 from step 121 to 125: a spike to llm-foundry and to Lightning, and none to Megatron.
+void writeSpikes(const std::filesystem::path& folder);
 
 TracePoint point(std::int64_t step, double value);
 

@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+
+#include <QAction>
 #include <QClipboard>
+#include <QComboBox>
 #include <QGuiApplication>
 #include <QLabel>
 #include <QPushButton>
@@ -11,11 +15,14 @@
 
 #include <gtest/gtest.h>
 
+#include "core/diagnose/findings/spikerules.h"
 #include "ui/models/checkpointmodel.h"
 #include "ui/models/findingmodel.h"
 #include "ui/panes/advisorylines.h"
 #include "ui/panes/findingspane.h"
 #include "ui/panes/rollbackpane.h"
+#include "ui/panes/spikerulebox.h"
+#include "ui/taborder.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -154,6 +161,99 @@ TEST(FindingsPane, KeepsTheSelectionWhenJudgedAgain)
     again.push_back(findingOf("P14", FindingState::fired, "error"));
     pane.setFindings(again);
     EXPECT_EQ(pane.view()->currentIndex().siblingAtColumn(FindingModel::id).data().toString(), QStringLiteral("P12"));
+}
+
+TEST(FindingsPane, ASilencedFindingMovesToItsChipAndBack)
+{
+    FindingsPane pane;
+    pane.setFindings(someFindings());
+    QObject::connect(&pane, &FindingsPane::choicesChanged, &pane, [&pane](const diagnose::FindingChoices& choices) {
+        auto findings = someFindings();
+        diagnose::silence(findings, choices.silenced);
+        pane.setChoices(choices);
+        pane.setFindings(findings);
+    });
+    pane.view()->selectRow(1);
+    EXPECT_EQ(pane.silenceButton()->text(), QStringLiteral("Silence this finding"));
+    pane.silenceButton()->click();
+    EXPECT_EQ(idsOf(*pane.model()), QStringList {QStringLiteral("machine")});
+    EXPECT_EQ(pane.view()->currentIndex().row(), 0) << "the next one";
+    EXPECT_EQ(pane.chip(FindingState::silenced)->text(), QStringLiteral("1 silenced"));
+    EXPECT_TRUE(pane.chip(FindingState::silenced)->isVisibleTo(&pane));
+    pane.silenceAction()->trigger();
+    EXPECT_EQ(pane.model()->rowCount(), 0);
+    EXPECT_FALSE(pane.silenceButton()->isVisibleTo(&pane));
+    EXPECT_FALSE(pane.silenceAction()->isEnabled());
+
+    pane.chip(FindingState::silenced)->click();
+    EXPECT_EQ(idsOf(*pane.model()), (QStringList {QStringLiteral("machine"), QStringLiteral("P12")}));
+    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("You silenced this finding")));
+    EXPECT_EQ(pane.silenceAction()->text(), QStringLiteral("Show this finding again"));
+    pane.silenceAction()->trigger();
+    EXPECT_EQ(pane.chip(FindingState::fired)->text(), QStringLiteral("1 fired"));
+    EXPECT_EQ(pane.chip(FindingState::silenced)->text(), QStringLiteral("1 silenced"));
+}
+
+TEST(FindingsPane, AFourthChipMakesThePaneNoWider)
+{
+    constexpr int besideTheCaptures = 602; // of a window of 1280
+    FindingsPane pane;
+    pane.setTitle({});
+    auto findings = someFindings();
+    diagnose::silence(findings, {"P12"});
+    pane.setFindings(findings);
+    pane.setWaiting(QStringLiteral("Looking for spikes by this rule…"));
+    EXPECT_LT(pane.minimumSizeHint().width(), besideTheCaptures);
+}
+
+TEST(FindingsPane, OnlyWhatFiredCanBeSilenced)
+{
+    FindingsPane pane;
+    pane.setFindings({findingOf("P2", FindingState::clear), findingOf("P3", FindingState::notCheckable)});
+    EXPECT_FALSE(pane.silenceButton()->isVisibleTo(&pane));
+    pane.chip(FindingState::clear)->click();
+    EXPECT_EQ(pane.model()->rowCount(), 1);
+    EXPECT_FALSE(pane.silenceButton()->isVisibleTo(&pane));
+    EXPECT_FALSE(pane.silenceAction()->isEnabled());
+    EXPECT_EQ(pane.view()->actions().value(0), pane.silenceAction()) << "first in the menu of the table";
+}
+
+TEST(FindingsPane, EverySpikeRuleIsNamedWithItsSource)
+{
+    FindingsPane pane;
+    QComboBox* box = pane.spikeRules()->box();
+    const auto& rules = diagnose::cards::spikeRules();
+    ASSERT_EQ(box->count(), static_cast<int>(rules.size()));
+    EXPECT_EQ(box->itemText(0), qstr(diagnose::cards::defaultSpikeRule().name));
+    EXPECT_EQ(box->accessibleName(), QStringLiteral("Loss spikes by"));
+    for (int i = 0; i < box->count(); ++i) {
+        const QString source = sentenceCase(qstr(rules[static_cast<std::size_t>(i)].text));
+        EXPECT_TRUE(box->itemData(i, Qt::ToolTipRole).toString().contains(source)) << i;
+    }
+    const QSignalSpy chosen(&pane, &FindingsPane::choicesChanged);
+    pane.setChoices({{"P2"}, "olmo"});
+    EXPECT_EQ(box->currentText(), QStringLiteral("olmo"));
+    EXPECT_EQ(chosen.size(), 0) << "nobody chose";
+    box->setCurrentIndex(0);
+    box->setCurrentIndex(box->findText(QStringLiteral("zclip")));
+    ASSERT_EQ(chosen.size(), 2);
+    EXPECT_EQ(chosen[0][0].value<diagnose::FindingChoices>(), (diagnose::FindingChoices {{"P2"}, ""}));
+    EXPECT_EQ(chosen[1][0].value<diagnose::FindingChoices>(), (diagnose::FindingChoices {{"P2"}, "zclip"}));
+    EXPECT_TRUE(box->toolTip().contains(QStringLiteral("ZClip"))) << box->toolTip().toStdString();
+}
+
+TEST(FindingsPane, TabReachesTheRuleTheTableAndTheSilence)
+{
+    FindingsPane pane;
+    pane.resize(900, 300);
+    pane.setFindings(someFindings());
+    pane.show();
+    const auto stops = tabStops(pane);
+    const auto placeOf = [&stops](const QWidget* widget) { return std::ranges::find(stops, widget) - stops.begin(); };
+    EXPECT_LT(placeOf(pane.chip(FindingState::fired)), placeOf(pane.spikeRules()->box()));
+    EXPECT_LT(placeOf(pane.spikeRules()->box()), placeOf(pane.view()));
+    EXPECT_LT(placeOf(pane.detail()), placeOf(pane.silenceButton()));
+    EXPECT_LT(placeOf(pane.silenceButton()), std::ssize(stops));
 }
 
 TEST(FindingsPane, SaysWhyItIsEmpty)

@@ -8,10 +8,12 @@
 #include <QProcess>
 #include <QTemporaryDir>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "core/session/session.h"
+#include "tests/ui/samples.h"
 #include "ui/jobs/readrun.h"
 #include "ui/jobs/reportjob.h"
 #include "ui/text.h"
@@ -45,23 +47,25 @@ protected:
     /// As the window opens and judges it.
     LoadedRun judged(const fs::path& path) const
     {
-        auto read = loadRun(path, {}, [](const fs::path& /*session*/) { return workflow::UserFiles(); });
+        auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
         EXPECT_TRUE(read) << read.error().what;
         auto diagnosis = judgeRun(read->loaded, {}, {});
         EXPECT_TRUE(diagnosis) << diagnosis.error().what;
         read->loaded.diagnosis = std::make_shared<const Diagnosis>(std::move(*diagnosis));
+        read->loaded.foundBy = choices.spikeRule;
         return read->loaded;
     }
 
     bool wouldJudge(const fs::path& path) const
     {
-        const auto read = loadRun(path, {}, [](const fs::path& /*session*/) { return workflow::UserFiles(); });
+        const auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
         EXPECT_TRUE(read) << read.error().what;
         return read->changed;
     }
 
     QTemporaryDir folder;
     fs::path run;
+    diagnose::FindingChoices choices; ///< in the window
 };
 
 /// Without the command that wrote it, which names what was opened.
@@ -84,6 +88,56 @@ TEST_F(TwoPrograms, WriteTheSameReportOfASession)
     std::ifstream stream(file.toStdString());
     const std::string theirs {std::istreambuf_iterator<char>(stream), {}};
     EXPECT_EQ(comparable(report::jsonReport(*input)), comparable(theirs));
+}
+
+TEST_F(TwoPrograms, WriteTheSameReportByOtherFindings)
+{
+    test::writeSpikes(run);
+    const auto file = folder.filePath(QStringLiteral("report.json"));
+    const auto byCommandLine = [&](const QString& session, const QString& rule, const QString& silenced) {
+        answerOf({QStringLiteral("report"), session, QStringLiteral("-o"), file, QStringLiteral("--spike-rule"), rule,
+            QStringLiteral("--silence"), silenced});
+        std::ifstream stream(file.toStdString());
+        return comparable(std::string(std::istreambuf_iterator<char>(stream), {}));
+    };
+    choices = {{"P12", "log-interval"}, "lightning"};
+    auto loaded = judged(run);
+    const auto session = qstr(loaded.session.string());
+    const auto first = comparable(report::jsonReport(*reportInput({loaded, {}})));
+    EXPECT_EQ(first, byCommandLine(session, QStringLiteral("lightning"), QStringLiteral("log-interval,P12")));
+
+    choices = {{"P13"}, "megatron"};
+    EXPECT_FALSE(wouldJudge(run)) << "no capture is replayed for it";
+    const auto again = loadRun(run, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
+    ASSERT_TRUE(again);
+    EXPECT_TRUE(again->loaded.findingsDue());
+    const auto second = comparable(report::jsonReport(*reportInput({again->loaded, {}})));
+    EXPECT_EQ(second, byCommandLine(session, QStringLiteral("megatron"), QStringLiteral("P13")));
+    EXPECT_NE(first, second);
+}
+
+TEST_F(TwoPrograms, ShowWhatTheOtherSilencedByTheirOwnChoices)
+{
+    test::writeSpikes(run);
+    const auto session = fs::path(folder.path().toStdString()) / "kept.nanscope";
+    const auto fired = [&] {
+        const auto read = loadRun(session, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
+        EXPECT_TRUE(read);
+        EXPECT_FALSE(read->changed);
+        std::vector<std::string> ids;
+        for (const auto& finding : read->loaded.diagnosis->findings) {
+            if (finding.state == FindingState::fired) {
+                ids.push_back(finding.id);
+            }
+        }
+        return ids;
+    };
+    answerOf({QStringLiteral("diagnose"), qstr(run.string()), QStringLiteral("--session"), qstr(session.string()),
+        QStringLiteral("--silence"), QStringLiteral("P12")});
+    const auto all = fired();
+    EXPECT_THAT(all, testing::Contains("P12"));
+    choices.silenced = {"P12"};
+    EXPECT_THAT(fired(), testing::Not(testing::Contains("P12")));
 }
 
 TEST_F(TwoPrograms, JudgeARunOnceForBoth)

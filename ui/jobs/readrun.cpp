@@ -33,18 +33,22 @@ void takeOverShippedSession(const fs::path& folder, const fs::path& own)
 void takeDiagnosis(ReadRun& read, const session::Session& session)
 {
     auto stored = workflow::storedDiagnosis(session);
-    read.changed = !stored || stored->from != workflow::judgedFrom(*read.loaded.run, read.loaded.userFiles, &session);
+    const auto& run = *read.loaded.run;
+    const auto from = workflow::judgedFrom(run, read.loaded.userFiles, read.loaded.choices, &session);
+    read.changed = !stored || !stored->from.sameVerdicts(from);
     if (!stored) {
         return;
     }
+    read.loaded.foundBy = stored->from.spikeRule;
     read.loaded.newestPoints = stored->from.newestPoints;
     if (stored->from.rules != diagnosisRules) {
         read.loaded.otherRules = stored->from.rules;
     }
-    read.loaded.diagnosis = std::make_shared<const Diagnosis>(std::move(stored->diagnosis));
+    read.loaded.diagnosis =
+        std::make_shared<const Diagnosis>(workflow::asChosen(std::move(*stored), run, read.loaded.choices));
 }
 
-Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const UserFilesOf& userFilesOf)
+Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const ToldOf& told)
 {
     ReadRun read;
     read.changed = true;
@@ -52,11 +56,15 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const Us
     const session::Session* session = opened.session ? &*opened.session : nullptr;
     loaded.opened = path;
     loaded.session = session ? session->path() : fs::path();
-    if (userFilesOf) {
-        loaded.userFiles = userFilesOf(session ? session->path() : path);
+    if (told) {
+        auto before = told(session ? session->path() : path);
+        loaded.userFiles = std::move(before.userFiles);
+        loaded.choices = std::move(before.choices);
         loaded.userFilesAsRead = workflow::useVariantsOf(session, loaded.userFiles, opened.run);
     }
-    loaded.triage = std::make_shared<const Diagnosis>(diagnose::triageRun(opened.run));
+    auto triaged = diagnose::triageRun(opened.run);
+    diagnose::silence(triaged.findings, loaded.choices.silenced);
+    loaded.triage = std::make_shared<const Diagnosis>(std::move(triaged));
     loaded.run = std::make_shared<const RunData>(std::move(opened.run));
     if (session) {
         auto cells = replay::cellsThatHold(*session);
@@ -85,14 +93,14 @@ workflow::OpenOptions optionsFor(const fs::path& path)
 workflow::JudgedFrom judgedFromOf(const LoadedRun& run)
 {
     const auto session = session::openSessionOfRun(run.session, session::OpenMode::readOnly, run.key());
-    return workflow::judgedFrom(*run.run, run.userFiles, session ? &*session : nullptr);
+    return workflow::judgedFrom(*run.run, run.userFiles, run.choices, session ? &*session : nullptr);
 }
 
 } // namespace
 
-Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const UserFilesOf& userFilesOf)
+Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const ToldOf& told)
 {
-    const auto take = [&](workflow::OpenedRun opened) { return taken(std::move(opened), path, userFilesOf); };
+    const auto take = [&](workflow::OpenedRun opened) { return taken(std::move(opened), path, told); };
     auto read = workflow::openRun(path, optionsFor(path), job).and_then(take);
     // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
     // full.
@@ -124,8 +132,9 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     return workflow::readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
-Result<Diagnosis> judgeRun(const LoadedRun& run, const diagnose::DiagnoseOptions& options, const JobContext& job)
+Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions options, const JobContext& job)
 {
+    options.findings = run.choices;
     auto whole = runWithPoints(run);
     if (!whole) {
         return tl::make_unexpected(whole.error());
@@ -141,6 +150,22 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, const diagnose::DiagnoseOptions
         }
     }
     return diagnosis;
+}
+
+Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelToken& cancel)
+{
+    auto whole = runWithPoints(run);
+    if (!whole) {
+        return tl::make_unexpected(whole.error());
+    }
+    workflow::addEnvironment(*whole, workflow::readUserFiles(run.userFiles));
+    auto findings = workflow::findAgain(*run.diagnosis, *whole, run.choices, cancel).findings;
+    if (!cancel.cancelled() && !run.session.empty() && !session::isSessionFile(run.opened)) {
+        if (auto session = session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key())) {
+            (void)workflow::storeFindings(*session, findings, run.choices);
+        }
+    }
+    return findings;
 }
 
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed)

@@ -18,14 +18,17 @@ struct ReadRun
 
 /// Opens the session of a folder (or a session file), imports what is new and reads it all. Where no session can be
 /// written, the run is read without one and `sessionProblem` says why. Of a run to compare with nobody asks
-/// `userFilesOf`; its variants then leave those of the open run as they are.
-Result<ReadRun> loadRun(const std::filesystem::path& path, const JobContext& job, const UserFilesOf& userFilesOf = {});
+/// `told`; its variants then leave those of the open run as they are.
+Result<ReadRun> loadRun(const std::filesystem::path& path, const JobContext& job, const ToldOf& told = {});
 
 /// The run with the points that it is judged by (core/workflow/judgingpoints.h).
 Result<RunData> runWithPoints(const LoadedRun& run);
 
-/// Judges a run and stores the diagnosis in its session, if it has one.
-Result<Diagnosis> judgeRun(const LoadedRun& run, const diagnose::DiagnoseOptions& options, const JobContext& job);
+/// Judges a run by what was chosen of its findings, and stores the diagnosis in its session, if it has one.
+Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions options, const JobContext& job);
+
+/// The findings of a judged run by what is chosen of them now: no capture is replayed. Stored like the diagnosis.
+Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelToken& cancel);
 
 /// Keeps what the owner of the run saw in the run's own session.
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed);

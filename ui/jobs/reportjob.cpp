@@ -55,7 +55,7 @@ std::string commandLine(const LoadedRun& loaded)
         add(" --advisories ", path);
     }
     add(" --params ", loaded.userFiles.parameters);
-    return text;
+    return text + workflow::findingWords(loaded.choices);
 }
 
 } // namespace
@@ -81,8 +81,12 @@ Result<report::ReportInput> reportInput(const ReportSubject& subject)
         return tl::make_unexpected(whole.error());
     }
     workflow::addEnvironment(*whole, workflow::readUserFiles(loaded.userFiles));
+    auto diagnosis = diagnosisOf(loaded);
+    if (loaded.findingsDue()) {
+        diagnosis = workflow::findAgain(std::move(diagnosis), *whole, loaded.choices);
+    }
     workflow::ReportSource source {
-        std::move(*whole), diagnosisOf(loaded), loaded.observed, loaded.cells, loaded.userFiles};
+        std::move(*whole), std::move(diagnosis), loaded.observed, loaded.cells, loaded.userFiles};
     source.commandLine = commandLine(loaded);
     source.about = subject.about;
     if (loaded.session.empty()) {

@@ -68,11 +68,11 @@ JobContext RunLoader::begin()
     return context;
 }
 
-void RunLoader::open(const std::filesystem::path& path, const UserFilesOf& userFiles, bool rescan)
+void RunLoader::open(const std::filesystem::path& path, const ToldOf& told, bool rescan)
 {
     const JobContext context = begin();
     background(
-        m_pool, this, [path, userFiles, context] { return loadRun(path, context, userFiles); },
+        m_pool, this, [path, told, context] { return loadRun(path, context, told); },
         [this, job = m_job, rescan](Result<ReadRun> opened) {
             if (!m_jobs.isCurrent(job)) {
                 return;

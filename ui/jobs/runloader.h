@@ -34,6 +34,10 @@ struct LoadedRun
     std::map<std::string, std::vector<std::string>> ticks; ///< by capture: what the user left of the plausible set
     Observations observed; ///< what the owner of the run said they saw
     std::vector<Cell> cells;
+    diagnose::FindingChoices choices; ///< what the user chose of findings
+    std::string foundBy; ///< the spike rule that the findings of `diagnosis` were drawn by, as in FindingChoices
+    /// The findings of `diagnosis` are to be asked anew, of the points.
+    bool findingsDue() const { return diagnosis && foundBy != choices.spikeRule; }
     workflow::UserFiles userFiles; ///< what the user knows of it beside what it left
     std::vector<workflow::UserFile> userFilesAsRead; ///< the same as it was read last
     std::filesystem::path opened;
@@ -45,8 +49,15 @@ struct LoadedRun
     rpc::KeptIn place() const;
 };
 
-/// What is known of the run of this session; asked on the loader's thread.
-using UserFilesOf = std::function<workflow::UserFiles(const std::filesystem::path& session)>;
+/// What the user told of a run before.
+struct ToldOfRun
+{
+    workflow::UserFiles userFiles {};
+    diagnose::FindingChoices choices {};
+};
+
+/// Of the run of this session; asked on the loader's thread.
+using ToldOf = std::function<ToldOfRun(const std::filesystem::path& session)>;
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
 class RunLoader : public QObject
@@ -58,7 +69,7 @@ public:
     ~RunLoader() override;
 
     /// A folder, a capture, or a session file. `rescan` judges again even if nothing is new.
-    void open(const std::filesystem::path& path, const UserFilesOf& userFiles = {}, bool rescan = false);
+    void open(const std::filesystem::path& path, const ToldOf& told = {}, bool rescan = false);
     void judge(const LoadedRun& run, const std::vector<std::string>& ran);
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }

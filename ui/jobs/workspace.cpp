@@ -17,6 +17,7 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
     m_notes.setMaxThreadCount(1);
     m_adviser.setMaxThreadCount(1);
     m_userFileReader.setMaxThreadCount(1);
+    m_finder.setMaxThreadCount(1);
     connectJobs();
     connectReporter();
 }
@@ -25,6 +26,8 @@ Workspace::~Workspace()
 {
     m_leaving.emplace();
     m_notes.waitForDone();
+    dropFindings();
+    m_finder.waitForDone();
     m_adviser.clear();
     m_adviser.waitForDone();
     m_userFileReader.clear();
@@ -41,6 +44,8 @@ void Workspace::connectJobs()
         m_judging = false;
         m_refreshing = false;
         Q_EMIT stateChanged();
+        // After the verdicts of the job that has ended.
+        QMetaObject::invokeMethod(this, &Workspace::askFindings, Qt::QueuedConnection);
         if (std::exchange(m_folderChanged, false)) {
             onFolderChanged();
         }
@@ -83,6 +88,7 @@ void Workspace::connectReporter()
     connect(this, &Workspace::cellAdded, &m_reporter, &Reporter::subjectChanged);
     connect(&m_reporter, &Reporter::problem, this, &Workspace::problem);
     connect(this, &Workspace::userFilesChanged, &m_reporter, &Reporter::subjectChanged);
+    connect(this, &Workspace::findingsChanged, &m_reporter, &Reporter::subjectChanged);
     connect(&m_reporter, &Reporter::progressed, this, &Workspace::progressed);
     connect(&m_reporter, &Reporter::savingChanged, this, &Workspace::stateChanged);
     connect(&m_reporter, &Reporter::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
@@ -166,7 +172,7 @@ bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
         && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_advising
-        && m_readingUserFiles == 0;
+        && !m_loaded.findingsDue() && m_readingUserFiles == 0;
 }
 
 ReportSubject Workspace::reportSubject() const

@@ -33,12 +33,17 @@ public:
     ~Workspace() override;
 
     /// With what `told` answers for the run's session, besides what the user says of it later.
-    void open(const QString& path, const UserFilesOf& userFiles = {});
+    void open(const QString& path, const ToldOf& told = {});
     void rescan();
     /// Files in which the user says what they know of the run. Read first: where one of them cannot be used none is
     /// taken, and userFileRefused() says why. Else userFilesChanged(), and the run is judged again.
     void addUserFiles(workflow::UserFileKind kind, const QStringList& paths);
     void removeUserFile(workflow::UserFileKind kind, const QString& path);
+    /// Which findings the user does not want to hear of, and by which rule a loss spikes; as checked() gives them. A
+    /// silence holds at once; another rule is asked of the points, once the run is judged. Reports follow.
+    void chooseFindings(const diagnose::FindingChoices& choices);
+    /// What is shown was not found by these choices.
+    bool awaitsFindings() const;
     /// Imports what is added to the folder while it is open.
     void setFollowing(bool following);
     bool following() const { return m_following; }
@@ -129,6 +134,8 @@ Q_SIGNALS:
     /// The verdicts were weighed again.
     void advised(const std::optional<nanscope::Rollback>& rollback);
     void userFilesChanged();
+    /// The findings, or what was chosen of them.
+    void findingsChanged();
     void userFileRefused(const QString& sentence);
     void selectionChanged();
     void picturesChanged(const nanscope::TensorPictures& pictures);
@@ -160,6 +167,11 @@ private:
     void setUserFiles(const workflow::UserFiles& userFiles, bool strict);
     void onUserFilesRead(const workflow::UserFiles& userFiles, workflow::UserFacts known, bool strict);
     void judgeAgain();
+    void askFindings();
+    void onFindings(Result<std::vector<Finding>> findings, const std::string& rule);
+    void setFindings(std::vector<Finding> findings);
+    void dropFindings();
+    ToldOfRun toldOfRun() const;
     void adviseAgain();
     void adviseAsObserved();
     void loadPictures(std::int64_t batch);
@@ -202,6 +214,10 @@ private:
     JobTracker m_advice;
     bool m_advising = false;
     QThreadPool m_adviser; ///< one thread
+    diagnose::FindingChoices m_judgedBy; ///< of the judgement that is under way, or was last
+    JobTracker m_findings;
+    CancelToken m_findingsCancel;
+    QThreadPool m_finder; ///< one thread
 };
 
 } // namespace nanscope

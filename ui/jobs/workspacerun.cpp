@@ -33,7 +33,7 @@ bool sameContents(const RunData& a, const RunData& b)
 
 } // namespace
 
-void Workspace::open(const QString& path, const UserFilesOf& userFiles)
+void Workspace::open(const QString& path, const ToldOf& told)
 {
     m_service.cancel();
     m_deep.cancel();
@@ -43,7 +43,7 @@ void Workspace::open(const QString& path, const UserFilesOf& userFiles)
     m_follower.stop();
     m_userFileReadings.drop();
     m_loader.open(
-        path.toStdString(), userFiles ? userFiles : [](const auto& /*session*/) { return workflow::UserFiles(); });
+        path.toStdString(), told ? told : [](const auto& /*session*/) { return ToldOfRun(); });
     Q_EMIT stateChanged();
 }
 
@@ -74,14 +74,14 @@ void Workspace::onFolderChanged()
         return;
     }
     m_refreshing = true;
-    m_loader.open(m_loaded.opened, [userFiles = m_loaded.userFiles](const auto& /*session*/) { return userFiles; });
+    m_loader.open(m_loaded.opened, [said = toldOfRun()](const auto& /*session*/) { return said; });
 }
 
 void Workspace::rescan()
 {
     if (hasRun()) {
         m_loader.open(
-            m_loaded.opened, [userFiles = m_loaded.userFiles](const auto& /*session*/) { return userFiles; }, true);
+            m_loaded.opened, [said = toldOfRun()](const auto& /*session*/) { return said; }, true);
         Q_EMIT stateChanged();
     }
 }
@@ -95,6 +95,11 @@ void Workspace::setRan(const QStringList& ran)
     judgeAgain();
 }
 
+ToldOfRun Workspace::toldOfRun() const
+{
+    return {m_loaded.userFiles, m_loaded.choices};
+}
+
 void Workspace::judgeAgain()
 {
     std::vector<std::string> names;
@@ -102,6 +107,7 @@ void Workspace::judgeAgain()
         names.push_back(name.toStdString());
     }
     m_judging = true;
+    m_judgedBy = m_loaded.choices;
     if (!m_loaded.diagnosis) {
         m_loaded.ticks.clear();
     }
@@ -190,7 +196,10 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
         return;
     }
     const bool elsewhere = run.opened != m_loaded.opened;
+    const diagnose::FindingChoices chosen = elsewhere ? run.choices : m_loaded.choices;
+    dropFindings();
     m_loaded = run;
+    m_judgedBy = run.choices;
     if (elsewhere) {
         follow();
     }
@@ -200,6 +209,8 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     m_film.clear();
     m_beside.clear();
     Q_EMIT runChanged();
+    // What was chosen while it was read holds.
+    chooseFindings(chosen);
     adviseAsObserved();
     reportRejections();
     Q_EMIT stateChanged();
@@ -268,7 +279,12 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     if (m_loaded.diagnosis) {
         m_loaded.ticks.clear();
     }
+    dropFindings();
     m_loaded.diagnosis = std::move(diagnosis);
+    m_loaded.foundBy = m_judgedBy.spikeRule;
+    if (m_judgedBy.silenced != m_loaded.choices.silenced) {
+        setFindings(m_loaded.diagnosis->findings);
+    }
     m_loaded.newestPoints = workflow::newestJudgingPoints(*m_loaded.run);
     Q_EMIT runChanged();
     adviseAsObserved();

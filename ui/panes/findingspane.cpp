@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include <QAction>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
+#include <QPushButton>
 #include <QSplitter>
 #include <QTableView>
 #include <QTextBrowser>
@@ -14,10 +16,13 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "ui/copying.h"
 #include "ui/models/findingmodel.h"
 #include "ui/panes/advisorylines.h"
 #include "ui/panes/newestlabel.h"
 #include "ui/panes/rowtable.h"
+#include "ui/panes/spikerulebox.h"
+#include "ui/panes/verdictflow.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
@@ -67,6 +72,10 @@ QString detailHtml(const Finding& finding)
         text += QStringLiteral("<p style='margin:4px 0'>%1</p>").arg(sentenceCase(html(finding.reason)));
     }
     text += evidenceHtml(finding) + adviceHtml(finding);
+    if (finding.state == FindingState::silenced) {
+        text += QStringLiteral("<p style='margin:4px 0'>%1</p>")
+                    .arg(muted(FindingsPane::tr("You silenced this finding: reports leave it out.")));
+    }
     if (!finding.threshold.empty()) {
         text += QStringLiteral("<p style='margin:4px 0'>%1</p>")
                     .arg(muted(FindingsPane::tr("Rule: %1").arg(html(finding.threshold))));
@@ -83,23 +92,27 @@ FindingsPane::FindingsPane(QWidget* parent)
     , m_detail(new QTextBrowser(this))
     , m_newest(makeNewestLabel(this))
     , m_advisories(new AdvisoryLines(this))
+    , m_spikeRules(new SpikeRuleBox(this))
+    , m_waiting(new QLabel(this))
+    , m_silence(new QPushButton(this))
 {
     buildView();
+    buildSilence();
     m_detail->setAccessibleName(tr("Evidence and advice of the selected finding"));
     m_detail->setOpenLinks(false);
     m_detail->setFrameShape(QFrame::NoFrame);
-    header()->addWidget(buildChips());
     auto* splitter = new QSplitter(Qt::Horizontal, this);
     splitter->setChildrenCollapsible(false);
     splitter->addWidget(m_view);
-    splitter->addWidget(m_detail);
+    splitter->addWidget(buildDetail());
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
+    body()->addWidget(buildChoices());
     body()->addWidget(m_newest);
     body()->addWidget(m_advisories);
     body()->addWidget(splitter, 1);
     connect(m_detail, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
-        const Finding* finding = m_model->findingAt(m_view->currentIndex().row());
+        const Finding* finding = selected();
         const auto number = link.toString().toUInt();
         if (finding && number < finding->evidence.size()) {
             Q_EMIT evidenceActivated(qstr(finding->evidence[number].file), finding->evidence[number].line);
@@ -114,12 +127,107 @@ void FindingsPane::buildView()
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FindingsPane::showDetail);
 }
 
+/// In rows: one line of it would be wider than the pane may be where the captures need room beside it.
+QWidget* FindingsPane::buildChoices()
+{
+    auto* choices = new QWidget(this);
+    auto* inner = new QWidget(choices);
+    auto* margins = new QHBoxLayout(choices);
+    margins->setContentsMargins(grid(2), 0, grid(1), grid(1));
+    margins->addWidget(inner);
+    auto* flow = new VerdictFlow(inner);
+    flow->setSpacing(grid(2));
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    inner->setSizePolicy(policy);
+    choices->setSizePolicy(policy);
+    flow->addWidget(buildChips());
+    flow->addWidget(m_spikeRules);
+    flow->addWidget(m_waiting);
+    m_waiting->setObjectName(QStringLiteral("muted"));
+    m_waiting->setTextFormat(Qt::PlainText);
+    m_waiting->hide();
+    return choices;
+}
+
+void FindingsPane::setWaiting(const QString& text)
+{
+    m_waiting->setText(text);
+    m_waiting->setVisible(!text.isEmpty());
+}
+
+QWidget* FindingsPane::buildDetail()
+{
+    auto* side = new QWidget(this);
+    auto* buttons = new QHBoxLayout;
+    buttons->setContentsMargins(grid(1), grid(1), grid(3), grid(2));
+    buttons->addWidget(m_silence);
+    buttons->addStretch(1);
+    auto* layout = new QVBoxLayout(side);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_detail, 1);
+    layout->addLayout(buttons);
+    return side;
+}
+
+void FindingsPane::buildSilence()
+{
+    const QList<QAction*> copying = m_view->actions();
+    m_silenceAction = addCommand(*m_view, {}, {}, {}, [this] { toggleSilence(); });
+    auto* line = new QAction(m_view);
+    line->setSeparator(true);
+    m_view->insertActions(copying.value(0), {m_silenceAction, line});
+    connect(m_silence, &QPushButton::clicked, this, &FindingsPane::toggleSilence);
+    connect(m_spikeRules, &SpikeRuleBox::ruleChosen, this, [this] {
+        auto choices = m_choices;
+        choices.spikeRule = m_spikeRules->rule();
+        choose(std::move(choices));
+    });
+}
+
+void FindingsPane::setChoices(const diagnose::FindingChoices& choices)
+{
+    m_choices = choices;
+    m_spikeRules->setRule(choices.spikeRule);
+}
+
+void FindingsPane::choose(diagnose::FindingChoices choices)
+{
+    if (const auto known = diagnose::checked(std::move(choices))) {
+        m_choices = *known;
+        Q_EMIT choicesChanged(m_choices);
+    }
+}
+
+void FindingsPane::toggleSilence()
+{
+    const Finding* finding = selected();
+    if (!finding) {
+        return;
+    }
+    auto choices = m_choices;
+    if (finding->state == FindingState::silenced) {
+        std::erase(choices.silenced, finding->id);
+    } else {
+        choices.silenced.push_back(finding->id);
+    }
+    m_leftRow = m_view->currentIndex().row();
+    choose(std::move(choices));
+    m_leftRow = 0;
+}
+
+const Finding* FindingsPane::selected() const
+{
+    return m_model->findingAt(m_view->currentIndex().row());
+}
+
 QWidget* FindingsPane::buildChips()
 {
     auto* chips = new QWidget(this);
     auto* layout = new QHBoxLayout(chips);
     layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(grid(2));
+    layout->setSpacing(grid(1) + 2);
     for (const auto& [state, tip] : {std::pair(FindingState::fired, tr("Show what the logs give evidence of")),
              std::pair(FindingState::notCheckable, tr("Show what this data cannot show, and what is missing for it")),
              std::pair(FindingState::clear, tr("Show what was looked for and is not there")),
@@ -144,12 +252,12 @@ QToolButton* FindingsPane::chip(FindingState state)
 void FindingsPane::setFindings(const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest)
 {
     showNewest(*m_newest, newest);
-    const Finding* shown = m_model->findingAt(m_view->currentIndex().row());
+    const Finding* shown = selected();
     const QString id = shown ? qstr(shown->id) : QString();
     m_model->setFindings(findings);
     updateCounts();
     const int row = m_model->rowOf(id);
-    row >= 0 ? m_view->selectRow(row) : selectFirst();
+    row >= 0 ? selectRow(row) : selectRow(std::min(m_leftRow, m_model->rowCount() - 1));
 }
 
 void FindingsPane::updateCounts()
@@ -172,20 +280,37 @@ void FindingsPane::showChosenStates()
         }
     }
     m_model->setShown(std::move(states));
-    selectFirst();
+    selectRow(0);
 }
 
-void FindingsPane::selectFirst()
+void FindingsPane::selectRow(int row)
 {
-    if (m_model->rowCount() > 0) {
-        m_view->selectRow(0);
+    if (row >= 0 && row < m_model->rowCount()) {
+        m_view->selectRow(row);
     }
     showDetail();
 }
 
+void FindingsPane::showSilence(const Finding* finding)
+{
+    const bool silenced = finding && finding->state == FindingState::silenced;
+    const bool possible = finding && (silenced || finding->state == FindingState::fired);
+    m_silenceAction->setText(silenced ? tr("Show this finding again") : tr("Silence this finding"));
+    m_silenceAction->setToolTip(silenced ? tr("Lists it among what fired, and in reports")
+                                         : tr("Lists it among what is silenced, and leaves it out of reports"));
+    m_silenceAction->setEnabled(possible);
+    m_silence->setText(m_silenceAction->text());
+    m_silence->setToolTip(m_silenceAction->toolTip());
+    if (!possible && m_silence->hasFocus()) {
+        m_view->setFocus();
+    }
+    m_silence->setVisible(possible);
+}
+
 void FindingsPane::showDetail()
 {
-    const Finding* finding = m_model->findingAt(m_view->currentIndex().row());
+    const Finding* finding = selected();
+    showSilence(finding);
     if (finding) {
         m_detail->setHtml(detailHtml(*finding));
         return;

@@ -84,7 +84,8 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
 Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const workflow::UserFiles& files,
     const diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal)
 {
-    const auto from = workflow::judgedFrom(source.run, files, source.session ? &*source.session : nullptr);
+    const auto from =
+        workflow::judgedFrom(source.run, files, options.findings, source.session ? &*source.session : nullptr);
     sayPointsLeftOut(from, terminal);
     auto diagnosis = workflow::diagnoseWith(facts, source.run, options, job);
     if (!diagnosis) {

@@ -6,7 +6,6 @@
 #include <array>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/base/text.h"
 #include "core/replay/variants/nearest.h"
@@ -60,9 +59,7 @@ Result<std::size_t> oneOf(std::string_view what, std::string_view word, const st
     if (found != known.end()) {
         return static_cast<std::size_t>(found - known.begin());
     }
-    return failure(ErrorKind::usage,
-        fmt::format(
-            "there is no {} '{}'; the nearest are {}", what, word, fmt::join(replay::nearest(word, known, 3), ", ")));
+    return replay::unknownName(what, word, known);
 }
 
 Result<std::vector<Precision>> precisionsOf(const std::vector<std::string>& names)

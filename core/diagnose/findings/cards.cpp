@@ -85,7 +85,7 @@ std::vector<std::string_view> cardIds()
     return ids;
 }
 
-Finding findingOf(const Card& card, const CardOutcome& outcome, const std::vector<std::string>& silenced)
+Finding findingOf(const Card& card, const CardOutcome& outcome)
 {
     Finding finding;
     finding.id = card.id;
@@ -96,9 +96,6 @@ Finding findingOf(const Card& card, const CardOutcome& outcome, const std::vecto
     finding.threshold = outcome.threshold.empty() ? std::string(card.threshold) : outcome.threshold;
     if (outcome.state != FindingState::fired) {
         return finding;
-    }
-    if (std::find(silenced.begin(), silenced.end(), card.id) != silenced.end()) {
-        finding.state = FindingState::silenced;
     }
     finding.confidence = outcome.confidence ? name(*outcome.confidence) : "";
     finding.step = outcome.step;

@@ -79,7 +79,7 @@ std::vector<Card> repeatCards();
 std::vector<Card> replicaCards(); ///< reads captures
 std::vector<Card> honestyCards();
 
-/// The card's words and the outcome as a finding; one that fired is `silenced` where the user asked for that.
-Finding findingOf(const Card& card, const CardOutcome& outcome, const std::vector<std::string>& silenced);
+/// The card's words and the outcome as a finding.
+Finding findingOf(const Card& card, const CardOutcome& outcome);
 
 } // namespace nanscope::diagnose::cards

@@ -3,11 +3,12 @@
 #include "core/diagnose/findings/findings.h"
 
 #include <algorithm>
-
-#include <fmt/format.h>
+#include <iterator>
+#include <utility>
 
 #include "core/base/guarded.h"
 #include "core/diagnose/findings/cards.h"
+#include "core/replay/variants/nearest.h"
 
 namespace nanscope::diagnose {
 
@@ -28,6 +29,11 @@ cards::CardOutcome ask(const cards::Card& card, const cards::Story& story)
     return outcome ? std::move(*outcome) : cards::notCheckable(sentence(outcome.error()));
 }
 
+bool isAmong(const std::vector<std::string>& ids, const std::string& id)
+{
+    return std::ranges::find(ids, id) != ids.end();
+}
+
 std::vector<Finding> askAll(const std::vector<cards::Card>& all, const cards::Story& story,
     const std::vector<std::string>& silenced, const CancelToken& cancel)
 {
@@ -36,40 +42,68 @@ std::vector<Finding> askAll(const std::vector<cards::Card>& all, const cards::St
         if (cancel.cancelled()) {
             break;
         }
-        findings.push_back(cards::findingOf(card, ask(card, story), silenced));
+        findings.push_back(cards::findingOf(card, ask(card, story)));
     }
-    std::stable_sort(
-        findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return placeOf(a) < placeOf(b); });
+    silence(findings, silenced);
     return findings;
+}
+
+const cards::SpikeRule& ruleOf(const FindingChoices& choices)
+{
+    const auto rule = cards::findSpikeRule(choices.spikeRule);
+    return rule ? **rule : cards::defaultSpikeRule();
 }
 
 } // namespace
 
-Result<FindingOptions> findingOptions(const std::vector<std::string>& silence, const std::string& spikeRule)
+Result<FindingChoices> checked(FindingChoices choices)
 {
-    FindingOptions options {silence};
     const auto ids = cards::cardIds();
-    for (const auto& id : silence) {
-        if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
-            return failure(
-                ErrorKind::usage, fmt::format("there is no card '{}'; use one of {}", id, fmt::join(ids, ", ")));
+    for (const auto& id : choices.silenced) {
+        if (std::ranges::find(ids, id) == ids.end()) {
+            return replay::unknownName("card", id, ids);
         }
     }
-    if (!spikeRule.empty()) {
-        const auto rule = cards::findSpikeRule(spikeRule);
-        if (!rule) {
+    if (!choices.spikeRule.empty()) {
+        if (const auto rule = cards::findSpikeRule(choices.spikeRule); !rule) {
             return tl::make_unexpected(rule.error());
         }
-        options.spikeRule = *rule;
     }
-    return options;
+    std::ranges::sort(choices.silenced);
+    const auto repeated = std::ranges::unique(choices.silenced);
+    choices.silenced.erase(repeated.begin(), repeated.end());
+    if (choices.spikeRule == cards::defaultSpikeRule().name) {
+        choices.spikeRule.clear();
+    }
+    return choices;
+}
+
+FindingChoices withoutUnknown(const FindingChoices& choices)
+{
+    FindingChoices known {{}, checked({{}, choices.spikeRule}) ? choices.spikeRule : std::string()};
+    std::ranges::copy_if(choices.silenced, std::back_inserter(known.silenced), [](const std::string& id) {
+        return checked({{id}, {}}).has_value();
+    });
+    return checked(known).value_or(FindingChoices());
 }
 
 std::vector<Finding> findingsOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
-    const FindingOptions& options, const CancelToken& cancel)
+    const FindingChoices& choices, const CancelToken& cancel)
 {
-    const auto& rule = options.spikeRule != nullptr ? *options.spikeRule : cards::defaultSpikeRule();
-    return askAll(cards::allCards(), cards::storyOf(run, verdicts, rule), options.silenced, cancel);
+    return askAll(cards::allCards(), cards::storyOf(run, verdicts, ruleOf(choices)), choices.silenced, cancel);
+}
+
+void silence(std::vector<Finding>& findings, const std::vector<std::string>& silenced)
+{
+    for (auto& finding : findings) {
+        if (finding.state == FindingState::fired || finding.state == FindingState::silenced) {
+            finding.state = isAmong(silenced, finding.id) ? FindingState::silenced : FindingState::fired;
+        }
+    }
+    const auto ids = cards::cardIds();
+    const auto listed = [&ids](const Finding& finding) { return std::ranges::find(ids, finding.id) - ids.begin(); };
+    std::ranges::stable_sort(
+        findings, {}, [&](const Finding& finding) { return std::pair(placeOf(finding), listed(finding)); });
 }
 
 std::vector<Finding> earlyFindings(const RunData& run)

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <optional>
 
-#include <fmt/format.h>
+#include "core/replay/variants/nearest.h"
 
 namespace nanscope::diagnose::cards {
 
@@ -161,8 +161,7 @@ Result<const SpikeRule*> findSpikeRule(std::string_view name)
     const auto found =
         std::find_if(rules.begin(), rules.end(), [&](const SpikeRule& rule) { return rule.name == name; });
     if (found == rules.end()) {
-        return failure(ErrorKind::usage,
-            fmt::format("there is no spike rule '{}'; use one of {}", name, fmt::join(spikeRuleNames(), ", ")));
+        return replay::unknownName("spike rule", name, spikeRuleNames());
     }
     return &*found;
 }

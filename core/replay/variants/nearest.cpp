@@ -6,6 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace nanscope::replay {
 
 namespace {
@@ -45,6 +48,13 @@ std::vector<std::string_view> nearest(
         result.push_back(ranked[i].second);
     }
     return result;
+}
+
+tl::unexpected<Error> unknownName(
+    std::string_view what, std::string_view word, const std::vector<std::string_view>& known)
+{
+    return failure(ErrorKind::usage,
+        fmt::format("there is no {} '{}'; the nearest are {}", what, word, fmt::join(nearest(word, known, 3), ", ")));
 }
 
 } // namespace nanscope::replay

@@ -19,9 +19,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
 
 inline Finding cardOf(const RunData& run, const std::string& id, const std::vector<CaptureVerdict>& verdicts = {},
-    const diagnose::FindingOptions& options = {})
+    const diagnose::FindingChoices& choices = {})
 {
-    for (auto& finding : diagnose::findingsOf(run, verdicts, options)) {
+    for (auto& finding : diagnose::findingsOf(run, verdicts, choices)) {
         if (finding.id == id) {
             return std::move(finding);
         }

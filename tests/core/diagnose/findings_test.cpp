@@ -20,15 +20,25 @@ Event lineOf(EventKind kind, std::int64_t line, std::optional<int> rank = {}, st
     return event;
 }
 
-std::vector<std::string> firedIds(const RunData& run, const diagnose::FindingOptions& options = {})
+std::vector<std::string> firedIds(const RunData& run, const diagnose::FindingChoices& choices = {})
 {
     std::vector<std::string> ids;
-    for (const auto& finding : diagnose::findingsOf(run, {}, options)) {
+    for (const auto& finding : diagnose::findingsOf(run, {}, choices)) {
         if (finding.state == FindingState::fired) {
             ids.push_back(finding.id);
         }
     }
     return ids;
+}
+
+/// Each with its state, in order.
+std::vector<std::string> wordsOf(const std::vector<Finding>& findings)
+{
+    std::vector<std::string> words;
+    for (const auto& finding : findings) {
+        words.push_back(finding.id + " " + std::string(name(finding.state)) + " " + finding.reason);
+    }
+    return words;
 }
 
 TEST(Cards, EachHasItsWordsAndAnIdOfItsOwn)
@@ -120,22 +130,42 @@ TEST(Findings, BeforeThePointsAreReadOnlyEventsAreAsked)
 TEST(Findings, WhatWasSilencedStaysQuietAndIsStillTold)
 {
     const auto run = runWith({}, {lineOf(EventKind::diagnosticFailed, 3)});
-    const diagnose::FindingOptions options {{"diagnostic-failed", "P12"}};
-    EXPECT_THAT(firedIds(run, options), ElementsAre("log-anomaly-mode"));
-    EXPECT_EQ(cardOf(run, "diagnostic-failed", {}, options).state, FindingState::silenced);
-    EXPECT_FALSE(cardOf(run, "diagnostic-failed", {}, options).evidence.empty());
-    EXPECT_EQ(cardOf(run, "P12", {}, options).state, FindingState::notCheckable) << "only what fired can be silenced";
+    const diagnose::FindingChoices choices {{"diagnostic-failed", "P12"}};
+    EXPECT_THAT(firedIds(run, choices), ElementsAre("log-anomaly-mode"));
+    EXPECT_EQ(cardOf(run, "diagnostic-failed", {}, choices).state, FindingState::silenced);
+    EXPECT_FALSE(cardOf(run, "diagnostic-failed", {}, choices).evidence.empty());
+    EXPECT_EQ(cardOf(run, "P12", {}, choices).state, FindingState::notCheckable) << "only what fired can be silenced";
 }
 
 TEST(Findings, UnknownNamesAreRefused)
 {
-    EXPECT_TRUE(diagnose::findingOptions({"P13"}, "olmo"));
-    EXPECT_EQ(diagnose::findingOptions({}, "")->spikeRule, nullptr);
-    const auto card = diagnose::findingOptions({"P20"}, "");
+    EXPECT_TRUE(diagnose::checked({{"P13"}, "olmo"}));
+    const auto card = diagnose::checked({{"P20"}, {}});
     ASSERT_FALSE(card);
     EXPECT_EQ(card.error().kind, ErrorKind::usage);
-    EXPECT_THAT(card.error().what, HasSubstr("P19"));
-    EXPECT_FALSE(diagnose::findingOptions({}, "nobody"));
+    EXPECT_EQ(card.error().what, "there is no card 'P20'; the nearest are P2, P10, P1");
+    const auto rule = diagnose::checked({{}, "olmoe"});
+    ASSERT_FALSE(rule);
+    EXPECT_THAT(rule.error().what, HasSubstr("there is no spike rule 'olmoe'; the nearest are olmo, "));
+}
+
+TEST(Findings, TheSameChoicesAreEqualHoweverTheyAreWritten)
+{
+    EXPECT_EQ(*diagnose::checked({{"P3", "P12", "P3"}, "llm-foundry"}), *diagnose::checked({{"P12", "P3"}, ""}));
+    EXPECT_NE(*diagnose::checked({{"P12"}, "olmo"}), *diagnose::checked({{"P12"}, ""}));
+    EXPECT_EQ(diagnose::withoutUnknown({{"P99", "P3"}, "olmo"}), (diagnose::FindingChoices {{"P3"}, "olmo"}));
+    EXPECT_EQ(diagnose::withoutUnknown({{"P3"}, "gone"}), (diagnose::FindingChoices {{"P3"}, ""}));
+}
+
+TEST(Findings, SilencedLaterTheyAreAsIfTheyHadBeenAskedSo)
+{
+    const auto run = runWith({}, {lineOf(EventKind::diagnosticFailed, 3), lineOf(EventKind::infrastructure, 5)});
+    const diagnose::FindingChoices choices {{"diagnostic-failed", "P12"}};
+    auto findings = diagnose::findingsOf(run, {});
+    diagnose::silence(findings, choices.silenced);
+    EXPECT_EQ(wordsOf(findings), wordsOf(diagnose::findingsOf(run, {}, choices)));
+    diagnose::silence(findings, {});
+    EXPECT_EQ(wordsOf(findings), wordsOf(diagnose::findingsOf(run, {}))) << "told again, in its old place";
 }
 
 TEST(Findings, AFailedCheckerIsNeverReportedAsNan)

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <unistd.h>
@@ -44,6 +45,22 @@ protected:
         return (folder / name).string();
     }
 
+    /// A loss of 2 with five of 5, a spike to most rules.
+    void writeSpikes() const
+    {
+        std::ofstream csv(folder / "run" / "spikes.csv");
+        csv << "step,loss\n";
+        for (int step = 1; step <= 150; ++step) {
+            csv << step << (step > 120 && step <= 125 ? ",5\n" : ",2\n");
+        }
+    }
+
+    static std::optional<FindingState> stateOf(const Diagnosis& diagnosis, const std::string& id)
+    {
+        const auto found = std::ranges::find(diagnosis.findings, id, &Finding::id);
+        return found == diagnosis.findings.end() ? std::nullopt : std::optional(found->state);
+    }
+
     fs::path folder;
 };
 
@@ -52,7 +69,7 @@ TEST_F(Judgement, AStoredDiagnosisIsFoundWithWhatItWasDrawnFrom)
     auto run = opened();
     ASSERT_TRUE(run.session);
     EXPECT_FALSE(workflow::storedDiagnosis(*run.session));
-    const auto from = workflow::judgedFrom(run.run, {}, &*run.session);
+    const auto from = workflow::judgedFrom(run.run, {}, {}, &*run.session);
     const auto triaged = diagnose::triageRun(run.run);
     ASSERT_TRUE(workflow::storeDiagnosis(*run.session, triaged, from));
     const auto stored = workflow::storedDiagnosis(*run.session);
@@ -66,20 +83,76 @@ TEST_F(Judgement, HoldsNoLongerWhenTheRunHasGrownOrAnotherFileIsNamed)
 {
     auto run = opened();
     ASSERT_TRUE(run.session);
-    const auto from = workflow::judgedFrom(run.run, {}, &*run.session);
+    const auto from = workflow::judgedFrom(run.run, {}, {}, &*run.session);
     workflow::UserFiles files;
     files.parameters = write("params.txt", "w [512, 1408]\n");
-    EXPECT_NE(workflow::judgedFrom(run.run, files, &*run.session), from);
-    EXPECT_EQ(workflow::judgedFrom(opened(workflow::Points::none).run, {}, &*run.session), from)
+    EXPECT_NE(workflow::judgedFrom(run.run, files, {}, &*run.session), from);
+    EXPECT_EQ(workflow::judgedFrom(opened(workflow::Points::none).run, {}, {}, &*run.session), from)
         << "read again, with or without points";
 
     ASSERT_TRUE(run.session->setColumns("loss=total"));
-    EXPECT_NE(workflow::judgedFrom(run.run, {}, &*run.session), from) << "as many points, of something else";
+    EXPECT_NE(workflow::judgedFrom(run.run, {}, {}, &*run.session), from) << "as many points, of something else";
     ASSERT_TRUE(run.session->setColumns(""));
-    EXPECT_EQ(workflow::judgedFrom(run.run, {}, &*run.session), from);
+    EXPECT_EQ(workflow::judgedFrom(run.run, {}, {}, &*run.session), from);
 
     std::ofstream(folder / "run" / "more.csv") << "step,loss\n1,2.5\n2,2.25\n";
-    EXPECT_NE(workflow::judgedFrom(opened().run, {}, &*run.session), from);
+    EXPECT_NE(workflow::judgedFrom(opened().run, {}, {}, &*run.session), from);
+}
+
+TEST_F(Judgement, AnotherSpikeRuleOrSilenceReplaysNothing)
+{
+    writeSpikes();
+    auto run = opened();
+    ASSERT_TRUE(run.session);
+    const diagnose::FindingChoices megatron {{"P18"}, "megatron"};
+    const auto diagnosis = workflow::findAgain(diagnose::triageRun(run.run), run.run, {});
+    EXPECT_EQ(stateOf(diagnosis, "P12"), FindingState::fired);
+    ASSERT_TRUE(
+        workflow::storeDiagnosis(*run.session, diagnosis, workflow::judgedFrom(run.run, {}, {}, &*run.session)));
+    const auto wanted = workflow::judgedFrom(run.run, {}, megatron, &*run.session);
+    EXPECT_NE(workflow::storedDiagnosis(*run.session)->from, wanted);
+    EXPECT_TRUE(workflow::storedDiagnosis(*run.session)->from.sameVerdicts(wanted));
+
+    const auto again = workflow::findAgain(diagnosis, run.run, megatron);
+    EXPECT_EQ(stateOf(again, "P12"), FindingState::clear);
+    EXPECT_EQ(again.headline, diagnosis.headline);
+    EXPECT_EQ(again.captures.size(), diagnosis.captures.size());
+    ASSERT_TRUE(workflow::storeFindings(*run.session, again.findings, megatron));
+    const auto stored = workflow::storedDiagnosis(*run.session);
+    EXPECT_EQ(stored->from, wanted);
+    EXPECT_EQ(stateOf(stored->diagnosis, "P12"), FindingState::clear);
+}
+
+TEST_F(Judgement, AKeptDiagnosisIsShownAsItsReaderChose)
+{
+    writeSpikes();
+    auto run = opened();
+    ASSERT_TRUE(run.session);
+    const auto silenced = workflow::findAgain(diagnose::triageRun(run.run), run.run, {{"P12"}, {}});
+    const auto from = workflow::judgedFrom(run.run, {}, {{"P12"}, {}}, &*run.session);
+    EXPECT_EQ(stateOf(silenced, "P12"), FindingState::silenced);
+    EXPECT_EQ(from, workflow::judgedFrom(run.run, {}, {}, &*run.session)) << "a silence is undone without the points";
+    EXPECT_EQ(stateOf(workflow::asChosen({silenced, from}, run.run, {}), "P12"), FindingState::fired);
+    EXPECT_EQ(stateOf(workflow::asChosen({silenced, from}, run.run, {{"P12"}, {}}), "P12"), FindingState::silenced);
+    const auto otherRule = workflow::asChosen({silenced, from}, run.run, {{}, "megatron"});
+    EXPECT_FALSE(otherRule.findings.empty());
+    EXPECT_FALSE(stateOf(otherRule, "P12")) << "nobody asked by this rule yet";
+}
+
+TEST_F(Judgement, FindingsDoNotMakeAnOldDiagnosisPassForANewOne)
+{
+    auto run = opened();
+    ASSERT_TRUE(run.session);
+    const auto triaged = diagnose::triageRun(run.run);
+    EXPECT_TRUE(workflow::storeFindings(*run.session, {}, {{}, "olmo"}));
+    EXPECT_FALSE(workflow::storedDiagnosis(*run.session)) << "there was none";
+    ASSERT_TRUE(workflow::storeDiagnosis(*run.session, triaged, workflow::judgedFrom(run.run, {}, {}, &*run.session)));
+    auto text = *run.session->diagnosis();
+    const auto rules = "\"rules\":" + std::to_string(diagnosisRules);
+    ASSERT_NE(text.find(rules), std::string::npos) << text.substr(0, 200);
+    ASSERT_TRUE(run.session->setDiagnosis(text.replace(text.find(rules), rules.size(), "\"rules\":1")));
+    EXPECT_TRUE(workflow::storeFindings(*run.session, {}, {{}, "olmo"}));
+    EXPECT_EQ(workflow::storedDiagnosis(*run.session)->from.rules, 1);
 }
 
 TEST_F(Judgement, ADiagnosisThatDoesNotSayWhatItWasDrawnFromIsDrawnAgain)
@@ -88,7 +161,7 @@ TEST_F(Judgement, ADiagnosisThatDoesNotSayWhatItWasDrawnFromIsDrawnAgain)
     ASSERT_TRUE(run.session);
     const auto triaged = diagnose::triageRun(run.run);
     ASSERT_TRUE(workflow::storeDiagnosis(*run.session, triaged, {}));
-    EXPECT_NE(workflow::storedDiagnosis(*run.session)->from, workflow::judgedFrom(run.run, {}, &*run.session));
+    EXPECT_NE(workflow::storedDiagnosis(*run.session)->from, workflow::judgedFrom(run.run, {}, {}, &*run.session));
     ASSERT_TRUE(run.session->setDiagnosis("[1, 2"));
     EXPECT_FALSE(workflow::storedDiagnosis(*run.session));
 }
