@@ -8,10 +8,13 @@
 
 #include "ui/panearea.h"
 
+namespace nanscope::diagnose {
+struct AnswerFact;
+} // namespace nanscope::diagnose
+
 namespace nanscope {
 
 class Workspace;
-struct AnswerFact;
 
 /// The run's story in its panes: findings, where to go back to, and what other settings would have done.
 class StoryLinks : public QObject

@@ -23,12 +23,20 @@ check_format() {
 
 # Verdicts hang on typed facts: what is shown is made last, and never read back.
 check_facts() {
-  local decides=(core/diagnose/verdict core/diagnose/judge.cpp core/diagnose/rejudge.cpp core/diagnose/twins.cpp
-    core/diagnose/rollback.cpp core/diagnose/clusters.cpp)
+  local decides=(core/diagnose/verdict core/diagnose/judge.cpp core/diagnose/rejudge.cpp core/diagnose/identify/twins.cpp
+    core/diagnose/recovery/rollback.cpp core/diagnose/triage/clusters.cpp)
   local read='(\.|->)(text|kind|summary|question)(\.(find|contains|starts_with|ends_with|substr|compare)\(| *[!=]= *")'
-  local found
+  local found place
+  for place in "${decides[@]}"; do [ -e "$place" ] || fail "check_facts looks at $place, which is not there"; done
   found=$(grep -rnE "$read" "${decides[@]}" || true)
   [ -z "$found" ] || fail "a verdict is decided by what is shown of it: $found"
+}
+
+# Rooms include what they link, in the namespace of their folder, and not in circles: seen before anything is compiled.
+check_house() {
+  local said
+  said=$(python3 cmake/house.py "$root") || fail "the structure of core: $said"
+  say "$said"
 }
 
 # C++ files that differ from the main branch or, on it, from the commit before the last twenty.
@@ -88,6 +96,7 @@ build_and_check() {
   ctest=$(dirname "$cmake")/ctest
   check_format
   check_facts
+  check_house
   require_worker
   configure_release -DBUILD_TESTING=ON
   compile "$build" all

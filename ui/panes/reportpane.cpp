@@ -11,6 +11,7 @@
 #include <QSplitter>
 
 #include "core/base/text.h"
+#include "core/report/render/markdown.h"
 #include "ui/followlink.h"
 #include "ui/panes/reportchoices.h"
 #include "ui/panes/reportview.h"
