@@ -39,7 +39,7 @@ protected:
     /// The sample, whose captures are judged already, with a loss that spikes.
     fs::path spikingRun()
     {
-        const fs::path run = copySample();
+        fs::path run = copySample();
         writeSpikes(run);
         return run;
     }

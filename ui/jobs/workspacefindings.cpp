@@ -77,9 +77,11 @@ void Workspace::askFindings()
 void Workspace::onFindings(Result<std::vector<Finding>> findings, const std::string& rule)
 {
     m_loaded.foundBy = rule;
-    // Findings by another rule would pass for findings by this one.
-    setFindings(findings ? std::move(*findings) : m_loaded.triage->findings);
-    if (!findings) {
+    if (findings) {
+        setFindings(std::move(*findings));
+    } else {
+        // Findings by another rule would pass for findings by this one.
+        setFindings(m_loaded.triage->findings);
         Q_EMIT problem(qstr(sentence(findings.error())), {});
     }
     Q_EMIT findingsChanged();

@@ -70,8 +70,7 @@ Result<FindingChoices> checked(FindingChoices choices)
         }
     }
     std::ranges::sort(choices.silenced);
-    const auto repeated = std::ranges::unique(choices.silenced);
-    choices.silenced.erase(repeated.begin(), repeated.end());
+    choices.silenced.erase(std::unique(choices.silenced.begin(), choices.silenced.end()), choices.silenced.end());
     if (choices.spikeRule == cards::defaultSpikeRule().name) {
         choices.spikeRule.clear();
     }
