@@ -267,7 +267,7 @@ private:
         const auto work = workOfOwn(variant);
         auto same = m_done.find(work);
         if (same == m_done.end()) {
-            const auto own = replayedOwn(variant);
+            auto own = replayedOwn(variant);
             if (!own) {
                 return own;
             }
