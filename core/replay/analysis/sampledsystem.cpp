@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "core/replay/engine/tridiagonal.h"
 #include "core/replay/device/gemm.h"
+#include "core/replay/engine/tridiagonal.h"
 
 namespace nanscope::replay {
 

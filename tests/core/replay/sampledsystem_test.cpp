@@ -12,8 +12,8 @@
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/analysis/sampledsystem.h"
 #include "core/replay/analysis/singularsystem.h"
-#include "core/replay/engine/tridiagonal.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/engine/tridiagonal.h"
 
 namespace nanscope {
 namespace {
