@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "core/base/guarded.h"
@@ -29,7 +30,7 @@ cards::CardOutcome ask(const cards::Card& card, const cards::Story& story)
     return outcome ? std::move(*outcome) : cards::notCheckable(sentence(outcome.error()));
 }
 
-bool isAmong(const std::vector<std::string>& ids, const std::string& id)
+bool isAmong(const auto& ids, std::string_view id)
 {
     return std::ranges::find(ids, id) != ids.end();
 }
@@ -60,7 +61,7 @@ Result<FindingChoices> checked(FindingChoices choices)
 {
     const auto ids = cards::cardIds();
     for (const auto& id : choices.silenced) {
-        if (std::ranges::find(ids, id) == ids.end()) {
+        if (!isAmong(ids, id)) {
             return replay::unknownName("card", id, ids);
         }
     }

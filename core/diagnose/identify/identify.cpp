@@ -110,7 +110,8 @@ public:
     {
         if (std::min(element.shape.rows, element.shape.cols) >= sampledFrom) {
             m_sample = SampledFits::of(element, m_signal, cancel);
-        } else {
+        }
+        if (!m_sample) {
             m_system = replay::SingularSystem::of(element.input, element.shape, cancel);
         }
     }
@@ -348,7 +349,7 @@ private:
     const CancelToken& m_cancel;
     const ReplayWatch& m_watch;
     std::vector<replay::SingularDirection> m_signal;
-    std::shared_ptr<const replay::SingularSystem> m_system; ///< of a small element; none where it was cancelled
+    std::shared_ptr<const replay::SingularSystem> m_system; ///< of a small element, or where the sample has none
     std::optional<SampledFits> m_sample; ///< of a large one; none where it was cancelled
     std::map<std::string, std::pair<Fits, const replay::Variant*>> m_done; ///< own replays, by their work
     std::map<const replay::Variant*, MemberResult> m_own;

@@ -19,7 +19,7 @@ namespace nanscope::diagnose {
 class SampledFits
 {
 public:
-    /// `signal` as for fitsOf(). Nothing once `cancel` is set.
+    /// `signal` as for fitsOf(). Nothing where SampledSystem gives nothing.
     static std::optional<SampledFits> of(
         const Element& element, const std::vector<replay::SingularDirection>& signal, const CancelToken& cancel);
 

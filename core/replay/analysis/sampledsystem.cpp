@@ -148,7 +148,7 @@ std::optional<SampledSystem> SampledSystem::of(
     auto narrow = reduceToTridiagonal(gram, std::min(shape.rows, shape.cols), block, cancel);
     std::vector<double>().swap(gram);
     const auto squares = diagonalise(std::move(narrow), block, cancel);
-    if (cancel.cancelled()) {
+    if (cancel.cancelled() || squares.empty()) {
         return std::nullopt;
     }
     SampledSystem system;

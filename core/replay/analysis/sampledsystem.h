@@ -29,7 +29,8 @@ class SampledSystem
 {
 public:
     /// `matrix` is row-major, shape.rows x shape.cols, finite and not all zero; shape.batch is 1. A value of less than
-    /// 1e-8 times the largest is lost in the rounding of the squares. Nothing once `cancel` is set.
+    /// 1e-8 times the largest is lost in the rounding of the squares. Nothing once `cancel` is set, or
+    /// where the eigenvalues do not converge.
     static std::optional<SampledSystem> of(std::span<const double> matrix, const MatrixShape& shape,
         const SampledPlaces& places, const CancelToken& cancel = {});
 

@@ -189,13 +189,16 @@ std::vector<double> diagonalise(Tridiagonal t, Block& block, const CancelToken& 
     Rotations rotations(block, cancel);
     auto end = t.diagonal.size() - 1;
     std::size_t start = 0;
-    for (std::size_t steps = 0; steps < mostSteps * t.diagonal.size() && !cancel.cancelled(); ++steps) {
+    for (std::size_t steps = 0; !cancel.cancelled(); ++steps) {
         dropNegligible(t, start, end);
         while (end > 0 && t.beside[end - 1] == 0) {
             --end;
         }
         if (end == 0) {
             break;
+        }
+        if (steps == mostSteps * t.diagonal.size()) {
+            return {};
         }
         start = end - 1;
         while (start > 0 && t.beside[start - 1] != 0) {

@@ -33,7 +33,8 @@ Tridiagonal reduceToTridiagonal(std::span<double> matrix, std::int64_t n, Block&
 
 /// The eigenvalues by implicit QR steps with Wilkinson's shift (Golub and Van Loan, 8.3.5), in no order, each that of a
 /// row of what `block` becomes. About 6 n^2 operations per column of the block. Values off the diagonal count as zero
-/// once their squares are below the rounding of the largest value beside them. Nothing of use once `cancel` is set.
+/// once their squares are below the rounding of the largest value beside them. Empty where the steps do not come to an
+/// end, nothing of use once `cancel` is set.
 std::vector<double> diagonalise(Tridiagonal matrix, Block& block, const CancelToken& cancel = {});
 
 /// out = A x of a symmetric matrix (n x n), by its upper half, in fp32.
