@@ -94,7 +94,7 @@ private:
     void connectWhatIf();
     void connectKnown();
     void chooseKnown(workflow::UserFileKind kind);
-    ToldOf toldOf(const workflow::UserFiles& first) const;
+    UserContextOf userContextOf(const workflow::UserFiles& first) const;
     void onUserFilesChanged();
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void checkPlaces();

@@ -138,11 +138,11 @@ KnownDialog* MainWindow::showKnown()
     return m_known;
 }
 
-ToldOf MainWindow::toldOf(const workflow::UserFiles& first) const
+UserContextOf MainWindow::userContextOf(const workflow::UserFiles& first) const
 {
     return [settings = m_settings, first](const std::filesystem::path& session) {
         const QString key = exactText(session.string());
-        return ToldOfRun {workflow::joined(settings.known(key), first), settings.findingChoices(key)};
+        return UserContext {workflow::joined(settings.known(key), first), settings.findingChoices(key)};
     };
 }
 

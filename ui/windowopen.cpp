@@ -72,7 +72,7 @@ void MainWindow::openPath(const QString& path)
     m_messages->hide();
     m_settings.addRecent(QFileInfo(path).absoluteFilePath());
     checkPlaces();
-    m_workspace.open(QFileInfo(path).absoluteFilePath(), toldOf(std::exchange(m_firstKnown, {})));
+    m_workspace.open(QFileInfo(path).absoluteFilePath(), userContextOf(std::exchange(m_firstKnown, {})));
 }
 
 void MainWindow::chooseFolder()

@@ -161,7 +161,7 @@ TEST_F(KeptVariants, RefuseAlsoWhatTookTheirNameWhileTheWindowWasClosed)
     const fs::path run = makeRun("run", 3);
     start();
     window->workspace().open(qstr(run.string()), [file = writeFile(4)](const fs::path&) {
-        return ToldOfRun {{{}, {}, {}, {file.toStdString()}}, {}};
+        return UserContext {{{}, {}, {}, {file.toStdString()}}, {}};
     });
     ASSERT_TRUE(settle());
     EXPECT_TRUE(sentence().contains(QStringLiteral("steps differs"))) << sentence().toStdString();

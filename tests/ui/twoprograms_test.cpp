@@ -47,7 +47,7 @@ protected:
     /// As the window opens and judges it.
     LoadedRun judged(const fs::path& path) const
     {
-        auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
+        auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return UserContext {{}, choices}; });
         EXPECT_TRUE(read) << read.error().what;
         auto diagnosis = judgeRun(read->loaded, {}, {});
         EXPECT_TRUE(diagnosis) << diagnosis.error().what;
@@ -58,7 +58,7 @@ protected:
 
     bool wouldJudge(const fs::path& path) const
     {
-        const auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
+        const auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return UserContext {{}, choices}; });
         EXPECT_TRUE(read) << read.error().what;
         return read->changed;
     }
@@ -108,7 +108,7 @@ TEST_F(TwoPrograms, WriteTheSameReportByOtherFindings)
 
     choices = {{"P13"}, "megatron"};
     EXPECT_FALSE(wouldJudge(run)) << "no capture is replayed for it";
-    const auto again = loadRun(run, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
+    const auto again = loadRun(run, {}, [this](const fs::path& /*session*/) { return UserContext {{}, choices}; });
     ASSERT_TRUE(again);
     EXPECT_TRUE(again->loaded.findingsDue());
     const auto second = comparable(report::jsonReport(*reportInput({again->loaded, {}})));
@@ -121,7 +121,9 @@ TEST_F(TwoPrograms, ShowWhatTheOtherSilencedByTheirOwnChoices)
     test::writeSpikes(run);
     const auto session = fs::path(folder.path().toStdString()) / "kept.nanscope";
     const auto fired = [&] {
-        const auto read = loadRun(session, {}, [this](const fs::path& /*session*/) { return ToldOfRun {{}, choices}; });
+        const auto read = loadRun(session, {}, [this](const fs::path& /*session*/) {
+            return UserContext {{}, choices};
+        });
         EXPECT_TRUE(read);
         EXPECT_FALSE(read->changed);
         std::vector<std::string> ids;

@@ -48,7 +48,7 @@ void takeDiagnosis(ReadRun& read, const session::Session& session)
         std::make_shared<const Diagnosis>(workflow::asChosen(std::move(*stored), run, read.loaded.choices));
 }
 
-Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const ToldOf& told)
+Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const UserContextOf& userContextOf)
 {
     ReadRun read;
     read.changed = true;
@@ -56,8 +56,8 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const To
     const session::Session* session = opened.session ? &*opened.session : nullptr;
     loaded.opened = path;
     loaded.session = session ? session->path() : fs::path();
-    if (told) {
-        auto before = told(session ? session->path() : path);
+    if (userContextOf) {
+        auto before = userContextOf(session ? session->path() : path);
         loaded.userFiles = std::move(before.userFiles);
         loaded.choices = std::move(before.choices);
         loaded.userFilesAsRead = workflow::useVariantsOf(session, loaded.userFiles, opened.run);
@@ -98,9 +98,9 @@ workflow::JudgedFrom judgedFromOf(const LoadedRun& run)
 
 } // namespace
 
-Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const ToldOf& told)
+Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const UserContextOf& userContextOf)
 {
-    const auto take = [&](workflow::OpenedRun opened) { return taken(std::move(opened), path, told); };
+    const auto take = [&](workflow::OpenedRun opened) { return taken(std::move(opened), path, userContextOf); };
     auto read = workflow::openRun(path, optionsFor(path), job).and_then(take);
     // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
     // full.

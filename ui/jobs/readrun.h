@@ -18,8 +18,9 @@ struct ReadRun
 
 /// Opens the session of a folder (or a session file), imports what is new and reads it all. Where no session can be
 /// written, the run is read without one and `sessionProblem` says why. Of a run to compare with nobody asks
-/// `told`; its variants then leave those of the open run as they are.
-Result<ReadRun> loadRun(const std::filesystem::path& path, const JobContext& job, const ToldOf& told = {});
+/// `userContextOf`; its variants then leave those of the open run as they are.
+Result<ReadRun> loadRun(
+    const std::filesystem::path& path, const JobContext& job, const UserContextOf& userContextOf = {});
 
 /// The run with the points that it is judged by (core/workflow/judgingpoints.h).
 Result<RunData> runWithPoints(const LoadedRun& run);

@@ -68,11 +68,11 @@ JobContext RunLoader::begin()
     return context;
 }
 
-void RunLoader::open(const std::filesystem::path& path, const ToldOf& told, bool rescan)
+void RunLoader::open(const std::filesystem::path& path, const UserContextOf& userContextOf, bool rescan)
 {
     const JobContext context = begin();
     background(
-        m_pool, this, [path, told, context] { return loadRun(path, context, told); },
+        m_pool, this, [path, userContextOf, context] { return loadRun(path, context, userContextOf); },
         [this, job = m_job, rescan](Result<ReadRun> opened) {
             if (!m_jobs.isCurrent(job)) {
                 return;

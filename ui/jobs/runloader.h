@@ -49,15 +49,15 @@ struct LoadedRun
     rpc::KeptIn place() const;
 };
 
-/// What the user told of a run before.
-struct ToldOfRun
+/// What the user said and chose of a run on an earlier visit.
+struct UserContext
 {
     workflow::UserFiles userFiles {};
     diagnose::FindingChoices choices {};
 };
 
 /// Of the run of this session; asked on the loader's thread.
-using ToldOf = std::function<ToldOfRun(const std::filesystem::path& session)>;
+using UserContextOf = std::function<UserContext(const std::filesystem::path& session)>;
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
 class RunLoader : public QObject
@@ -69,7 +69,7 @@ public:
     ~RunLoader() override;
 
     /// A folder, a capture, or a session file. `rescan` judges again even if nothing is new.
-    void open(const std::filesystem::path& path, const ToldOf& told = {}, bool rescan = false);
+    void open(const std::filesystem::path& path, const UserContextOf& userContextOf = {}, bool rescan = false);
     void judge(const LoadedRun& run, const std::vector<std::string>& ran);
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }

@@ -32,8 +32,8 @@ public:
     explicit Workspace(std::deque<ServiceProgram> programs, QObject* parent = nullptr);
     ~Workspace() override;
 
-    /// With what `told` answers for the run's session, besides what the user says of it later.
-    void open(const QString& path, const ToldOf& told = {});
+    /// With what `userContextOf` answers for the run's session, besides what the user says of it later.
+    void open(const QString& path, const UserContextOf& userContextOf = {});
     void rescan();
     /// Files in which the user says what they know of the run. Read first: where one of them cannot be used none is
     /// taken, and userFileRefused() says why. Else userFilesChanged(), and the run is judged again.
@@ -171,7 +171,7 @@ private:
     void onFindings(Result<std::vector<Finding>> findings, const std::string& rule);
     void setFindings(std::vector<Finding> findings);
     void dropFindings();
-    ToldOfRun toldOfRun() const;
+    UserContext userContext() const;
     void adviseAgain();
     void adviseAsObserved();
     void loadPictures(std::int64_t batch);

@@ -33,7 +33,7 @@ bool sameContents(const RunData& a, const RunData& b)
 
 } // namespace
 
-void Workspace::open(const QString& path, const ToldOf& told)
+void Workspace::open(const QString& path, const UserContextOf& userContextOf)
 {
     m_service.cancel();
     m_deep.cancel();
@@ -43,7 +43,7 @@ void Workspace::open(const QString& path, const ToldOf& told)
     m_follower.stop();
     m_userFileReadings.drop();
     m_loader.open(
-        path.toStdString(), told ? told : [](const auto& /*session*/) { return ToldOfRun(); });
+        path.toStdString(), userContextOf ? userContextOf : [](const auto& /*session*/) { return UserContext(); });
     Q_EMIT stateChanged();
 }
 
@@ -74,14 +74,14 @@ void Workspace::onFolderChanged()
         return;
     }
     m_refreshing = true;
-    m_loader.open(m_loaded.opened, [said = toldOfRun()](const auto& /*session*/) { return said; });
+    m_loader.open(m_loaded.opened, [said = userContext()](const auto& /*session*/) { return said; });
 }
 
 void Workspace::rescan()
 {
     if (hasRun()) {
         m_loader.open(
-            m_loaded.opened, [said = toldOfRun()](const auto& /*session*/) { return said; }, true);
+            m_loaded.opened, [said = userContext()](const auto& /*session*/) { return said; }, true);
         Q_EMIT stateChanged();
     }
 }
@@ -95,7 +95,7 @@ void Workspace::setRan(const QStringList& ran)
     judgeAgain();
 }
 
-ToldOfRun Workspace::toldOfRun() const
+UserContext Workspace::userContext() const
 {
     return {m_loaded.userFiles, m_loaded.choices};
 }
