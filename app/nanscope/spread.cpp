@@ -19,7 +19,6 @@
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/damage/spreadfilm.h"
-#include "core/diagnose/diagnose.h"
 #include "core/model/words.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/report.h"

@@ -20,6 +20,7 @@
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/triage/clusters.h"
 #include "core/diagnose/triage/overwritten.h"
+#include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 

@@ -15,7 +15,6 @@
 #include "core/diagnose/findings/advisories.h"
 #include "core/diagnose/findings/findings.h"
 #include "core/model/model.h"
-#include "core/replay/engine/replay.h"
 
 namespace nanscope::diagnose {
 
@@ -32,9 +31,6 @@ struct DiagnoseOptions
     std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};
 };
 
-/// The series whose points a verdict is weighed with; of the others a run needs none to be judged.
-constexpr std::array<std::string_view, 2> weighedSeries {"grad_norm", "loss_scale"};
-
 /// The series the story of a run is read from: findings, and where to go back to.
 constexpr std::array<std::string_view, 9> diagnosisSeries {"loss", "val_loss", "grad_norm", "loss_scale", "lr",
     "step_time_s", "skipped_iterations", "skipped_steps", "nan_iterations"};
@@ -49,15 +45,5 @@ std::vector<Rejection> unreadCaptures(const RunData& run, const Diagnosis& diagn
 /// Roles, steps, counts and the findings that take no points, from scans and events: cheap, no replay. Verdicts that
 /// take one have no summary.
 Diagnosis triageRun(const RunData& run);
-
-/// The roles alone.
-std::vector<CaptureVerdict> triage(const RunData& run);
-
-/// What the damage of a captured output looks like. `batch` elements in which nothing is wrong give "none".
-Result<std::vector<DamagePattern>> damagePatterns(const tensorfile::CaptureFile& capture);
-
-/// Compares the finite part of the captured output with the fp64 and the faithful replay of every variant.
-Result<Identification> identify(
-    const tensorfile::CaptureFile& capture, replay::Device& device, const CancelToken& cancel = {});
 
 } // namespace nanscope::diagnose

@@ -19,7 +19,6 @@
 #include "core/diagnose/damage/oddtiles.h"
 #include "core/diagnose/damage/origin.h"
 #include "core/diagnose/damage/provenance.h"
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/identify.h"
 #include "core/diagnose/identify/memberreplays.h"

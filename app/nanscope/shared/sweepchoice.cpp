@@ -9,7 +9,7 @@
 
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/words.h"
-#include "core/diagnose/diagnose.h"
+#include "core/diagnose/identify/identify.h"
 
 namespace nanscope {
 

@@ -3,14 +3,17 @@
 #include "core/diagnose/context/logvote.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
-
-#include "core/diagnose/diagnose.h"
 
 namespace nanscope::diagnose {
 
 namespace {
+
+/// The series whose points a verdict is weighed with; of the others a run needs none to be judged.
+constexpr std::array<std::string_view, 2> weighedSeries {"grad_norm", "loss_scale"};
 
 constexpr std::size_t window = 10;
 constexpr std::size_t fewest = 4;

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/diagnose/triage/steplink.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/damage/damagenames.h"
-#include "core/diagnose/diagnose.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/tensorstream.h"
 

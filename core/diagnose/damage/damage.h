@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/diagnose/identify/element.h"
 #include "core/model/model.h"
@@ -14,6 +15,9 @@ namespace nanscope::diagnose {
 
 /// Shape of the damage of one matrix, in words and numbers; bit patterns are not filled in.
 DamagePattern describeDamage(std::span<const double> output, std::int64_t rows, std::int64_t cols);
+
+/// What the damage of a captured output looks like. `batch` elements in which nothing is wrong give "none".
+Result<std::vector<DamagePattern>> damagePatterns(const tensorfile::CaptureFile& capture);
 
 /// Exactly which elements of a captured output are damaged, through one small buffer; none where they take more than so
 /// many different lines.

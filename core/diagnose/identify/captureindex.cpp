@@ -8,12 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/identify/controls.h"
-#include "core/diagnose/identify/twins.h"
-
 namespace nanscope::diagnose {
 
 namespace {
+
+bool sameCounts(const Scan& a, const Scan& b)
+{
+    return a.count == b.count && a.zero == b.zero && a.subnormal == b.subnormal && a.absmax == b.absmax
+        && a.minNonzero == b.minNonzero && a.sumSquares == b.sumSquares && a.finite() && b.finite();
+}
 
 void mix(std::size_t& hash, std::size_t value)
 {
@@ -61,6 +64,46 @@ bool writtenBefore(const Capture& a, const Capture& b)
 }
 
 } // namespace
+
+bool sameInputCounts(const Capture& a, const Capture& b)
+{
+    const bool zero = std::ranges::all_of(a.input.batches, [](const Scan& scan) { return scan.allZero(); });
+    return !zero && a.input.shape == b.input.shape && a.input.dtype == b.input.dtype
+        && std::ranges::equal(a.input.batches, b.input.batches, sameCounts);
+}
+
+std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except)
+{
+    if (!capture.output) {
+        return std::nullopt;
+    }
+    const auto count = std::min(capture.input.batches.size(), capture.output->batches.size());
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto& in = capture.input.batches[i];
+        const auto& out = capture.output->batches[i];
+        const bool healthy = in.finite() && out.finite() && !in.allZero() && !out.allZero();
+        if (healthy && except != static_cast<std::int64_t>(i)) {
+            return static_cast<std::int64_t>(i);
+        }
+    }
+    return std::nullopt;
+}
+
+bool isControlOf(const Capture& healthy, const Capture& damaged)
+{
+    if (!healthy.output || !damaged.output || !healthy.part.empty() || healthy.path == damaged.path) {
+        return false;
+    }
+    const bool alike = healthy.input.shape == damaged.input.shape && healthy.input.dtype == damaged.input.dtype
+        && healthy.output->dtype == damaged.output->dtype && healthy.epsilon == damaged.epsilon;
+    const bool sameRank = healthy.rank == damaged.rank;
+    const bool sameProcess = healthy.pid && healthy.pid == damaged.pid;
+    // Another rank may have loaded other code; only sidecars tell.
+    const bool bothSay = healthy.variant && damaged.variant;
+    const bool sameCode = bothSay ? healthy.variant == damaged.variant : sameRank;
+    return alike && sameCode && (sameRank ? sameProcess : healthy.rank && damaged.rank)
+        && healthy.output->total().finite() && healthyElement(healthy, {});
+}
 
 CaptureIndex::CaptureIndex(const RunData& run)
 {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -16,6 +17,15 @@
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {
+
+/// Could these two have been given the same bits? By formats and the counts of their scans alone.
+bool sameInputCounts(const Capture& a, const Capture& b);
+
+/// Could the healthy one have run the same function as the other?
+bool isControlOf(const Capture& healthy, const Capture& damaged);
+
+/// The first matrix that is finite in and out, and not zero; none where there is none but `except`.
+std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except);
 
 class CaptureIndex
 {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/identify/controls.h"
 
-#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -25,39 +24,6 @@ bool tellsMore(const ControlCall& a, const ControlCall& b)
 }
 
 } // namespace
-
-std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except)
-{
-    if (!capture.output) {
-        return std::nullopt;
-    }
-    const auto count = std::min(capture.input.batches.size(), capture.output->batches.size());
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto& in = capture.input.batches[i];
-        const auto& out = capture.output->batches[i];
-        const bool healthy = in.finite() && out.finite() && !in.allZero() && !out.allZero();
-        if (healthy && except != static_cast<std::int64_t>(i)) {
-            return static_cast<std::int64_t>(i);
-        }
-    }
-    return std::nullopt;
-}
-
-bool isControlOf(const Capture& healthy, const Capture& damaged)
-{
-    if (!healthy.output || !damaged.output || !healthy.part.empty() || healthy.path == damaged.path) {
-        return false;
-    }
-    const bool alike = healthy.input.shape == damaged.input.shape && healthy.input.dtype == damaged.input.dtype
-        && healthy.output->dtype == damaged.output->dtype && healthy.epsilon == damaged.epsilon;
-    const bool sameRank = healthy.rank == damaged.rank;
-    const bool sameProcess = healthy.pid && healthy.pid == damaged.pid;
-    // Another rank may have loaded other code; only sidecars tell.
-    const bool bothSay = healthy.variant && damaged.variant;
-    const bool sameCode = bothSay ? healthy.variant == damaged.variant : sameRank;
-    return alike && sameCode && (sameRank ? sameProcess : healthy.rank && damaged.rank)
-        && healthy.output->total().finite() && healthyElement(healthy, {});
-}
 
 Result<const ElementFit*> Controls::fitOf(
     const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch)

@@ -52,10 +52,4 @@ private:
     std::map<Key, ElementFit> m_known;
 };
 
-/// Could the healthy one have run the same function as the other?
-bool isControlOf(const Capture& healthy, const Capture& damaged);
-
-/// The first matrix that is finite in and out, and not zero; none where there is none but `except`.
-std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except);
-
 } // namespace nanscope::diagnose

@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/identify/sampledfits.h"
 #include "core/diagnose/verdict/thresholds.h"

@@ -46,4 +46,8 @@ constexpr std::int64_t sampledFromRows = 384;
 Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, replay::Device& device,
     const CancelToken& cancel, const ReplayWatch& watch = {}, std::int64_t sampledFrom = sampledFromRows);
 
+/// Compares the finite part of the captured output with the fp64 and the faithful replay of every variant.
+Result<Identification> identify(
+    const tensorfile::CaptureFile& capture, replay::Device& device, const CancelToken& cancel = {});
+
 } // namespace nanscope::diagnose

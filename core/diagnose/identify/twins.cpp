@@ -6,8 +6,6 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
-
 #include "core/diagnose/identify/element.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/decide.h"
@@ -17,12 +15,6 @@
 namespace nanscope::diagnose {
 
 namespace {
-
-bool sameCounts(const Scan& a, const Scan& b)
-{
-    return a.count == b.count && a.zero == b.zero && a.subnormal == b.subnormal && a.absmax == b.absmax
-        && a.minNonzero == b.minNonzero && a.sumSquares == b.sumSquares && a.finite() && b.finite();
-}
 
 bool sameBits(const Capture& a, const Capture& b)
 {
@@ -82,13 +74,6 @@ bool wasWrongBesideAnotherRank(const CaptureVerdict& verdict)
 }
 
 } // namespace
-
-bool sameInputCounts(const Capture& a, const Capture& b)
-{
-    const bool zero = std::ranges::all_of(a.input.batches, [](const Scan& scan) { return scan.allZero(); });
-    return !zero && a.input.shape == b.input.shape && a.input.dtype == b.input.dtype
-        && std::ranges::equal(a.input.batches, b.input.batches, sameCounts);
-}
 
 bool maybeTwins(const Capture& damaged, const Capture& clean)
 {

@@ -13,8 +13,7 @@
 
 namespace nanscope::diagnose {
 
-/// Could these two have been given the same bits? By formats and the counts of their scans alone.
-bool sameInputCounts(const Capture& a, const Capture& b);
+/// Could the two be one call with the same bits, made by the same code? By formats and the counts of their scans alone.
 bool maybeTwins(const Capture& damaged, const Capture& clean);
 
 /// A call with the very input of a damaged one that came out finite; null where there is none. Compares the bits of

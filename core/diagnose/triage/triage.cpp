@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/triage/triage.h"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -7,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/triage/steplink.h"
 
 namespace nanscope::diagnose {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/recovery/losshistory.h"
 #include "core/diagnose/triage/steplink.h"
+#include "core/diagnose/triage/triage.h"
 #include "core/probe/nandetector.h"
 
 namespace nanscope::diagnose {

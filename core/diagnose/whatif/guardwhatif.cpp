@@ -13,8 +13,8 @@
 #include <fmt/ranges.h>
 #include <re2/re2.h>
 
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/triage/steplink.h"
+#include "core/diagnose/triage/triage.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {

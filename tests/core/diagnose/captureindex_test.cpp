@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/identify/captureindex.h"
-#include "core/diagnose/identify/controls.h"
-#include "core/diagnose/identify/twins.h"
 
 namespace nanscope {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/damagetally.h"
-#include "core/diagnose/diagnose.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/endslike.h"
-#include "core/diagnose/diagnose.h"
 #include "core/model/words.h"
 #include "tests/core/replay/framecapture.h"
 

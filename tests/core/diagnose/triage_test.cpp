@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/triage/steplink.h"
+#include "core/diagnose/triage/triage.h"
 
 namespace nanscope {
 namespace {
