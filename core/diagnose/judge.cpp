@@ -50,7 +50,7 @@ struct Evidence
     Facts facts {};
     std::vector<Member> members {};
     bool noise = false; ///< roundings of what is said to have run end as far apart as the output is off
-    OddBox odd {}; ///< of a finite output, around the tiles that no replay gives
+    Region odd {}; ///< of a finite output, around the tiles that no replay gives
     std::map<const replay::Variant*, MemberResult> own {}; ///< replayed in their own format while they were compared
     OwnOutput nearest {}; ///< what one of them gave
 };
@@ -494,8 +494,8 @@ private:
         if (!odd) {
             return tl::make_unexpected(odd.error());
         }
-        if (odd->count > 0 && odd->unlessRan.empty() && !looksMasked(matrix.element, odd->box)) {
-            e.odd = odd->box;
+        if (odd->count > 0 && odd->unlessRan.empty() && !looksMasked(matrix.element, odd->region)) {
+            e.odd = odd->region;
             e.facts.found.push_back(
                 {fmt::format("beside the damage {} finite tile{} of 16 x 16 {} not what any replay gives "
                              "either: around [{}, {}], up to {:.0f} % off",
@@ -569,7 +569,7 @@ private:
         if (!first) {
             return tl::make_unexpected(first.error());
         }
-        const OddBox everywhere {0, e.element.shape.rows, 0, e.element.shape.cols};
+        const Region everywhere {0, e.element.shape.rows, 0, e.element.shape.cols};
         if (e.noise) {
             lookForLeftovers(e, **first, everywhere);
             return {};
@@ -586,18 +586,18 @@ private:
             e.facts.fit.worstTileError = odd->worstError;
             e.facts.fit.worstRow = odd->row;
             e.facts.fit.worstCol = odd->col;
-            e.odd = odd->box;
+            e.odd = odd->region;
             e.facts.termOrFactor = odd->deliberate;
         }
         if (odd->count > 0 || e.facts.fit.unjudged.all()) {
-            lookForLeftovers(e, **first, odd->count > 0 ? odd->box : everywhere);
+            lookForLeftovers(e, **first, odd->count > 0 ? odd->region : everywhere);
             return {};
         }
         return e.facts.fit.unjudged.count == 0 ? compareWithRoundings(e, stored) : Result<void>();
     }
 
     /// What roundings do not explain even where they may explain everything else.
-    static void lookForLeftovers(Evidence& e, const std::vector<double>& replay, const OddBox& part)
+    static void lookForLeftovers(Evidence& e, const std::vector<double>& replay, const Region& part)
     {
         const auto bits = findOddBits(e.element, replay, part);
         if (bits.leftover == Leftover::none) {
@@ -606,11 +606,11 @@ private:
         auto& fit = e.facts.fit;
         fit.localDamage = true;
         fit.leftover = bits.leftover;
-        fit.worstRow = bits.box.rowBegin;
-        fit.worstCol = bits.box.colBegin;
+        fit.worstRow = bits.region.rowBegin;
+        fit.worstCol = bits.region.colBegin;
         fit.leftoverRow = bits.otherRow;
         fit.leftoverCol = bits.otherCol;
-        e.odd = bits.box;
+        e.odd = bits.region;
     }
 
     /// Off everywhere by more than roundings of the function make is not healthy, and too little to call wrong.

@@ -90,27 +90,27 @@ std::map<Place, Place> repeatedTiles(const std::vector<double>& values, const Ma
     return repeated;
 }
 
-OddBox boxOf(Place tile, std::int64_t size, const MatrixShape& shape)
+Region regionOf(Place tile, std::int64_t size, const MatrixShape& shape)
 {
     return {tile.row, std::min(tile.row + size, shape.rows), tile.col, std::min(tile.col + size, shape.cols)};
 }
 
-void take(OddBits& found, Leftover leftover, const OddBox& tile)
+void take(OddBits& found, Leftover leftover, const Region& tile)
 {
-    const auto box = found.leftover == Leftover::none ? tile : found.box;
+    const auto region = found.leftover == Leftover::none ? tile : found.region;
     found.leftover = leftover;
-    found.box = {std::min(box.rowBegin, tile.rowBegin), std::max(box.rowEnd, tile.rowEnd),
-        std::min(box.colBegin, tile.colBegin), std::max(box.colEnd, tile.colEnd)};
+    found.region = {std::min(region.rowBegin, tile.rowBegin), std::max(region.rowEnd, tile.rowEnd),
+        std::min(region.colBegin, tile.colBegin), std::max(region.colEnd, tile.colEnd)};
 }
 
 /// Of all tiles, those that hold this in the output and not in the replay.
 template <class Holds>
-OddBits tilesThat(const Element& element, const Element& replayed, const OddBox& part, Leftover leftover, Holds holds)
+OddBits tilesThat(const Element& element, const Element& replayed, const Region& part, Leftover leftover, Holds holds)
 {
     OddBits found;
     for (auto row = part.rowBegin / side * side; row < part.rowEnd; row += side) {
         for (auto col = part.colBegin / side * side; col < part.colEnd; col += side) {
-            const auto tile = boxOf({row, col}, side, element.shape);
+            const auto tile = regionOf({row, col}, side, element.shape);
             if (holds(element, tile) && !holds(replayed, tile)) {
                 take(found, leftover, tile);
             }
@@ -119,7 +119,7 @@ OddBits tilesThat(const Element& element, const Element& replayed, const OddBox&
     return found;
 }
 
-OddBits tilesThatRepeat(const Element& element, const Element& replayed, const OddBox& part)
+OddBits tilesThatRepeat(const Element& element, const Element& replayed, const Region& part)
 {
     OddBits found;
     const auto inReplay = repeatedTiles(replayed.output, replayed.shape);
@@ -133,14 +133,14 @@ OddBits tilesThatRepeat(const Element& element, const Element& replayed, const O
             found.otherRow = earlier.row;
             found.otherCol = earlier.col;
         }
-        take(found, Leftover::elsewhere, boxOf(tile, smallSide, element.shape));
+        take(found, Leftover::elsewhere, regionOf(tile, smallSide, element.shape));
     }
     return found;
 }
 
 } // namespace
 
-OddBits findOddBits(const Element& element, const std::vector<double>& replay, const OddBox& part)
+OddBits findOddBits(const Element& element, const std::vector<double>& replay, const Region& part)
 {
     if (!std::ranges::all_of(replay, [](double value) { return std::isfinite(value); })) {
         return {};

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "core/diagnose/damage/oddtiles.h"
+#include "core/diagnose/damage/region.h"
 #include "core/diagnose/identify/element.h"
 #include "core/model/facts.h"
 
@@ -16,13 +16,13 @@ namespace nanscope::diagnose {
 struct OddBits
 {
     Leftover leftover = Leftover::none;
-    OddBox box; ///< around all that hold it: tiles of 16 x 16, or of 8 x 8 where they stand elsewhere, too
+    Region region; ///< around all that hold it: tiles of 16 x 16, or of 8 x 8 where they stand elsewhere, too
     std::int64_t otherRow = 0; ///< Leftover::elsewhere: where the first of them stands, too
     std::int64_t otherCol = 0;
 };
 
 /// Tiles of a finite output, in this part of it, that hold zeros, the input, or another tile of the output, bit for
 /// bit, where `replay`, row by row like the element, does not.
-OddBits findOddBits(const Element& element, const std::vector<double>& replay, const OddBox& part);
+OddBits findOddBits(const Element& element, const std::vector<double>& replay, const Region& part);
 
 } // namespace nanscope::diagnose

@@ -59,15 +59,15 @@ bool isMixtureOf(const Lines& apart, std::int64_t first, std::int64_t last, cons
 }
 
 bool isMixtureOfTheRest(
-    const MatrixShape& shape, const std::vector<double>& apart, const std::vector<double>& replay, const OddBox& box)
+    const MatrixShape& shape, const std::vector<double>& apart, const std::vector<double>& replay, const Region& region)
 {
-    if (box.colBegin == 0 && box.colEnd == shape.cols && shape.rows <= shape.cols) {
+    if (region.colBegin == 0 && region.colEnd == shape.cols && shape.rows <= shape.cols) {
         const Lines rows {replay, shape.rows, shape.cols, shape.cols, 1};
-        return isMixtureOf({apart, shape.rows, shape.cols, shape.cols, 1}, box.rowBegin, box.rowEnd, rows);
+        return isMixtureOf({apart, shape.rows, shape.cols, shape.cols, 1}, region.rowBegin, region.rowEnd, rows);
     }
-    if (box.rowBegin == 0 && box.rowEnd == shape.rows && shape.cols <= shape.rows) {
+    if (region.rowBegin == 0 && region.rowEnd == shape.rows && shape.cols <= shape.rows) {
         const Lines cols {replay, shape.cols, shape.rows, 1, shape.cols};
-        return isMixtureOf({apart, shape.cols, shape.rows, 1, shape.cols}, box.colBegin, box.colEnd, cols);
+        return isMixtureOf({apart, shape.cols, shape.rows, 1, shape.cols}, region.colBegin, region.colEnd, cols);
     }
     return false;
 }
@@ -81,19 +81,19 @@ struct Products
 };
 
 Products sumOfProducts(
-    const MatrixShape& shape, const std::vector<double>& a, const std::vector<double>& b, const OddBox& box)
+    const MatrixShape& shape, const std::vector<double>& a, const std::vector<double>& b, const Region& region)
 {
     Products products;
-    products.ofRows.resize(static_cast<std::size_t>(box.rowEnd - box.rowBegin));
-    products.ofCols.resize(static_cast<std::size_t>(box.colEnd - box.colBegin));
+    products.ofRows.resize(static_cast<std::size_t>(region.rowEnd - region.rowBegin));
+    products.ofCols.resize(static_cast<std::size_t>(region.colEnd - region.colBegin));
     products.count = static_cast<double>(products.ofRows.size() * products.ofCols.size());
-    for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
-        for (auto col = box.colBegin; col < box.colEnd; ++col) {
+    for (auto row = region.rowBegin; row < region.rowEnd; ++row) {
+        for (auto col = region.colBegin; col < region.colEnd; ++col) {
             const auto i = static_cast<std::size_t>(row * shape.cols + col);
             const double product = a[i] * b[i];
             products.sum += product;
-            products.ofRows[static_cast<std::size_t>(row - box.rowBegin)] += product;
-            products.ofCols[static_cast<std::size_t>(col - box.colBegin)] += product;
+            products.ofRows[static_cast<std::size_t>(row - region.rowBegin)] += product;
+            products.ofCols[static_cast<std::size_t>(col - region.colBegin)] += product;
         }
     }
     return products;
@@ -117,32 +117,32 @@ bool isScaled(const std::vector<double>& own, const std::vector<double>& off, co
 
 } // namespace
 
-bool looksDeliberate(const Element& element, const std::vector<double>& replay, const OddBox& box)
+bool looksDeliberate(const Element& element, const std::vector<double>& replay, const Region& region)
 {
     // Of unrelated values, the product is that of a random walk.
     constexpr double deviations = 4;
     std::vector<double> apart(element.output.size());
     std::ranges::transform(element.output, replay, apart.begin(), std::minus {});
-    const auto own = sumOfProducts(element.shape, replay, replay, box);
-    const auto off = sumOfProducts(element.shape, apart, apart, box);
-    const auto both = sumOfProducts(element.shape, apart, replay, box);
+    const auto own = sumOfProducts(element.shape, replay, replay, region);
+    const auto off = sumOfProducts(element.shape, apart, apart, region);
+    const auto both = sumOfProducts(element.shape, apart, replay, region);
     const bool unrelated = std::abs(both.sum) <= deviations * std::sqrt(off.sum * own.sum / both.count);
     if (unrelated && off.sum <= own.sum) {
-        return !isMixtureOfTheRest(element.shape, apart, replay, box);
+        return !isMixtureOfTheRest(element.shape, apart, replay, region);
     }
     return isScaled(own.ofRows, off.ofRows, both.ofRows) || isScaled(own.ofCols, off.ofCols, both.ofCols);
 }
 
-bool looksMasked(const Element& element, const OddBox& box)
+bool looksMasked(const Element& element, const Region& region)
 {
     constexpr double part = 0.05; // fewer zeros are those that an output has anyhow
     const auto zeroAt = [&](std::int64_t row, std::int64_t col) {
         return element.output[static_cast<std::size_t>(row * element.shape.cols + col)] == 0;
     };
-    OddBox zeros {box.rowEnd, box.rowBegin, box.colEnd, box.colBegin};
+    Region zeros {region.rowEnd, region.rowBegin, region.colEnd, region.colBegin};
     std::int64_t count = 0;
-    for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
-        for (auto col = box.colBegin; col < box.colEnd; ++col) {
+    for (auto row = region.rowBegin; row < region.rowEnd; ++row) {
+        for (auto col = region.colBegin; col < region.colEnd; ++col) {
             if (zeroAt(row, col)) {
                 ++count;
                 zeros = {std::min(zeros.rowBegin, row), std::max(zeros.rowEnd, row + 1), std::min(zeros.colBegin, col),
@@ -150,7 +150,7 @@ bool looksMasked(const Element& element, const OddBox& box)
             }
         }
     }
-    const auto area = (box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin);
+    const auto area = (region.rowEnd - region.rowBegin) * (region.colEnd - region.colBegin);
     if (count == 0 || static_cast<double>(count) < part * static_cast<double>(area)) {
         return false;
     }

@@ -81,9 +81,9 @@ std::vector<int> zerosOf(const std::vector<double>& values, const MatrixShape& s
     return zeros;
 }
 
-double sizeOf(const OddBox& box)
+double sizeOf(const Region& region)
 {
-    return static_cast<double>((box.rowEnd - box.rowBegin) * (box.colEnd - box.colBegin));
+    return static_cast<double>((region.rowEnd - region.rowBegin) * (region.colEnd - region.colBegin));
 }
 
 bool allFinite(const std::vector<double>& values)
@@ -137,7 +137,7 @@ public:
 
     bool deliberate(const OddTiles& found) const
     {
-        return found.count > 0 && looksDeliberate(m_element, m_first, found.box);
+        return found.count > 0 && looksDeliberate(m_element, m_first, found.region);
     }
 
 private:
@@ -151,7 +151,7 @@ private:
                 std::isfinite(m_element.output[static_cast<std::size_t>(i)]) ? 1 : 0;
         }
         for (std::size_t tile = 0; tile < finite.size(); ++tile) {
-            m_chosen.push_back(2 * finite[tile] >= sizeOf(boxOf(tile)));
+            m_chosen.push_back(2 * finite[tile] >= sizeOf(regionOf(tile)));
         }
     }
 
@@ -239,7 +239,7 @@ private:
             }
             const bool mayRecur = m_nearest[i] > std::max(oddError, overTypicalIfRecurring * typical);
             if (standsOut(i, typical) || isCleared(i)
-                || (mayRecur && ++looked <= mostRecurring && !recursInside(m_element, boxOf(i)).empty())) {
+                || (mayRecur && ++looked <= mostRecurring && !recursInside(m_element, regionOf(i)).empty())) {
                 odd.push_back(i);
             }
         }
@@ -334,13 +334,13 @@ private:
 
     bool isCleared(std::size_t tile) const
     {
-        const auto box = boxOf(tile);
-        const auto size = sizeOf(box);
+        const auto region = regionOf(tile);
+        const auto size = sizeOf(region);
         return m_zeros[tile] >= zerosAtLeast && m_zeros[tile] >= zerosOfTile * size
             && m_replayZeros[tile] <= zerosReplayed * size;
     }
 
-    OddBox boxOf(std::size_t tile) const
+    Region regionOf(std::size_t tile) const
     {
         const auto row = m_grid.rowOf(tile);
         const auto col = m_grid.colOf(tile);
@@ -351,7 +351,7 @@ private:
     OddTiles summary() const
     {
         OddTiles found;
-        found.box = {m_element.shape.rows, 0, m_element.shape.cols, 0};
+        found.region = {m_element.shape.rows, 0, m_element.shape.cols, 0};
         found.unjudged = unjudged();
         auto odd = oddOnes();
         if (odd.empty()) {
@@ -360,10 +360,10 @@ private:
         }
         for (const auto i : odd) {
             ++found.count;
-            const auto tile = boxOf(i);
-            auto& box = found.box;
-            box = {std::min(box.rowBegin, tile.rowBegin), std::max(box.rowEnd, tile.rowEnd),
-                std::min(box.colBegin, tile.colBegin), std::max(box.colEnd, tile.colEnd)};
+            const auto tile = regionOf(i);
+            auto& region = found.region;
+            region = {std::min(region.rowBegin, tile.rowBegin), std::max(region.rowEnd, tile.rowEnd),
+                std::min(region.colBegin, tile.colBegin), std::max(region.colEnd, tile.colEnd)};
             if (const double error = m_exactTiles > 0 ? m_nearestExact[i] : m_nearest[i]; error > found.worstError) {
                 found.worstError = error;
                 found.row = tile.rowBegin;

@@ -9,20 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "core/diagnose/damage/region.h"
 #include "core/diagnose/identify/element.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {
-
-/// A box of rows and columns; ends are exclusive.
-struct OddBox
-{
-    std::int64_t rowBegin = 0;
-    std::int64_t rowEnd = 0;
-    std::int64_t colBegin = 0;
-    std::int64_t colEnd = 0;
-};
 
 struct OddTiles
 {
@@ -31,7 +23,7 @@ struct OddTiles
     std::int64_t row = 0; ///< where the worst of them starts
     std::int64_t col = 0;
     double spread = 0; ///< by how much the replays themselves differ there
-    OddBox box; ///< around all of them
+    Region region; ///< around all of them
     bool deliberate = false; ///< of a finite output: see looksDeliberate()
     std::vector<std::string> unlessRan {}; ///< none of the tiles is odd if one of these forms ran: see findOddTiles()
     UnjudgedTiles unjudged {};

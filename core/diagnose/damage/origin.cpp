@@ -10,7 +10,7 @@ namespace nanscope::diagnose {
 
 namespace {
 
-std::string inSameCall(const Element& element, const OddBox& region, const tensorfile::CaptureFile& file)
+std::string inSameCall(const Element& element, const Region& region, const tensorfile::CaptureFile& file)
 {
     for (std::int64_t batch = 0; batch < file.input.matrices().batch; ++batch) {
         if (batch == element.batch) {
@@ -27,7 +27,7 @@ std::string inSameCall(const Element& element, const OddBox& region, const tenso
 }
 
 std::string inEarlierCalls(
-    const Element& element, const OddBox& region, const std::vector<const Capture*>& before, const CancelToken& cancel)
+    const Element& element, const Region& region, const std::vector<const Capture*>& before, const CancelToken& cancel)
 {
     const auto tries = 2 * before.size();
     for (const auto* earlier : before) {
@@ -51,7 +51,7 @@ std::string inEarlierCalls(
 
 } // namespace
 
-Recurrence originOf(const Element& element, const OddBox& region, const tensorfile::CaptureFile& file,
+Recurrence originOf(const Element& element, const Region& region, const tensorfile::CaptureFile& file,
     const std::vector<const Capture*>& before, const CancelToken& cancel)
 {
     auto origin = recursInside(element, region);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/diagnose/damage/oddtiles.h"
+#include "core/diagnose/damage/region.h"
 #include "core/diagnose/identify/element.h"
 #include "core/model/model.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -24,7 +24,7 @@ struct Recurrence
 
 /// Searches the matrix itself, the others of its call, then `before`, dumps of the same process and shape that were
 /// written earlier; of these one is held in memory at a time.
-Recurrence originOf(const Element& element, const OddBox& region, const tensorfile::CaptureFile& file,
+Recurrence originOf(const Element& element, const Region& region, const tensorfile::CaptureFile& file,
     const std::vector<const Capture*>& before, const CancelToken& cancel);
 
 } // namespace nanscope::diagnose

@@ -49,7 +49,7 @@ private:
     std::set<double> m_values;
 };
 
-bool recursAt(const Element& element, const OddBox& region, const std::vector<double>& other, Offset offset)
+bool recursAt(const Element& element, const Region& region, const std::vector<double>& other, Offset offset)
 {
     Comparison comparison;
     const auto cols = element.shape.cols;
@@ -62,7 +62,7 @@ bool recursAt(const Element& element, const OddBox& region, const std::vector<do
     return comparison.recurs();
 }
 
-bool constantIn(const Element& element, const OddBox& region, double value)
+bool constantIn(const Element& element, const Region& region, double value)
 {
     std::size_t count = 0;
     std::size_t equal = 0;
@@ -75,14 +75,14 @@ bool constantIn(const Element& element, const OddBox& region, double value)
     return equal >= equalNeeded && static_cast<double>(equal) >= shareNeeded * static_cast<double>(count);
 }
 
-bool inside(const Element& element, const OddBox& region, Offset offset)
+bool inside(const Element& element, const Region& region, Offset offset)
 {
     return region.rowBegin + offset.rows >= 0 && region.rowEnd + offset.rows <= element.shape.rows
         && region.colBegin + offset.cols >= 0 && region.colEnd + offset.cols <= element.shape.cols;
 }
 
 /// Tiles lie side by side: only whole heights and widths away can one have been written twice.
-std::optional<Offset> twiceAt(const Element& element, const OddBox& region)
+std::optional<Offset> twiceAt(const Element& element, const Region& region)
 {
     const auto height = region.rowEnd - region.rowBegin;
     const auto width = region.colEnd - region.colBegin;
@@ -100,13 +100,13 @@ std::optional<Offset> twiceAt(const Element& element, const OddBox& region)
     return std::nullopt;
 }
 
-bool holds(const OddBox& region, std::int64_t row, std::int64_t col)
+bool holds(const Region& region, std::int64_t row, std::int64_t col)
 {
     return row >= region.rowBegin && row < region.rowEnd && col >= region.colBegin && col < region.colEnd;
 }
 
 // How often values are equal where nothing is wrong; none where too few tell.
-std::optional<double> equalOutside(const Element& element, const OddBox& region, const std::vector<double>& other)
+std::optional<double> equalOutside(const Element& element, const Region& region, const std::vector<double>& other)
 {
     constexpr std::size_t fewest = 256;
     constexpr double byChance = 0.01;
@@ -123,7 +123,7 @@ std::optional<double> equalOutside(const Element& element, const OddBox& region,
                           : std::optional(std::max(byChance, static_cast<double>(equal) / static_cast<double>(count)));
 }
 
-Stretch longestStretch(const Element& element, const OddBox& region, const std::vector<double>& other)
+Stretch longestStretch(const Element& element, const Region& region, const std::vector<double>& other)
 {
     Stretch longest;
     Stretch now;
@@ -152,7 +152,7 @@ Stretch longestStretch(const Element& element, const OddBox& region, const std::
 } // namespace
 
 std::optional<Stretch> recursBeyondChance(
-    const Element& element, const OddBox& region, const std::vector<double>& other, std::size_t tries)
+    const Element& element, const Region& region, const std::vector<double>& other, std::size_t tries)
 {
     constexpr double mostAlike = 0.25;
     constexpr double falseLines = 1e-9;
@@ -177,28 +177,28 @@ bool isCopyOfInput(const Element& element)
 }
 
 std::string recursIn(
-    const Element& element, const OddBox& region, const std::vector<double>& other, const std::string& what)
+    const Element& element, const Region& region, const std::vector<double>& other, const std::string& what)
 {
     const bool same = other.size() == element.output.size() && recursAt(element, region, other, {});
     return same ? fmt::format("it holds {}, bit for bit", what) : std::string();
 }
 
-bool holdsZeros(const Element& element, const OddBox& region)
+bool holdsZeros(const Element& element, const Region& region)
 {
     return constantIn(element, region, 0);
 }
 
-bool holdsInput(const Element& element, const OddBox& region)
+bool holdsInput(const Element& element, const Region& region)
 {
     return recursAt(element, region, element.input, {});
 }
 
-bool writtenTwice(const Element& element, const OddBox& region)
+bool writtenTwice(const Element& element, const Region& region)
 {
     return twiceAt(element, region).has_value();
 }
 
-std::string recursInside(const Element& element, const OddBox& region)
+std::string recursInside(const Element& element, const Region& region)
 {
     if (region.rowEnd <= region.rowBegin || region.colEnd <= region.colBegin) {
         return {};

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/diagnose/damage/oddtiles.h"
+#include "core/diagnose/damage/region.h"
 #include "core/diagnose/identify/element.h"
 #include "core/model/model.h"
 
@@ -17,19 +17,19 @@ namespace nanscope::diagnose {
 
 /// "every value in it is zero", "it holds the input, bit for bit", "it is also at [0, 64] of the same output"; empty
 /// where the values are new.
-std::string recursInside(const Element& element, const OddBox& region);
+std::string recursInside(const Element& element, const Region& region);
 
 /// A quarter of it at least, and 32 values, are zero.
-bool holdsZeros(const Element& element, const OddBox& region);
+bool holdsZeros(const Element& element, const Region& region);
 /// As many of them are the input's, and 16 differ.
-bool holdsInput(const Element& element, const OddBox& region);
+bool holdsInput(const Element& element, const Region& region);
 
 /// It stands at another place of the same output, too.
-bool writtenTwice(const Element& element, const OddBox& region);
+bool writtenTwice(const Element& element, const Region& region);
 
 /// The same for another matrix of the same size: "the output of element 1", as `what` names it.
 std::string recursIn(
-    const Element& element, const OddBox& region, const std::vector<double>& other, const std::string& what);
+    const Element& element, const Region& region, const std::vector<double>& other, const std::string& what);
 
 /// A stretch of a region, read row by row, that stands at the same place of another matrix, bit for bit.
 struct Stretch
@@ -49,7 +49,7 @@ struct Stretch
 /// line in 10^9 tiles. It is at least 16. Where p is above 1/4, or too little lies outside, nothing is said: of such
 /// matrices a whole tile may be equal for the same reason as all else.
 std::optional<Stretch> recursBeyondChance(
-    const Element& element, const OddBox& region, const std::vector<double>& other, std::size_t tries);
+    const Element& element, const Region& region, const std::vector<double>& other, std::size_t tries);
 
 /// The output is the input: nothing was computed, or it was written elsewhere.
 bool isCopyOfInput(const Element& element);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t rows = 64;
 constexpr std::int64_t cols = 96;
-constexpr diagnose::OddBox everywhere {0, rows, 0, cols};
-constexpr diagnose::OddBox place {16, 48, 32, 48};
+constexpr diagnose::Region everywhere {0, rows, 0, cols};
+constexpr diagnose::Region place {16, 48, 32, 48};
 
 std::vector<double> gaussian(unsigned seed)
 {
@@ -72,10 +72,10 @@ TEST_F(OddBitsTest, ZerosThatNoReplayHas)
     fill(element.output, zero);
     const auto found = diagnose::findOddBits(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::zeros);
-    EXPECT_EQ(found.box.rowBegin, place.rowBegin);
-    EXPECT_EQ(found.box.rowEnd, place.rowEnd);
-    EXPECT_EQ(found.box.colBegin, place.colBegin);
-    EXPECT_EQ(found.box.colEnd, place.colEnd);
+    EXPECT_EQ(found.region.rowBegin, place.rowBegin);
+    EXPECT_EQ(found.region.rowEnd, place.rowEnd);
+    EXPECT_EQ(found.region.colBegin, place.colBegin);
+    EXPECT_EQ(found.region.colEnd, place.colEnd);
     fill(replay, zero);
     EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
         << "the function gives zeros there";
@@ -86,7 +86,7 @@ TEST_F(OddBitsTest, TheInputWhereItWasNeverWritten)
     fill(element.output, [this](auto row, auto col) { return element.input[at(row, col)]; });
     const auto found = diagnose::findOddBits(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::input);
-    EXPECT_EQ(found.box.rowBegin, place.rowBegin);
+    EXPECT_EQ(found.region.rowBegin, place.rowBegin);
     fill(replay, [this](auto row, auto col) { return element.input[at(row, col)]; });
     EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
         << "an input that is orthogonal already";
@@ -97,8 +97,8 @@ TEST_F(OddBitsTest, ATileThatStandsTwice)
     fill(element.output, [this](auto row, auto col) { return element.output[at(row - 16, col - 32)]; });
     const auto found = diagnose::findOddBits(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::elsewhere);
-    EXPECT_EQ(found.box.rowBegin, 16);
-    EXPECT_EQ(found.box.colBegin, 32);
+    EXPECT_EQ(found.region.rowBegin, 16);
+    EXPECT_EQ(found.region.colBegin, 32);
     EXPECT_EQ(found.otherRow, 0);
     EXPECT_EQ(found.otherCol, 0);
     fill(replay, [this](auto row, auto col) { return replay[at(row - 16, col - 32)]; });

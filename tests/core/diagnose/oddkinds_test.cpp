@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::int64_t rows = 96;
 constexpr std::int64_t cols = 256;
-constexpr diagnose::OddBox block {32, 64, 64, 112};
-constexpr diagnose::OddBox wholeRows {32, 48, 0, cols};
+constexpr diagnose::Region block {32, 64, 64, 112};
+constexpr diagnose::Region wholeRows {32, 48, 0, cols};
 
 using Value = std::function<double(std::int64_t row, std::int64_t col)>;
 
-/// A healthy output and what becomes of it in a box.
+/// A healthy output and what becomes of it in a region.
 class Made
 {
 public:
@@ -38,15 +38,15 @@ public:
         return m_replay[static_cast<std::size_t>(row * element.shape.cols + col)];
     }
 
-    bool looksDeliberateWith(const diagnose::OddBox& box, const Value& value)
+    bool looksDeliberateWith(const diagnose::Region& region, const Value& value)
     {
         element.output = m_replay;
-        for (auto row = box.rowBegin; row < box.rowEnd; ++row) {
-            for (auto col = box.colBegin; col < box.colEnd; ++col) {
+        for (auto row = region.rowBegin; row < region.rowEnd; ++row) {
+            for (auto col = region.colBegin; col < region.colEnd; ++col) {
                 element.output[static_cast<std::size_t>(row * element.shape.cols + col)] = value(row, col);
             }
         }
-        return diagnose::looksDeliberate(element, m_replay, box);
+        return diagnose::looksDeliberate(element, m_replay, region);
     }
 
     diagnose::Element element;
@@ -67,10 +67,10 @@ constexpr double typical = 0.0625; // 1 / sqrt(cols)
 TEST(LooksDeliberate, WhatStandsOnTopOfTheResult)
 {
     Made made;
-    for (const auto& box : {block, wholeRows}) {
+    for (const auto& region : {block, wholeRows}) {
         const auto term = noise(0.3 * typical);
         EXPECT_TRUE(
-            made.looksDeliberateWith(box, [&](auto row, auto col) { return made.was(row, col) + term(row, col); }));
+            made.looksDeliberateWith(region, [&](auto row, auto col) { return made.was(row, col) + term(row, col); }));
     }
 }
 

@@ -74,17 +74,17 @@ diagnose::OddTiles oddIn(
     return found.value_or(diagnose::OddTiles {});
 }
 
-void fill(diagnose::Element& element, const diagnose::OddBox& box,
+void fill(diagnose::Element& element, const diagnose::Region& region,
     const std::function<double(std::int64_t, std::int64_t)>& value)
 {
-    for (auto r = box.rowBegin; r < box.rowEnd; ++r) {
-        for (auto c = box.colBegin; c < box.colEnd; ++c) {
+    for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
+        for (auto c = region.colBegin; c < region.colEnd; ++c) {
             element.output[static_cast<std::size_t>(r * cols + c)] = value(r, c);
         }
     }
 }
 
-constexpr diagnose::OddBox tile {32, 48, 64, 80};
+constexpr diagnose::Region tile {32, 48, 64, 80};
 
 TEST(OddTiles, AHealthyOutputHasNone)
 {
@@ -178,10 +178,10 @@ diagnose::Element partlyElsewhere(std::string_view name, const std::vector<doubl
     return element;
 }
 
-void multiply(diagnose::Element& element, const diagnose::OddBox& box, double factor)
+void multiply(diagnose::Element& element, const diagnose::Region& region, double factor)
 {
     const auto whole = element.output;
-    fill(element, box, [&](auto r, auto c) { return factor * whole[static_cast<std::size_t>(r * cols + c)]; });
+    fill(element, region, [&](auto r, auto c) { return factor * whole[static_cast<std::size_t>(r * cols + c)]; });
 }
 
 TEST(OddTiles, ATileIsOddWhereAllOthersFollowOneReplay)
@@ -252,7 +252,7 @@ TEST(OddTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
     EXPECT_EQ(oddIn(element, {"dion-polar-express"}).count, 0U);
 }
 
-constexpr diagnose::OddBox stripe {0, 16, 0, cols};
+constexpr diagnose::Region stripe {0, 16, 0, cols};
 
 TEST(OddRest, AFiniteWrongTileBesideNanIsFound)
 {

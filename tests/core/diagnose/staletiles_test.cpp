@@ -50,10 +50,10 @@ tensorfile::TensorToWrite floats(const Matrix& values)
     return test::floatTensor({values}, rows, cols);
 }
 
-void fill(Matrix& matrix, const diagnose::OddBox& box, const std::function<double(std::size_t)>& value)
+void fill(Matrix& matrix, const diagnose::Region& region, const std::function<double(std::size_t)>& value)
 {
-    for (auto r = box.rowBegin; r < box.rowEnd; ++r) {
-        for (auto c = box.colBegin; c < box.colEnd; ++c) {
+    for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
+        for (auto c = region.colBegin; c < region.colEnd; ++c) {
             const auto i = static_cast<std::size_t>(r * cols + c);
             matrix[i] = value(i);
         }
@@ -66,8 +66,8 @@ double foreign(std::size_t i)
     return 0.3 * std::sin(2.3 * static_cast<double>(i));
 }
 
-constexpr diagnose::OddBox tile {32, 48, 64, 80};
-constexpr diagnose::OddBox lastTile {48, 64, 80, 96};
+constexpr diagnose::Region tile {32, 48, 64, 80};
+constexpr diagnose::Region lastTile {48, 64, 80, 96};
 
 class StaleTiles : public testing::Test
 {
