@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/json/records.h"
 #include "core/workflow/judgingpoints.h"

@@ -10,7 +10,7 @@
 #include <QVBoxLayout>
 
 #include "core/diagnose/rejudge.h"
-#include "core/diagnose/verdict/experiments.h"
+#include "core/diagnose/verdict/decide.h"
 #include "core/workflow/userfiles.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/evidencelist.h"

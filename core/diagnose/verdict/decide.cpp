@@ -3,8 +3,11 @@
 #include "core/diagnose/verdict/decide.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "core/diagnose/verdict/evidence.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/rules.h"
@@ -78,3 +81,32 @@ void judgeAgain(CaptureVerdict& verdict)
 }
 
 } // namespace nanscope::diagnose::verdict
+
+namespace nanscope::diagnose {
+
+CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& observed)
+{
+    verdict.facts.failureRate = observed.rate;
+    verdict.facts.tried = observed.tried;
+    verdict.facts.calledAgain.clear();
+    std::ranges::copy_if(observed.called, std::back_inserter(verdict.facts.calledAgain),
+        [&](const CallsAgain& one) { return one.capture == verdict.capture && check(one); });
+    for (auto& experiment : verdict.next) {
+        if (observed.rate && !experiment.outcomes.empty()) {
+            experiment.cleanHours = cleanHours(*observed.rate);
+        }
+    }
+    verdict::judgeAgain(verdict);
+    return verdict;
+}
+
+Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed)
+{
+    for (auto& verdict : diagnosis.captures) {
+        verdict = withObservations(std::move(verdict), observed);
+    }
+    diagnosis.observed = observed;
+    return diagnosis;
+}
+
+} // namespace nanscope::diagnose

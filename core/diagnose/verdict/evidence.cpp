@@ -14,7 +14,7 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/diagnose/verdict/retries.h"
+#include "core/diagnose/verdict/observed.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 

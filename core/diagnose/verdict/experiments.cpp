@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/diagnose/verdict/decide.h"
-#include "core/diagnose/verdict/retries.h"
-
 namespace nanscope::diagnose {
 
 namespace {
+
+constexpr std::int64_t mostCalls = 1'000'000;
 
 const std::array<Experiment, 6>& catalogue()
 {
@@ -93,6 +91,23 @@ double cleanHours(const FailureRate& rate)
     return -std::log(0.05) * rate.hours / rate.failures;
 }
 
+Result<void> check(const CallsAgain& called)
+{
+    if (called.calls < 1 || called.failed < 0 || called.failed > called.calls) {
+        return failure(ErrorKind::usage,
+            fmt::format("{} of {} calls cannot have failed: name the failures, then all calls, such as 3/200",
+                called.failed, called.calls));
+    }
+    // chanceOfSoFew() sums over a table of that size; a session may be a stranger's.
+    if (called.calls > mostCalls) {
+        return failure(ErrorKind::usage, fmt::format("{} calls: give at most {}", called.calls, mostCalls));
+    }
+    if (!called.experiment.empty() && findExperiment(called.experiment) == nullptr) {
+        return failure(ErrorKind::usage, fmt::format("no experiment is called {}", called.experiment));
+    }
+    return {};
+}
+
 Result<void> check(const Observations& observed)
 {
     if (observed.rate
@@ -120,31 +135,6 @@ Result<void> check(const Observations& observed)
         }
     }
     return {};
-}
-
-CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& observed)
-{
-    verdict.facts.failureRate = observed.rate;
-    verdict.facts.tried = observed.tried;
-    verdict.facts.calledAgain.clear();
-    std::ranges::copy_if(observed.called, std::back_inserter(verdict.facts.calledAgain),
-        [&](const CallsAgain& one) { return one.capture == verdict.capture && check(one); });
-    for (auto& experiment : verdict.next) {
-        if (observed.rate && !experiment.outcomes.empty()) {
-            experiment.cleanHours = cleanHours(*observed.rate);
-        }
-    }
-    verdict::judgeAgain(verdict);
-    return verdict;
-}
-
-Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed)
-{
-    for (auto& verdict : diagnosis.captures) {
-        verdict = withObservations(std::move(verdict), observed);
-    }
-    diagnosis.observed = observed;
-    return diagnosis;
 }
 
 } // namespace nanscope::diagnose

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to try next, for how long, and what the outcome does to a verdict. An outcome is the word of whoever ran the
-// experiment: it is argued with like any other line, and no single one of them accuses anybody.
+// What to try next, for how long, and which outcomes there can be.
 #pragma once
 
 #include <string>
@@ -26,19 +25,11 @@ std::vector<std::string_view> experimentIds();
 /// -ln(0.05) = 3.0 times the mean time between failures ("rule of three": Hanley and Lippman-Hand, JAMA 1983).
 double cleanHours(const FailureRate& rate);
 
+/// Fails with one sentence where a count cannot be: no calls, more failures than calls, an unknown experiment.
+Result<void> check(const CallsAgain& called);
+
 /// Fails with one sentence where a rate or an outcome cannot be: no failures, no hours, an outcome that the experiment
 /// does not have, an unknown experiment.
 Result<void> check(const Observations& observed);
-
-/// The verdict with what was tried in it, in place of what was before.
-///
-/// `gone` before the clean hours are over, or where the rate of the fault is not known, is listed as not testable.
-/// Verdicts change in three cases only: the kind of an `implementation` is narrowed by what came again; an overflow in
-/// the cast becomes `undecided` where the fault came again with the cast mended; a fault that moved with its card in
-/// two swaps is the machine.
-CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& observed);
-
-/// The same for every capture.
-Diagnosis withObservations(Diagnosis diagnosis, const Observations& observed);
 
 } // namespace nanscope::diagnose

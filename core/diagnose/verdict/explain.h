@@ -6,7 +6,8 @@
 
 #include <string>
 
-#include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/considered.h"
+#include "core/diagnose/verdict/decision.h"
 
 namespace nanscope::diagnose::verdict {
 

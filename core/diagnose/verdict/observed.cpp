@@ -1,13 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-//
-// What was tried with the run, and calls that were made again, as lines of evidence. An outcome is the word of whoever
-// ran the experiment; none of these lines decides anything.
+#include "core/diagnose/verdict/observed.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "core/diagnose/verdict/evidence.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/retries.h"

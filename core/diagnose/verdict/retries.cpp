@@ -7,33 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/thresholds.h"
 
 namespace nanscope::diagnose {
-
-namespace {
-
-constexpr std::int64_t mostCalls = 1'000'000;
-
-} // namespace
-
-Result<void> check(const CallsAgain& called)
-{
-    if (called.calls < 1 || called.failed < 0 || called.failed > called.calls) {
-        return failure(ErrorKind::usage,
-            fmt::format("{} of {} calls cannot have failed: name the failures, then all calls, such as 3/200",
-                called.failed, called.calls));
-    }
-    // A table of that size is what is summed over; a session may be a stranger's.
-    if (called.calls > mostCalls) {
-        return failure(ErrorKind::usage, fmt::format("{} calls: give at most {}", called.calls, mostCalls));
-    }
-    if (!called.experiment.empty() && findExperiment(called.experiment) == nullptr) {
-        return failure(ErrorKind::usage, fmt::format("no experiment is called {}", called.experiment));
-    }
-    return {};
-}
 
 double mostThatFail(std::int64_t calls)
 {

@@ -12,9 +12,6 @@
 
 namespace nanscope::diagnose {
 
-/// Fails with one sentence where a count cannot be: no calls, more failures than calls, an unknown experiment.
-Result<void> check(const CallsAgain& called);
-
 /// At 95 % confidence fewer than this share of calls fails where none of `calls` did: 3 / n ("rule of three": Hanley
 /// and Lippman-Hand, JAMA 1983).
 double mostThatFail(std::int64_t calls);

@@ -7,7 +7,7 @@
 
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/recovery/trace.h"
-#include "core/diagnose/verdict/experiments.h"
+#include "core/diagnose/verdict/decide.h"
 #include "core/ingest/ingest.h"
 #include "tests/core/diagnose/madefacts.h"
 #include "tests/core/diagnose/runmaker.h"
