@@ -81,14 +81,14 @@ Result<instruments::CellChoice> cellChoice(const SubjectOptions& options, std::s
 }
 
 /// What will be run for --impl.
-Result<instruments::ImplChoice> implChoice(const SubjectOptions& options)
+Result<instruments::FunctionChoice> functionChoice(const SubjectOptions& options)
 {
     return options.function.choice(options.device, options.variant);
 }
 
 Result<instruments::MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& terminal)
 {
-    const auto impl = implChoice(options);
+    const auto impl = functionChoice(options);
     if (!impl) {
         return tl::make_unexpected(impl.error());
     }
@@ -202,7 +202,7 @@ Result<void> Measure::check()
 
 Result<int> Measure::show(Terminal& terminal) const
 {
-    const auto choice = implChoice(m_subject);
+    const auto choice = functionChoice(m_subject);
     if (!choice) {
         return tl::make_unexpected(choice.error());
     }

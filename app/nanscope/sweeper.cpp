@@ -18,7 +18,7 @@ namespace nanscope {
 
 namespace {
 
-Result<std::unique_ptr<instruments::ImplSubject>> startOn(
+Result<std::unique_ptr<instruments::FunctionSubject>> startOn(
     const std::string& device, const FunctionOptions& options, Terminal& terminal)
 {
     const auto choice = options.choice(device, {});
@@ -26,7 +26,7 @@ Result<std::unique_ptr<instruments::ImplSubject>> startOn(
         return tl::make_unexpected(choice.error());
     }
     sayWhatRuns(*choice, terminal);
-    return instruments::ImplSubject::make(*choice, terminal.cancelToken());
+    return instruments::FunctionSubject::make(*choice, terminal.cancelToken());
 }
 
 instruments::FunctionNeighbours neighboursIn(const replay::SweepRequest& request, const std::vector<Cell>& cells)

@@ -39,7 +39,7 @@ private:
     { }
 
     Terminal* m_terminal;
-    std::vector<std::unique_ptr<instruments::ImplSubject>> m_subjects;
+    std::vector<std::unique_ptr<instruments::FunctionSubject>> m_subjects;
     std::vector<instruments::FunctionCell> m_rows;
     bool m_complete = true;
 };

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-FunctionCell emptyCell(const ImplSubject& subject, const std::string& path)
+FunctionCell emptyCell(const FunctionSubject& subject, const std::string& path)
 {
     const auto facts = subject.facts();
     FunctionCell made;
@@ -191,8 +191,8 @@ Json toJson(const FunctionCell& made)
     return json;
 }
 
-Result<FunctionCell> functionCell(ImplSubject& subject, const CaptureRef& capture, const std::optional<double>& epsilon,
-    const FunctionNeighbours& beside, const JobContext& job)
+Result<FunctionCell> functionCell(FunctionSubject& subject, const CaptureRef& capture,
+    const std::optional<double>& epsilon, const FunctionNeighbours& beside, const JobContext& job)
 {
     auto made = emptyCell(subject, capture.path);
     const auto specimen = openSpecimen(capture, std::nullopt, epsilon);

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/instruments/implsubject.h"
+#include "core/instruments/functionsubject.h"
 #include "core/model/cell.h"
 
 namespace nanscope::instruments {
@@ -42,8 +42,8 @@ struct FunctionCell
 };
 
 /// Calls the function on the capture of this path. Fails when cancelled; whatever else goes wrong is the cell's error.
-Result<FunctionCell> functionCell(ImplSubject& subject, const CaptureRef& capture, const std::optional<double>& epsilon,
-    const FunctionNeighbours& beside, const JobContext& job);
+Result<FunctionCell> functionCell(FunctionSubject& subject, const CaptureRef& capture,
+    const std::optional<double>& epsilon, const FunctionNeighbours& beside, const JobContext& job);
 
 /// The keys of a replayed cell, where a function has none "own" or null, and what is of functions alone in "function".
 nlohmann::ordered_json toJson(const FunctionCell& cell);

@@ -76,7 +76,7 @@ Result<MeasuredSubject> measuredCell(const CellChoice& choice, const replay::Dev
 }
 
 Result<MeasuredSubject> measuredFunction(
-    const ImplChoice& impl, const std::optional<CellChoice>& expected, const CancelToken& cancel)
+    const FunctionChoice& impl, const std::optional<CellChoice>& expected, const CancelToken& cancel)
 {
     MeasuredSubject subject;
     subject.impl = impl;
@@ -87,7 +87,7 @@ Result<MeasuredSubject> measuredFunction(
         }
         subject.cell = std::move(*cell);
     }
-    auto function = ImplSubject::make(impl, cancel);
+    auto function = FunctionSubject::make(impl, cancel);
     if (!function) {
         return tl::make_unexpected(function.error());
     }

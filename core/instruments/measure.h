@@ -14,7 +14,7 @@
 #include "core/instruments/asker.h"
 #include "core/instruments/cellsubject.h"
 #include "core/instruments/epsilon.h"
-#include "core/instruments/implsubject.h"
+#include "core/instruments/functionsubject.h"
 #include "core/instruments/inputcheck.h"
 #include "core/instruments/minimise.h"
 #include "core/instruments/repeat.h"
@@ -39,7 +39,7 @@ struct MeasuredSubject
 {
     std::unique_ptr<Subject> own; ///< a function; none: the cell itself is measured
     std::unique_ptr<CellSubject> cell; ///< none: a function of which nobody said what it is
-    ImplChoice impl;
+    FunctionChoice impl;
 
     Subject& subject() { return own ? *own : static_cast<Subject&>(*cell); }
 };
@@ -49,7 +49,7 @@ Result<MeasuredSubject> measuredCell(const CellChoice& choice, const replay::Dev
 
 /// A function; where `impl` says which variant it claims to be, `expected` is that cell.
 Result<MeasuredSubject> measuredFunction(
-    const ImplChoice& impl, const std::optional<CellChoice>& expected, const CancelToken& cancel);
+    const FunctionChoice& impl, const std::optional<CellChoice>& expected, const CancelToken& cancel);
 
 struct MeasureRequest
 {

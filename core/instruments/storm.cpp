@@ -23,7 +23,7 @@ std::string kindOf(const std::string& device)
 class Storm
 {
 public:
-    Storm(Asker& asker, const ImplChoice& choice, const StormRequest& request)
+    Storm(Asker& asker, const FunctionChoice& choice, const StormRequest& request)
         : m_asker(asker)
         , m_choice(choice)
         , m_request(request)
@@ -49,7 +49,7 @@ private:
     void conclude();
 
     Asker& m_asker;
-    const ImplChoice& m_choice;
+    const FunctionChoice& m_choice;
     const StormRequest& m_request;
     bool m_cuda;
     bool m_torch;
@@ -105,7 +105,7 @@ Result<void> Storm::everyGpu()
     for (int i = 0; i < gpus; ++i) {
         auto choice = m_choice;
         choice.device = fmt::format("cuda:{}", i);
-        auto subject = ImplSubject::make(choice, m_asker.job().cancel);
+        auto subject = FunctionSubject::make(choice, m_asker.job().cancel);
         if (!subject) {
             return tl::make_unexpected(subject.error());
         }
@@ -238,7 +238,7 @@ Result<StormAnswer> Storm::run()
 
 } // namespace
 
-Result<StormAnswer> storm(Asker& asker, const ImplChoice& choice, const StormRequest& request)
+Result<StormAnswer> storm(Asker& asker, const FunctionChoice& choice, const StormRequest& request)
 {
     if (!asker.facts().own) {
         return failure(

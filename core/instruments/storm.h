@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "core/instruments/implsubject.h"
+#include "core/instruments/functionsubject.h"
 #include "core/instruments/repeat.h"
 
 namespace nanscope::instruments {
@@ -33,6 +33,6 @@ struct StormRequest
 };
 
 /// Only a function can be in a storm: a replay cell would test Nanscope.
-Result<StormAnswer> storm(Asker& asker, const ImplChoice& choice, const StormRequest& request);
+Result<StormAnswer> storm(Asker& asker, const FunctionChoice& choice, const StormRequest& request);
 
 } // namespace nanscope::instruments

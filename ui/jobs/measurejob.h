@@ -19,7 +19,7 @@ struct MeasureOrder
 {
     instruments::MeasureRequest request;
     instruments::CellChoice cell; ///< replayed, or what the function claims to be; an empty variant: not said
-    std::optional<instruments::ImplChoice> impl;
+    std::optional<instruments::FunctionChoice> impl;
 };
 
 /// In the words of `nanscope measure`.

@@ -203,11 +203,11 @@ Result<MeasureOrder> InstrumentsPane::order() const
         }
         return order;
     }
-    auto target = instruments::implTarget(m_function->text().trimmed().toStdString());
+    auto target = instruments::functionTarget(m_function->text().trimmed().toStdString());
     if (!target) {
         return tl::make_unexpected(target.error());
     }
-    instruments::ImplChoice impl;
+    instruments::FunctionChoice impl;
     impl.target = *target;
     impl.python = m_python->text().trimmed().toStdString();
     impl.variant = order.cell.variant;

@@ -44,19 +44,19 @@ void FunctionOptions::add(Options& options)
     options.addFlag("--show", show, "Print the program that calls the function, and run nothing");
 }
 
-Result<instruments::ImplChoice> FunctionOptions::choice(const std::string& device, const std::string& variant) const
+Result<instruments::FunctionChoice> FunctionOptions::choice(const std::string& device, const std::string& variant) const
 {
-    auto target = instruments::implTarget(impl);
+    auto target = instruments::functionTarget(impl);
     if (!target) {
         return tl::make_unexpected(target.error());
     }
     if (!(timeout > 0)) {
         return failure(ErrorKind::usage, "--timeout takes a positive number of seconds");
     }
-    return instruments::ImplChoice {*target, programPath(python), device, timeout, variant};
+    return instruments::FunctionChoice {*target, programPath(python), device, timeout, variant};
 }
 
-void sayWhatRuns(const instruments::ImplChoice& choice, Terminal& terminal)
+void sayWhatRuns(const instruments::FunctionChoice& choice, Terminal& terminal)
 {
     if (!terminal.json()) {
         terminal.say(
@@ -64,7 +64,7 @@ void sayWhatRuns(const instruments::ImplChoice& choice, Terminal& terminal)
     }
 }
 
-void printProgram(const instruments::ImplChoice& choice, Terminal& terminal)
+void printProgram(const instruments::FunctionChoice& choice, Terminal& terminal)
 {
     terminal.print(
         fmt::format("# {}\n{}", printable(instruments::harnessCommand(choice)), instruments::harnessSource()));

@@ -6,7 +6,7 @@
 
 #include "app/nanscope/shared/options.h"
 #include "app/nanscope/shared/terminal.h"
-#include "core/instruments/implsubject.h"
+#include "core/instruments/functionsubject.h"
 
 namespace nanscope {
 
@@ -21,13 +21,13 @@ struct FunctionOptions
     void add(Options& options);
     bool empty() const { return impl.empty(); }
     /// What will be run, on a device as torch names it; `variant` is what the function claims to be, or empty.
-    Result<instruments::ImplChoice> choice(const std::string& device, const std::string& variant) const;
+    Result<instruments::FunctionChoice> choice(const std::string& device, const std::string& variant) const;
 };
 
 /// Before it runs; programs that read JSON find it in the answer.
-void sayWhatRuns(const instruments::ImplChoice& choice, Terminal& terminal);
+void sayWhatRuns(const instruments::FunctionChoice& choice, Terminal& terminal);
 
 /// --show.
-void printProgram(const instruments::ImplChoice& choice, Terminal& terminal);
+void printProgram(const instruments::FunctionChoice& choice, Terminal& terminal);
 
 } // namespace nanscope

@@ -31,9 +31,9 @@ protected:
         std::ofstream(path) << text;
         return path;
     }
-    std::unique_ptr<instruments::ImplSubject> open(const std::string& target, double timeout = 60)
+    std::unique_ptr<instruments::FunctionSubject> open(const std::string& target, double timeout = 60)
     {
-        auto subject = instruments::ImplSubject::make({target, m_python, "cpu", timeout, {}}, {});
+        auto subject = instruments::FunctionSubject::make({target, m_python, "cpu", timeout, {}}, {});
         EXPECT_TRUE(subject) << sentence(subject.error());
         return subject ? std::move(*subject) : nullptr;
     }

@@ -11,7 +11,7 @@
 namespace nanscope::instruments {
 
 /// Somebody's own function and the Python it runs in.
-struct ImplChoice
+struct FunctionChoice
 {
     std::string target; ///< "MODULE:FUNCTION" or "/path/file.py:FUNCTION"
     std::filesystem::path python;
@@ -21,38 +21,38 @@ struct ImplChoice
 };
 
 /// Reads "python:MODULE:FUNCTION"; fails where it is none.
-Result<std::string> implTarget(std::string_view impl);
+Result<std::string> functionTarget(std::string_view impl);
 
 /// The program that calls the function, as it is run.
 std::string_view harnessSource();
 
 /// "python nanscope_impl.py MODULE:FUNCTION cpu", for showing before it is run.
-std::string harnessCommand(const ImplChoice& choice);
+std::string harnessCommand(const FunctionChoice& choice);
 
 /// Calls the function in a child process, which is started when it is first needed and again where it died. Nothing of
 /// Python is evaluated in this one.
-class ImplSubject : public Subject
+class FunctionSubject : public Subject
 {
 public:
     /// Starts the child, so that a function that cannot be loaded is told at once.
-    static Result<std::unique_ptr<ImplSubject>> make(const ImplChoice& choice, const CancelToken& cancel);
-    ~ImplSubject() override;
+    static Result<std::unique_ptr<FunctionSubject>> make(const FunctionChoice& choice, const CancelToken& cancel);
+    ~FunctionSubject() override;
 
     SubjectFacts facts() const override;
     Result<Reply> call(const Question& question, const CancelToken& cancel) override;
     Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override;
     Result<void> renew(const CancelToken& cancel) override;
 
-    const ImplChoice& choice() const { return m_choice; }
+    const FunctionChoice& choice() const { return m_choice; }
 
 private:
     class Child;
-    explicit ImplSubject(ImplChoice choice);
+    explicit FunctionSubject(FunctionChoice choice);
     Result<void> ensureAlive(const CancelToken& cancel);
     struct BurstPart;
     Result<BurstPart> burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel);
 
-    ImplChoice m_choice;
+    FunctionChoice m_choice;
     SubjectFacts m_facts;
     std::unique_ptr<Child> m_child;
     std::optional<Error> m_lost; ///< it died and could not be started again, which is not tried twice

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/instruments/implsubject.h"
+#include "core/instruments/functionsubject.h"
 
 #include <algorithm>
 #include <chrono>
@@ -110,7 +110,7 @@ void readRange(SubjectFacts& facts, const std::string& claimed)
     facts.turnsDirections = !facts.rangeAssumed && turnsDirections(**variant);
 }
 
-SubjectFacts factsFrom(const Json& greeting, const ImplChoice& choice)
+SubjectFacts factsFrom(const Json& greeting, const FunctionChoice& choice)
 {
     SubjectFacts facts;
     facts.own = true;
@@ -182,10 +182,10 @@ Json burstRequest(const BurstOptions& options)
 } // namespace
 
 /// The process that runs the harness (resources/python/nanscope_impl.py), and the folder it shares with this one.
-class ImplSubject::Child
+class FunctionSubject::Child
 {
 public:
-    static Result<std::unique_ptr<Child>> start(const ImplChoice& choice, const CancelToken& cancel);
+    static Result<std::unique_ptr<Child>> start(const FunctionChoice& choice, const CancelToken& cancel);
 
     /// What it said of itself when it started.
     const Json& greeting() const { return m_greeting; }
@@ -221,8 +221,8 @@ private:
     std::string m_handed; ///< hash of the input that lies in the folder
 };
 
-Result<std::unique_ptr<ImplSubject::Child>> ImplSubject::Child::start(
-    const ImplChoice& choice, const CancelToken& cancel)
+Result<std::unique_ptr<FunctionSubject::Child>> FunctionSubject::Child::start(
+    const FunctionChoice& choice, const CancelToken& cancel)
 {
     auto folder = platform::PrivateFolder::make();
     if (!folder) {
@@ -251,14 +251,15 @@ Result<std::unique_ptr<ImplSubject::Child>> ImplSubject::Child::start(
     return child;
 }
 
-ImplSubject::Child::Answer ImplSubject::Child::gone(const std::string& how)
+FunctionSubject::Child::Answer FunctionSubject::Child::gone(const std::string& how)
 {
     const auto said = lastLine(m_process->errors());
     m_process.reset();
     return {nullptr, said.empty() ? how : fmt::format("{}; its last words: {}", how, said)};
 }
 
-Result<ImplSubject::Child::Answer> ImplSubject::Child::read(double seconds, const char* late, const CancelToken& cancel)
+Result<FunctionSubject::Child::Answer> FunctionSubject::Child::read(
+    double seconds, const char* late, const CancelToken& cancel)
 {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(secondsOf(seconds));
     for (std::string line;;) {
@@ -284,7 +285,7 @@ Result<ImplSubject::Child::Answer> ImplSubject::Child::read(double seconds, cons
     }
 }
 
-Result<ImplSubject::Child::Answer> ImplSubject::Child::ask(
+Result<FunctionSubject::Child::Answer> FunctionSubject::Child::ask(
     const Json& request, double seconds, const CancelToken& cancel)
 {
     if (auto sent =
@@ -295,7 +296,7 @@ Result<ImplSubject::Child::Answer> ImplSubject::Child::ask(
     return read(seconds, "the function did not return", cancel);
 }
 
-Result<void> ImplSubject::Child::hand(const Question& question, Json& request)
+Result<void> FunctionSubject::Child::hand(const Question& question, Json& request)
 {
     const auto& input = question.input;
     const auto hash = hashOf(input);
@@ -315,19 +316,19 @@ Result<void> ImplSubject::Child::hand(const Question& question, Json& request)
     return {};
 }
 
-Result<void> ImplSubject::Child::countReturns(int calls, Json& request) const
+Result<void> FunctionSubject::Child::countReturns(int calls, Json& request) const
 {
     request["returned"] = path("returned");
     return writeFile(path("returned"), std::vector<std::byte>(static_cast<std::size_t>(calls)));
 }
 
-int ImplSubject::Child::returned() const
+int FunctionSubject::Child::returned() const
 {
     std::ifstream file(path("returned"), std::ios::binary);
     return static_cast<int>(std::count(std::istreambuf_iterator<char>(file), {}, char {1}));
 }
 
-Result<Matrices> ImplSubject::Child::take(DType dtype, const Shape& shape) const
+Result<Matrices> FunctionSubject::Child::take(DType dtype, const Shape& shape) const
 {
     const auto file = platform::FileReader::open(path("output"));
     if (!file) {
@@ -342,7 +343,7 @@ Result<Matrices> ImplSubject::Child::take(DType dtype, const Shape& shape) const
     return file->readAt(0, result.bytes).map([&] { return std::move(result); });
 }
 
-Result<std::string> implTarget(std::string_view impl)
+Result<std::string> functionTarget(std::string_view impl)
 {
     constexpr std::string_view prefix = "python:";
     const auto target = impl.substr(std::min(prefix.size(), impl.size()));
@@ -354,28 +355,28 @@ Result<std::string> implTarget(std::string_view impl)
     return std::string(target);
 }
 
-std::string harnessCommand(const ImplChoice& choice)
+std::string harnessCommand(const FunctionChoice& choice)
 {
     return fmt::format("{} -u nanscope_impl.py {} {}", platform::shellQuoted(choice.python.string()),
         platform::shellQuoted(choice.target), platform::shellQuoted(choice.device));
 }
 
-ImplSubject::ImplSubject(ImplChoice choice)
+FunctionSubject::FunctionSubject(FunctionChoice choice)
     : m_choice(std::move(choice))
 { }
 
-ImplSubject::~ImplSubject() = default;
+FunctionSubject::~FunctionSubject() = default;
 
-Result<std::unique_ptr<ImplSubject>> ImplSubject::make(const ImplChoice& choice, const CancelToken& cancel)
+Result<std::unique_ptr<FunctionSubject>> FunctionSubject::make(const FunctionChoice& choice, const CancelToken& cancel)
 {
-    std::unique_ptr<ImplSubject> subject(new ImplSubject(choice));
+    std::unique_ptr<FunctionSubject> subject(new FunctionSubject(choice));
     if (auto started = subject->renew(cancel); !started) {
         return tl::make_unexpected(started.error());
     }
     return subject;
 }
 
-Result<void> ImplSubject::renew(const CancelToken& cancel)
+Result<void> FunctionSubject::renew(const CancelToken& cancel)
 {
     m_child.reset();
     auto child = Child::start(m_choice, cancel);
@@ -388,7 +389,7 @@ Result<void> ImplSubject::renew(const CancelToken& cancel)
 }
 
 /// A module that no longer loads may take minutes to say so, every time.
-Result<void> ImplSubject::ensureAlive(const CancelToken& cancel)
+Result<void> FunctionSubject::ensureAlive(const CancelToken& cancel)
 {
     if (m_lost) {
         return tl::make_unexpected(*m_lost);
@@ -403,12 +404,12 @@ Result<void> ImplSubject::ensureAlive(const CancelToken& cancel)
     return started;
 }
 
-SubjectFacts ImplSubject::facts() const
+SubjectFacts FunctionSubject::facts() const
 {
     return m_facts;
 }
 
-Result<Reply> ImplSubject::call(const Question& question, const CancelToken& cancel)
+Result<Reply> FunctionSubject::call(const Question& question, const CancelToken& cancel)
 {
     if (auto alive = ensureAlive(cancel); !alive) {
         return tl::make_unexpected(alive.error());
@@ -442,14 +443,14 @@ Result<Reply> ImplSubject::call(const Question& question, const CancelToken& can
 }
 
 /// What came of calls that were asked for together.
-struct ImplSubject::BurstPart
+struct FunctionSubject::BurstPart
 {
     Burst burst;
     bool died = false; ///< the process: with the outputs of this many calls that had returned
     int lost = 0;
 };
 
-Result<ImplSubject::BurstPart> ImplSubject::burstPart(
+Result<FunctionSubject::BurstPart> FunctionSubject::burstPart(
     const Question& question, const BurstOptions& options, const CancelToken& cancel)
 {
     if (auto alive = ensureAlive(cancel); !alive) {
@@ -480,7 +481,7 @@ Result<ImplSubject::BurstPart> ImplSubject::burstPart(
     return part;
 }
 
-Result<Burst> ImplSubject::burst(const Question& question, const BurstOptions& options, const JobContext& job)
+Result<Burst> FunctionSubject::burst(const Question& question, const BurstOptions& options, const JobContext& job)
 {
     Burst burst;
     Progress progress;

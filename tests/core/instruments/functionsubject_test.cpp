@@ -77,13 +77,13 @@ protected:
         values[0] = what;
         return instruments::packed(DType::float32, {3, 4}, values);
     }
-    std::string complaint(instruments::ImplSubject& subject, int what)
+    std::string complaint(instruments::FunctionSubject& subject, int what)
     {
         const auto reply = called(subject, telling(what));
         EXPECT_FALSE(reply.output) << what;
         return reply.complaint;
     }
-    void expectGood(instruments::ImplSubject& subject)
+    void expectGood(instruments::FunctionSubject& subject)
     {
         const auto reply = called(subject, telling(0));
         ASSERT_TRUE(reply.output) << reply.complaint;
@@ -282,7 +282,7 @@ TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
 TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
 {
     const auto why = [this](const std::string& target) {
-        const auto subject = instruments::ImplSubject::make({target, m_python, "cpu", 60, {}}, {});
+        const auto subject = instruments::FunctionSubject::make({target, m_python, "cpu", 60, {}}, {});
         return subject ? std::string("it was loaded") : subject.error().what;
     };
     const auto file = write("def needs(X, a, b, *, c): return X\nnumber = 3\ndef one(X): return X\n");
@@ -315,10 +315,10 @@ TEST_F(WrongFunctions, OnesThatAreCompiledAreCalledThoughNothingIsKnownOfThem)
 
 TEST(Impl, TargetsAreModulesOrFilesWithAFunction)
 {
-    EXPECT_EQ(*instruments::implTarget("python:a.b:c"), "a.b:c");
-    EXPECT_EQ(*instruments::implTarget("python:/x/y.py:f.g"), "/x/y.py:f.g");
+    EXPECT_EQ(*instruments::functionTarget("python:a.b:c"), "a.b:c");
+    EXPECT_EQ(*instruments::functionTarget("python:/x/y.py:f.g"), "/x/y.py:f.g");
     for (const auto* wrong : {"a.b:c", "python:", "python:a", "python::f", "python:a:"}) {
-        EXPECT_FALSE(instruments::implTarget(wrong)) << wrong;
+        EXPECT_FALSE(instruments::functionTarget(wrong)) << wrong;
     }
 }
 
