@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
 MOST_FILES = 40
-MOST_CIRCLES = 2
+MOST_CIRCLES = 1
 SOURCES = (".cpp", ".h", ".inl")
 # Values and helpers that every room speaks in are in nanscope itself.
 COMMON = ("base", "model", "json")
