@@ -13,7 +13,7 @@
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/worker.h"
 #include "core/instruments/functioncell.h"
-#include "core/replay/engine/replay.h"
+#include "core/replay/analysis/sweep.h"
 
 namespace nanscope {
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "core/platform/childprocess.h"
+#include "core/replay/analysis/sweep.h"
 #include "core/replay/engine/frame.h"
 #include "core/rpc/server.h"
 

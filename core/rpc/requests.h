@@ -13,6 +13,7 @@
 
 #include "core/replay/analysis/cliff.h"
 #include "core/replay/analysis/deep.h"
+#include "core/replay/analysis/sweep.h"
 #include "core/replay/engine/frame.h"
 #include "core/replay/engine/plant.h"
 

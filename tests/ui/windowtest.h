@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/engine/replay.h"
+#include "core/replay/engine/capturecells.h"
 #include "ui/mainwindow.h"
 #include "ui/plots/film.h"
 

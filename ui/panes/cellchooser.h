@@ -6,7 +6,7 @@
 
 #include <QDialog>
 
-#include "core/replay/engine/replay.h"
+#include "core/replay/engine/capturecells.h"
 
 class QComboBox;
 class QListWidget;

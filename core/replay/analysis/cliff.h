@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/replay/engine/replay.h"
+#include "core/replay/engine/capturecells.h"
 
 namespace nanscope::replay {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/replay/engine/replay.h"
+#include "core/replay/engine/capturecells.h"
 #include "core/replay/program/program.h"
 
 namespace nanscope::replay {

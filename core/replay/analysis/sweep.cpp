@@ -1,127 +1,20 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/replay/analysis/sweep.h"
+
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/replay/analysis/deep.h"
-#include "core/replay/engine/outcome.h"
-#include "core/replay/engine/replay.h"
+#include "core/replay/engine/capturecells.h"
 
 namespace nanscope::replay {
 
 namespace {
-
-Result<std::vector<double>> readBatch(const tensorfile::Tensor& tensor)
-{
-    const auto shape = tensor.matrices();
-    std::vector<double> values(static_cast<std::size_t>(shape.batch * shape.elements()));
-    const auto size = static_cast<std::size_t>(shape.elements());
-    for (std::int64_t i = 0; i < shape.batch; ++i) {
-        const auto out = std::span(values).subspan(static_cast<std::size_t>(i) * size, size);
-        if (auto done = tensor.read(i, out); !done) {
-            return tl::make_unexpected(done.error());
-        }
-    }
-    return values;
-}
-
-void describeBatches(Cell& cell, const Replay& replay, const std::vector<Outcome>& outcomes, bool batched)
-{
-    std::size_t worst = 0;
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        const auto first = firstNonFinite(replay, i, batched);
-        cell.batches.push_back({static_cast<int>(i), outcomes[i], first});
-        if (outcomes[i] > outcomes[worst]) {
-            worst = i;
-        }
-        const auto order = [](const NonFinite& f) { return std::pair(f.iteration, f.op); };
-        if (first && (!cell.firstNonFinite || order(*first) < order(*cell.firstNonFinite))) {
-            cell.firstNonFinite = first;
-        }
-    }
-    cell.outcome = outcomes[worst];
-    if (cell.firstNonFinite && cell.firstNonFinite->op != OpName::input) {
-        cell.birth = cell.firstNonFinite;
-    }
-    cell.gauges = gauges(replay, worst);
-}
-
-Cell emptyCell(const Capture& capture, const CellRequest& request)
-{
-    Cell cell;
-    cell.capture = capture.file;
-    cell.variant = request.variant;
-    cell.precision = request.precision;
-    cell.device = request.device;
-    cell.lowering = request.lowering;
-    return cell;
-}
-
-/// One capture with its input read, and the fp64 outputs that distances are told from.
-struct Bench
-{
-    const tensorfile::CaptureFile& file;
-    std::vector<double> input;
-    std::vector<std::vector<SingularDirection>> directions;
-    std::map<std::string, std::vector<std::vector<double>>> reference; ///< by variant
-};
-
-Bench makeBench(const tensorfile::CaptureFile& file, std::vector<double> input)
-{
-    auto directions = signalDirections(file.input.matrices(), input);
-    return {file, std::move(input), std::move(directions), {}};
-}
-
-double distanceToReference(
-    const std::vector<std::vector<double>>& outputs, const std::vector<std::vector<double>>& exact)
-{
-    double worst = 0;
-    for (std::size_t i = 0; i < outputs.size() && i < exact.size(); ++i) {
-        worst = std::max(worst, relativeDistance(outputs[i], exact[i]));
-    }
-    return worst;
-}
-
-Result<Cell> computeCell(Bench& bench, const CellRequest& request, Device& device, const CancelToken& cancel)
-{
-    const auto variant = findVariant(request.variant);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
-    ReplayOptions options;
-    options.precision = request.precision;
-    options.rounding.lowering = request.lowering;
-    options.epsilon = request.epsilon ? request.epsilon : bench.file.capture.epsilon;
-    options.forceEpsilon = request.epsilon.has_value();
-    options.steps = request.steps;
-    options.tileMaps = request.tileMaps;
-    options.keepOutput = true;
-    const auto shape = bench.file.input.matrices();
-    auto replayed = replay(**variant, shape, bench.input, device, options, cancel);
-    if (!replayed) {
-        return tl::make_unexpected(replayed.error());
-    }
-    Cell cell = emptyCell(bench.file.capture, request);
-    cell.native = device.native(request.precision);
-    cell.epsilon = replayed->program.epsilon;
-    cell.environment = device.environment();
-    cell.seconds = replayed->seconds;
-    const auto outcomes = judgeOutcomes(*replayed, bench.directions);
-    describeBatches(cell, *replayed, outcomes, bench.file.input.shape().size() > 2);
-    cell.ops = std::move(replayed->ops);
-    if (request.precision == Precision::fp64) {
-        bench.reference[request.variant] = std::move(replayed->outputs);
-    } else if (const auto exact = bench.reference.find(request.variant); exact != bench.reference.end()) {
-        const bool finite = cell.outcome != Outcome::nan && cell.outcome != Outcome::inf;
-        if (finite) {
-            cell.gauges.back().distanceToFp64 = distanceToReference(replayed->outputs, exact->second);
-        }
-    }
-    return cell;
-}
 
 std::vector<CellRequest> plan(const SweepRequest& request, const std::string& variantName, const Variant& variant)
 {
@@ -183,13 +76,12 @@ public:
         if (!file) {
             return failAll(wanted.path, file.error());
         }
-        auto input = readBatch(file->input);
-        if (!input) {
-            return failAll(wanted.path, input.error());
+        auto cells = CaptureCells::of(*file);
+        if (!cells) {
+            return failAll(wanted.path, cells.error());
         }
-        Bench bench = makeBench(*file, std::move(*input));
         for (const auto& request : m_cells) {
-            if (auto done = cell(bench, request); !done) {
+            if (auto done = cell(*cells, request); !done) {
                 return done;
             }
         }
@@ -210,22 +102,22 @@ private:
         return slot.get();
     }
 
-    Result<void> cell(Bench& bench, const CellRequest& request)
+    Result<void> cell(CaptureCells& cells, const CellRequest& request)
     {
         if (m_job.cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "the sweep was cancelled");
         }
-        report(bench.file.capture.file, request);
+        report(cells.capture().file, request);
         const auto made = device(request.device);
-        auto result = made ? computeCell(bench, request, **made, m_job.cancel) : tl::make_unexpected(made.error());
+        auto result = made ? cells.cell(request, **made, m_job.cancel) : tl::make_unexpected(made.error());
         if (result && m_deep) {
-            result = withDeep(std::move(*result), bench.file.capture, request);
+            result = withDeep(std::move(*result), cells.capture(), request);
         }
         if (!result && result.error().kind == ErrorKind::cancelled) {
             return tl::make_unexpected(result.error());
         }
         ++m_done;
-        m_onCell(result ? std::move(*result) : failedCell(bench.file.capture, request, result.error()));
+        m_onCell(result ? std::move(*result) : failedCell(cells.capture(), request, result.error()));
         return {};
     }
 
@@ -280,17 +172,6 @@ private:
 };
 
 } // namespace
-
-Result<Cell> replayCell(
-    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel)
-{
-    auto input = readBatch(capture.input);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    Bench bench = makeBench(capture, std::move(*input));
-    return computeCell(bench, request, device, cancel);
-}
 
 Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, const JobContext& job,
     const std::function<void(Cell)>& onCell)

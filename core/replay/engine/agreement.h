@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/replay/engine/replay.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::replay {
 

@@ -29,18 +29,6 @@ Result<Program> compiled(const tensorfile::CaptureFile& capture, const CellReque
     return compileProgram(**variant, capture.input.matrices(), options);
 }
 
-Cell cellOf(const tensorfile::CaptureFile& capture, const CellRequest& request, double epsilon)
-{
-    Cell cell;
-    cell.capture = capture.capture.file;
-    cell.variant = request.variant;
-    cell.precision = request.precision;
-    cell.device = request.device;
-    cell.lowering = request.lowering;
-    cell.epsilon = epsilon;
-    return cell;
-}
-
 /// A scalar stays on the device; its scan tells it.
 double valueOf(const Scan& scalar)
 {
@@ -85,7 +73,8 @@ Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const Cel
     if (auto ready = run.upload(capture.input, batch); !ready) {
         return tl::make_unexpected(ready.error());
     }
-    run.m_cell = cellOf(capture, request, run.m_program.epsilon);
+    run.m_cell = emptyCell(capture.capture, request);
+    run.m_cell.epsilon = run.m_program.epsilon;
     run.m_cell.native = run.m_device->native(request.precision);
     run.m_cell.environment = run.m_device->environment();
     return run;

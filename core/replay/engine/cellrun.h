@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/replay/engine/capturecells.h"
 #include "core/replay/engine/plant.h"
-#include "core/replay/engine/replay.h"
 
 namespace nanscope::replay {
 

@@ -15,7 +15,6 @@
 
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/plant.h"
-#include "core/replay/engine/replay.h"
 
 namespace nanscope::platform {
 struct FileStamp;

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Re-runs a captured Newton-Schulz call: variants as data (variant.h), compiled to a flat program (program.h),
-// executed by one interpreter on a Device (device.h), with a scan after every op. Here: single cells and sweeps.
+// executed by one interpreter on a Device (device.h), with a scan after every op.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,7 +14,6 @@
 #include "core/replay/device/device.h"
 #include "core/replay/program/program.h"
 #include "core/replay/variants/variant.h"
-#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::replay {
 
@@ -46,41 +44,6 @@ struct Replay
 /// `input` holds batch x rows x cols doubles, row-major. Cancelled between instructions.
 Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::span<const double> input, Device& device,
     const ReplayOptions& options, const CancelToken& cancel = {});
-
-/// The cell of a capture: replays and fills in outcome, first non-finite, birth, gauges and environment.
-struct CellRequest
-{
-    std::string variant;
-    Precision precision = Precision::fp32;
-    Lowering lowering = Lowering::eager;
-    std::optional<double> epsilon;
-    std::optional<int> steps;
-    std::string device = "cpu";
-    bool tileMaps = false;
-    bool operator==(const CellRequest&) const = default;
-};
-
-Result<Cell> replayCell(
-    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel = {});
-
-struct SweepRequest
-{
-    std::vector<CaptureRef> captures;
-    std::vector<std::string> variants;
-    std::vector<Precision> precisions;
-    std::vector<Lowering> lowerings; ///< empty: each variant's own
-    std::vector<std::string> devices {"cpu"};
-    std::optional<double> epsilon;
-    std::optional<int> steps;
-    bool tileMaps = true;
-    bool deep = false; ///< measure the deep gauges of each cell too (deep.h)
-};
-
-/// Replays every combination, fp64 first for each capture and variant so that distances can be told. `onCell` is
-/// called from the caller's thread as each one is done; a cell that failed carries its error and the sweep goes
-/// on. Returns an error only for a request that names nothing usable, or when cancelled.
-Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, const JobContext& job,
-    const std::function<void(Cell)>& onCell);
 
 /// Bytes a cell of this shape holds at its peak, for saying so before the start.
 std::int64_t peakBytes(const Variant& variant, const MatrixShape& shape);

@@ -6,8 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include "core/replay/analysis/sweep.h"
+#include "core/replay/engine/capturecells.h"
 #include "core/replay/engine/outcome.h"
-#include "core/replay/engine/replay.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/replay/engine/replay.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/replay/devicearound.h"
 #include "tests/core/replay/framecapture.h"

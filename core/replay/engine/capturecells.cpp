@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/engine/capturecells.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/replay.h"
+
+namespace nanscope::replay {
+
+namespace {
+
+Result<std::vector<double>> readBatch(const tensorfile::Tensor& tensor)
+{
+    const auto shape = tensor.matrices();
+    std::vector<double> values(static_cast<std::size_t>(shape.batch * shape.elements()));
+    const auto size = static_cast<std::size_t>(shape.elements());
+    for (std::int64_t i = 0; i < shape.batch; ++i) {
+        const auto out = std::span(values).subspan(static_cast<std::size_t>(i) * size, size);
+        if (auto done = tensor.read(i, out); !done) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+    return values;
+}
+
+void describeBatches(Cell& cell, const Replay& replay, const std::vector<Outcome>& outcomes, bool batched)
+{
+    std::size_t worst = 0;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        const auto first = firstNonFinite(replay, i, batched);
+        cell.batches.push_back({static_cast<int>(i), outcomes[i], first});
+        if (outcomes[i] > outcomes[worst]) {
+            worst = i;
+        }
+        const auto order = [](const NonFinite& f) { return std::pair(f.iteration, f.op); };
+        if (first && (!cell.firstNonFinite || order(*first) < order(*cell.firstNonFinite))) {
+            cell.firstNonFinite = first;
+        }
+    }
+    cell.outcome = outcomes[worst];
+    if (cell.firstNonFinite && cell.firstNonFinite->op != OpName::input) {
+        cell.birth = cell.firstNonFinite;
+    }
+    cell.gauges = gauges(replay, worst);
+}
+
+double distanceToReference(
+    const std::vector<std::vector<double>>& outputs, const std::vector<std::vector<double>>& exact)
+{
+    double worst = 0;
+    for (std::size_t i = 0; i < outputs.size() && i < exact.size(); ++i) {
+        worst = std::max(worst, relativeDistance(outputs[i], exact[i]));
+    }
+    return worst;
+}
+
+} // namespace
+
+Cell emptyCell(const Capture& capture, const CellRequest& request)
+{
+    Cell cell;
+    cell.capture = capture.file;
+    cell.variant = request.variant;
+    cell.precision = request.precision;
+    cell.device = request.device;
+    cell.lowering = request.lowering;
+    return cell;
+}
+
+Result<CaptureCells> CaptureCells::of(const tensorfile::CaptureFile& file)
+{
+    return readBatch(file.input).map([&](std::vector<double> input) { return CaptureCells(file, std::move(input)); });
+}
+
+CaptureCells::CaptureCells(const tensorfile::CaptureFile& file, std::vector<double> input)
+    : m_file(&file)
+    , m_input(std::move(input))
+    , m_directions(signalDirections(file.input.matrices(), m_input))
+{ }
+
+Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, const CancelToken& cancel)
+{
+    const auto variant = findVariant(request.variant);
+    if (!variant) {
+        return tl::make_unexpected(variant.error());
+    }
+    ReplayOptions options;
+    options.precision = request.precision;
+    options.rounding.lowering = request.lowering;
+    options.epsilon = request.epsilon ? request.epsilon : m_file->capture.epsilon;
+    options.forceEpsilon = request.epsilon.has_value();
+    options.steps = request.steps;
+    options.tileMaps = request.tileMaps;
+    options.keepOutput = true;
+    const auto shape = m_file->input.matrices();
+    auto replayed = replay(**variant, shape, m_input, device, options, cancel);
+    if (!replayed) {
+        return tl::make_unexpected(replayed.error());
+    }
+    Cell cell = emptyCell(m_file->capture, request);
+    cell.native = device.native(request.precision);
+    cell.epsilon = replayed->program.epsilon;
+    cell.environment = device.environment();
+    cell.seconds = replayed->seconds;
+    const auto outcomes = judgeOutcomes(*replayed, m_directions);
+    describeBatches(cell, *replayed, outcomes, m_file->input.shape().size() > 2);
+    cell.ops = std::move(replayed->ops);
+    if (request.precision == Precision::fp64) {
+        m_exact[request.variant] = std::move(replayed->outputs);
+    } else if (const auto exact = m_exact.find(request.variant); exact != m_exact.end()) {
+        const bool finite = cell.outcome != Outcome::nan && cell.outcome != Outcome::inf;
+        if (finite) {
+            cell.gauges.back().distanceToFp64 = distanceToReference(replayed->outputs, exact->second);
+        }
+    }
+    return cell;
+}
+
+Result<Cell> replayCell(
+    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel)
+{
+    auto cells = CaptureCells::of(capture);
+    if (!cells) {
+        return tl::make_unexpected(cells.error());
+    }
+    return cells->cell(request, device, cancel);
+}
+
+} // namespace nanscope::replay

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cells of a capture: replays of its input, each with outcome, first non-finite, birth, gauges and environment.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/model/model.h"
+#include "core/replay/device/device.h"
+#include "core/replay/engine/spectrum.h"
+#include "core/tensorfile/capture/capturefile.h"
+
+namespace nanscope::replay {
+
+struct CellRequest
+{
+    std::string variant;
+    Precision precision = Precision::fp32;
+    Lowering lowering = Lowering::eager;
+    std::optional<double> epsilon;
+    std::optional<int> steps;
+    std::string device = "cpu";
+    bool tileMaps = false;
+    bool operator==(const CellRequest&) const = default;
+};
+
+/// What is asked for, and of which capture; nothing of how it ends.
+Cell emptyCell(const Capture& capture, const CellRequest& request);
+
+/// Replays cells of one capture, whose input is read once. Distances are told to the fp64 cell of the same variant,
+/// where that came before.
+class CaptureCells
+{
+public:
+    /// `file` has to outlive it.
+    static Result<CaptureCells> of(const tensorfile::CaptureFile& file);
+
+    const Capture& capture() const { return m_file->capture; }
+
+    /// Cancelled between instructions.
+    Result<Cell> cell(const CellRequest& request, Device& device, const CancelToken& cancel);
+
+private:
+    CaptureCells(const tensorfile::CaptureFile& file, std::vector<double> input);
+
+    const tensorfile::CaptureFile* m_file;
+    std::vector<double> m_input;
+    std::vector<std::vector<SingularDirection>> m_directions;
+    std::map<std::string, std::vector<std::vector<double>>> m_exact; ///< outputs in fp64, by variant
+};
+
+/// One cell alone.
+Result<Cell> replayCell(
+    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel = {});
+
+} // namespace nanscope::replay
