@@ -16,15 +16,15 @@ using jsonfields::Writer;
 using jsonread::Json;
 
 template <>
-constexpr std::optional jsonfields::lastOf<OpName> = OpName::rescale;
+inline constexpr std::optional jsonfields::lastOf<OpName> = OpName::rescale;
 template <>
-constexpr std::optional jsonfields::lastOf<ValueClass> = ValueClass::negInf;
+inline constexpr std::optional jsonfields::lastOf<ValueClass> = ValueClass::negInf;
 template <>
-constexpr std::optional jsonfields::lastOf<Outcome> = Outcome::nan;
+inline constexpr std::optional jsonfields::lastOf<Outcome> = Outcome::nan;
 template <>
-constexpr std::optional jsonfields::lastOf<Precision> = Precision::fp16;
+inline constexpr std::optional jsonfields::lastOf<Precision> = Precision::fp16;
 template <>
-constexpr std::optional jsonfields::lastOf<Lowering> = Lowering::fused;
+inline constexpr std::optional jsonfields::lastOf<Lowering> = Lowering::fused;
 
 template <class Visit>
 void fields(Visit& visit, Of<NonFinite> auto& first)

@@ -18,29 +18,29 @@ using jsonfields::Of;
 using jsonread::Json;
 
 template <>
-constexpr std::optional jsonfields::lastOf<DamageShape> = lastDamageShape;
+inline constexpr std::optional jsonfields::lastOf<DamageShape> = lastDamageShape;
 template <>
-constexpr std::optional jsonfields::lastOf<Leftover> = lastLeftover;
+inline constexpr std::optional jsonfields::lastOf<Leftover> = lastLeftover;
 template <>
-constexpr std::optional jsonfields::lastOf<Role> = Role::healthy;
+inline constexpr std::optional jsonfields::lastOf<Role> = Role::healthy;
 template <>
-constexpr std::optional jsonfields::lastOf<IdentifiedBy> = IdentifiedBy::unknown;
+inline constexpr std::optional jsonfields::lastOf<IdentifiedBy> = IdentifiedBy::unknown;
 template <>
-constexpr std::optional jsonfields::lastOf<Seen> = Seen::oftener;
+inline constexpr std::optional jsonfields::lastOf<Seen> = Seen::oftener;
 template <>
-constexpr std::optional jsonfields::lastOf<StepSource> = StepSource::unknown;
+inline constexpr std::optional jsonfields::lastOf<StepSource> = StepSource::unknown;
 template <>
-constexpr std::optional jsonfields::lastOf<Blame> = Blame::machine;
+inline constexpr std::optional jsonfields::lastOf<Blame> = Blame::machine;
 template <>
-constexpr std::optional jsonfields::lastOf<RuleId> = lastRule;
+inline constexpr std::optional jsonfields::lastOf<RuleId> = lastRule;
 template <>
-constexpr std::optional jsonfields::lastOf<OpName> = OpName::rescale;
+inline constexpr std::optional jsonfields::lastOf<OpName> = OpName::rescale;
 template <>
-constexpr std::optional jsonfields::lastOf<AdvisoryStatus> = AdvisoryStatus::fixed;
+inline constexpr std::optional jsonfields::lastOf<AdvisoryStatus> = AdvisoryStatus::fixed;
 template <>
-constexpr std::optional jsonfields::lastOf<FindingState> = FindingState::silenced;
+inline constexpr std::optional jsonfields::lastOf<FindingState> = FindingState::silenced;
 template <>
-constexpr std::optional jsonfields::lastOf<CheckpointStatus> = CheckpointStatus::unverified;
+inline constexpr std::optional jsonfields::lastOf<CheckpointStatus> = CheckpointStatus::unverified;
 
 template <class Visit>
 void fields(Visit& visit, Of<EvidenceLine> auto& line)
