@@ -22,13 +22,13 @@ public:
     bool native(Precision precision) const override;
     std::int64_t batchLimit(const replay::Program& program) const override;
     Result<void> prepare(const replay::Program& program, std::int64_t batch) override;
-    Result<void> upload(std::span<const double> input) override;
+    Result<void> upload(ValueView input) override;
     Result<void> run(const replay::Instruction& instruction) override;
     Result<void> overwrite(replay::BufferId buffer, std::int64_t element, const replay::Region& region,
         std::span<const double> values) override;
     Result<void> rescan(const replay::Instruction& instruction) override;
     Result<std::vector<Scan>> scans() override;
-    Result<void> download(replay::BufferId buffer, std::int64_t element, std::span<double> out) override;
+    Result<Values> download(replay::BufferId buffer, std::int64_t element) override;
     Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override;
 
 private:

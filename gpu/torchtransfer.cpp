@@ -41,6 +41,14 @@ void storeScans(const at::Tensor& matrices, const replay::BufferPlan& layout, Sc
     }
 }
 
+template <class T>
+Values valuesOf(const at::Tensor& matrix)
+{
+    std::vector<T> values(static_cast<std::size_t>(matrix.numel()));
+    at::from_blob(values.data(), matrix.sizes(), c10::CppTypeToScalarType<T>::value).copy_(matrix);
+    return values;
+}
+
 #if defined(NANSCOPE_SCAN_KERNEL)
 scan::Format scanFormat(at::ScalarType type)
 {
@@ -70,7 +78,7 @@ replay::BufferPlan TorchDevice::memoryPlan(replay::BufferId id) const
     return result;
 }
 
-Result<void> TorchDevice::upload(std::span<const double> input)
+Result<void> TorchDevice::upload(ValueView input)
 {
     return guarded(m_device, [&]() -> Result<void> {
         setLayout(0, plan(0).transposed);
@@ -81,10 +89,13 @@ Result<void> TorchDevice::upload(std::span<const double> input)
         }
         const auto rows = plan(0).transposed ? plan(0).cols : plan(0).rows;
         const auto cols = plan(0).transposed ? plan(0).rows : plan(0).cols;
-        // from_blob() asks for a pointer it could write through; the view is only read.
-        auto* data = const_cast<double*>(input.data());
-        const auto view = at::from_blob(data, {m_batch, rows, cols}, at::TensorOptions().dtype(at::kDouble));
-        into.copy_(plan(0).transposed ? view.mT() : view);
+        input.visit([&](auto values) {
+            using T = typename decltype(values)::value_type;
+            // from_blob() asks for a pointer it could write through; the view is only read.
+            const auto view =
+                at::from_blob(const_cast<T*>(values.data()), {m_batch, rows, cols}, c10::CppTypeToScalarType<T>::value);
+            into.copy_(plan(0).transposed ? view.mT() : view);
+        });
         return {};
     });
 }
@@ -169,17 +180,12 @@ Result<std::vector<Scan>> TorchDevice::scans()
     });
 }
 
-Result<void> TorchDevice::download(replay::BufferId id, std::int64_t element, std::span<double> out)
+Result<Values> TorchDevice::download(replay::BufferId id, std::int64_t element)
 {
-    return guarded(m_device, [&]() -> Result<void> {
+    return guarded(m_device, [&]() -> Result<Values> {
         const auto matrix = buffer(id).select(0, element);
         const auto view = plan(id).transposed ? matrix.mT() : matrix;
-        if (static_cast<std::int64_t>(out.size()) != view.numel()) {
-            return failure(ErrorKind::internal, fmt::format("room for {} of {} values", out.size(), view.numel()));
-        }
-        auto target = at::from_blob(out.data(), view.sizes(), at::TensorOptions().dtype(at::kDouble));
-        target.copy_(view);
-        return {};
+        return view.scalar_type() == at::kDouble ? valuesOf<double>(view) : valuesOf<float>(view);
     });
 }
 

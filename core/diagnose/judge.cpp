@@ -83,7 +83,7 @@ bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
 // Cosine of two inputs: the iteration gives the same for every multiple of one.
 constexpr double sameDirection = 0.99;
 
-double cosine(const std::vector<double>& a, const std::vector<double>& b)
+double cosine(ValueView a, ValueView b)
 {
     const double together = std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
     const double first = std::inner_product(a.begin(), a.end(), a.begin(), 0.0);
@@ -92,7 +92,7 @@ double cosine(const std::vector<double>& a, const std::vector<double>& b)
 }
 
 /// ||a - b|| / ||b||
-double distance(const std::vector<double>& a, const std::vector<double>& b)
+double distance(ValueView a, ValueView b)
 {
     const double apart = std::transform_reduce(
         a.begin(), a.end(), b.begin(), 0.0, std::plus<>(), [](double x, double y) { return (x - y) * (x - y); });
@@ -310,7 +310,7 @@ private:
         const auto envelope = envelopeOf(e.members.front());
         const auto moved =
             std::ranges::find_if(envelope, [](const replay::Rounding& one) { return one.inputUlps != 0; });
-        return replayed(e, e.members.front(), *moved, stored).map([&](const std::vector<double>& other) {
+        return replayed(e, e.members.front(), *moved, stored).map([&](ValueView other) {
             return distance(other, **first);
         });
     }
@@ -423,20 +423,20 @@ private:
     }
 
     /// What the first member gives by its own rounding; it is often the one that was found to be nearest.
-    Result<const std::vector<double>*> outputOfFirst(Evidence& e, const Capture& stored)
+    Result<const Values*> outputOfFirst(Evidence& e, const Capture& stored)
     {
         const auto& member = e.members.front();
         const bool ownFormat = member.precision == member.variant->precision && !member.recordedEpsilon;
         if (ownFormat && member.variant == e.nearest.variant) {
             return &e.nearest.values;
         }
-        return replayed(e, member, envelopeOf(member).front(), stored).map([&](std::vector<double> output) {
+        return replayed(e, member, envelopeOf(member).front(), stored).map([&](Values output) {
             e.nearest = {ownFormat ? member.variant : nullptr, std::move(output)};
             return &std::as_const(e.nearest.values);
         });
     }
 
-    Result<std::vector<double>> replayed(
+    Result<Values> replayed(
         const Evidence& e, const Member& member, const replay::Rounding& rounding, const Capture& stored)
     {
         replay::ReplayOptions options;
@@ -597,7 +597,7 @@ private:
     }
 
     /// What roundings do not explain even where they may explain everything else.
-    static void lookForLeftovers(Evidence& e, const std::vector<double>& replay, const Region& part)
+    static void lookForLeftovers(Evidence& e, ValueView replay, const Region& part)
     {
         const auto bits = findOddBits(e.element, replay, part);
         if (bits.leftover == Leftover::none) {

@@ -89,7 +89,7 @@ void describe(const Judged& judged, const Specimen& specimen, Cell& cell)
     }
 }
 
-double farthest(const Judged& judged, const MatrixShape& shape, const std::vector<std::vector<double>>& exact)
+double farthest(const Judged& judged, const MatrixShape& shape, const std::vector<Values>& exact)
 {
     double worst = 0;
     for (std::size_t i = 0; i < exact.size(); ++i) {

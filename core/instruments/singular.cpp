@@ -49,10 +49,11 @@ Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std
     return triplets;
 }
 
-std::vector<double> along(const Triplets& triplets, std::span<const double> matrix)
+std::vector<double> along(const Triplets& triplets, ValueView matrix)
 {
     const auto count = static_cast<Eigen::Index>(triplets.sigma.size());
-    const ConstMatrix map(matrix.data(), triplets.rows, triplets.cols);
+    const std::vector<double> wide(matrix.begin(), matrix.end());
+    const ConstMatrix map(wide.data(), triplets.rows, triplets.cols);
     const ConstMatrix left(triplets.left.data(), count, triplets.rows);
     const ConstMatrix right(triplets.right.data(), count, triplets.cols);
     const RowMajor image = left * map;

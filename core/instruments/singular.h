@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/values.h"
+
 namespace nanscope::instruments {
 
 /// Singular triplets of a matrix, descending.
@@ -24,6 +26,6 @@ struct Triplets
 Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std::int64_t cols, std::int64_t exactUpTo);
 
 /// u^T X v for each of them.
-std::vector<double> along(const Triplets& triplets, std::span<const double> matrix);
+std::vector<double> along(const Triplets& triplets, ValueView matrix);
 
 } // namespace nanscope::instruments

@@ -46,7 +46,7 @@ public:
     Result<SpectrumAnswer> run();
 
 private:
-    using Values = std::vector<double>;
+    using Gains = std::vector<double>;
 
     Question question() const { return {m_alone, m_asker.specimen().epsilon, m_asker.specimen().forceEpsilon}; }
     Result<replay::Replay> replayed(const CellSubject::Detour& detour)
@@ -59,9 +59,9 @@ private:
     }
     Result<void> prepare();
     std::optional<int> detourOf(int steps) const;
-    Result<Values> expectedAfter(int steps);
-    Result<Values> allowedAfter(int steps, const Values& expected);
-    Result<void> addStage(int step, std::span<const double> matrix);
+    Result<Gains> expectedAfter(int steps);
+    Result<Gains> allowedAfter(int steps, const Gains& expected);
+    Result<void> addStage(int step, ValueView matrix);
     Result<void> addIterates();
     Result<void> addOutput();
     void conclude();
@@ -101,18 +101,18 @@ std::optional<int> Check::detourOf(int steps) const
     return steps == static_cast<int>(m_program.steps.size()) ? std::nullopt : std::optional(steps);
 }
 
-Result<Check::Values> Check::expectedAfter(int steps)
+Result<Check::Gains> Check::expectedAfter(int steps)
 {
     if (!m_answer.closedForm) {
         const auto exact = replayed({detourOf(steps), std::nullopt, Precision::fp64});
-        return exact ? Result<Values>(along(m_triplets, exact->outputs.front())) : tl::make_unexpected(exact.error());
+        return exact ? Result<Gains>(along(m_triplets, exact->outputs.front())) : tl::make_unexpected(exact.error());
     }
     const auto& variant = m_reference->variant();
     const double norm = m_answer.frobenius * variant.normFactor;
     const double denominator =
         variant.epsilonRule == replay::EpsilonRule::add ? norm + m_program.epsilon : std::max(norm, m_program.epsilon);
     const std::span<const replay::Coefficients> schedule(m_program.steps);
-    Values values;
+    Gains values;
     for (const double sigma : m_triplets.sigma) {
         values.push_back(replay::applySchedule(schedule.first(static_cast<std::size_t>(steps)), sigma / denominator));
     }
@@ -121,13 +121,13 @@ Result<Check::Values> Check::expectedAfter(int steps)
 
 /// How far the envelope of the same variant in its own format lies from what is expected, per singular value and its
 /// neighbours.
-Result<Check::Values> Check::allowedAfter(int steps, const Values& expected)
+Result<Check::Gains> Check::allowedAfter(int steps, const Gains& expected)
 {
     auto members = replay::envelopeOf(m_reference->lowering());
     if (steps < static_cast<int>(m_program.steps.size())) {
         members.resize(std::min(members.size(), membersOfStep));
     }
-    Values spread(expected.size(), 0);
+    Gains spread(expected.size(), 0);
     for (const auto& member : members) {
         const auto done = replayed({detourOf(steps), member, std::nullopt});
         if (!done) {
@@ -141,7 +141,7 @@ Result<Check::Values> Check::allowedAfter(int steps, const Values& expected)
     }
     constexpr std::size_t neighbours = 2;
     const double ulps = 4 * epsilonOf(m_program.precision);
-    Values allowed;
+    Gains allowed;
     for (std::size_t i = 0; i < spread.size(); ++i) {
         const auto begin = spread.begin() + static_cast<std::ptrdiff_t>(i - std::min(i, neighbours));
         const auto end = spread.begin() + static_cast<std::ptrdiff_t>(std::min(i + neighbours + 1, spread.size()));
@@ -150,13 +150,13 @@ Result<Check::Values> Check::allowedAfter(int steps, const Values& expected)
     return allowed;
 }
 
-Result<void> Check::addStage(int step, std::span<const double> matrix)
+Result<void> Check::addStage(int step, ValueView matrix)
 {
     SpectrumStage stage;
     stage.step = step;
     stage.finite = std::ranges::all_of(matrix, [](double value) { return std::isfinite(value); });
-    Values expected;
-    Values allowed;
+    Gains expected;
+    Gains allowed;
     if (stage.finite && m_reference != nullptr) {
         const int steps = step > 0 ? step : static_cast<int>(m_program.steps.size());
         auto wanted = expectedAfter(steps);
@@ -168,7 +168,7 @@ Result<void> Check::addStage(int step, std::span<const double> matrix)
         allowed = std::move(*room);
     }
     double inside = 0;
-    const auto found = stage.finite ? along(m_triplets, matrix) : Values();
+    const auto found = stage.finite ? along(m_triplets, matrix) : Gains();
     for (std::size_t i = 0; i < found.size(); ++i) {
         SpectrumLine line {m_triplets.sigma[i], m_triplets.sigma[i] / m_answer.frobenius, found[i], {}, 0, false};
         if (!expected.empty()) {

@@ -31,7 +31,7 @@ bool isNamed(const CaptureVerdict& verdict, const MemberResult& member)
         || std::find(names.begin(), names.end(), member.variant) != names.end();
 }
 
-std::vector<double> joined(const std::vector<std::vector<double>>& outputs)
+std::vector<double> joined(const std::vector<Values>& outputs)
 {
     std::vector<double> all;
     for (const auto& output : outputs) {

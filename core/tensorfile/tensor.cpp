@@ -90,6 +90,38 @@ Result<std::uint32_t> storageCrc(const platform::FileReader& file, std::uint64_t
     return crc;
 }
 
+/// True if every number of this type is one of float.
+bool isFloat(DType type)
+{
+    switch (type) {
+    case DType::float32:
+    case DType::float16:
+    case DType::bfloat16:
+    case DType::float8_e4m3fn:
+    case DType::float8_e4m3fnuz:
+    case DType::float8_e5m2:
+    case DType::float8_e5m2fnuz:
+    case DType::float8_e8m0fnu:
+        return true;
+    default:
+        return false;
+    }
+}
+
+template <class T>
+Result<Values> readMatrices(const Tensor& tensor, std::int64_t first, std::int64_t count)
+{
+    const auto size = static_cast<std::size_t>(tensor.matrices().elements());
+    std::vector<T> all(static_cast<std::size_t>(count) * size);
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto out = std::span(all).subspan(static_cast<std::size_t>(i) * size, size);
+        if (auto done = tensor.read(first + i, out); !done) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+    return Values(std::move(all));
+}
+
 } // namespace
 
 Tensor::Tensor(std::shared_ptr<const Source> source, std::string storageKey, DType dtype, Shape shape, Shape strides,
@@ -168,6 +200,11 @@ Result<void> Tensor::read(std::int64_t batch, std::span<float> out) const
 Result<void> Tensor::read(std::int64_t batch, std::span<double> out) const
 {
     return readMatrix(*this, batch, out);
+}
+
+Result<Values> Tensor::values(std::int64_t first, std::int64_t count) const
+{
+    return isFloat(m_dtype) ? readMatrices<float>(*this, first, count) : readMatrices<double>(*this, first, count);
 }
 
 Result<std::vector<std::byte>> Tensor::readBits(std::int64_t batch) const

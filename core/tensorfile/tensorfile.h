@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/base/values.h"
 #include "core/model/capture.h"
 #include "core/model/dtype.h"
 
@@ -69,6 +70,9 @@ public:
     /// `out` has rows*cols elements.
     Result<void> read(std::int64_t batch, std::span<float> out) const;
     Result<void> read(std::int64_t batch, std::span<double> out) const;
+
+    /// `count` matrices from `first` on, one behind the other, each number as it is.
+    Result<Values> values(std::int64_t first, std::int64_t count = 1) const;
 
     /// The bit patterns of one matrix, row-major, native byte order, sizeOf(dtype()) bytes each.
     Result<std::vector<std::byte>> readBits(std::int64_t batch) const;

@@ -34,7 +34,7 @@ void bareProducts(benchmark::State& state)
     const auto threads = static_cast<int>(state.range(0));
     for (auto _ : state) {
         for (int i = 0; i < 15; ++i) {
-            gemm({a.data(), a.data(), out.data(), side, side, side, false, i % 3 == 0}, threads);
+            replay::gemm({a.data(), a.data(), out.data(), side, side, side, false, i % 3 == 0}, threads);
             benchmark::DoNotOptimize(out.data());
         }
     }
@@ -43,13 +43,13 @@ void bareProducts(benchmark::State& state)
 void replayed(benchmark::State& state, Precision precision, Lowering lowering)
 {
     const auto values = input();
-    const auto device = makeEigenDevice(static_cast<int>(state.range(0)));
-    ReplayOptions options;
+    const auto device = replay::makeEigenDevice(static_cast<int>(state.range(0)));
+    replay::ReplayOptions options;
     options.precision = precision;
     options.rounding.lowering = lowering;
-    const auto& variant = **findVariant("dion-ns5");
+    const auto& variant = **replay::findVariant("dion-ns5");
     for (auto _ : state) {
-        auto result = replay(variant, {1, side, side}, values, *device, options);
+        auto result = replay::replay(variant, {1, side, side}, values, *device, options);
         benchmark::DoNotOptimize(result);
     }
 }

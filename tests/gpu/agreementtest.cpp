@@ -22,8 +22,8 @@ double slopeAtZero(const replay::Variant& variant)
     return slope;
 }
 
-std::vector<std::vector<double>> outputs(replay::Device& device, const replay::Variant& variant,
-    const MatrixShape& shape, Precision precision, Lowering lowering)
+std::vector<Values> outputs(replay::Device& device, const replay::Variant& variant, const MatrixShape& shape,
+    Precision precision, Lowering lowering)
 {
     replay::ReplayOptions options;
     options.precision = precision;
@@ -31,7 +31,7 @@ std::vector<std::vector<double>> outputs(replay::Device& device, const replay::V
     options.keepOutput = true;
     const auto result = replay::replay(variant, shape, test::normalInput(shape, 11), device, options);
     EXPECT_TRUE(result) << (result ? "" : result.error().what);
-    return result ? result->outputs : std::vector<std::vector<double>>();
+    return result ? result->outputs : std::vector<Values>();
 }
 
 class Agreement : public testing::TestWithParam<Precision>

@@ -30,7 +30,7 @@ inline const replay::Variant& variantNamed(std::string_view name)
 }
 
 /// ||a - b||_F / ||b||_F over all matrices.
-inline double distance(const std::vector<std::vector<double>>& a, const std::vector<std::vector<double>>& b)
+inline double distance(const std::vector<Values>& a, const std::vector<Values>& b)
 {
     double difference = 0;
     double size = 0;

@@ -81,7 +81,7 @@ protected:
         options.keepOutput = true;
         const auto done =
             replay::replay(**replay::findVariant("torch-muon"), {1, rows, cols}, input, **device, options);
-        return done ? done->outputs.at(0) : std::vector<double>();
+        return done ? done->outputs.at(0).doubles() : std::vector<double>();
     }
 
     /// Every element in sight has the value that core says.

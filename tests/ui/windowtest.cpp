@@ -78,7 +78,7 @@ std::vector<double> SampleSessionWindow::replayedOutput(const replay::CellReques
     options.forceEpsilon = cell.epsilon.has_value();
     options.keepOutput = true;
     const auto done = replay::replay(**variant, {1, shape.rows, shape.cols}, input, **device, options);
-    return done ? done->outputs.at(0) : std::vector<double>();
+    return done ? done->outputs.at(0).doubles() : std::vector<double>();
 }
 
 } // namespace nanscope::test

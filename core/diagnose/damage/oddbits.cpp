@@ -52,7 +52,7 @@ struct RowHash
     }
 };
 
-TileRow rowAt(const std::vector<double>& values, std::int64_t cols, Place place)
+TileRow rowAt(ValueView values, std::int64_t cols, Place place)
 {
     TileRow row {};
     std::copy_n(values.begin() + place.row * cols + place.col, smallSide, row.begin());
@@ -65,7 +65,7 @@ Place tileOf(Place place)
 }
 
 /// For each tile that repeats an earlier one at least in part, the earlier one.
-std::map<Place, Place> repeatedTiles(const std::vector<double>& values, const MatrixShape& shape)
+std::map<Place, Place> repeatedTiles(ValueView values, const MatrixShape& shape)
 {
     std::unordered_map<TileRow, Place, RowHash> first;
     std::map<std::pair<Place, Place>, int> shared;
@@ -140,7 +140,7 @@ OddBits tilesThatRepeat(const Element& element, const Element& replayed, const R
 
 } // namespace
 
-OddBits findOddBits(const Element& element, const std::vector<double>& replay, const Region& part)
+OddBits findOddBits(const Element& element, ValueView replay, const Region& part)
 {
     if (!std::ranges::all_of(replay, [](double value) { return std::isfinite(value); })) {
         return {};

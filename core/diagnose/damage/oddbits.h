@@ -23,6 +23,6 @@ struct OddBits
 
 /// Tiles of a finite output, in this part of it, that hold zeros, the input, or another tile of the output, bit for
 /// bit, where `replay`, row by row like the element, does not.
-OddBits findOddBits(const Element& element, const std::vector<double>& replay, const Region& part);
+OddBits findOddBits(const Element& element, ValueView replay, const Region& part);
 
 } // namespace nanscope::diagnose

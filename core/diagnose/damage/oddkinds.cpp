@@ -14,7 +14,7 @@ namespace {
 // Rows, or columns, of a matrix, whichever way it lies.
 struct Lines
 {
-    const std::vector<double>& values;
+    ValueView values;
     std::int64_t count;
     std::int64_t length;
     std::int64_t stride; ///< from a line to the next
@@ -58,8 +58,7 @@ bool isMixtureOf(const Lines& apart, std::int64_t first, std::int64_t last, cons
     return std::accumulate(shares.begin(), few, 0.0) >= inFewLines * energy || within >= (1 + byChance) / 2 * energy;
 }
 
-bool isMixtureOfTheRest(
-    const MatrixShape& shape, const std::vector<double>& apart, const std::vector<double>& replay, const Region& region)
+bool isMixtureOfTheRest(const MatrixShape& shape, ValueView apart, ValueView replay, const Region& region)
 {
     if (region.colBegin == 0 && region.colEnd == shape.cols && shape.rows <= shape.cols) {
         const Lines rows {replay, shape.rows, shape.cols, shape.cols, 1};
@@ -80,8 +79,7 @@ struct Products
     std::vector<double> ofCols;
 };
 
-Products sumOfProducts(
-    const MatrixShape& shape, const std::vector<double>& a, const std::vector<double>& b, const Region& region)
+Products sumOfProducts(const MatrixShape& shape, ValueView a, ValueView b, const Region& region)
 {
     Products products;
     products.ofRows.resize(static_cast<std::size_t>(region.rowEnd - region.rowBegin));
@@ -117,7 +115,7 @@ bool isScaled(const std::vector<double>& own, const std::vector<double>& off, co
 
 } // namespace
 
-bool looksDeliberate(const Element& element, const std::vector<double>& replay, const Region& region)
+bool looksDeliberate(const Element& element, ValueView replay, const Region& region)
 {
     // Of unrelated values, the product is that of a random walk.
     constexpr double deviations = 4;
@@ -159,7 +157,7 @@ bool looksMasked(const Element& element, const Region& region)
     return count < rows * cols || rows == element.shape.rows || cols == element.shape.cols;
 }
 
-bool endsLikeACast(const Element& element, const std::vector<double>& replay)
+bool endsLikeACast(const Element& element, ValueView replay)
 {
     constexpr double rounding = 0.95;
     double smallestGone = INFINITY;

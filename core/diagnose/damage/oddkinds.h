@@ -19,10 +19,10 @@ bool looksMasked(const Element& element, const Region& region);
 /// in common with the replay there (a tile that was replaced lacks what should be in it), is no larger, and is not made
 /// of other rows or columns of the result, as a wrong tile inside the iteration leaves it. A factor may differ from row
 /// to row, or from column to column.
-bool looksDeliberate(const Element& element, const std::vector<double>& replay, const Region& region);
+bool looksDeliberate(const Element& element, ValueView replay, const Region& region);
 
 /// True if every damaged value is an Inf where the replay is among its largest, with its sign, or a NaN there as
 /// formats without Inf have (float8_e4m3fn): a cast or a factor after the iteration that left its format.
-bool endsLikeACast(const Element& element, const std::vector<double>& replay);
+bool endsLikeACast(const Element& element, ValueView replay);
 
 } // namespace nanscope::diagnose

@@ -55,7 +55,7 @@ double median(std::vector<double> values)
 
 using Chosen = std::vector<bool>; ///< tiles that are looked at
 
-std::vector<double> errorsAgainst(const Element& element, const std::vector<double>& reference, const Chosen& chosen)
+std::vector<double> errorsAgainst(const Element& element, ValueView reference, const Chosen& chosen)
 {
     const auto errors = tileErrors(element, reference);
     double energy = 0;
@@ -70,7 +70,7 @@ std::vector<double> errorsAgainst(const Element& element, const std::vector<doub
     return relative;
 }
 
-std::vector<int> zerosOf(const std::vector<double>& values, const MatrixShape& shape, std::int64_t across)
+std::vector<int> zerosOf(ValueView values, const MatrixShape& shape, std::int64_t across)
 {
     constexpr auto side = TileErrors::side;
     std::vector<int> zeros(static_cast<std::size_t>(across * ((shape.rows + side - 1) / side)), 0);
@@ -86,7 +86,7 @@ double sizeOf(const Region& region)
     return static_cast<double>((region.rowEnd - region.rowBegin) * (region.colEnd - region.colBegin));
 }
 
-bool allFinite(const std::vector<double>& values)
+bool allFinite(ValueView values)
 {
     return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
 }
@@ -95,8 +95,8 @@ bool allFinite(const std::vector<double>& values)
 class Search
 {
 public:
-    Search(const Element& element, const std::vector<double>& first, std::optional<double> epsilon,
-        replay::Device& device, const CancelToken& cancel, std::size_t fewest)
+    Search(const Element& element, ValueView first, std::optional<double> epsilon, replay::Device& device,
+        const CancelToken& cancel, std::size_t fewest)
         : m_element(element)
         , m_first(first)
         , m_fewest(fewest)
@@ -155,7 +155,7 @@ private:
         }
     }
 
-    Result<std::vector<double>> replayed(const Member& member, const replay::Rounding& rounding)
+    Result<Values> replayed(const Member& member, const replay::Rounding& rounding)
     {
         replay::ReplayOptions options;
         options.precision = member.precision;
@@ -171,7 +171,7 @@ private:
         if (otherForm) {
             m_otherForms.emplace_back(member.variant->name);
         }
-        std::vector<double> plain;
+        Values plain;
         for (const auto& rounding : envelopeOf(member)) {
             auto output = replayed(member, rounding);
             if (!output) {
@@ -189,13 +189,13 @@ private:
             if (plain.empty()) {
                 plain = std::move(*output);
             } else {
-                widen(otherForm ? m_otherSpread : m_spread, plain, *output);
+                widen(otherForm ? m_otherSpread : m_spread, plain, std::move(*output));
             }
         }
         return {};
     }
 
-    void noteExact(const std::vector<double>& output)
+    void noteExact(ValueView output)
     {
         const auto rounded = inFormatOf(m_element, output);
         Chosen same(m_chosen.size(), true);
@@ -219,11 +219,11 @@ private:
         }
     }
 
-    void widen(std::vector<double>& spread, const std::vector<double>& plain, const std::vector<double>& other) const
+    void widen(std::vector<double>& spread, ValueView plain, Values other) const
     {
         Element asCaptured;
         asCaptured.shape = m_element.shape;
-        asCaptured.output = other;
+        asCaptured.output = std::move(other);
         const auto apart = errorsAgainst(asCaptured, plain, Chosen(m_chosen.size(), true));
         std::ranges::transform(spread, apart, spread.begin(), [](double a, double b) { return std::max(a, b); });
     }
@@ -375,7 +375,7 @@ private:
     }
 
     const Element& m_element;
-    const std::vector<double>& m_first; ///< what the first member gives
+    ValueView m_first; ///< what the first member gives
     std::size_t m_fewest; ///< tiles without which nothing is said
     Chosen m_chosen;
     std::optional<double> m_epsilon;
@@ -394,8 +394,8 @@ private:
 
 } // namespace
 
-Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members,
-    const std::vector<double>& first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
+Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, ValueView first,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
     if (members.empty()) {
         return OddTiles {};
@@ -408,8 +408,8 @@ Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>&
     return found;
 }
 
-Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members,
-    const std::vector<double>& first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
+Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members, ValueView first,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
     return members.empty() ? Result<OddTiles>(OddTiles {})
                            : Search(element, first, epsilon, device, cancel, fewestBesideDamage).run(members);

@@ -33,14 +33,14 @@ struct OddTiles
 /// is off from each of them, by far more than the typical tile and than they differ among themselves. Forms that nobody
 /// recommends, beside published ones that fit as well, may differ by as much: then the tile is odd unless they ran.
 /// `first` is what the first member gives by its own rounding.
-Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members,
-    const std::vector<double>& first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel);
+Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, ValueView first,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel);
 
 /// The same for the finite rest of a damaged output: tiles of which at least half is finite; none where there are few.
 /// Only where every replay of every member is finite does the rest tell anything: a NaN of the numbers' own may come
 /// with an overflow that ends as zero or as a large value elsewhere. Given that, what is finite was computed from sound
 /// values alone, because sums and products hand on NaN and Inf and a norm hands them to the whole matrix.
-Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members,
-    const std::vector<double>& first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel);
+Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members, ValueView first,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel);
 
 } // namespace nanscope::diagnose

@@ -49,7 +49,7 @@ private:
     std::set<double> m_values;
 };
 
-bool recursAt(const Element& element, const Region& region, const std::vector<double>& other, Offset offset)
+bool recursAt(const Element& element, const Region& region, ValueView other, Offset offset)
 {
     Comparison comparison;
     const auto cols = element.shape.cols;
@@ -106,7 +106,7 @@ bool holds(const Region& region, std::int64_t row, std::int64_t col)
 }
 
 // How often values are equal where nothing is wrong; none where too few tell.
-std::optional<double> equalOutside(const Element& element, const Region& region, const std::vector<double>& other)
+std::optional<double> equalOutside(const Element& element, const Region& region, ValueView other)
 {
     constexpr std::size_t fewest = 256;
     constexpr double byChance = 0.01;
@@ -123,7 +123,7 @@ std::optional<double> equalOutside(const Element& element, const Region& region,
                           : std::optional(std::max(byChance, static_cast<double>(equal) / static_cast<double>(count)));
 }
 
-Stretch longestStretch(const Element& element, const Region& region, const std::vector<double>& other)
+Stretch longestStretch(const Element& element, const Region& region, ValueView other)
 {
     Stretch longest;
     Stretch now;
@@ -152,7 +152,7 @@ Stretch longestStretch(const Element& element, const Region& region, const std::
 } // namespace
 
 std::optional<Stretch> recursBeyondChance(
-    const Element& element, const Region& region, const std::vector<double>& other, std::size_t tries)
+    const Element& element, const Region& region, ValueView other, std::size_t tries)
 {
     constexpr double mostAlike = 0.25;
     constexpr double falseLines = 1e-9;
@@ -176,8 +176,7 @@ bool isCopyOfInput(const Element& element)
     return !element.inputScan.allZero() && element.input == element.output;
 }
 
-std::string recursIn(
-    const Element& element, const Region& region, const std::vector<double>& other, const std::string& what)
+std::string recursIn(const Element& element, const Region& region, ValueView other, const std::string& what)
 {
     const bool same = other.size() == element.output.size() && recursAt(element, region, other, {});
     return same ? fmt::format("it holds {}, bit for bit", what) : std::string();

@@ -28,8 +28,7 @@ bool holdsInput(const Element& element, const Region& region);
 bool writtenTwice(const Element& element, const Region& region);
 
 /// The same for another matrix of the same size: "the output of element 1", as `what` names it.
-std::string recursIn(
-    const Element& element, const Region& region, const std::vector<double>& other, const std::string& what);
+std::string recursIn(const Element& element, const Region& region, ValueView other, const std::string& what);
 
 /// A stretch of a region, read row by row, that stands at the same place of another matrix, bit for bit.
 struct Stretch
@@ -49,7 +48,7 @@ struct Stretch
 /// line in 10^9 tiles. It is at least 16. Where p is above 1/4, or too little lies outside, nothing is said: of such
 /// matrices a whole tile may be equal for the same reason as all else.
 std::optional<Stretch> recursBeyondChance(
-    const Element& element, const Region& region, const std::vector<double>& other, std::size_t tries);
+    const Element& element, const Region& region, ValueView other, std::size_t tries);
 
 /// The output is the input: nothing was computed, or it was written elsewhere.
 bool isCopyOfInput(const Element& element);

@@ -22,19 +22,21 @@ Result<Element> loadElement(const tensorfile::CaptureFile& capture, std::int64_t
     element.batch = static_cast<int>(batch);
     element.shape = {1, shape.rows, shape.cols};
     element.outputType = capture.output->dtype();
-    element.input.resize(static_cast<std::size_t>(shape.elements()));
-    element.output.resize(static_cast<std::size_t>(shape.elements()));
-    if (auto done = capture.input.read(batch, std::span(element.input)); !done) {
-        return tl::make_unexpected(done.error());
+    auto input = capture.input.values(batch);
+    auto output = input ? capture.output->values(batch) : tl::make_unexpected(input.error());
+    if (!output) {
+        return tl::make_unexpected(output.error());
     }
-    if (auto done = capture.output->read(batch, std::span(element.output)); !done) {
-        return tl::make_unexpected(done.error());
-    }
-    const double normal = tensorfile::smallestNormal(Precision::fp64);
-    element.inputScan =
-        tensorfile::scanMatrix(std::span<const double>(element.input), shape.rows, shape.cols, false, normal);
-    element.outputScan =
-        tensorfile::scanMatrix(std::span<const double>(element.output), shape.rows, shape.cols, false, normal);
+    element.input = std::move(*input);
+    element.output = std::move(*output);
+    const auto scanOf = [&](ValueView view) {
+        return view.visit([&](auto values) {
+            return tensorfile::scanMatrix(
+                values, shape.rows, shape.cols, false, tensorfile::smallestNormal(Precision::fp64));
+        });
+    };
+    element.inputScan = scanOf(element.input);
+    element.outputScan = scanOf(element.output);
     return element;
 }
 
@@ -49,7 +51,7 @@ Damage damageOf(double value)
     return value > 0 ? Damage::posInf : Damage::negInf;
 }
 
-bool sameDamage(const std::vector<double>& a, const std::vector<double>& b)
+bool sameDamage(ValueView a, ValueView b)
 {
     return std::equal(
         a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return damageOf(x) == damageOf(y); });

@@ -15,8 +15,8 @@ struct Element
 {
     int batch = 0;
     MatrixShape shape; ///< batch is 1
-    std::vector<double> input; ///< row-major
-    std::vector<double> output;
+    Values input; ///< row-major
+    Values output;
     DType outputType = DType::float32; ///< what the output was rounded to
     Scan inputScan;
     Scan outputScan;
@@ -31,6 +31,6 @@ enum class Damage : std::uint8_t { none, nan, posInf, negInf };
 Damage damageOf(double value);
 
 /// True if both have the same damage at every position.
-bool sameDamage(const std::vector<double>& a, const std::vector<double>& b);
+bool sameDamage(ValueView a, ValueView b);
 
 } // namespace nanscope::diagnose

@@ -62,13 +62,13 @@ std::optional<double> slackOf(const std::vector<double>& norms, const std::vecto
     return smallest;
 }
 
-bool allZero(const std::vector<double>& values)
+bool allZero(ValueView values)
 {
     return std::ranges::all_of(values, [](double value) { return value == 0; });
 }
 
 /// Ends the replay as the dump ends: with its damage, or silently zero.
-bool endsAlike(const std::vector<double>& replayed, const Element& element)
+bool endsAlike(ValueView replayed, const Element& element)
 {
     return element.outputScan.finite() ? element.outputScan.allZero() && allZero(replayed)
                                        : sameDamage(replayed, element.output);

@@ -44,7 +44,7 @@ enum class Enough {
 struct OwnReplay
 {
     MemberResult result; ///< of one rounding
-    std::vector<double> output; ///< row-major
+    Values output; ///< row-major
 };
 Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon,
     replay::Device& device, const CancelToken& cancel);

@@ -20,7 +20,7 @@ bool comparable(double captured)
     return std::isfinite(captured);
 }
 
-double plainFit(const Element& element, const std::vector<double>& reference)
+double plainFit(const Element& element, ValueView reference)
 {
     double difference = 0;
     double total = 0;
@@ -41,8 +41,7 @@ struct Gains
     double difference = 0; ///< squared
 };
 
-Gains gainsAlong(
-    const replay::SingularDirection& direction, const Element& element, const std::vector<double>& reference)
+Gains gainsAlong(const replay::SingularDirection& direction, const Element& element, ValueView reference)
 {
     const auto cols = static_cast<std::size_t>(element.shape.cols);
     std::vector<double> kept(cols, 0);
@@ -64,8 +63,7 @@ Gains gainsAlong(
 
 // Low-rank inputs fill the null space with amplified noise; along the directions that carry signal every rounding of
 // the right variant still agrees.
-double signalFit(const Element& element, const std::vector<double>& reference,
-    const std::vector<replay::SingularDirection>& directions)
+double signalFit(const Element& element, ValueView reference, const std::vector<replay::SingularDirection>& directions)
 {
     Gains sum;
     for (const auto& direction : directions) {
@@ -90,7 +88,7 @@ std::optional<Precision> formatOf(DType type)
     }
 }
 
-double exactShare(const Element& element, const std::vector<double>& reference)
+double exactShare(const Element& element, ValueView reference)
 {
     const auto format = formatOf(element.outputType);
     std::int64_t same = 0;
@@ -104,7 +102,7 @@ double exactShare(const Element& element, const std::vector<double>& reference)
     return compared > 0 ? static_cast<double>(same) / static_cast<double>(compared) : 0;
 }
 
-bool allFinite(const std::vector<double>& values)
+bool allFinite(ValueView values)
 {
     return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
@@ -127,8 +125,7 @@ double medianTile(const std::vector<TileError>& tiles)
 
 } // namespace
 
-Fits fitsOf(
-    const Element& element, const std::vector<double>& reference, const std::vector<replay::SingularDirection>& signal)
+Fits fitsOf(const Element& element, ValueView reference, const std::vector<replay::SingularDirection>& signal)
 {
     if (!allFinite(reference)) {
         return {};
@@ -137,12 +134,16 @@ Fits fitsOf(
         signalFit(element, reference, signal), exactShare(element, reference)};
 }
 
-std::vector<double> inFormatOf(const Element& element, std::vector<double> replay)
+Values inFormatOf(const Element& element, ValueView replay)
 {
-    if (const auto format = formatOf(element.outputType)) {
-        std::ranges::transform(replay, replay.begin(), [&](double value) { return replay::roundTo(*format, value); });
-    }
-    return replay;
+    const auto format = formatOf(element.outputType);
+    return replay.visit([&](auto values) -> Values {
+        std::vector rounded(values.begin(), values.end());
+        for (auto& value : rounded) {
+            value = format ? static_cast<decltype(value + 0)>(replay::roundTo(*format, value)) : value;
+        }
+        return rounded;
+    });
 }
 
 double TileError::relative(double floor) const
@@ -151,7 +152,7 @@ double TileError::relative(double floor) const
     return scale > 0 ? std::sqrt(difference / scale) : 0;
 }
 
-TileErrors tileErrors(const Element& element, const std::vector<double>& reference)
+TileErrors tileErrors(const Element& element, ValueView reference)
 {
     constexpr auto side = TileErrors::side;
     TileErrors errors;

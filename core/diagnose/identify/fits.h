@@ -23,11 +23,10 @@ struct Fits
 };
 
 /// `reference` is row-major like the element.
-Fits fitsOf(
-    const Element& element, const std::vector<double>& reference, const std::vector<replay::SingularDirection>& signal);
+Fits fitsOf(const Element& element, ValueView reference, const std::vector<replay::SingularDirection>& signal);
 
 /// What a replay gives, in the format that the output was rounded to; as it is where that is another than ours.
-std::vector<double> inFormatOf(const Element& element, std::vector<double> replay);
+Values inFormatOf(const Element& element, ValueView replay);
 
 /// Sums of squares of one tile, over the positions where the captured output is finite.
 struct TileError
@@ -50,6 +49,6 @@ struct TileErrors
     std::int64_t colOf(std::size_t tile) const { return static_cast<std::int64_t>(tile) % across * side; }
 };
 
-TileErrors tileErrors(const Element& element, const std::vector<double>& reference);
+TileErrors tileErrors(const Element& element, ValueView reference);
 
 } // namespace nanscope::diagnose

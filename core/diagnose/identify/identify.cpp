@@ -295,7 +295,7 @@ private:
         return fits;
     }
 
-    Result<std::vector<double>> ownOutput(const replay::Variant& variant)
+    Result<Values> ownOutput(const replay::Variant& variant)
     {
         if (m_element.outputScan.finite()) {
             return outputOf(variant, variant.precision);
@@ -323,12 +323,10 @@ private:
 
     Result<Fits> replayed(const replay::Variant& variant, Precision precision) const
     {
-        return outputOf(variant, precision).map([&](const std::vector<double>& output) {
-            return fitsOf(m_element, output, m_signal);
-        });
+        return outputOf(variant, precision).map([&](ValueView output) { return fitsOf(m_element, output, m_signal); });
     }
 
-    Result<std::vector<double>> outputOf(const replay::Variant& variant, Precision precision) const
+    Result<Values> outputOf(const replay::Variant& variant, Precision precision) const
     {
         if (m_watch) {
             m_watch(variant, precision);

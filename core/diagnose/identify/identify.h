@@ -19,7 +19,7 @@ namespace nanscope::diagnose {
 struct OwnOutput
 {
     const replay::Variant* variant = nullptr;
-    std::vector<double> values {}; ///< row-major
+    Values values {}; ///< row-major
 };
 
 struct ElementFit

@@ -135,7 +135,7 @@ Result<Member> parseRan(const std::string& text)
     return member;
 }
 
-bool halfLosesSquares(std::span<const double> input)
+bool halfLosesSquares(ValueView input)
 {
     constexpr double forgiven = 0x1p-7;
     double exact = 0;

@@ -22,7 +22,7 @@ Result<Member> parseRan(const std::string& text);
 
 /// True where squares of these values, taken in fp16, come short by more than a schedule without slack forgives: under
 /// 2^-12 they lose bits, under 2^-12.5 all.
-bool halfLosesSquares(std::span<const double> input);
+bool halfLosesSquares(ValueView input);
 
 /// 0 / 0 where epsilon rounds to zero, and an input that fp16 does not hold, are matters of the format that the norm
 /// and the cast were in; a dump does not tell that format, so members whose format nobody named are tried in fp16 too.

@@ -153,7 +153,7 @@ Fits SampledFits::under(std::span<const double> gains) const
     return fitsOfLines(m_system.amplified(gains));
 }
 
-Fits SampledFits::of(const std::vector<double>& whole) const
+Fits SampledFits::of(ValueView whole) const
 {
     return fitsOfLines(linesOf(whole));
 }
@@ -180,7 +180,7 @@ double SampledFits::signalFit(std::span<const double> sums) const
                                                   : std::numeric_limits<double>::infinity();
 }
 
-std::vector<double> SampledFits::linesOf(const std::vector<double>& whole) const
+std::vector<double> SampledFits::linesOf(ValueView whole) const
 {
     const auto at = [&](std::int64_t row, std::int64_t col) {
         return whole[static_cast<std::size_t>(row * m_shape.cols + col)];

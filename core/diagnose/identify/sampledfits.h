@@ -31,7 +31,7 @@ public:
     Fits under(std::span<const double> gains) const;
 
     /// The same of a whole output, row-major like the element.
-    Fits of(const std::vector<double>& whole) const;
+    Fits of(ValueView whole) const;
 
 private:
     SampledFits(const Element& element, replay::SampledPlaces places, replay::SampledSystem system);
@@ -39,7 +39,7 @@ private:
     /// `lines` as of SampledSystem::amplified()
     Fits fitsOfLines(std::vector<double> lines) const;
     double signalFit(std::span<const double> sums) const;
-    std::vector<double> linesOf(const std::vector<double>& whole) const;
+    std::vector<double> linesOf(ValueView whole) const;
 
     MatrixShape m_shape;
     replay::SampledPlaces m_places;

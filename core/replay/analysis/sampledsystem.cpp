@@ -24,27 +24,24 @@ int allThreads()
 class Scaled
 {
 public:
-    explicit Scaled(std::span<const double> matrix)
-        : m_matrix(matrix)
+    explicit Scaled(ValueView matrix)
+        : m_values(matrix.begin(), matrix.end())
     {
-        for (const double value : matrix) {
+        for (const double value : m_values) {
             m_scale = std::max(m_scale, std::abs(value));
         }
         if (m_scale > 1e-100 && m_scale < 1e100) {
             m_scale = 1;
             return;
         }
-        m_own.reserve(matrix.size());
-        std::ranges::transform(matrix, std::back_inserter(m_own), [this](double value) { return value / m_scale; });
-        m_matrix = m_own;
+        std::ranges::for_each(m_values, [this](double& value) { value /= m_scale; });
     }
 
-    std::span<const double> values() const { return m_matrix; }
+    std::span<const double> values() const { return m_values; }
     double scale() const { return m_scale; }
 
 private:
-    std::span<const double> m_matrix;
-    std::vector<double> m_own;
+    std::vector<double> m_values;
     double m_scale = 0;
 };
 
@@ -140,7 +137,7 @@ std::vector<double> columnsOf(const Block& block, std::int64_t begin, std::int64
 } // namespace
 
 std::optional<SampledSystem> SampledSystem::of(
-    std::span<const double> matrix, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel)
+    ValueView matrix, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel)
 {
     const Scaled scaled(matrix);
     auto block = Sides(scaled.values(), shape, places).take();

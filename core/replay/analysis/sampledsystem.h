@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/base/values.h"
 #include "core/model/capture.h"
 
 namespace nanscope::replay {
@@ -31,8 +32,8 @@ public:
     /// `matrix` is row-major, shape.rows x shape.cols, finite and not all zero; shape.batch is 1. A value of less than
     /// 1e-8 times the largest is lost in the rounding of the squares. Nothing once `cancel` is set, or
     /// where the eigenvalues do not converge.
-    static std::optional<SampledSystem> of(std::span<const double> matrix, const MatrixShape& shape,
-        const SampledPlaces& places, const CancelToken& cancel = {});
+    static std::optional<SampledSystem> of(
+        ValueView matrix, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel = {});
 
     /// min(rows, cols) singular values, in no order.
     const std::vector<double>& values() const { return m_values; }

@@ -53,7 +53,7 @@ SingularSystem::SingularSystem(std::vector<double> matrix, const MatrixShape& sh
 }
 
 std::shared_ptr<const SingularSystem> SingularSystem::of(
-    std::span<const double> matrix, const MatrixShape& shape, const CancelToken& cancel)
+    ValueView matrix, const MatrixShape& shape, const CancelToken& cancel)
 {
     using Made = std::shared_ptr<const SingularSystem>;
     std::packaged_task<Made()> task([own = std::vector<double>(matrix.begin(), matrix.end()), shape]() mutable {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/base/values.h"
 #include "core/model/capture.h"
 #include "core/replay/device/gemm.h"
 
@@ -34,7 +35,7 @@ public:
     /// The same on a thread of its own, because the library cannot be interrupted: nothing once `cancel` is set, and
     /// the thread goes on to its end.
     static std::shared_ptr<const SingularSystem> of(
-        std::span<const double> matrix, const MatrixShape& shape, const CancelToken& cancel);
+        ValueView matrix, const MatrixShape& shape, const CancelToken& cancel);
 
 private:
     /// A product over the smaller side into a matrix of this shape; its operands are still to be set.

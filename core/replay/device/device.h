@@ -11,6 +11,7 @@
 
 #include "core/base/job.h"
 #include "core/base/result.h"
+#include "core/base/values.h"
 #include "core/model/cell.h"
 #include "core/replay/program/program.h"
 
@@ -45,7 +46,7 @@ public:
     virtual Result<void> prepare(const Program& program, std::int64_t batch) = 0;
 
     /// Fills buffer 0 with row-major matrices in the capture's own orientation, batch x rows x cols, unrounded.
-    virtual Result<void> upload(std::span<const double> input) = 0;
+    virtual Result<void> upload(ValueView input) = 0;
 
     /// Instructions from now on may end early once this is set; whoever sets it asks for no results then.
     void heed(const CancelToken& cancel) { m_cancel = cancel; }
@@ -64,7 +65,7 @@ public:
     virtual Result<std::vector<Scan>> scans() = 0;
 
     /// The contents of a buffer for one batch element, row-major, in the capture's own orientation.
-    virtual Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) = 0;
+    virtual Result<Values> download(BufferId buffer, std::int64_t element) = 0;
 
     /// Tile map of a buffer for one batch element, in the capture's own orientation.
     virtual Result<TileMap> tileMap(BufferId buffer, std::int64_t element) = 0;

@@ -26,6 +26,7 @@ public:
     /// Takes the memory of the one before where it fits: fresh pages cost as much as a product of small matrices.
     Engine(const Program& program, std::int64_t batch, int threads, std::unique_ptr<Engine> before)
         : m_plans(program.buffers)
+        , m_memoryOf(program.sharedMemory())
         , m_batch(batch)
         , m_threads(threads)
         , m_scalars(static_cast<std::size_t>(program.scalarCount * batch))
@@ -36,27 +37,22 @@ public:
         }
         auto old = before ? std::move(before->m_buffers) : Buffers();
         before.reset();
-        for (const auto& plan : m_plans) {
-            m_buffers.push_back(taken(old, static_cast<std::size_t>(plan.rows * plan.cols * batch)));
+        m_buffers.resize(1 + std::ranges::max(m_memoryOf));
+        for (std::size_t i = 0; i < m_plans.size(); ++i) {
+            if (auto& memory = m_buffers[m_memoryOf[i]]; memory.empty()) {
+                memory = taken(old, static_cast<std::size_t>(m_plans[i].rows * m_plans[i].cols * batch));
+            }
         }
     }
 
-    void upload(std::span<const double> input)
+    void upload(ValueView input)
     {
-        const auto& plan = m_plans[0];
-        for (std::int64_t element = 0; element < m_batch; ++element) {
-            const double* from = input.data() + element * plan.rows * plan.cols;
-            T* to = matrix(0, element).data();
-            if (!plan.transposed) {
-                std::transform(from, from + plan.rows * plan.cols, to, [](double x) { return static_cast<T>(x); });
-                continue;
+        input.visit([this](auto values) {
+            for (std::int64_t element = 0; element < m_batch; ++element) {
+                const auto to = matrix(0, element);
+                uploadMatrix(values.data() + static_cast<std::size_t>(element) * to.size(), to);
             }
-            for (std::int64_t r = 0; r < plan.rows; ++r) {
-                for (std::int64_t c = 0; c < plan.cols; ++c) {
-                    to[r * plan.cols + c] = static_cast<T>(from[c * plan.rows + r]);
-                }
-            }
-        }
+        });
     }
 
     void run(const Instruction& instruction, const CancelToken& cancel)
@@ -93,19 +89,20 @@ public:
 
     std::vector<Scan> scans() const { return m_scans; }
 
-    void download(BufferId buffer, std::int64_t element, std::span<double> out)
+    Values download(BufferId buffer, std::int64_t element)
     {
         const auto& plan = m_plans[static_cast<std::size_t>(buffer)];
         const auto data = matrix(buffer, element);
+        std::vector<T> out(data.begin(), data.end());
         if (!plan.transposed) {
-            std::copy(data.begin(), data.end(), out.begin());
-            return;
+            return out;
         }
         for (std::int64_t r = 0; r < plan.rows; ++r) {
             for (std::int64_t c = 0; c < plan.cols; ++c) {
                 out[static_cast<std::size_t>(c * plan.rows + r)] = data[static_cast<std::size_t>(r * plan.cols + c)];
             }
         }
+        return out;
     }
 
     TileMap tileMap(BufferId buffer, std::int64_t element)
@@ -132,11 +129,27 @@ private:
         return buffer;
     }
 
+    template <class From>
+    void uploadMatrix(const From* from, std::span<T> to) const
+    {
+        const auto& plan = m_plans[0];
+        if (!plan.transposed) {
+            std::transform(from, from + to.size(), to.begin(), [](From x) { return static_cast<T>(x); });
+            return;
+        }
+        for (std::int64_t r = 0; r < plan.rows; ++r) {
+            for (std::int64_t c = 0; c < plan.cols; ++c) {
+                to[static_cast<std::size_t>(r * plan.cols + c)] = static_cast<T>(from[c * plan.rows + r]);
+            }
+        }
+    }
+
     std::span<T> matrix(BufferId buffer, std::int64_t element)
     {
         const auto& plan = m_plans[static_cast<std::size_t>(buffer)];
         const auto size = static_cast<std::size_t>(plan.rows * plan.cols);
-        return {m_buffers[static_cast<std::size_t>(buffer)].data() + static_cast<std::size_t>(element) * size, size};
+        auto& memory = m_buffers[m_memoryOf[static_cast<std::size_t>(buffer)]];
+        return {memory.data() + static_cast<std::size_t>(element) * size, size};
     }
 
     T& scalar(const Instruction& in, std::int64_t element)
@@ -368,6 +381,7 @@ private:
     }
 
     std::vector<BufferPlan> m_plans;
+    std::vector<std::size_t> m_memoryOf; ///< index into m_buffers
     std::int64_t m_batch;
     int m_threads;
     Buffers m_buffers;
@@ -424,7 +438,7 @@ public:
         return {};
     }
 
-    Result<void> upload(std::span<const double> input) override
+    Result<void> upload(ValueView input) override
     {
         m_double ? m_double->upload(input) : m_float->upload(input);
         return {};
@@ -452,10 +466,9 @@ public:
 
     Result<std::vector<Scan>> scans() override { return m_double ? m_double->scans() : m_float->scans(); }
 
-    Result<void> download(BufferId buffer, std::int64_t element, std::span<double> out) override
+    Result<Values> download(BufferId buffer, std::int64_t element) override
     {
-        m_double ? m_double->download(buffer, element, out) : m_float->download(buffer, element, out);
-        return {};
+        return m_double ? m_double->download(buffer, element) : m_float->download(buffer, element);
     }
 
     Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override

@@ -104,8 +104,7 @@ std::string sentenceOf(const Vote& vote, const std::vector<std::string>& unstead
 }
 
 Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& request,
-    const tensorfile::CaptureFile& capture, std::span<const double> input, const DeviceFactory& factory,
-    const CancelToken& cancel)
+    const tensorfile::CaptureFile& capture, ValueView input, const DeviceFactory& factory, const CancelToken& cancel)
 {
     const auto variant = findVariant(request.variant);
     auto device = variant ? factory(name) : tl::make_unexpected(variant.error());
@@ -126,20 +125,6 @@ Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& 
         result.hashes.push_back(hashOf(*replayed));
     }
     return result;
-}
-
-Result<std::vector<double>> valuesOf(const tensorfile::Tensor& tensor)
-{
-    const auto shape = tensor.matrices();
-    const auto size = static_cast<std::size_t>(shape.elements());
-    std::vector<double> values(static_cast<std::size_t>(shape.batch) * size);
-    for (std::int64_t i = 0; i < shape.batch; ++i) {
-        const auto part = std::span(values).subspan(static_cast<std::size_t>(i) * size, size);
-        if (auto read = tensor.read(i, part); !read) {
-            return tl::make_unexpected(read.error());
-        }
-    }
-    return values;
 }
 
 } // namespace
@@ -202,7 +187,8 @@ Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<co
     const DeviceFactory& factory, const CancelToken& cancel)
 {
     const auto capture = tensorfile::openCapture(request.capture);
-    const auto input = capture ? valuesOf(capture->input) : tl::make_unexpected(capture.error());
+    const auto input =
+        capture ? capture->input.values(0, capture->input.matrices().batch) : tl::make_unexpected(capture.error());
     if (!input) {
         return tl::make_unexpected(input.error());
     }

@@ -13,20 +13,6 @@ namespace nanscope::replay {
 
 namespace {
 
-Result<std::vector<double>> readBatch(const tensorfile::Tensor& tensor)
-{
-    const auto shape = tensor.matrices();
-    std::vector<double> values(static_cast<std::size_t>(shape.batch * shape.elements()));
-    const auto size = static_cast<std::size_t>(shape.elements());
-    for (std::int64_t i = 0; i < shape.batch; ++i) {
-        const auto out = std::span(values).subspan(static_cast<std::size_t>(i) * size, size);
-        if (auto done = tensor.read(i, out); !done) {
-            return tl::make_unexpected(done.error());
-        }
-    }
-    return values;
-}
-
 void describeBatches(Cell& cell, const Replay& replay, const std::vector<Outcome>& outcomes, bool batched)
 {
     std::size_t worst = 0;
@@ -48,8 +34,7 @@ void describeBatches(Cell& cell, const Replay& replay, const std::vector<Outcome
     cell.gauges = gauges(replay, worst);
 }
 
-double distanceToReference(
-    const std::vector<std::vector<double>>& outputs, const std::vector<std::vector<double>>& exact)
+double distanceToReference(const std::vector<Values>& outputs, const std::vector<Values>& exact)
 {
     double worst = 0;
     for (std::size_t i = 0; i < outputs.size() && i < exact.size(); ++i) {
@@ -73,10 +58,12 @@ Cell emptyCell(const Capture& capture, const CellRequest& request)
 
 Result<CaptureCells> CaptureCells::of(const tensorfile::CaptureFile& file)
 {
-    return readBatch(file.input).map([&](std::vector<double> input) { return CaptureCells(file, std::move(input)); });
+    return file.input.values(0, file.input.matrices().batch).map([&](Values input) {
+        return CaptureCells(file, std::move(input));
+    });
 }
 
-CaptureCells::CaptureCells(const tensorfile::CaptureFile& file, std::vector<double> input)
+CaptureCells::CaptureCells(const tensorfile::CaptureFile& file, Values input)
     : m_file(&file)
     , m_input(std::move(input))
     , m_directions(signalDirections(file.input.matrices(), m_input))

@@ -47,12 +47,12 @@ public:
     Result<Cell> cell(const CellRequest& request, Device& device, const CancelToken& cancel);
 
 private:
-    CaptureCells(const tensorfile::CaptureFile& file, std::vector<double> input);
+    CaptureCells(const tensorfile::CaptureFile& file, Values input);
 
     const tensorfile::CaptureFile* m_file;
-    std::vector<double> m_input;
+    Values m_input;
     std::vector<std::vector<SingularDirection>> m_directions;
-    std::map<std::string, std::vector<std::vector<double>>> m_exact; ///< outputs in fp64, by variant
+    std::map<std::string, std::vector<Values>> m_exact; ///< outputs in fp64, by variant
 };
 
 /// One cell alone.

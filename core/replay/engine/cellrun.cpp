@@ -87,18 +87,14 @@ Result<void> CellRun::upload(const tensorfile::Tensor& input, std::int64_t batch
     const auto first = batch / limit * limit;
     m_chunk = std::min(limit, shape.batch - first);
     m_element = batch - first;
-    const auto size = static_cast<std::size_t>(shape.elements());
-    std::vector<double> values(static_cast<std::size_t>(m_chunk) * size);
-    for (std::int64_t i = 0; i < m_chunk; ++i) {
-        const auto out = std::span(values).subspan(static_cast<std::size_t>(i) * size, size);
-        if (auto done = input.read(first + i, out); !done) {
-            return done;
-        }
+    const auto values = input.values(first, m_chunk);
+    if (!values) {
+        return tl::make_unexpected(values.error());
     }
     if (auto done = m_device->prepare(m_program, m_chunk); !done) {
         return done;
     }
-    return m_device->upload(values);
+    return m_device->upload(*values);
 }
 
 std::int64_t CellRun::workspaceBytes() const
@@ -151,9 +147,7 @@ Result<std::vector<double>> CellRun::matrix()
     if (out < 0) {
         return scans().map([](const std::vector<Scan>& all) { return std::vector {valueOf(all.back())}; });
     }
-    const auto& op = m_ops[m_passed - 1];
-    std::vector<double> values(static_cast<std::size_t>(op.rows * op.cols));
-    return m_device->download(out, m_element, values).map([&] { return std::move(values); });
+    return m_device->download(out, m_element).map([](Values values) { return std::move(values).doubles(); });
 }
 
 Result<TileMap> CellRun::tiles()

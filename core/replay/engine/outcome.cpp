@@ -31,8 +31,8 @@ double rescaleFactor(const Replay& replay, std::size_t element)
     return before > 0 ? std::sqrt(found->batches[element].sumSquares / before) : 1;
 }
 
-bool degenerate(const std::vector<SingularDirection>& directions, std::span<const double> output, std::int64_t cols,
-    const Range& range)
+bool degenerate(
+    const std::vector<SingularDirection>& directions, ValueView output, std::int64_t cols, const Range& range)
 {
     return std::any_of(directions.begin(), directions.end(), [&](const SingularDirection& direction) {
         const double gain = gainAlong(direction.left, output, cols);
@@ -69,18 +69,18 @@ void readGram(Gauge& gauge, const Scan& gram, std::int64_t size, double limit)
 
 } // namespace
 
-std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, std::span<const double> input)
+std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, ValueView input)
 {
     std::vector<std::vector<SingularDirection>> all;
     const auto size = static_cast<std::size_t>(shape.elements());
     for (std::int64_t i = 0; i < shape.batch; ++i) {
-        const auto matrix = input.subspan(static_cast<std::size_t>(i) * size, size);
+        const auto matrix = input.subview(static_cast<std::size_t>(i) * size, size);
         all.push_back(leadingDirections(matrix, shape.rows, shape.cols, signalShare, directionsLookedAt));
     }
     return all;
 }
 
-Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> values, std::int64_t cols,
+Outcome judgeOutcome(const Scan& input, const Scan& output, ValueView values, std::int64_t cols,
     const std::vector<SingularDirection>& directions, const Range& range)
 {
     if (output.nan > 0) {
@@ -158,7 +158,7 @@ std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& op
     return result;
 }
 
-double relativeDistance(std::span<const double> a, std::span<const double> b)
+double relativeDistance(ValueView a, ValueView b)
 {
     double difference = 0;
     double reference = 0;

@@ -14,7 +14,7 @@ namespace nanscope::replay {
 
 /// The directions of each matrix of a batch that carry signal. They depend on the input alone: one set serves every
 /// cell of a capture.
-std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, std::span<const double> input);
+std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, ValueView input);
 
 /// Rows are scaled one by one before the first step, which turns the directions of the input: none is followed then.
 bool turnsDirections(const Program& program);
@@ -27,7 +27,7 @@ std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::
     const std::array<double, 2>& range);
 
 /// How one matrix ended: `values` is what came out, with its scan, of an input with that scan.
-Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> values, std::int64_t cols,
+Outcome judgeOutcome(const Scan& input, const Scan& output, ValueView values, std::int64_t cols,
     const std::vector<SingularDirection>& directions, const std::array<double, 2>& range);
 
 /// The first op whose result is non-finite, for one element. `batched`: the index leads with the batch element.
@@ -40,6 +40,6 @@ std::vector<Gauge> gauges(const Replay& replay, std::size_t element);
 std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& ops, std::size_t element);
 
 /// ||a - b||_F / ||b||_F; NaN where either holds a NaN, infinite where only b is zero.
-double relativeDistance(std::span<const double> a, std::span<const double> b);
+double relativeDistance(ValueView a, ValueView b);
 
 } // namespace nanscope::replay

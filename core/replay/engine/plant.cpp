@@ -51,10 +51,11 @@ std::vector<double> transposed(const std::vector<double>& values, const Region& 
 
 Result<void> mirrorLowerTriangle(Device& device, BufferId buffer, std::int64_t element, std::int64_t size)
 {
-    std::vector<double> values(static_cast<std::size_t>(size * size));
-    if (auto done = device.download(buffer, element, values); !done) {
-        return done;
+    auto held = device.download(buffer, element);
+    if (!held) {
+        return tl::make_unexpected(held.error());
     }
+    auto values = std::move(*held).doubles();
     for (std::int64_t r = 0; r < size; ++r) {
         for (std::int64_t c = r + 1; c < size; ++c) {
             values[static_cast<std::size_t>(r * size + c)] = values[static_cast<std::size_t>(c * size + r)];
@@ -205,14 +206,14 @@ Result<void> Planter::before(std::size_t instruction, Device& device, std::int64
     if (instruction != m_first || m_fault.value != PlantedValue::held) {
         return {};
     }
-    std::vector<double> whole(static_cast<std::size_t>(m_rows * m_cols));
-    if (auto done = device.download(m_out, element, whole); !done) {
-        return done;
+    const auto whole = device.download(m_out, element);
+    if (!whole) {
+        return tl::make_unexpected(whole.error());
     }
     m_held.clear();
     const auto& region = m_fault.region;
     for (std::int64_t r = region.row; r < region.row + region.rows; ++r) {
-        const auto line = whole.begin() + r * m_cols + region.col;
+        const auto line = whole->begin() + r * m_cols + region.col;
         m_held.insert(m_held.end(), line, line + region.cols);
     }
     return {};

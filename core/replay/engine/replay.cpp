@@ -25,13 +25,14 @@ struct Context
 };
 
 /// `before` elements of the batch lie before the input.
-std::vector<double> perturbed(std::span<const double> input, std::int64_t before, const ReplayOptions& options)
+template <class T>
+std::vector<T> perturbed(ValueView input, std::int64_t before, const ReplayOptions& options)
 {
-    std::vector<double> moved(input.begin(), input.end());
+    std::vector<T> moved(input.size());
     // The dump's own format is the coarsest grid the caller could have moved on.
     for (std::size_t i = 0; i < moved.size(); ++i) {
         const int direction = (static_cast<std::size_t>(before) + i) % 2 == 0 ? 1 : -1;
-        moved[i] = stepUlps(Precision::bf16, moved[i], direction * options.rounding.inputUlps);
+        moved[i] = static_cast<T>(stepUlps(Precision::bf16, input[i], direction * options.rounding.inputUlps));
     }
     return moved;
 }
@@ -39,12 +40,12 @@ std::vector<double> perturbed(std::span<const double> input, std::int64_t before
 Result<void> measureSpectralNorm(Context& context, BufferId gram, std::int64_t first, std::int64_t count)
 {
     const auto size = context.program.buffers[static_cast<std::size_t>(gram)].rows;
-    std::vector<double> contents(static_cast<std::size_t>(size * size));
     for (std::int64_t i = 0; i < count; ++i) {
-        if (auto done = context.device.download(gram, i, contents); !done) {
-            return done;
+        const auto contents = context.device.download(gram, i);
+        if (!contents) {
+            return tl::make_unexpected(contents.error());
         }
-        const double eigenvalue = largestEigenvalue(contents, size);
+        const double eigenvalue = largestEigenvalue(*contents, size);
         context.result.spectralNorms[static_cast<std::size_t>(first + i)].push_back(
             std::sqrt(std::max(0.0, eigenvalue)) + (std::isnan(eigenvalue) ? eigenvalue : 0.0));
     }
@@ -101,25 +102,28 @@ Result<void> collectOutputs(Context& context, std::int64_t count)
     if (!context.options.keepOutput) {
         return {};
     }
-    const auto& shape = context.program.shape;
     for (std::int64_t i = 0; i < count; ++i) {
-        std::vector<double> output(static_cast<std::size_t>(shape.elements()));
-        if (auto done = context.device.download(context.program.output, i, output); !done) {
-            return done;
+        auto output = context.device.download(context.program.output, i);
+        if (!output) {
+            return tl::make_unexpected(output.error());
         }
-        context.result.outputs.push_back(std::move(output));
+        context.result.outputs.push_back(std::move(*output));
     }
     return {};
 }
 
 /// The moved input is in memory no longer than it takes to hand it over.
-Result<void> upload(Context& context, std::span<const double> input, std::int64_t before)
+Result<void> upload(Context& context, ValueView input, std::int64_t before)
 {
-    return context.options.rounding.inputUlps == 0 ? context.device.upload(input)
-                                                   : context.device.upload(perturbed(input, before, context.options));
+    if (context.options.rounding.inputUlps == 0) {
+        return context.device.upload(input);
+    }
+    return context.program.precision == Precision::fp64
+        ? context.device.upload(perturbed<double>(input, before, context.options))
+        : context.device.upload(perturbed<float>(input, before, context.options));
 }
 
-Result<void> runChunk(Context& context, std::span<const double> input, std::int64_t first, std::int64_t count)
+Result<void> runChunk(Context& context, ValueView input, std::int64_t first, std::int64_t count)
 {
     auto& result = context.result;
     if (auto done = context.device.prepare(context.program, count); !done) {
@@ -144,7 +148,7 @@ Result<void> runChunk(Context& context, std::span<const double> input, std::int6
 
 } // namespace
 
-Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::span<const double> input, Device& device,
+Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueView input, Device& device,
     const ReplayOptions& options, const CancelToken& cancel)
 {
     const auto start = std::chrono::steady_clock::now();
@@ -170,7 +174,7 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::spa
     const auto chunk = std::max<std::int64_t>(1, device.batchLimit(result.program));
     for (std::int64_t first = 0; first < shape.batch; first += chunk) {
         const auto count = std::min(chunk, shape.batch - first);
-        const auto part = input.subspan(
+        const auto part = input.subview(
             static_cast<std::size_t>(first * shape.elements()), static_cast<std::size_t>(count * shape.elements()));
         if (auto done = runChunk(context, part, first, count); !done) {
             return tl::make_unexpected(done.error());

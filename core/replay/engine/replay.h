@@ -36,13 +36,13 @@ struct Replay
 {
     Program program;
     std::vector<OpTrace> ops;
-    std::vector<std::vector<double>> outputs; ///< per batch element, row-major; empty unless kept
+    std::vector<Values> outputs; ///< per batch element, row-major; empty unless kept
     std::vector<std::vector<double>> spectralNorms; ///< [element][step], empty unless measured
     double seconds = 0;
 };
 
-/// `input` holds batch x rows x cols doubles, row-major. Cancelled between instructions.
-Result<Replay> replay(const Variant& variant, const MatrixShape& shape, std::span<const double> input, Device& device,
+/// `input` holds batch x rows x cols numbers, row-major. Cancelled between instructions.
+Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueView input, Device& device,
     const ReplayOptions& options, const CancelToken& cancel = {});
 
 /// Bytes a cell of this shape holds at its peak, for saying so before the start.

@@ -19,6 +19,14 @@ using Vector = Eigen::VectorXd;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using ConstMatrix = Eigen::Map<const RowMajor>;
 
+/// Floats or doubles as an expression of doubles.
+template <class T>
+auto asDoubles(std::span<const T> matrix, std::int64_t rows, std::int64_t cols)
+{
+    using Held = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    return Eigen::Map<const Held>(matrix.data(), rows, cols).template cast<double>();
+}
+
 /// What is left of a matrix after some steps: its basis, and itself in that basis.
 struct Krylov
 {
@@ -111,15 +119,14 @@ Ritz ritzOf(const Krylov& krylov)
 class Multiplier
 {
 public:
-    Multiplier(std::span<const double> matrix, std::int64_t size)
-        : m_matrix(matrix.size())
+    Multiplier(ValueView matrix, std::int64_t size)
+        : m_matrix(matrix.begin(), matrix.end())
         , m_x(static_cast<std::size_t>(size))
         , m_out(m_x.size())
     {
         float sum = 0;
-        for (std::size_t i = 0; i < matrix.size(); ++i) {
-            m_matrix[i] = static_cast<float>(matrix[i]);
-            sum += 0 * m_matrix[i];
+        for (const float value : m_matrix) {
+            sum += 0 * value;
         }
         m_finite = sum == 0;
     }
@@ -151,7 +158,7 @@ double largestOf(const std::function<Vector(const Vector&)>& apply, std::int64_t
 
 } // namespace
 
-double largestEigenvalue(std::span<const double> matrix, std::int64_t size)
+double largestEigenvalue(ValueView matrix, std::int64_t size)
 {
     if (size >= largeFrom) {
         Multiplier multiply(matrix, size);
@@ -159,11 +166,11 @@ double largestEigenvalue(std::span<const double> matrix, std::int64_t size)
             return largestOf(std::ref(multiply), size, 1e-4);
         }
     }
-    const ConstMatrix map(matrix.data(), size, size);
-    if (size == 0 || !map.allFinite()) {
+    const RowMajor wide = matrix.visit([size](auto values) -> RowMajor { return asDoubles(values, size, size); });
+    if (size == 0 || !wide.allFinite()) {
         return std::numeric_limits<double>::quiet_NaN();
     }
-    return largestOf([&](const Vector& v) -> Vector { return map * v; }, size, 1e-5);
+    return largestOf([&](const Vector& v) -> Vector { return wide * v; }, size, 1e-5);
 }
 
 double smallestEigenvalue(std::span<const double> matrix, std::int64_t size)
@@ -185,18 +192,18 @@ double smallestEigenvalue(std::span<const double> matrix, std::int64_t size)
 }
 
 std::vector<SingularDirection> leadingDirections(
-    std::span<const double> matrix, std::int64_t rows, std::int64_t cols, double share, int most)
+    ValueView matrix, std::int64_t rows, std::int64_t cols, double share, int most)
 {
-    const ConstMatrix map(matrix.data(), rows, cols);
-    if (map.size() == 0) {
+    if (matrix.empty()) {
         return {};
     }
     // Scaled by the largest element, or the squares of a huge or tiny matrix leave the range of double.
-    const double scale = map.cwiseAbs().maxCoeff();
+    RowMajor scaled = matrix.visit([&](auto values) -> RowMajor { return asDoubles(values, rows, cols); });
+    const double scale = scaled.cwiseAbs().maxCoeff();
     if (!(scale > 0) || !std::isfinite(scale)) {
         return {};
     }
-    const RowMajor scaled = map / scale;
+    scaled /= scale;
     const double frobenius = scaled.norm();
     const auto ritz = ritzOf(lanczos([&](const Vector& v) -> Vector { return scaled * (scaled.transpose() * v); }, rows,
         2 * most + 8, [](const RitzValue&) { return false; }));
@@ -215,11 +222,11 @@ std::vector<SingularDirection> leadingDirections(
     return result;
 }
 
-double gainAlong(std::span<const double> left, std::span<const double> matrix, std::int64_t cols)
+double gainAlong(std::span<const double> left, ValueView matrix, std::int64_t cols)
 {
     const auto rows = static_cast<Eigen::Index>(left.size());
     const Eigen::Map<const Vector> u(left.data(), rows);
-    return (ConstMatrix(matrix.data(), rows, cols).transpose() * u).norm();
+    return matrix.visit([&](auto values) { return (asDoubles(values, rows, cols).transpose() * u).norm(); });
 }
 
 } // namespace nanscope::replay

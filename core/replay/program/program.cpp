@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/program/program.h"
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 #include <fmt/format.h>
 
 namespace nanscope::replay {
@@ -16,7 +20,55 @@ void put(std::string& key, const Values&... values)
     (key.append(reinterpret_cast<const char*>(&values), sizeof values), ...);
 }
 
+/// The instructions that use a buffer, by their index.
+struct Uses
+{
+    std::int64_t first = std::numeric_limits<std::int64_t>::max();
+    std::int64_t last = -1;
+};
+
+std::vector<Uses> usesOf(const Program& program)
+{
+    std::vector<Uses> uses(program.buffers.size());
+    for (std::size_t i = 0; i < program.code.size(); ++i) {
+        const auto& in = program.code[i];
+        for (const auto buffer : {in.out, in.a, in.b, in.c}) {
+            if (buffer >= 0) {
+                auto& use = uses[static_cast<std::size_t>(buffer)];
+                use.first = std::min(use.first, static_cast<std::int64_t>(i));
+                use.last = static_cast<std::int64_t>(i);
+            }
+        }
+    }
+    uses.front().first = -1;
+    uses[static_cast<std::size_t>(program.output)].last = std::numeric_limits<std::int64_t>::max();
+    return uses;
+}
+
 } // namespace
+
+std::vector<std::size_t> Program::sharedMemory() const
+{
+    const auto uses = usesOf(*this);
+    std::vector<std::size_t> byBegin(buffers.size());
+    std::iota(byBegin.begin(), byBegin.end(), std::size_t {0});
+    std::ranges::stable_sort(byBegin, {}, [&](std::size_t buffer) { return uses[buffer].first; });
+    const auto sizeOf = [this](std::size_t buffer) { return buffers[buffer].rows * buffers[buffer].cols; };
+    std::vector<std::size_t> memoryOf(buffers.size());
+    std::vector<std::size_t> lastIn; ///< for each memory the buffer that was given it last
+    for (const auto buffer : byBegin) {
+        const auto free = std::ranges::find_if(lastIn, [&](std::size_t before) {
+            return sizeOf(before) == sizeOf(buffer) && uses[before].last < uses[buffer].first;
+        });
+        memoryOf[buffer] = static_cast<std::size_t>(free - lastIn.begin());
+        if (free == lastIn.end()) {
+            lastIn.push_back(buffer);
+        } else {
+            *free = buffer;
+        }
+    }
+    return memoryOf;
+}
 
 std::int64_t Program::workspaceBytes(std::size_t elementSize) const
 {

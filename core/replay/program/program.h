@@ -104,7 +104,11 @@ struct Program
     std::vector<Instruction> code;
     std::vector<GramPoint> grams; ///< one per step
 
-    /// Bytes all buffers take with elements of this size, for one batch element.
+    /// For each buffer the number of the memory it may lie in: buffers of one size that are never in use at once share
+    /// it. The input and the result are in use from the first and until the last instruction.
+    std::vector<std::size_t> sharedMemory() const;
+
+    /// Bytes all buffers take with elements of this size, for one batch element, where none shares its memory.
     std::int64_t workspaceBytes(std::size_t elementSize) const;
     double gemmFlops() const; ///< for the whole batch
 };

@@ -21,11 +21,11 @@ diagnose::Element diagonal(std::int64_t rows, std::int64_t cols, double value)
 {
     diagnose::Element element;
     element.shape = {1, rows, cols};
-    element.input.assign(static_cast<std::size_t>(rows * cols), 0);
+    element.input = std::vector<double>(static_cast<std::size_t>(rows * cols), 0);
     for (std::int64_t i = 0; i < rows; ++i) {
-        element.input[static_cast<std::size_t>(i * cols + i)] = value;
+        element.input.set(static_cast<std::size_t>(i * cols + i), value);
     }
-    element.output.assign(element.input.size(), NAN);
+    element.output = std::vector<double>(element.input.size(), NAN);
     element.outputScan.count = rows * cols;
     element.outputScan.nan = rows * cols;
     return element;
@@ -125,7 +125,7 @@ TEST(Envelope, HeadroomIsThatOfTheComputeFormatOnly)
 TEST(Envelope, AnOverflowingCastIsCountedNamedAndReproducesTheDump)
 {
     auto element = diagonal(8, 12, 70000);
-    element.input[1] = 0.5;
+    element.input.set(1, 0.5);
     const auto result = measured(memberOf("deepspeed-gram"), element);
     EXPECT_EQ(result.finite, 0);
     EXPECT_EQ(result.firstBad, "cast");
@@ -138,11 +138,11 @@ TEST(Envelope, WhereTheFunctionIsAskedForAnywayOneReplayThatTellsIsEnough)
     const auto healthy = measured(memberOf("dion-ns5"), diagonal(8, 12, 0.5), diagnose::Enough::asked);
     EXPECT_EQ(healthy.roundings, 1) << "clear of every limit";
     auto overflowing = diagonal(8, 12, 70000);
-    overflowing.input[1] = 0.5;
+    overflowing.input.set(1, 0.5);
     const auto reproducing = measured(memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked);
     EXPECT_EQ(reproducing.roundings, 1) << "ends like the dump";
     EXPECT_EQ(reproducing.reproducing, 1);
-    overflowing.output[5] = 0.25;
+    overflowing.output.set(5, 0.25);
     EXPECT_EQ(measured(memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked).roundings, 8)
         << "fails, and not like the dump: another rounding may";
 }
@@ -150,16 +150,16 @@ TEST(Envelope, WhereTheFunctionIsAskedForAnywayOneReplayThatTellsIsEnough)
 TEST(Envelope, AnotherPatternIsNotReproduced)
 {
     auto element = diagonal(8, 12, 70000);
-    element.output[5] = INFINITY;
+    element.output.set(5, INFINITY);
     EXPECT_EQ(measured(memberOf("deepspeed-gram"), element).reproducing, 0);
-    element.output[5] = 0.25;
+    element.output.set(5, 0.25);
     EXPECT_EQ(measured(memberOf("deepspeed-gram"), element).reproducing, 0) << "one finite value is enough";
 }
 
 TEST(Envelope, AFiniteDumpIsNeverReproduced)
 {
     auto element = diagonal(8, 12, 0.5);
-    element.output.assign(element.output.size(), 0.5);
+    element.output = std::vector<double>(element.output.size(), 0.5);
     element.outputScan.nan = 0;
     EXPECT_EQ(measured(memberOf("dion-ns5"), element).reproducing, 0);
 }

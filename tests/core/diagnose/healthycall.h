@@ -39,7 +39,7 @@ inline Matrix healthyOutput(std::string_view variantName, const Matrix& input, s
     options.rounding.lowering = variant.lowering;
     options.epsilon = 1e-8;
     options.keepOutput = true;
-    auto output = replay::replay(variant, {1, rows, cols}, input, *device, options)->outputs[0];
+    auto output = replay::replay(variant, {1, rows, cols}, input, *device, options)->outputs[0].doubles();
     for (auto& value : output) {
         value = static_cast<float>(value);
     }

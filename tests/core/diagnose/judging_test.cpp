@@ -183,14 +183,16 @@ TEST_F(Judging, FaintLinesMayHaveALostNorm)
     diagnose::Element element;
     element.shape = {1, rows, cols};
     element.input = waves();
-    element.output = waves();
-    std::fill_n(element.output.begin() + 2 * cols, cols, NAN);
+    auto output = waves();
+    std::fill_n(output.begin() + 2 * cols, cols, NAN);
+    element.output = std::move(output);
     EXPECT_FALSE(diagnose::damagedInFaintLines(element));
     for (std::int64_t i = 2 * cols; i < 3 * cols; ++i) {
-        element.input[static_cast<std::size_t>(i)] *= 1e-4;
+        const auto at = static_cast<std::size_t>(i);
+        element.input.set(at, element.input[at] * 1e-4);
     }
     EXPECT_TRUE(diagnose::damagedInFaintLines(element));
-    element.output[0] = NAN;
+    element.output.set(0, NAN);
     EXPECT_FALSE(diagnose::damagedInFaintLines(element)) << "another row";
     element.output = waves();
     EXPECT_FALSE(diagnose::damagedInFaintLines(element)) << "nothing is damaged";

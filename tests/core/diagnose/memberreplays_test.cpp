@@ -22,14 +22,13 @@ diagnose::Element allNaN(double factor = 1)
 {
     diagnose::Element element;
     element.shape = {1, rows, cols};
-    element.input = test::waves(static_cast<std::size_t>(rows * cols), 0.3);
-    for (auto& value : element.input) {
-        value *= factor;
-    }
-    element.output.assign(element.input.size(), std::numeric_limits<double>::quiet_NaN());
+    auto input = test::waves(static_cast<std::size_t>(rows * cols), 0.3);
+    std::ranges::for_each(input, [factor](double& value) { value *= factor; });
+    element.input = std::move(input);
+    element.output = std::vector<double>(element.input.size(), std::numeric_limits<double>::quiet_NaN());
     const auto smallest = tensorfile::smallestNormal(Precision::fp64);
-    element.inputScan = tensorfile::scanMatrix(element.input, rows, cols, false, smallest);
-    element.outputScan = tensorfile::scanMatrix(element.output, rows, cols, false, smallest);
+    element.inputScan = tensorfile::scanMatrix(element.input.doubles(), rows, cols, false, smallest);
+    element.outputScan = tensorfile::scanMatrix(element.output.doubles(), rows, cols, false, smallest);
     return element;
 }
 

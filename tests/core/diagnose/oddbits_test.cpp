@@ -46,17 +46,17 @@ protected:
     }
 
     template <class Value>
-    static void fill(std::vector<double>& values, Value value)
+    static void fill(Values& values, Value value)
     {
         for (auto row = place.rowBegin; row < place.rowEnd; ++row) {
             for (auto col = place.colBegin; col < place.colEnd; ++col) {
-                values[at(row, col)] = value(row, col);
+                values.set(at(row, col), value(row, col));
             }
         }
     }
 
     diagnose::Element element;
-    std::vector<double> replay = gaussian(3);
+    Values replay = gaussian(3);
 };
 
 } // namespace
@@ -122,7 +122,7 @@ TEST_F(OddBitsTest, FewValuesRecurByChance)
 TEST_F(OddBitsTest, AReplayThatIsNotFiniteTellsNothing)
 {
     fill(element.output, [](auto, auto) { return 0.0; });
-    replay.front() = std::nan("");
+    replay.set(0, std::nan(""));
     EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none);
 }
 

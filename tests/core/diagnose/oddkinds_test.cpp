@@ -43,7 +43,7 @@ public:
         element.output = m_replay;
         for (auto row = region.rowBegin; row < region.rowEnd; ++row) {
             for (auto col = region.colBegin; col < region.colEnd; ++col) {
-                element.output[static_cast<std::size_t>(row * element.shape.cols + col)] = value(row, col);
+                element.output.set(static_cast<std::size_t>(row * element.shape.cols + col), value(row, col));
             }
         }
         return diagnose::looksDeliberate(element, m_replay, region);
@@ -127,15 +127,15 @@ TEST(EndsLikeACast, OnlyWhereAllThatIsGoneIsAmongTheLargest)
 {
     diagnose::Element element;
     const std::vector<double> replay {0.5, -2, 1, 0.1, 2.01, -0.3};
-    element.output = {0.5, -INFINITY, 1, 0.1, INFINITY, -0.3};
+    element.output = std::vector<double> {0.5, -INFINITY, 1, 0.1, INFINITY, -0.3};
     EXPECT_TRUE(diagnose::endsLikeACast(element, replay));
-    element.output[1] = INFINITY;
+    element.output.set(1, INFINITY);
     EXPECT_FALSE(diagnose::endsLikeACast(element, replay)) << "a cast keeps the sign";
-    element.output[1] = NAN;
+    element.output.set(1, NAN);
     EXPECT_FALSE(diagnose::endsLikeACast(element, replay)) << "Inf and NaN are of two formats";
-    element.output[4] = NAN;
+    element.output.set(4, NAN);
     EXPECT_TRUE(diagnose::endsLikeACast(element, replay)) << "float8_e4m3fn has no Inf";
-    element.output = {0.5, -2, 1, INFINITY, 2.01, -0.3};
+    element.output = std::vector<double> {0.5, -2, 1, INFINITY, 2.01, -0.3};
     EXPECT_FALSE(diagnose::endsLikeACast(element, replay)) << "larger ones went through";
     element.output = replay;
     EXPECT_FALSE(diagnose::endsLikeACast(element, replay));

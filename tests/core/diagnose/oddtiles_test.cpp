@@ -79,7 +79,7 @@ void fill(diagnose::Element& element, const diagnose::Region& region,
 {
     for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
         for (auto c = region.colBegin; c < region.colEnd; ++c) {
-            element.output[static_cast<std::size_t>(r * cols + c)] = value(r, c);
+            element.output.set(static_cast<std::size_t>(r * cols + c), value(r, c));
         }
     }
 }
@@ -134,8 +134,9 @@ TEST(OddTiles, WhereTheRestIsExactNoSpreadExcusesATile)
     EXPECT_EQ(odd.row, 32);
     EXPECT_EQ(odd.col, 64);
     // With as much noise everywhere else, nothing is known of any tile.
-    std::ranges::transform(element.output, element.output.begin(),
-        [&](double value) { return replay::roundTo(Precision::bf16, value + 0.01 * normal(generator)); });
+    for (std::size_t i = 0; i < element.output.size(); ++i) {
+        element.output.set(i, replay::roundTo(Precision::bf16, element.output[i] + 0.01 * normal(generator)));
+    }
     EXPECT_EQ(oddIn(element, {"keller-jordan"}).count, 0U);
 }
 
@@ -173,7 +174,7 @@ diagnose::Element partlyElsewhere(std::string_view name, const std::vector<doubl
     const auto other = healthyElement(name, std::move(moved)).output;
     auto element = healthyElement(name, input);
     for (std::size_t i = 0; i < other.size(); ++i) {
-        element.output[i] += part * (other[i] - element.output[i]);
+        element.output.set(i, element.output[i] + part * (other[i] - element.output[i]));
     }
     return element;
 }
@@ -189,7 +190,7 @@ TEST(OddTiles, ATileIsOddWhereAllOthersFollowOneReplay)
     auto element = healthyElement("gns-gram", steep(21, 16, 1));
     // Last bits only, so that no tile is a replay's bit for bit.
     for (std::size_t i = 0; i < element.output.size(); ++i) {
-        element.output[i] *= i % 2 == 0 ? 1.0001 : 0.9999;
+        element.output.set(i, element.output[i] * (i % 2 == 0 ? 1.0001 : 0.9999));
     }
     EXPECT_EQ(oddIn(element, {"gns-gram"}).count, 0U);
     multiply(element, tile, 1.3);
@@ -305,7 +306,7 @@ TEST(Stale, WhatRepeatsItselfDoesNotCount)
     auto before = healthyElement("gns-gram", gaussian(23)).output;
     for (const double filling : {0.0, 0.5}) {
         fill(element, tile, [&](auto, auto) { return filling; });
-        std::fill(before.begin(), before.end(), filling);
+        before = std::vector(before.size(), filling);
         EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16)) << filling;
     }
     fill(element, tile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
@@ -334,7 +335,7 @@ TEST(Stale, MatricesThatAreAlikeEverywhereSayNothing)
     auto element = healthyElement("gns-gram", gaussian(26));
     auto before = healthyElement("gns-gram", gaussian(27)).output;
     for (std::size_t i = 0; i < before.size(); ++i) {
-        before[i] = i % 3 == 0 ? element.output[i] : before[i];
+        before.set(i, i % 3 == 0 ? element.output[i] : before[i]);
     }
     fill(element, tile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
     EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16));

@@ -34,7 +34,7 @@ Matrix normal(std::int64_t size, unsigned seed)
     return values;
 }
 
-Matrix replayed(std::string_view name, Precision precision, const MatrixShape& shape, const Matrix& input)
+Matrix replayed(std::string_view name, Precision precision, const MatrixShape& shape, ValueView input)
 {
     const auto& variant = **replay::findVariant(std::string(name));
     const auto device = replay::makeEigenDevice(1);
@@ -44,7 +44,7 @@ Matrix replayed(std::string_view name, Precision precision, const MatrixShape& s
     options.keepOutput = true;
     auto done = replay::replay(variant, shape, input, *device, options);
     EXPECT_TRUE(done) << name;
-    return done ? std::move(done->outputs[0]) : Matrix(input.size());
+    return done ? done->outputs[0].doubles() : Matrix(input.size());
 }
 
 /// A sum of `rank` products of a column and a row, the k-th of size 1 / k^decay.
@@ -88,8 +88,8 @@ void scan(diagnose::Element& element)
 {
     const auto& [batch, rows, cols] = element.shape;
     const double smallest = tensorfile::smallestNormal(Precision::fp64);
-    element.inputScan = tensorfile::scanMatrix(element.input, rows, cols, false, smallest);
-    element.outputScan = tensorfile::scanMatrix(element.output, rows, cols, false, smallest);
+    element.inputScan = tensorfile::scanMatrix(element.input.doubles(), rows, cols, false, smallest);
+    element.outputScan = tensorfile::scanMatrix(element.output.doubles(), rows, cols, false, smallest);
 }
 
 diagnose::Element elementOf(Spectrum spectrum, const MatrixShape& shape, std::string_view name)
@@ -110,7 +110,9 @@ void fill(
     diagnose::Element& element, std::int64_t row, std::int64_t col, std::int64_t rows, std::int64_t cols, double value)
 {
     for (auto r = row; r < row + rows; ++r) {
-        std::fill_n(element.output.begin() + r * element.shape.cols + col, cols, value);
+        for (auto c = col; c < col + cols; ++c) {
+            element.output.set(static_cast<std::size_t>(r * element.shape.cols + c), value);
+        }
     }
     scan(element);
 }
@@ -174,7 +176,9 @@ TEST(SampledFits, AreThoseOfTheWholeWithinAFew)
 TEST(SampledFits, LookWhereTheOutputIsFiniteAndTheInputIsNotZero)
 {
     auto element = elementOf(Spectrum::gaussian, wide, "keller-jordan");
-    std::fill_n(element.input.begin() + 16 * wide.cols, 64 * wide.cols, 0);
+    auto input = element.input.doubles();
+    std::fill_n(input.begin() + 16 * wide.cols, 64 * wide.cols, 0);
+    element.input = std::move(input);
     fill(element, 96, 0, 16, wide.cols, nan);
     fill(element, 0, 128, wide.rows, 96, nan);
     const auto places = diagnose::samplePlaces(element, {{1, Matrix(wide.rows, 1)}});
@@ -195,7 +199,7 @@ TEST(SampledFits, LookIntoAsManyTilesOfALargeMatrixAtDistancesThatDiffer)
 {
     diagnose::Element element;
     element.shape = {1, 1024, 2048};
-    element.input.assign(static_cast<std::size_t>(element.shape.elements()), 1);
+    element.input = std::vector<double>(static_cast<std::size_t>(element.shape.elements()), 1);
     element.output = element.input;
     const auto places = diagnose::samplePlaces(element, {});
     ASSERT_EQ(places.rows.size(), 8U * 16);

@@ -69,9 +69,10 @@ TEST(Minimise, AFaultThatComesNowAndThenIsTriedOftenEnough)
         replay::ReplayOptions options;
         options.precision = Precision::fp32;
         options.keepOutput = true;
-        return ++call % 3 == 0
-            ? brokenByLargeOnes(std::move(values), shape)
-            : replay::replay(**replay::findVariant("keller-jordan"), shape, values, *device, options)->outputs[0];
+        return ++call % 3 == 0 ? brokenByLargeOnes(std::move(values), shape)
+                               : replay::replay(**replay::findVariant("keller-jordan"), shape, values, *device, options)
+                                     ->outputs[0]
+                                     .doubles();
     });
     instruments::MinimiseRequest request;
     request.calls = 3000;

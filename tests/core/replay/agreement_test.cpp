@@ -29,7 +29,7 @@ replay::DeviceHashes device(
 replay::Replay finished(double value)
 {
     replay::Replay replay;
-    replay.outputs = {{1, 2, value}};
+    replay.outputs = {std::vector {1.0, 2.0, value}};
     Scan scan;
     scan.count = 3;
     replay.ops = {OpTrace {1, OpName::gram, 1, 3, {scan}, {}}};

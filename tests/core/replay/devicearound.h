@@ -20,7 +20,7 @@ public:
     {
         return m_inner->prepare(program, batch);
     }
-    Result<void> upload(std::span<const double> input) override { return m_inner->upload(input); }
+    Result<void> upload(ValueView input) override { return m_inner->upload(input); }
     Result<void> run(const replay::Instruction& instruction) override { return m_inner->run(instruction); }
     Result<void> overwrite(replay::BufferId buffer, std::int64_t element, const replay::Region& region,
         std::span<const double> values) override
@@ -29,9 +29,9 @@ public:
     }
     Result<void> rescan(const replay::Instruction& instruction) override { return m_inner->rescan(instruction); }
     Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
-    Result<void> download(replay::BufferId buffer, std::int64_t element, std::span<double> out) override
+    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
     {
-        return m_inner->download(buffer, element, out);
+        return m_inner->download(buffer, element);
     }
     Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override
     {

@@ -118,7 +118,7 @@ protected:
         auto replayed =
             replay::replay(**replay::findVariant(wanted.variant), {batches, rows, cols}, m_values, *device, options);
         EXPECT_TRUE(replayed);
-        return replayed->outputs.at(batch);
+        return replayed->outputs.at(batch).doubles();
     }
 
     std::size_t indexOf(const replay::CellRequest& wanted, OpName op, int iteration)

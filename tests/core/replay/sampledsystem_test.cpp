@@ -221,7 +221,7 @@ TEST(SampledSystem, GivesInItsPlacesWhatAReplayInFp64Gives)
             ASSERT_TRUE(replayed) << one.name << ", " << name;
             const auto found = sampled->amplified(
                 replay::gainsOf(variant, sampled->values(), replay::denominatorOf(variant, norm, {})));
-            EXPECT_LT(distance(found, cutOf(replayed->outputs[0], one.shape, places)), 1e-8)
+            EXPECT_LT(distance(found, cutOf(replayed->outputs[0].doubles(), one.shape, places)), 1e-8)
                 << one.name << ", " << name;
         }
     }
