@@ -197,15 +197,14 @@ private:
 
     void noteExact(ValueView output)
     {
-        const auto rounded = inFormatOf(m_element, output);
         Chosen same(m_chosen.size(), true);
         const auto cols = m_element.shape.cols;
         for (std::int64_t i = 0; i < m_element.shape.elements(); ++i) {
             const auto at = static_cast<std::size_t>(i);
             const auto tile = i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side;
             const double captured = m_element.output[at];
-            same[static_cast<std::size_t>(tile)] =
-                same[static_cast<std::size_t>(tile)] && (captured == rounded[at] || !std::isfinite(captured));
+            same[static_cast<std::size_t>(tile)] = same[static_cast<std::size_t>(tile)]
+                && (captured == inFormatOf(m_element, output[at]) || !std::isfinite(captured));
         }
         std::size_t equal = 0;
         for (std::size_t tile = 0; tile < same.size(); ++tile) {

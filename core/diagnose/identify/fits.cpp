@@ -136,14 +136,19 @@ Fits fitsOf(const Element& element, ValueView reference, const std::vector<repla
 
 Values inFormatOf(const Element& element, ValueView replay)
 {
-    const auto format = formatOf(element.outputType);
     return replay.visit([&](auto values) -> Values {
         std::vector rounded(values.begin(), values.end());
         for (auto& value : rounded) {
-            value = format ? static_cast<decltype(value + 0)>(replay::roundTo(*format, value)) : value;
+            value = static_cast<decltype(value + 0)>(inFormatOf(element, static_cast<double>(value)));
         }
         return rounded;
     });
+}
+
+double inFormatOf(const Element& element, double replay)
+{
+    const auto format = formatOf(element.outputType);
+    return format ? replay::roundTo(*format, replay) : replay;
 }
 
 double TileError::relative(double floor) const

@@ -27,6 +27,7 @@ Fits fitsOf(const Element& element, ValueView reference, const std::vector<repla
 
 /// What a replay gives, in the format that the output was rounded to; as it is where that is another than ours.
 Values inFormatOf(const Element& element, ValueView replay);
+double inFormatOf(const Element& element, double replay);
 
 /// Sums of squares of one tile, over the positions where the captured output is finite.
 struct TileError
