@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <deque>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "core/replay/variants/nearest.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
-#include "core/replay/variants/variantjson.h"
 
 namespace nanscope::replay {
 
@@ -23,47 +21,48 @@ namespace {
 
 constexpr std::size_t maxNameBytes = 64;
 constexpr std::size_t maxTextBytes = 300;
-// More than anybody compares; each is replayed wherever an output is identified.
-constexpr std::ptrdiff_t maxAdded = 64;
-
-struct AddedVariant
-{
-    Variant variant;
-    bool known = true; ///< false: forgotten since
-};
-
-/// What the user added. A deque: what findVariant() gave away stays where it is, also when it is forgotten.
-struct Catalogue
+/// The one catalogue that the functions below go by.
+struct Known
 {
     std::mutex mutex;
-    std::deque<AddedVariant> added;
+    Catalogue catalogue;
+    std::vector<Catalogue::Entry> lent; ///< all that were ever added: what findVariant() gave away stays where it is
 
-    AddedVariant* find(std::string_view name)
+    /// The equal one that was added before, where there is one, so that `lent` does not grow by going to and fro.
+    Catalogue::Entry entry(Variant variant) const
     {
-        const auto found =
-            std::ranges::find_if(added, [&](const AddedVariant& one) { return one.known && one.variant.name == name; });
-        return found == added.end() ? nullptr : &*found;
+        const auto before =
+            std::find_if(lent.begin(), lent.end(), [&](const Catalogue::Entry& one) { return *one == variant; });
+        return before != lent.end() ? *before : std::make_shared<const Variant>(std::move(variant));
     }
 
-    Result<void> add(Variant variant)
+    void keep(const Catalogue::Entry& entry)
     {
-        if (std::ranges::count(added, true, &AddedVariant::known) == maxAdded) {
-            return failure(ErrorKind::usage, fmt::format("no more than {} variants can be added", maxAdded));
+        if (std::find(lent.begin(), lent.end(), entry) == lent.end()) {
+            lent.push_back(entry);
         }
-        const auto before = std::ranges::find(added, variant, &AddedVariant::variant);
-        if (before != added.end()) {
-            before->known = true;
-        } else {
-            added.push_back({std::move(variant)});
-        }
-        return {};
     }
 };
 
-Catalogue& catalogue()
+Known& known()
 {
-    static Catalogue all;
+    static Known all;
     return all;
+}
+
+Catalogue knownNow()
+{
+    const std::lock_guard lock(known().mutex);
+    return known().catalogue;
+}
+
+using Taking = Result<void> (Catalogue::*)(Catalogue::Entry);
+
+Result<void> take(Variant variant, Taking taking)
+{
+    const std::lock_guard lock(known().mutex);
+    const auto entry = known().entry(std::move(variant));
+    return (known().catalogue.*taking)(entry).map([&] { known().keep(entry); });
 }
 
 std::vector<Variant> makeVariants()
@@ -73,12 +72,6 @@ std::vector<Variant> makeVariants()
         all.insert(all.end(), more.begin(), more.end());
     }
     return all;
-}
-
-bool builtIn(std::string_view name)
-{
-    const auto all = variants();
-    return std::any_of(all.begin(), all.end(), [&](const Variant& v) { return v.name == name; });
 }
 
 // A name stands in lists with commas, before colons and in paths.
@@ -140,26 +133,17 @@ std::span<const Variant> variants()
 
 std::vector<const Variant*> addedVariants()
 {
-    auto& known = catalogue();
-    const std::lock_guard lock(known.mutex);
     std::vector<const Variant*> all;
-    for (const auto& one : known.added) {
-        if (one.known) {
-            all.push_back(&one.variant);
-        }
+    const auto now = knownNow();
+    for (const auto& one : now.added()) {
+        all.push_back(one.get());
     }
     return all;
 }
 
 std::vector<const Variant*> knownVariants()
 {
-    std::vector<const Variant*> all;
-    for (const auto& variant : variants()) {
-        all.push_back(&variant);
-    }
-    const auto added = addedVariants();
-    all.insert(all.end(), added.begin(), added.end());
-    return all;
+    return knownNow().all();
 }
 
 Result<void> checkVariant(const Variant& variant)
@@ -186,71 +170,25 @@ Result<void> checkVariant(const Variant& variant)
         : failure(ErrorKind::usage, fmt::format("the variant '{}' cannot be run: {}", variant.name, problem));
 }
 
-namespace {
-
-Result<void> checkOwn(const Variant& variant)
-{
-    auto usable = checkVariant(variant);
-    return usable && builtIn(variant.name) ? failure(ErrorKind::usage,
-               fmt::format("'{}' is a variant that Nanscope has itself; give yours another name", variant.name))
-                                           : usable;
-}
-
-} // namespace
-
 Result<void> addVariant(Variant variant)
 {
-    if (auto usable = checkOwn(variant); !usable) {
-        return usable;
-    }
-    auto& known = catalogue();
-    const std::lock_guard lock(known.mutex);
-    if (const auto* same = known.find(variant.name)) {
-        return same->variant == variant
-            ? Result<void>()
-            : failure(ErrorKind::usage,
-                fmt::format("there are two different variants '{}' ({}); rename one", variant.name,
-                    differText(differingKeys(same->variant, variant, VariantKeys::all))));
-    }
-    return known.add(std::move(variant));
+    return take(std::move(variant), &Catalogue::add);
 }
 
 Result<void> putVariant(Variant variant)
 {
-    if (auto usable = checkOwn(variant); !usable) {
-        return usable;
-    }
-    auto& known = catalogue();
-    const std::lock_guard lock(known.mutex);
-    if (auto* same = known.find(variant.name)) {
-        same->known = false;
-    }
-    return known.add(std::move(variant));
+    return take(std::move(variant), &Catalogue::put);
 }
 
 void forgetVariant(std::string_view name)
 {
-    auto& known = catalogue();
-    const std::lock_guard lock(known.mutex);
-    if (auto* found = known.find(name)) {
-        found->known = false;
-    }
+    const std::lock_guard lock(known().mutex);
+    known().catalogue.forget(name);
 }
 
 Result<const Variant*> findVariant(std::string_view name)
 {
-    const auto all = knownVariants();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Variant* v) { return v->name == name; });
-    if (found != all.end()) {
-        return *found;
-    }
-    std::vector<std::string_view> names;
-    for (const auto* variant : all) {
-        names.push_back(variant->name);
-    }
-    return failure(ErrorKind::usage,
-        fmt::format("there is no variant '{}'; the nearest are {}, and --variant-file names your own", name,
-            fmt::join(nearest(name, names, 3), ", ")));
+    return knownNow().find(name);
 }
 
 namespace {

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/replay/variants/variant.h"
+
+namespace nanscope::replay {
+
+/// The built-in variants and the user's own, as a value: copies share their entries, which never change, and are
+/// independent otherwise. One catalogue is used by one thread at a time; another thread gets a copy.
+class Catalogue
+{
+public:
+    using Entry = std::shared_ptr<const Variant>;
+
+    /// Fails with the nearest names for an unknown one. The variant lives as long as a catalogue or an Entry holds it.
+    Result<const Variant*> find(std::string_view name) const;
+
+    /// The same one again changes nothing; another one of a name that is taken is refused, and so is what cannot be
+    /// run (checkVariant).
+    Result<void> add(Entry variant);
+
+    /// The same, where another one of the user's own under this name makes way for it.
+    Result<void> put(Entry variant);
+
+    /// Built-in ones stay.
+    void forget(std::string_view name);
+
+    /// The user's own, in the order in which they were added.
+    const std::vector<Entry>& added() const { return m_added; }
+
+    /// The built-in ones and the user's own.
+    std::vector<const Variant*> all() const;
+
+private:
+    std::vector<Entry>::const_iterator own(std::string_view name) const;
+
+    std::vector<Entry> m_added;
+};
+
+} // namespace nanscope::replay

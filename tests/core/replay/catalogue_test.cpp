@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/variants/catalogue.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace nanscope {
+
+namespace {
+
+using replay::Catalogue;
+using testing::HasSubstr;
+
+Catalogue::Entry made(std::string name, double slope = 2)
+{
+    replay::Variant variant;
+    variant.name = std::move(name);
+    variant.steps = {{slope, -1.5, 0.5}};
+    return std::make_shared<const replay::Variant>(std::move(variant));
+}
+
+TEST(Catalogue, BeginsWithTheBuiltInOnes)
+{
+    const Catalogue catalogue;
+    EXPECT_TRUE(catalogue.added().empty());
+    EXPECT_EQ(catalogue.all().size(), replay::variants().size());
+    EXPECT_EQ(*catalogue.find("gns-gram"), *replay::findVariant("gns-gram"));
+}
+
+TEST(Catalogue, AddsOnceAndRefusesAnotherOfTheName)
+{
+    Catalogue catalogue;
+    ASSERT_TRUE(catalogue.add(made("mine")));
+    const auto* const first = *catalogue.find("mine");
+    EXPECT_TRUE(catalogue.add(made("mine")));
+    EXPECT_EQ(*catalogue.find("mine"), first) << "the same one again changes nothing";
+
+    const auto clash = catalogue.add(made("mine", 3));
+    ASSERT_FALSE(clash);
+    EXPECT_EQ(clash.error().what, "there are two different variants 'mine' (steps differs); rename one");
+    EXPECT_EQ(catalogue.added().size(), 1U);
+}
+
+TEST(Catalogue, RefusesWhatCannotBeRunAndBuiltInNames)
+{
+    Catalogue catalogue;
+    for (const auto& bad : {made("all"), made("gns-gram"), std::make_shared<const replay::Variant>()}) {
+        EXPECT_FALSE(catalogue.add(bad));
+        EXPECT_FALSE(catalogue.put(bad));
+    }
+    EXPECT_TRUE(catalogue.added().empty());
+}
+
+TEST(Catalogue, PutReplacesAndWhoHoldsTheOldOneGoesOn)
+{
+    Catalogue catalogue;
+    ASSERT_TRUE(catalogue.add(made("mine")));
+    const auto held = catalogue.added().front();
+    ASSERT_TRUE(catalogue.put(made("mine", 3)));
+    EXPECT_EQ((*catalogue.find("mine"))->steps[0][0], 3);
+    EXPECT_EQ(held->steps[0][0], 2);
+    EXPECT_EQ(catalogue.added().size(), 1U);
+}
+
+TEST(Catalogue, ForgetsTheUsersOwnOnly)
+{
+    Catalogue catalogue;
+    ASSERT_TRUE(catalogue.add(made("mine")));
+    catalogue.forget("mine");
+    catalogue.forget("gns-gram");
+    catalogue.forget("never-there");
+    EXPECT_FALSE(catalogue.find("mine"));
+    EXPECT_TRUE(catalogue.find("gns-gram"));
+}
+
+TEST(Catalogue, CopiesAreIndependentAndShareEntries)
+{
+    Catalogue one;
+    ASSERT_TRUE(one.add(made("mine")));
+    Catalogue other = one;
+    EXPECT_EQ(*one.find("mine"), *other.find("mine"));
+    ASSERT_TRUE(other.put(made("mine", 3)));
+    ASSERT_TRUE(other.add(made("second")));
+    EXPECT_EQ((*one.find("mine"))->steps[0][0], 2) << "two of one name in one process";
+    EXPECT_EQ((*other.find("mine"))->steps[0][0], 3);
+    EXPECT_FALSE(one.find("second"));
+    EXPECT_FALSE(replay::findVariant("mine"));
+}
+
+TEST(Catalogue, NamesTheNearest)
+{
+    Catalogue catalogue;
+    ASSERT_TRUE(catalogue.add(made("zebra")));
+    const auto unknown = catalogue.find("zebr");
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().kind, ErrorKind::usage);
+    EXPECT_THAT(unknown.error().what, HasSubstr("there is no variant 'zebr'; the nearest are zebra"));
+}
+
+TEST(Catalogue, HoldsSixtyFourOfTheUsersOwn)
+{
+    Catalogue catalogue;
+    for (int i = 0; i < 64; ++i) {
+        ASSERT_TRUE(catalogue.add(made(fmt::format("own-{}", i))));
+    }
+    EXPECT_FALSE(catalogue.add(made("one-more")));
+    EXPECT_TRUE(catalogue.put(made("own-7", 3))) << "it takes the place of another";
+}
+
+} // namespace
+
+} // namespace nanscope
