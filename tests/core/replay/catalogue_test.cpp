@@ -111,6 +111,7 @@ TEST(Catalogue, HoldsSixtyFourOfTheUsersOwn)
     }
     EXPECT_FALSE(catalogue.add(made("one-more")));
     EXPECT_TRUE(catalogue.put(made("own-7", 3))) << "it takes the place of another";
+    EXPECT_EQ(catalogue.added().size(), 64U);
 }
 
 } // namespace
