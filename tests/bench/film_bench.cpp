@@ -44,8 +44,8 @@ OpTrace firstTrace()
     values[12'345'678] = std::numeric_limits<float>::quiet_NaN();
     OpTrace trace;
     trace.rows = trace.cols = side;
-    trace.batches = {scanMatrix(values, side, side, false, 0x1p-126)};
-    trace.tiles = {tileMatrix(values, side, side, false, 0x1p-126)};
+    trace.batches = {tensorfile::scanMatrix(values, side, side, false, 0x1p-126)};
+    trace.tiles = {tensorfile::tileMatrix(values, side, side, false, 0x1p-126)};
     return trace;
 }
 

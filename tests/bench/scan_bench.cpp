@@ -45,7 +45,7 @@ void scanned(benchmark::State& state)
 {
     const auto all = values();
     for (auto _ : state) {
-        benchmark::DoNotOptimize(scanMatrix(std::span<const float>(all), side, side, false, 0x1p-126));
+        benchmark::DoNotOptimize(tensorfile::scanMatrix(std::span<const float>(all), side, side, false, 0x1p-126));
     }
     state.SetBytesProcessed(state.iterations() * side * side * 4);
 }
@@ -54,7 +54,7 @@ void tiled(benchmark::State& state)
 {
     const auto all = values();
     for (auto _ : state) {
-        benchmark::DoNotOptimize(tileMatrix(std::span<const float>(all), side, side, false, 0x1p-126));
+        benchmark::DoNotOptimize(tensorfile::tileMatrix(std::span<const float>(all), side, side, false, 0x1p-126));
     }
     state.SetBytesProcessed(state.iterations() * side * side * 4);
 }
@@ -74,10 +74,10 @@ public:
             bits[2 * i] = static_cast<std::byte>(generator());
             bits[2 * i + 1] = static_cast<std::byte>(0x3f);
         }
-        const TensorToWrite tensor {"", DType::bfloat16, {1, 1024, 1024}, std::move(bits)};
+        const tensorfile::TensorToWrite tensor {"", DType::bfloat16, {1, 1024, 1024}, std::move(bits)};
         for (int i = 0; i < 32; ++i) {
             m_files.push_back(m_folder / (std::to_string(i) + ".pt"));
-            if (!writePt(m_files.back(), {{"input", tensor}, {"output", tensor}})) {
+            if (!tensorfile::writePt(m_files.back(), {{"input", tensor}, {"output", tensor}})) {
                 m_files.pop_back();
             }
         }
@@ -106,7 +106,7 @@ void readOnly(benchmark::State& state)
     dumps();
     for (auto _ : state) {
         for (const auto& path : dumps().files()) {
-            const auto file = FileReader::open(path);
+            const auto file = platform::FileReader::open(path);
             for (std::uint64_t at = 0; at < file->size(); at += buffer.size()) {
                 const auto part = std::span(buffer).first(std::min(buffer.size(), file->size() - at));
                 benchmark::DoNotOptimize(file->readAt(at, part));
@@ -121,7 +121,7 @@ void readAndScanned(benchmark::State& state)
     dumps();
     for (auto _ : state) {
         for (const auto& path : dumps().files()) {
-            benchmark::DoNotOptimize(readCapture(path));
+            benchmark::DoNotOptimize(tensorfile::readCapture(path));
         }
     }
     state.SetBytesProcessed(state.iterations() * dumps().bytes());

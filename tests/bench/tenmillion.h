@@ -39,7 +39,7 @@ inline Series makeSeries(const std::string& name, int rank, std::mt19937& genera
 
 inline bool makeSession(const std::filesystem::path& path)
 {
-    auto session = Session::open(path, OpenMode::create);
+    auto session = session::Session::open(path, session::OpenMode::create);
     if (!session || !session->setRun("bench", path.parent_path().string())) {
         return false;
     }

@@ -66,7 +66,7 @@ int run(const std::filesystem::path& path)
 {
     QElapsedTimer timer;
     timer.start();
-    const auto session = Session::open(path, OpenMode::readOnly);
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
     const auto summary = session ? session->summary() : Result<RunData>(RunData {});
     if (!session || !summary) {
         return 1;
