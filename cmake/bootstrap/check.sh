@@ -92,13 +92,14 @@ summary_last() {
 
 # build_and_check [--fast] [--seconds N] C++ FILES FOR CLANG-TIDY...
 build_and_check() {
-  prepare "${packages_test[@]}"
+  prepare "${packages_test[@]}" "${packages_bench[@]}"
   ctest=$(dirname "$cmake")/ctest
   check_format
   check_facts
   check_house
   require_worker
-  configure_release -DBUILD_TESTING=ON
+  # The benchmarks are compiled, not run: nothing else would notice what they no longer fit.
+  configure_release -DBUILD_TESTING=ON -DNANSCOPE_BENCH=ON
   compile "$build" all
   check_tidy "$@"
 }
@@ -116,4 +117,5 @@ lint_command() {
   mapfile -t files < <(find "${rooms[@]}" -name '*.cpp')
   build_and_check "${files[@]}"
   build_core_only
+  build_fuzzers
 }

@@ -1,13 +1,19 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
 
-# Sanitizers in what is built once; a kind of file is a fuzzer of its own, with limits of memory and time as oracles.
-fuzz_command() {
-  local seconds=${1:-} dir=$root/build/fuzz kinds kind share failed=0
-  [[ $seconds =~ ^[1-9][0-9]*$ ]] || wrong_usage "fuzz needs the SECONDS to go on for"
+fuzz_dir=$root/build/fuzz
+
+build_fuzzers() {
   prepare "clang-14|clang" "libclang-rt-14-dev|libclang-rt-dev" "${packages_test[@]}"
   configure fuzz "-DCMAKE_CXX_COMPILER=$(command -v clang++-14 || command -v clang++)"
-  compile "$dir" fuzz_reading
+  compile "$fuzz_dir" fuzz_reading
+}
+
+# Sanitizers in what is built once; a kind of file is a fuzzer of its own, with limits of memory and time as oracles.
+fuzz_command() {
+  local seconds=${1:-} dir=$fuzz_dir kinds kind share failed=0
+  [[ $seconds =~ ^[1-9][0-9]*$ ]] || wrong_usage "fuzz needs the SECONDS to go on for"
+  build_fuzzers
   kinds=$("$dir/bin/fuzz_reading" 2>&1 | sed -n 's/^say --kind=NAME, one of: *//p' || true)
   share=$((seconds / $(wc -w <<<"$kinds")))
   for kind in $kinds; do

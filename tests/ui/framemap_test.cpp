@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/device/device.h"
+#include "core/replay/engine/replay.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "samples.h"

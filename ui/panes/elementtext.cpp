@@ -13,9 +13,9 @@ namespace nanscope {
 
 namespace {
 
-struct Values
+struct ElementTexts
 {
-    Q_DECLARE_TR_FUNCTIONS(Values)
+    Q_DECLARE_TR_FUNCTIONS(ElementTexts)
 };
 
 QString tileClasses(std::uint8_t classes)
@@ -39,7 +39,7 @@ QString tileText(const MatrixPicture& picture, std::int64_t row, std::int64_t co
     const std::int64_t tileRow = row / tiles.tileRows;
     const std::int64_t tileCol = col / tiles.tileCols;
     const auto index = static_cast<std::size_t>(tileRow * tiles.width + tileCol);
-    return Values::tr("rows %1–%2, columns %3–%4: %5, |x| ≤ %6")
+    return ElementTexts::tr("rows %1–%2, columns %3–%4: %5, |x| ≤ %6")
         .arg(tileRow * tiles.tileRows)
         .arg(std::min(tiles.rows, (tileRow + 1) * tiles.tileRows) - 1)
         .arg(tileCol * tiles.tileCols)
@@ -58,7 +58,7 @@ QString elementText(const MatrixPicture& picture, std::int64_t row, std::int64_t
     const ValueClass shown = classOf(*value, picture.dtype);
     const QString number = exactNumber(*value);
     const QString place = QStringLiteral("[%1, %2] = %3").arg(row).arg(col).arg(number);
-    return number == classWord(shown) ? place : Values::tr("%1, %2").arg(place, classWord(shown));
+    return number == classWord(shown) ? place : ElementTexts::tr("%1, %2").arg(place, classWord(shown));
 }
 
 } // namespace nanscope
