@@ -19,8 +19,8 @@ public:
     class Iterator
     {
     public:
-        using iterator_concept = std::random_access_iterator_tag;
-        using iterator_category = std::input_iterator_tag; // of the older algorithms: what is read is no reference
+        // Also to the older algorithms, as that of vector<bool>: a vector made of a range takes its room at once.
+        using iterator_category = std::random_access_iterator_tag;
         using value_type = double;
         using difference_type = std::ptrdiff_t;
         using reference = double;
