@@ -193,6 +193,7 @@ constexpr std::array table {
     Signature {other, R"(Grad overflow on iteration:? (?P<step>\d+))"},
     Signature {other, R"((?:Reducing|Increasing) dynamic loss scale from \S+ to \d)"},
     // Anomaly mode: an error of any kind in a backward pass, this checker's own among them.
+    Signature {other, R"(Anomaly Detection has been enabled\. This mode)"},
     Signature {other, R"(Error detected in \w+\. (?:Traceback of forward call|No forward pass information))"},
     Signature {other, R"(Detected call of `lr_scheduler\.step\(\)` before `optimizer\.step\(\)`)"},
 

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a log hides, and what it cannot show.
+#include "core/ingest/ingest.h"
 #include "tests/core/diagnose/cardmaker.h"
+#include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
 namespace {
@@ -175,6 +177,20 @@ TEST(AnomalyMode, IsNoCleanBill)
                        "RuntimeError: Function 'MulBackward0' returned nan values in its 0th output.")}),
             "log-anomaly-mode");
     EXPECT_THAT(finding.advice.front(), HasSubstr("neither Inf nor a NaN of the forward pass"));
+}
+
+TEST(AnomalyMode, IsSeenWhereItIsSwitchedOn)
+{
+    const TemporaryFolder folder;
+    folder.write("train.log",
+        "torch/autograd/anomaly_mode.py:76: UserWarning: Anomaly Detection has been enabled. This mode will increase "
+        "the runtime and should only be enabled for debugging.\nstep:1 loss:2.5\n");
+    const auto run = ingest::readRun(folder.path());
+    ASSERT_TRUE(run);
+    const auto finding = cardOf(*run, "log-anomaly-mode");
+    EXPECT_EQ(finding.state, FindingState::fired);
+    ASSERT_EQ(finding.evidence.size(), 1U);
+    EXPECT_EQ(finding.evidence.front().line, 1);
 }
 
 TEST(WarningOnce, IsALowerBound)

@@ -139,6 +139,13 @@ TEST_F(Signatures, OfACheckerThatFailedAreNoNan)
             "torch.Tensor to DTensor before calling distributed operators!"});
 }
 
+TEST_F(Signatures, OfAnomalyModeThatIsSwitchedOn)
+{
+    expectKind(EventKind::other,
+        {"torch/autograd/anomaly_mode.py:76: UserWarning: Anomaly Detection has been enabled. This mode will increase "
+         "the runtime and should only be enabled for debugging."});
+}
+
 TEST_F(Signatures, OfStepsThatWereLeftOut)
 {
     expectKind(EventKind::skippedStep,
