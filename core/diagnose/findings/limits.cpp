@@ -58,7 +58,7 @@ std::pair<std::int64_t, std::vector<Evidence>> linesThat(const RunData& run, con
 
 bool namesPrinter(const Event& event)
 {
-    return isScalerSkip(event) && event.text.find("OVERFLOW! Rank ") != std::string::npos;
+    return event.kind == EventKind::skippedStep && event.text.find("OVERFLOW! Rank ") != std::string::npos;
 }
 
 CardOutcome overflowRank(const Story& story)

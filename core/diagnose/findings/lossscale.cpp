@@ -115,7 +115,7 @@ CardOutcome scalerWithBf16(const Story& story)
         }
     }
     for (const auto& event : story.run.events) {
-        if (event.kind == EventKind::skippedStep && event.text.find("loss scale") != std::string::npos) {
+        if (isScalerSkip(event)) {
             return at(fired(Confidence::high, "a step was left out for its loss scale in a bf16 run",
                           {evidenceOf(*formats.bf16), evidenceOf(event)}),
                 event.step, std::nullopt);

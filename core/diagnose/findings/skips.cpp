@@ -228,9 +228,7 @@ bool isPythonWarning(const Event& event)
 
 bool isScalerSkip(const Event& event)
 {
-    return event.kind == EventKind::skippedStep
-        && (mentions(event, "loss scale") || mentions(event, "loss scaler") || mentions(event, "OVERFLOW")
-            || mentions(event, "verflow"));
+    return event.kind == EventKind::skippedStep && mentions(event, "loss scale");
 }
 
 Skips skipsOf(const Story& story)

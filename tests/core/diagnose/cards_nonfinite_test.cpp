@@ -203,6 +203,12 @@ TEST(P10, DeepSpeedSaysItself)
     EXPECT_EQ(finding.evidence.front().line, 317);
 }
 
+Event scaleOverflow(std::int64_t line)
+{
+    return eventOf(EventKind::skippedStep, {},
+        "[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768", line);
+}
+
 TEST(P10, OverflowLinesWithoutAStepAreCountedBetweenTheLinesOfSteps)
 {
     // One loss in ten steps; ten overflow lines between two of them: none of these steps was taken.
@@ -212,7 +218,7 @@ TEST(P10, OverflowLinesWithoutAStepAreCountedBetweenTheLinesOfSteps)
     }
     const auto add = [&run](std::int64_t firstLine, int count) {
         for (int i = 0; i < count; ++i) {
-            run.events.push_back(eventOf(EventKind::skippedStep, {}, "OVERFLOW! Rank 0 Skipping step.", firstLine + i));
+            run.events.push_back(scaleOverflow(firstLine + i));
         }
     };
     add(141, 9);
@@ -223,11 +229,22 @@ TEST(P10, OverflowLinesWithoutAStepAreCountedBetweenTheLinesOfSteps)
     EXPECT_EQ(finding.reason, "10 steps left out in a row, from step 21 to 30");
 }
 
+TEST(P10, OverflowLinesWithoutALossScaleAreOfNoScaler)
+{
+    auto run = runWith({seriesOf("loss", 1, constant(60, 2.5))}, {}, {setting("bf16", "True")});
+    for (std::int64_t step = 20; step < 40; ++step) {
+        run.events.push_back(eventOf(EventKind::skippedStep, {}, "OVERFLOW! Rank 0 Skipping step.", 99 + step));
+    }
+    EXPECT_EQ(cardOf(run, "P10").reason, "the run does not compute in fp16")
+        << "DeepSpeed leaves the scale away where nothing is scaled";
+    EXPECT_EQ(stateOf(run, "P14"), FindingState::fired) << "they were left out all the same";
+}
+
 TEST(P10, LinesOfStepsThatWereWrittenAgainAreNotCountedForOneStep)
 {
     auto run = runWith({seriesOf("loss", 1, constant(50, 2.5)), inSegment(seriesOf("loss", 31, constant(50, 2.5)), 1)});
     for (std::int64_t line = 131; line < 150; ++line) {
-        run.events.push_back(eventOf(EventKind::skippedStep, {}, "OVERFLOW! Rank 0 Skipping step.", line));
+        run.events.push_back(scaleOverflow(line));
     }
     EXPECT_EQ(stateOf(run, "P10"), FindingState::clear) << "they were before training went back to step 31";
     EXPECT_EQ(stateOf(run, "P5"), FindingState::clear) << "19 of them would be more than a search for the scale";
