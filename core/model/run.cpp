@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/run.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace nanscope {
@@ -13,6 +14,11 @@ std::int64_t pointsOf(const LogRecords& records)
         sum += series.pointCount;
     }
     return sum;
+}
+
+bool EventFacts::says(Phrase phrase) const
+{
+    return std::binary_search(phrases.begin(), phrases.end(), phrase);
 }
 
 PointState stateOf(double value)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/capture.h"
@@ -71,6 +72,54 @@ enum class EventKind {
 std::string_view name(EventKind kind);
 std::optional<EventKind> parseEventKind(std::string_view name);
 
+/// What a line of KempnerForge's NaN detector says. `step` is counted before the trainer's increment: a trainer that
+/// prints its metrics after it would have printed the step behind.
+struct NanMessage
+{
+    std::int64_t step = 0;
+    bool otherRank = false; ///< this rank's own loss was finite; such a line names no last good loss
+    std::int64_t consecutive = 0;
+    std::int64_t total = 0;
+    std::optional<double> lastGoodLoss;
+    std::optional<std::int64_t> lastGoodStep;
+
+    bool operator==(const NanMessage&) const = default;
+};
+
+/// Words that a line has, whatever its kind; core/logtext has a table of them.
+enum class Phrase : std::uint8_t {
+    pythonWarning, ///< printed by Python's warnings, which shows the same one once per process
+    runtimeError, ///< the message of Python's RuntimeError
+    dionCapture, ///< dion's wrapper, which dumps what is not finite
+    dionGuard, ///< dion's guard, which leaves an update out
+    badGradient, ///< KempnerForge's detector names a gradient
+    tooManyNans, ///< KempnerForge gives up
+    noIntegerOfNan, ///< a trainer that rounds its loss fails at one that is not finite
+    trainingComplete,
+    lossScale, ///< a loss scale is named: where DeepSpeed scales nothing, its line of an overflow leaves it away
+    lossScaleAtMinimum, ///< DeepSpeed gives up
+    namesPrinter, ///< an overflow of any rank; the rank that is named is the one that prints
+    anomalyMode, ///< autograd's anomaly mode is on
+    forwardCall, ///< anomaly mode names the call whose backward failed; its frames are the detail
+    nanInBackward, ///< anomaly mode found a NaN
+    mixedFormats, ///< number formats that do not go together
+    writtenByDriver, ///< a hardware error as the driver of the GPU, or the call that failed, writes it
+};
+
+/// What the words of an event's line say. Read off the line once, by core/logtext: diagnose looks at no line.
+struct EventFacts
+{
+    std::vector<Phrase> phrases {}; ///< in their order
+    std::optional<NanMessage> detector {};
+    std::optional<double> attemptedScale {}; ///< the loss scale with which a step overflowed
+    std::string operation {}; ///< of which a checker says that it made a NaN: "Sqrt" (autograd), "sqrt" (JAX)
+    Shape guarded {}; ///< of the stack that dion's guard looked at
+    std::optional<int> pid {};
+
+    bool operator==(const EventFacts&) const = default;
+    bool says(Phrase phrase) const;
+};
+
 struct Event
 {
     std::int64_t id = 0;
@@ -83,6 +132,9 @@ struct Event
     std::int64_t line = 0;
     std::int64_t copies = 1; ///< lines that say the same; the first of them is kept
     std::string detail {}; ///< of a traceback: its frames, the innermost last, at most 4,000 bytes
+    EventFacts facts {};
+
+    bool says(Phrase phrase) const { return facts.says(phrase); }
 };
 
 enum class CheckpointFact {

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/run.h"
+
 namespace nanscope::probe {
 
 enum class NanAction { warn, skip, raise };
@@ -48,18 +50,6 @@ struct GradientState
 {
     std::string_view name;
     bool finite = true;
-};
-
-/// What a line of the detector says. `step` is counted before the trainer's increment: a trainer that prints its
-/// metrics after it would have printed the step behind.
-struct NanMessage
-{
-    std::int64_t step = 0;
-    bool otherRank = false; ///< this rank's own loss was finite; such a line names no last good loss
-    std::int64_t consecutive = 0;
-    std::int64_t total = 0;
-    std::optional<double> lastGoodLoss;
-    std::optional<std::int64_t> lastGoodStep;
 };
 
 /// The line, without the prefix that a logger puts before it; for `raise` the text of the error.

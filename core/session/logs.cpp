@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/logtext/eventfacts.h"
+#include "core/session/codec.h"
 #include "core/session/schema.h"
 
 namespace nanscope::session {
@@ -20,6 +22,75 @@ constexpr std::int64_t storyVersion = 3;
 bool hasStory(sqlite3* db)
 {
     return pragmaValue(db, "user_version") >= storyVersion;
+}
+
+constexpr const char* insertFacts = "INSERT OR REPLACE INTO event_facts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr const char* factColumns =
+    "f.phrases, f.attempted_scale, f.operation, f.guarded, f.pid, f.detector_step, f.detector_other_rank, "
+    "f.detector_consecutive, f.detector_total, f.last_good_loss, f.last_good_step";
+
+std::optional<std::string> unlessEmpty(const std::string& text)
+{
+    return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::string textOf(const std::vector<Phrase>& phrases)
+{
+    std::string text;
+    for (const auto phrase : phrases) {
+        text += (text.empty() ? "" : " ") + std::string(logtext::name(phrase));
+    }
+    return text;
+}
+
+std::vector<Phrase> parsePhrases(std::string_view text)
+{
+    std::vector<Phrase> phrases;
+    while (!text.empty()) {
+        const auto end = std::min(text.find(' '), text.size());
+        if (const auto phrase = logtext::parsePhrase(text.substr(0, end))) {
+            phrases.push_back(*phrase);
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    std::sort(phrases.begin(), phrases.end());
+    return phrases;
+}
+
+void storeFacts(Statement& insert, std::int64_t event, const EventFacts& facts)
+{
+    if (facts == EventFacts()) {
+        return;
+    }
+    const auto said = [&](auto NanMessage::*field) {
+        return facts.detector ? std::optional(*facts.detector.*field) : std::nullopt;
+    };
+    const auto detector = facts.detector.value_or(NanMessage());
+    insert
+        .bind(event, textOf(facts.phrases), facts.attemptedScale, unlessEmpty(facts.operation),
+            facts.guarded.empty() ? std::nullopt : std::optional(shapeText(facts.guarded)), facts.pid,
+            said(&NanMessage::step), said(&NanMessage::otherRank), said(&NanMessage::consecutive),
+            said(&NanMessage::total), detector.lastGoodLoss, detector.lastGoodStep)
+        .run();
+}
+
+/// From the column of the phrases on.
+EventFacts readFacts(const Statement& row, int column)
+{
+    EventFacts facts;
+    if (row.isNull(column)) {
+        return facts;
+    }
+    facts.phrases = parsePhrases(row.text(column));
+    facts.attemptedScale = row.optional<double>(column + 1);
+    facts.operation = row.text(column + 2);
+    facts.guarded = row.isNull(column + 3) ? Shape() : parseShape(row.text(column + 3));
+    facts.pid = row.optional<int>(column + 4);
+    if (const auto step = row.optional<std::int64_t>(column + 5)) {
+        facts.detector = {*step, row.integer(column + 6) != 0, row.integer(column + 7), row.integer(column + 8),
+            row.optional<double>(column + 9), row.optional<std::int64_t>(column + 10)};
+    }
+    return facts;
 }
 
 Series readSeriesRow(const Statement& row)
@@ -79,6 +150,7 @@ LogWriter::LogWriter(sqlite3* db)
           "neg_inf = neg_inf + ?, missing = missing + ? WHERE id = ?")
     , m_event(db, "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)")
     , m_note(db, "INSERT INTO event_notes VALUES (?, ?, ?)")
+    , m_facts(db, insertFacts)
     , m_checkpoint(db, "INSERT INTO checkpoints VALUES (NULL, ?, ?, ?, ?, ?, ?)")
     , m_setting(db, "INSERT INTO settings VALUES (NULL, ?, ?, ?, ?, ?)")
     , m_chunks(db)
@@ -179,10 +251,11 @@ void LogWriter::addEvents(std::int64_t sourceId, const std::vector<Event>& event
             .bind(
                 sourceId, std::string(name(event.kind)), event.rank, event.step, event.capture, event.text, event.line)
             .run();
+        const std::int64_t id = sqlite3_last_insert_rowid(m_db);
         if (event.copies > 1 || !event.detail.empty()) {
-            const std::int64_t id = sqlite3_last_insert_rowid(m_db);
             m_note.bind(id, event.copies, event.detail).run();
         }
+        storeFacts(m_facts, id, event.facts);
     }
 }
 
@@ -216,11 +289,14 @@ std::vector<Series> readSeries(sqlite3* db)
 std::vector<Event> readEvents(sqlite3* db)
 {
     std::vector<Event> all;
+    const bool hasFacts = pragmaValue(db, "user_version") >= eventFactsVersion;
     const std::string notes = hasStory(db) ? "n.copies, n.detail" : "NULL, NULL";
-    const std::string joined = hasStory(db) ? "LEFT JOIN event_notes n ON n.event_id = e.id " : "";
+    std::string joined = hasStory(db) ? "LEFT JOIN event_notes n ON n.event_id = e.id " : "";
+    joined += hasFacts ? "LEFT JOIN event_facts f ON f.event_id = e.id " : "";
     Statement rows(db,
         "SELECT e.id, e.kind, e.rank, e.step, e.capture, e.text, o.path, e.line, " + notes
-            + " FROM events e JOIN sources o ON o.id = e.source_id " + joined + "ORDER BY o.path, e.line, e.id");
+            + (hasFacts ? std::string(", ") + factColumns : "") + " FROM events e JOIN sources o ON o.id = e.source_id "
+            + joined + "ORDER BY o.path, e.line, e.id");
     while (rows.step()) {
         auto& event = all.emplace_back();
         event.id = rows.integer(0);
@@ -233,8 +309,18 @@ std::vector<Event> readEvents(sqlite3* db)
         event.line = rows.integer(7);
         event.copies = rows.optional<std::int64_t>(8).value_or(1);
         event.detail = rows.text(9);
+        event.facts = hasFacts ? readFacts(rows, 10) : logtext::factsIn(event.text);
     }
     return all;
+}
+
+void addEventFacts(sqlite3* db)
+{
+    Statement insert(db, insertFacts);
+    Statement events(db, "SELECT id, text FROM events");
+    while (events.step()) {
+        storeFacts(insert, events.integer(0), logtext::factsIn(events.text(1)));
+    }
 }
 
 std::vector<Checkpoint> readCheckpoints(sqlite3* db)
@@ -349,6 +435,8 @@ void dropLog(sqlite3* db, const std::string& source)
              "s.source_id WHERE o.path = ?)",
              "DELETE FROM series WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
              "DELETE FROM event_notes WHERE event_id IN (SELECT e.id FROM events e JOIN sources o ON o.id = "
+             "e.source_id WHERE o.path = ?)",
+             "DELETE FROM event_facts WHERE event_id IN (SELECT e.id FROM events e JOIN sources o ON o.id = "
              "e.source_id WHERE o.path = ?)",
              "DELETE FROM checkpoints WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",
              "DELETE FROM settings WHERE source_id IN (SELECT id FROM sources WHERE path = ?)",

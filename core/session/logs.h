@@ -54,6 +54,7 @@ private:
     Statement m_countSeries;
     Statement m_event;
     Statement m_note;
+    Statement m_facts;
     Statement m_checkpoint;
     Statement m_setting;
     ChunkWriter m_chunks;
@@ -61,6 +62,8 @@ private:
 
 std::vector<Series> readSeries(sqlite3* db);
 std::vector<Event> readEvents(sqlite3* db);
+/// Reads the stored lines of all events: for a session of before there was a place to keep what they say.
+void addEventFacts(sqlite3* db);
 /// A session of before there were such things has none.
 std::vector<Checkpoint> readCheckpoints(sqlite3* db);
 std::vector<Setting> readSettings(sqlite3* db);

@@ -109,7 +109,16 @@ constexpr const char* nothingElse = R"sql(
 CREATE TABLE captures_of_nothing_else (capture_id INTEGER PRIMARY KEY);
 )sql";
 
-constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse};
+// Only for events whose lines say something. phrases: names as in Phrase, a blank between two; detector_ and
+// last_good_: as in NanMessage, NULL for a line of anything else.
+constexpr const char* eventFacts = R"sql(
+CREATE TABLE event_facts (event_id INTEGER PRIMARY KEY, phrases TEXT NOT NULL, attempted_scale REAL, operation TEXT,
+  guarded TEXT, pid INTEGER, detector_step INTEGER, detector_other_rank INTEGER, detector_consecutive INTEGER,
+  detector_total INTEGER, last_good_loss REAL, last_good_step INTEGER);
+)sql";
+
+constexpr std::array migrations {
+    firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse, eventFacts};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

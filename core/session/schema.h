@@ -21,6 +21,10 @@ constexpr std::int64_t ownNamesVersion = 5;
 /// The first version that keeps logs which were begun anew.
 constexpr std::int64_t replacedLogsVersion = 6;
 
+/// The first version that keeps what the lines of events say. With a new phrase it is the next one, by a migration of
+/// nothing: so the lines that older sessions hold are read again.
+constexpr std::int64_t eventFactsVersion = 8;
+
 /// Applies the migrations a file still lacks, in one transaction, in which `complete` does what is more than SQL for a
 /// session that had an older version. Throws DatabaseFailure.
 void migrate(sqlite3* db, const std::function<void(std::int64_t version)>& complete);

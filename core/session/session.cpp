@@ -167,6 +167,9 @@ Database openDatabase(const fs::path& path, OpenMode mode)
         if (version < ownNamesVersion) {
             CaptureNaming(db.get(), realPath(path).parent_path()).settleOld();
         }
+        if (version < eventFactsVersion) {
+            addEventFacts(db.get());
+        }
     });
     return db;
 }

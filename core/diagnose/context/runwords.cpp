@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <re2/re2.h>
 
 #include "core/diagnose/context/layers.h"
 
@@ -45,29 +44,12 @@ std::string silentRanks(const RunData& run)
         silent.size() == 1 ? "" : "s", fmt::join(silent, ", "));
 }
 
-// What launchers, dmesg and syslog put before a line, then the driver's own beginning or the failing call's exception.
-bool asWritten(const std::string& text)
-{
-    static const RE2 line(
-        R"((?:\[?[A-Za-z]*\d+\]?: ?)?(?:\w{3} +\d+ [\d:]{8} |\d{4}-\d\d-\d\d[T ]\S+ )?(?:\S+ kernel: )?)"
-        R"((?:\[[ \d.]+\] )?(?:kernel: )?(?:NVRM: Xid|(?:[\w.]+Error: )?CUDA error: uncorrectable [\w ]+ encountered\.?$|SDCReplayMismatch).*)",
-        RE2::Quiet);
-    return RE2::FullMatch(text, line);
-}
-
-std::optional<int> pidIn(const std::string& text)
-{
-    static const RE2 pid(R"(\bpid=(\d+))");
-    int number = 0;
-    return RE2::PartialMatch(text, pid, &number) ? std::optional(number) : std::nullopt;
-}
-
 std::vector<HardwareError> hardwareErrors(const RunData& run)
 {
     std::vector<HardwareError> errors;
     for (const auto& event : run.events) {
         if (event.kind == EventKind::machine) {
-            errors.push_back({event.rank, pidIn(event.text), asWritten(event.text),
+            errors.push_back({event.rank, event.facts.pid, event.says(Phrase::writtenByDriver),
                 {event.text, fmt::format("{}:{}", event.source, event.line)}});
         }
     }

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "core/diagnose/findings/story.h"
-#include "core/probe/nandetector.h"
 
 namespace nanscope::diagnose::cards {
 
@@ -45,8 +44,8 @@ void readDetector(const Story& story, Attempt& attempt, std::int64_t endLine)
     for (const auto& event : story.run.events) {
         const bool mine =
             event.source == attempt.loss->source && event.line >= points.front().line && event.line < endLine;
-        const bool counts = event.kind == EventKind::nanLoss && event.step
-            && (probe::parseNanMessage(event.text) || event.text.find("NaN/Inf gradient in ") != std::string::npos);
+        const bool counts =
+            event.kind == EventKind::nanLoss && event.step && (event.facts.detector || event.says(Phrase::badGradient));
         if (mine && counts && (!attempt.firstBad || *event.step + 1 < *attempt.firstBad)) {
             attempt.firstBad = *event.step + 1;
             attempt.bad = evidenceOf(event);

@@ -7,7 +7,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/nonfinite.h"
@@ -69,18 +68,9 @@ const Origin* originOf(std::string_view op)
     return found == origins.end() ? nullptr : found;
 }
 
-/// "SqrtBackward0" of anomaly mode, "sqrt" of JAX.
-std::optional<std::string> opNamedBy(const Event& event)
+CardOutcome opOutcome(const Event& event)
 {
-    static const RE2 torch(R"(Function '(\w+?)(?:Backward\d*)?' returned nan values in its \d+th output)", RE2::Latin1);
-    static const RE2 jax(R"(invalid value \((?:nan|inf)\) encountered in (?:jit\()?(\w+))", RE2::Latin1);
-    std::string op;
-    return RE2::PartialMatch(event.text, torch, &op) || RE2::PartialMatch(event.text, jax, &op) ? std::optional(op)
-                                                                                                : std::nullopt;
-}
-
-CardOutcome opOutcome(const Event& event, const std::string& op)
-{
+    const auto& op = event.facts.operation;
     const auto* origin = originOf(op);
     const auto words = origin == nullptr ? std::string() : fmt::format(": {}", origin->words);
     return at(fired(origin == nullptr || origin->passesOn ? Confidence::low : Confidence::medium,
@@ -139,8 +129,8 @@ std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const 
 CardOutcome birthOperation(const Story& story)
 {
     for (const auto& event : story.run.events) {
-        if (const auto op = opNamedBy(event)) {
-            return opOutcome(event, *op);
+        if (!event.facts.operation.empty()) {
+            return opOutcome(event);
         }
     }
     int looked = 0;
@@ -168,17 +158,10 @@ std::string lastFrame(std::string_view detail)
     return std::string(detail.substr(begin, detail.find('\n', begin) - begin));
 }
 
-const Event* eventSaying(const RunData& run, std::string_view words)
-{
-    const auto found = std::find_if(run.events.begin(), run.events.end(),
-        [&](const Event& event) { return event.text.find(words) != std::string::npos; });
-    return found == run.events.end() ? nullptr : &*found;
-}
-
 CardOutcome located(const Story& story, const Event& event)
 {
     std::vector<Evidence> evidence {evidenceOf(event)};
-    const auto* forward = eventSaying(story.run, "Traceback of forward call that caused the error");
+    const auto* forward = eventSaying(story.run, Phrase::forwardCall);
     auto frame = lastFrame(forward != nullptr ? forward->detail : event.detail);
     if (!frame.empty()) {
         const auto& source = forward != nullptr ? *forward : event;
@@ -194,10 +177,8 @@ CardOutcome located(const Story& story, const Event& event)
 
 CardOutcome locateOperation(const Story& story)
 {
-    for (const auto& event : story.run.events) {
-        if (event.text.find("returned nan values in its") != std::string::npos) {
-            return located(story, event);
-        }
+    if (const auto* event = eventSaying(story.run, Phrase::nanInBackward)) {
+        return located(story, *event);
     }
     if (!wentBad(story) && couldGoBad(story)) {
         return clear("nothing went non-finite");

@@ -11,7 +11,6 @@
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/story.h"
-#include "core/probe/nandetector.h"
 
 namespace nanscope::diagnose::cards {
 
@@ -180,8 +179,7 @@ bool anyRankLogged(const RunData& run)
 const Event* fromAnotherRank(const RunData& run)
 {
     const auto found = std::find_if(run.events.begin(), run.events.end(), [](const Event& event) {
-        const auto said = event.kind == EventKind::nanLoss ? probe::parseNanMessage(event.text) : std::nullopt;
-        return said && said->otherRank;
+        return event.kind == EventKind::nanLoss && event.facts.detector && event.facts.detector->otherRank;
     });
     return found == run.events.end() ? nullptr : &*found;
 }

@@ -58,7 +58,7 @@ std::pair<std::int64_t, std::vector<Evidence>> linesThat(const RunData& run, con
 
 bool namesPrinter(const Event& event)
 {
-    return event.kind == EventKind::skippedStep && event.text.find("OVERFLOW! Rank ") != std::string::npos;
+    return event.kind == EventKind::skippedStep && event.says(Phrase::namesPrinter);
 }
 
 CardOutcome overflowRank(const Story& story)
@@ -75,9 +75,7 @@ CardOutcome overflowRank(const Story& story)
 
 bool isAnomalyLine(const Event& event)
 {
-    return event.kind == EventKind::diagnosticFailed
-        || event.text.find("returned nan values in its") != std::string::npos
-        || event.text.find("Anomaly Detection has been enabled") != std::string::npos;
+    return event.kind == EventKind::diagnosticFailed || event.says(Phrase::anomalyMode);
 }
 
 CardOutcome anomalyMode(const Story& story)
@@ -97,7 +95,7 @@ CardOutcome anomalyMode(const Story& story)
 bool isWarning(const Event& event)
 {
     const bool counts = event.kind == EventKind::skippedStep || event.kind == EventKind::nanLoss;
-    return counts && isPythonWarning(event);
+    return counts && event.says(Phrase::pythonWarning);
 }
 
 CardOutcome warningOnce(const Story& story)

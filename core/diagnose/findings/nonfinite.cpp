@@ -17,13 +17,6 @@ namespace nanscope::diagnose::cards {
 
 namespace {
 
-const Event* atMinimum(const RunData& run)
-{
-    const auto found = std::find_if(run.events.begin(), run.events.end(),
-        [](const Event& event) { return event.text.find("loss scale already at minimum") != std::string::npos; });
-    return found == run.events.end() ? nullptr : &*found;
-}
-
 /// Fallen to 1 or below, where it scales nothing.
 const Point* fallenToOne(const Trace& scale)
 {
@@ -50,7 +43,7 @@ CardOutcome collapsing(const SkipStreak& streak, std::string_view what)
 CardOutcome overflowCollapse(const Story& story)
 {
     constexpr std::int64_t most = 5;
-    if (const auto* event = atMinimum(story.run)) {
+    if (const auto* event = eventSaying(story.run, Phrase::lossScaleAtMinimum)) {
         // Every rank says so; which of them overflowed, none does.
         return at(
             fired(Confidence::high, "the loss scale is at its minimum and steps still overflow", {evidenceOf(*event)}),

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/story.h"
@@ -154,25 +153,12 @@ CardOutcome cardCapability(const Story& story)
     return clear(fmt::format("a GPU of compute capability {} has the formats the run uses", textOf(gpu->capability)));
 }
 
-bool speaksOfDtypes(const std::string& text)
-{
-    static const RE2 pattern(
-        "expected scalar type \\w+ but found|must have the same dtype|expected m1 and m2 to have the same dtype|"
-        "Input type \\(.*\\) and (?:weight|bias) type \\(.*\\) should be the same|Attempting to unscale FP16 gradients|"
-        "torch\\.cuda\\.amp\\.(?:autocast|GradScaler)\\(.*\\)` is deprecated",
-        RE2::Latin1);
-    return RE2::PartialMatch(text, pattern);
-}
-
 CardOutcome autocastScope(const Story& story)
 {
-    const auto& events = story.run.events;
-    const auto found =
-        std::find_if(events.begin(), events.end(), [](const Event& event) { return speaksOfDtypes(event.text); });
-    if (found != events.end()) {
+    if (const auto* event = eventSaying(story.run, Phrase::mixedFormats)) {
         return at(
-            fired(Confidence::low, "a line of the log speaks of formats that do not go together", {evidenceOf(*found)}),
-            found->step, found->rank);
+            fired(Confidence::low, "a line of the log speaks of formats that do not go together", {evidenceOf(*event)}),
+            event->step, event->rank);
     }
     return hasConsole(story.run) ? clear("no error about formats that do not go together")
                                  : notCheckable("no console log");

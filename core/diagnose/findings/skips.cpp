@@ -7,25 +7,18 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/story.h"
-#include "core/probe/nandetector.h"
 
 namespace nanscope::diagnose::cards {
 
 namespace {
 
-bool mentions(const Event& event, std::string_view words)
-{
-    return event.text.find(words) != std::string::npos;
-}
-
 /// KempnerForge leaves out the attempt its detector speaks of; the line it would have printed has the next number.
 bool isDetectorLine(const Event& event)
 {
-    return event.kind == EventKind::nanLoss && event.step && probe::parseNanMessage(event.text);
+    return event.kind == EventKind::nanLoss && event.step && event.facts.detector;
 }
 
 bool isSkip(const Event& event)
@@ -156,11 +149,9 @@ std::vector<SkipStreak> streaksOf(const std::vector<SkipCount>& counts, const st
 
 std::optional<double> attemptedScale(const RunData& run)
 {
-    static const RE2 pattern(R"([Aa]ttempted loss scale: ([0-9.e+]+))", RE2::Latin1);
     for (const auto& event : run.events) {
-        double scale = 0;
-        if (event.kind == EventKind::skippedStep && RE2::PartialMatch(event.text, pattern, &scale)) {
-            return scale;
+        if (event.kind == EventKind::skippedStep && event.facts.attemptedScale) {
+            return event.facts.attemptedScale;
         }
     }
     return std::nullopt;
@@ -221,14 +212,9 @@ void fill(const Story& story, Skips& skips)
 
 } // namespace
 
-bool isPythonWarning(const Event& event)
-{
-    return mentions(event, "Warning: ");
-}
-
 bool isScalerSkip(const Event& event)
 {
-    return event.kind == EventKind::skippedStep && mentions(event, "loss scale");
+    return event.kind == EventKind::skippedStep && event.says(Phrase::lossScale);
 }
 
 Skips skipsOf(const Story& story)
@@ -240,7 +226,7 @@ Skips skipsOf(const Story& story)
     for (const auto& event : story.run.events) {
         if (isSkip(event)) {
             lines += event.copies;
-            allWarnings = allWarnings && isPythonWarning(event);
+            allWarnings = allWarnings && event.says(Phrase::pythonWarning);
             skips.byScaler = skips.byScaler || isScalerSkip(event);
         }
     }

@@ -47,10 +47,7 @@ struct Skips
 
 Skips skipsOf(const Story& story);
 
-/// Printed by Python's warnings, which shows the same one once per process.
-bool isPythonWarning(const Event& event);
-
-/// A loss scale is named: where DeepSpeed scales nothing, its line of an overflow leaves it away.
+/// The step was left out by a loss scaler.
 bool isScalerSkip(const Event& event);
 
 /// How many steps the search for a loss scale can take: it halves down to 1, after a hysteresis of 2.

@@ -119,6 +119,13 @@ const Point* pointAt(const Trace& trace, std::int64_t step)
     return at != trace.points.end() && at->step == step ? &*at : nullptr;
 }
 
+const Event* eventSaying(const RunData& run, Phrase phrase)
+{
+    const auto found =
+        std::find_if(run.events.begin(), run.events.end(), [&](const Event& event) { return event.says(phrase); });
+    return found == run.events.end() ? nullptr : &*found;
+}
+
 Evidence evidenceOf(const Trace& trace, const Point& point)
 {
     const auto value = point.state == PointState::reported ? std::string("reported without a value")

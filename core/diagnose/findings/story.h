@@ -20,6 +20,9 @@ std::string whyEmpty(const RunData& run, std::string_view name);
 /// True if some log is text that a trainer printed, not a table of numbers: only there lines of other kinds are found.
 bool hasConsole(const RunData& run);
 
+/// The first event whose line says so; null where there is none.
+const Event* eventSaying(const RunData& run, Phrase phrase);
+
 /// True if a loss or a gradient norm is not finite, a trainer said so, a step was left out, or a capture is bad.
 bool wentBad(const Story& story);
 /// True if something is there that would show it.

@@ -106,8 +106,7 @@ struct DumpLines
         for (const auto& event : run.events) {
             if (event.kind == EventKind::captureDumped) {
                 named.emplace(event.capture, &event);
-            } else if (event.kind == EventKind::traceback
-                && event.text.find("[dion NaN capture]") != std::string::npos) {
+            } else if (event.kind == EventKind::traceback && event.says(Phrase::dionCapture)) {
                 raised.push_back(&event);
             }
         }

@@ -17,7 +17,6 @@
 #include <fmt/format.h>
 
 #include "core/model/model.h"
-#include "core/probe/nandetector.h"
 
 namespace nanscope::diagnose {
 
@@ -28,7 +27,6 @@ struct Mark
 {
     enum class Kind { message, resumed, stopped, crashed } kind = Kind::message;
     const Event* event = nullptr;
-    probe::NanMessage message {};
 };
 
 /// All that one log says of one rank's loss. Points into the run it was collected from.
@@ -47,17 +45,16 @@ using Materials = std::map<LaneKey, LaneMaterial>;
 
 std::optional<Mark> markOf(const Event& event)
 {
-    if (const auto message = probe::parseNanMessage(event.text); message && event.kind == EventKind::nanLoss) {
-        return Mark {Mark::Kind::message, &event, *message};
+    if (event.facts.detector && event.kind == EventKind::nanLoss) {
+        return Mark {Mark::Kind::message, &event};
     }
-    const auto says = [&](std::string_view words) { return event.text.find(words) != std::string::npos; };
-    if (event.kind == EventKind::resumed || event.text.starts_with("Resumed from step ")) {
+    if (event.kind == EventKind::resumed) {
         return Mark {Mark::Kind::resumed, &event};
     }
-    if (event.kind == EventKind::optimizerStop && says("Too many consecutive NaNs")) {
+    if (event.kind == EventKind::optimizerStop && event.says(Phrase::tooManyNans)) {
         return Mark {Mark::Kind::stopped, &event};
     }
-    if (says("cannot convert float NaN to integer") || says("cannot convert float infinity to integer")) {
+    if (event.says(Phrase::noIntegerOfNan)) {
         return Mark {Mark::Kind::crashed, &event};
     }
     return std::nullopt;
@@ -180,7 +177,7 @@ EvidenceLine evidenceOf(const Event& event)
     return {event.text, fmt::format("{}:{}", event.source, event.line)};
 }
 
-bool namesGoodLoss(const probe::NanMessage& said)
+bool namesGoodLoss(const NanMessage& said)
 {
     return said.lastGoodLoss && said.lastGoodStep && std::isfinite(*said.lastGoodLoss);
 }
@@ -204,8 +201,8 @@ private:
     void append(const TrailStep& step);
     void take(const Point& point, int segment);
     void take(const Mark& mark);
-    void takeMessage(const Event& event, const probe::NanMessage& said);
-    void doubt(const Event& event, const probe::NanMessage& said);
+    void takeMessage(const Event& event, const NanMessage& said);
+    void doubt(const Event& event, const NanMessage& said);
 
     const LaneMaterial& m_material;
     const LossLane& m_lane;
@@ -298,7 +295,7 @@ void LaneReader::take(const Mark& mark)
 {
     switch (mark.kind) {
     case Mark::Kind::message:
-        takeMessage(*mark.event, mark.message);
+        takeMessage(*mark.event, *mark.event->facts.detector);
         break;
     case Mark::Kind::resumed:
         end();
@@ -314,7 +311,7 @@ void LaneReader::take(const Mark& mark)
     }
 }
 
-void LaneReader::takeMessage(const Event& event, const probe::NanMessage& said)
+void LaneReader::takeMessage(const Event& event, const NanMessage& said)
 {
     const bool repeated = !m_ended && said.total == m_total && said.step == m_lastWarning; // by another handler
     if (repeated || said.step > mostSteps || said.lastGoodStep.value_or(0) > mostSteps) {
@@ -334,13 +331,13 @@ void LaneReader::takeMessage(const Event& event, const probe::NanMessage& said)
         append({*said.lastGoodStep, *said.lastGoodLoss, event.line, 0, LossSign::finite, false, true});
     }
     append({said.step, notKnown, event.line, 0, said.otherRank ? LossSign::elsewhere : LossSign::nonFinite});
-    if (event.text.find("RuntimeError") != std::string::npos) {
+    if (event.says(Phrase::runtimeError)) {
         life().ownStop = evidenceOf(event);
         end();
     }
 }
 
-void LaneReader::doubt(const Event& event, const probe::NanMessage& said)
+void LaneReader::doubt(const Event& event, const NanMessage& said)
 {
     if (said.total == m_total + 1) {
         return;
@@ -373,7 +370,7 @@ void findNumbering(const LaneMaterial& material, LossLane& lane)
 {
     lane.offset = 1;
     for (const auto& mark : material.marks) {
-        const auto& said = mark.message;
+        const auto said = mark.event->facts.detector.value_or(NanMessage());
         for (const std::int64_t offset : {1, 0}) {
             const auto* point = namesGoodLoss(said)
                 ? printedAs(material, *said.lastGoodStep + offset, *said.lastGoodLoss, mark.event->line)

@@ -228,7 +228,7 @@ bool LifeReader::wentOnUnseen(const TrailStep& last) const
     return std::ranges::any_of(m_run.checkpoints, [&](const Checkpoint& one) {
         return one.fact == CheckpointFact::saved && one.step > last.step + 1 && here(one.source, one.line);
     }) || std::ranges::any_of(m_run.events, [&](const Event& event) {
-        return event.text.starts_with("Training complete") && here(event.source, event.line);
+        return event.says(Phrase::trainingComplete) && here(event.source, event.line);
     });
 }
 

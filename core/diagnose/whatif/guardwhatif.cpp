@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <re2/re2.h>
 
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/triage/triage.h"
@@ -414,8 +413,8 @@ std::vector<int> knownRanks(const RunData& run, const GuardQuestion& question)
 bool raisedByCapture(const RunData& run)
 {
     return std::any_of(run.events.begin(), run.events.end(), [](const Event& event) {
-        const bool names = event.text.find("[dion NaN capture]") != std::string::npos;
-        return names && (event.kind == EventKind::traceback || event.text.find("RuntimeError") != std::string::npos);
+        return event.says(Phrase::dionCapture)
+            && (event.kind == EventKind::traceback || event.says(Phrase::runtimeError));
     });
 }
 
@@ -438,22 +437,9 @@ std::vector<GuardStep> guardSteps(const RunData& run, const std::vector<int>& ra
     return steps;
 }
 
-constexpr std::string_view guardWords = "nan_guard_fallback]";
-
 bool speaks(const Event& event)
 {
-    return event.text.find(guardWords) != std::string::npos;
-}
-
-/// The shape that the guard's warning names: of the whole stack, where a capture has one rank's part.
-std::optional<std::array<std::int64_t, 3>> shapeIn(const Event& event)
-{
-    static const RE2 pattern(R"(shape=\((\d+), (\d+), (\d+)\))");
-    std::array<std::int64_t, 3> shape {};
-    if (!RE2::PartialMatch(event.text, pattern, &shape[0], &shape[1], &shape[2])) {
-        return std::nullopt;
-    }
-    return shape;
+    return event.says(Phrase::dionGuard);
 }
 
 class Notes
@@ -541,20 +527,20 @@ private:
     /// Whose capture a warning belongs to: the rows and columns agree, the first number counts the whole stack.
     void joinWarnings()
     {
-        std::set<std::string> told;
+        std::set<Shape> told;
         for (const auto& event : m_run.events) {
-            const auto shape = speaks(event) ? shapeIn(event) : std::nullopt;
-            const auto capture = shape ? captureOf(*shape) : m_run.captures.end();
-            if (capture == m_run.captures.end() || !told.insert(event.text).second) {
+            const auto& stack = event.facts.guarded;
+            const auto capture = stack.size() == 3 ? captureOf(stack) : m_run.captures.end();
+            if (capture == m_run.captures.end() || !told.insert(stack).second) {
                 continue;
             }
             say(fmt::format("its shape ({}, {}, {}) is the whole stack; the captures of {} are one rank's part of it",
-                    (*shape)[0], (*shape)[1], (*shape)[2], shapeText(capture->input.shape)),
+                    stack[0], stack[1], stack[2], shapeText(capture->input.shape)),
                 fmt::format("{}:{}", event.source, event.line));
         }
     }
 
-    std::vector<Capture>::const_iterator captureOf(const std::array<std::int64_t, 3>& stack) const
+    std::vector<Capture>::const_iterator captureOf(const Shape& stack) const
     {
         return std::find_if(m_run.captures.begin(), m_run.captures.end(), [&](const Capture& capture) {
             const auto shape = matrixShape(capture.input.shape);

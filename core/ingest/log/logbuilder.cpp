@@ -9,6 +9,7 @@
 
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/metricnames.h"
+#include "core/logtext/eventfacts.h"
 
 namespace nanscope::ingest {
 
@@ -26,7 +27,7 @@ bool isDigit(char c)
 bool standsForItself(const Event& event)
 {
     return event.step || event.kind == EventKind::captureDumped || event.kind == EventKind::skippedStep
-        || event.kind == EventKind::resumed || event.text.find("loss scale") != std::string::npos;
+        || event.kind == EventKind::resumed || event.says(Phrase::lossScale);
 }
 
 bool isTuple(std::string_view inside)
@@ -480,6 +481,7 @@ void LogBuilder::closeStep(RankState& state)
 void LogBuilder::event(Event event)
 {
     event.text = readable(trimmed(event.text), longestText);
+    event.facts = logtext::factsIn(event.text);
     if (m_copies.count(event, m_rows, m_events)) {
         return;
     }
@@ -489,6 +491,7 @@ void LogBuilder::event(Event event)
     }
     if (seen == mostEventsOfAKind) {
         event.text = fmt::format("{} lines of this kind; the others were left out", mostEventsOfAKind);
+        event.facts = {};
     }
     event.source = m_source;
     m_events.push_back(std::move(event));

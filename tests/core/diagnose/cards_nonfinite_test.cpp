@@ -285,8 +285,8 @@ TEST(P10, GuardsThatSkipAreNoOverflow)
 {
     auto run = skippedFrom(40, 8);
     for (auto& event : run.events) {
-        event.text =
-            "RuntimeWarning: [NorMuon nan_guard_fallback] non-finite Newton-Schulz output detected; skipping update";
+        say(event,
+            "RuntimeWarning: [NorMuon nan_guard_fallback] non-finite Newton-Schulz output detected; skipping update");
     }
     EXPECT_EQ(stateOf(run, "P10"), FindingState::notCheckable);
 }

@@ -245,7 +245,7 @@ TEST(P5, ASearchForTheScaleEndsAfterItsHalvings)
 TEST(P5, AScaleThatStartsHigherMaySearchLonger)
 {
     auto run = leftOutFromStart(34);
-    run.events.front().text = "Attempted loss scale: 4294967296, but hysteresis is 2. Reducing hysteresis to 1";
+    say(run.events.front(), "Attempted loss scale: 4294967296, but hysteresis is 2. Reducing hysteresis to 1");
     EXPECT_EQ(stateOf(run, "P5"), FindingState::clear) << "32 halvings, hysteresis 2";
 }
 

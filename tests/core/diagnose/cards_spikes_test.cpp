@@ -256,7 +256,7 @@ TEST(P14, TheDetectorsAttemptsWereLeftOut)
 {
     auto run = runWith({seriesOf("loss", 1, constant(100, 2.5))});
     for (std::int64_t step = 40; step < 50; ++step) {
-        const probe::NanMessage said {step, false, step - 39, step - 39, 2.5, 39};
+        const NanMessage said {step, false, step - 39, step - 39, 2.5, 39};
         run.events.push_back(eventOf(EventKind::nanLoss, step, probe::textOf(said, probe::NanAction::skip), step));
     }
     EXPECT_EQ(cardOf(run, "P14").reason, "10 steps were left out in a row, from step 41 to 50");

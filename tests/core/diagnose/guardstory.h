@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "tests/core/diagnose/runmaker.h"
 
 namespace nanscope {
 
@@ -79,7 +80,7 @@ public:
         Event event;
         event.kind = kind;
         event.rank = rank;
-        event.text = text;
+        say(event, text);
         event.source = "console.log";
         event.line = ++m_line;
         event.copies = copies;

@@ -11,6 +11,7 @@
 #include "core/diagnose/identify/element.h"
 #include "core/replay/program/formats.h"
 #include "healthycall.h"
+#include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -83,7 +84,7 @@ TEST_F(Judging, AHardwareErrorInTheLogTurnsTheKernelsFaultIntoTheMachines)
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << diagnosed().captures[0].summary;
     Event xid;
     xid.kind = EventKind::machine;
-    xid.text = "NVRM: Xid 79";
+    say(xid, "NVRM: Xid 79");
     xid.source = "kern.log";
     xid.line = 12;
     m_run.events = {xid};
@@ -108,14 +109,14 @@ TEST_F(Judging, WordsAboutHardwareAreNoHardwareError)
              "GPU 7: uncorrectable NVLink error",
              "RuntimeError: CUDA error: uncorrectable ECC error encountered (simulated by test_recovery)",
              "[ 12.3] NVRM: Xid (PCI:0000:3b:00): 94, pid=99, name=other_job"}) {
-        xid.text = text;
+        say(xid, text);
         m_run.events = {xid};
         EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << text;
     }
     for (const auto* text : {"[ 12.3] NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus.",
              "Nov 22 10:00:01 node7 kernel: [ 12.3] NVRM: Xid (PCI:0000:3b:00): 48, DBE",
              "[rank0]: torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered"}) {
-        xid.text = text;
+        say(xid, text);
         m_run.events = {xid};
         EXPECT_EQ(diagnosed().captures[0].blame, Blame::machine) << text;
     }
@@ -135,7 +136,7 @@ TEST_F(Judging, AHardwareErrorOfAnotherRankIsNotThisOnes)
     m_run.series = {loss};
     Event xid;
     xid.kind = EventKind::machine;
-    xid.text = "NVRM: Xid 79";
+    say(xid, "NVRM: Xid 79");
     for (const auto rank : {std::optional<int>(), std::optional(0)}) {
         xid.rank = rank;
         m_run.events = {xid};

@@ -16,6 +16,7 @@
 #include "core/report/report.h"
 #include "healthycall.h"
 #include "madefacts.h"
+#include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -249,7 +250,7 @@ TEST_F(Rejudging, LogsAndHardwareErrorsAreHeardAgain)
     m_run.series = {norms};
     Event xid;
     xid.kind = EventKind::machine;
-    xid.text = "NVRM: Xid 79";
+    say(xid, "NVRM: Xid 79");
     xid.source = "kern.log";
     xid.line = 12;
     m_run.events = {xid};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/logtext/eventfacts.h"
 #include "core/model/model.h"
 
 namespace nanscope {
@@ -45,13 +46,19 @@ inline std::vector<double> joined(std::vector<double> first, const std::vector<d
     return first;
 }
 
+inline void say(Event& event, const std::string& text)
+{
+    event.text = text;
+    event.facts = logtext::factsIn(text);
+}
+
 inline Event eventOf(EventKind kind, std::optional<std::int64_t> step, const std::string& text, std::int64_t line = 1)
 {
     Event event;
     event.kind = kind;
     event.rank = 0;
     event.step = step;
-    event.text = text;
+    say(event, text);
     event.source = "train.log";
     event.line = line;
     return event;

@@ -45,7 +45,7 @@ TEST(NanMessage, WhatIsWrittenIsReadBack)
 {
     for (const auto action : {probe::NanAction::warn, probe::NanAction::skip, probe::NanAction::raise}) {
         for (const bool other : {false, true}) {
-            const probe::NanMessage wanted {12, other, 2, 5, -0.25, 10};
+            const NanMessage wanted {12, other, 2, 5, -0.25, 10};
             const auto read = probe::parseNanMessage("RuntimeError: " + probe::textOf(wanted, action));
             ASSERT_TRUE(read) << probe::textOf(wanted, action);
             EXPECT_EQ(read->step, 12);

@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 
 #include "core/session/session.h"
+#include "tests/core/session/oldersession.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -84,15 +85,6 @@ protected:
         ASSERT_EQ(sqlite3_open(m_path.c_str(), &db), SQLITE_OK);
         EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
         sqlite3_close(db);
-    }
-
-    /// As the program before wrote it: captures have the names of their files, and nothing else tells them apart.
-    void makeOld() const
-    {
-        change("DROP TABLE capture_names; DROP TABLE variants; DROP TABLE replaced_logs; DROP TABLE "
-               "captures_of_nothing_else; DROP INDEX captures_by_file; "
-               "DROP INDEX "
-               "captures_by_path; PRAGMA user_version = 4");
     }
 
     TemporaryFolder m_folder;
@@ -208,7 +200,7 @@ TEST_F(NamesInASession, OfAnOldOneAreReadAsTheyAreAndToldApart)
         sweep(session, "c.pt", Outcome::finite);
         ASSERT_TRUE(session.setDiagnosis("{}"));
     }
-    makeOld();
+    makeOlder(m_path, 4);
     // Two replays, one of each: the later one took the earlier one's place.
     change("INSERT INTO cells VALUES (NULL, 'dump.pt', 'keller-jordan', 'bf16', 'cpu', 'eager', 0, '', '', '', '', 1, "
            "'', 0, 'nan', 0, '')");
@@ -233,7 +225,7 @@ TEST_F(NamesInASession, OfAnOldOneWithoutNamesakesStayWithTheirCells)
         sweep(session, "a.pt", Outcome::nan);
         ASSERT_TRUE(session.setDiagnosis("{}"));
     }
-    makeOld();
+    makeOlder(m_path, 4);
     const auto session = open(session::OpenMode::readWrite);
     EXPECT_THAT(cells(session), ElementsAre(Pair("a.pt", Outcome::nan)));
     EXPECT_EQ(session.diagnosis().value(), "{}");
@@ -245,7 +237,7 @@ TEST_F(NamesInASession, OfAStrangersOldFileAreNotLookedAt)
         auto session = open();
         add(session, {capture("a", "/run/a.pt")});
     }
-    makeOld();
+    makeOlder(m_path, 4);
     change("CREATE TABLE own (x)");
     const auto refused = session::Session::open(m_path, session::OpenMode::readWrite);
     ASSERT_FALSE(refused);

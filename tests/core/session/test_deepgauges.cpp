@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include "core/session/session.h"
+#include "tests/core/session/oldersession.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -49,15 +50,6 @@ protected:
         ASSERT_EQ(sqlite3_open(m_path.c_str(), &db), SQLITE_OK);
         EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
         sqlite3_close(db);
-    }
-
-    /// As a program wrote it that knew none of them.
-    void makeOld() const
-    {
-        change("DROP TABLE gauges_deep; DROP TABLE cells_deep; DROP TABLE event_notes; DROP TABLE checkpoints; "
-               "DROP TABLE settings; DROP TABLE capture_parts; DROP TABLE capture_names; DROP TABLE variants; DROP "
-               "TABLE replaced_logs; DROP TABLE captures_of_nothing_else; "
-               "DROP INDEX captures_by_file; DROP INDEX captures_by_path; PRAGMA user_version = 1");
     }
 
     TemporaryFolder m_folder;
@@ -129,7 +121,7 @@ TEST_F(DeepGaugesOfASession, OfTheFirstVersionIsReadAsItIs)
 {
     auto cell = someCell();
     ASSERT_TRUE(open(session::OpenMode::create).addCell(cell));
-    makeOld();
+    makeOlder(m_path, 1);
     const auto session = session::Session::open(m_path, session::OpenMode::readOnly);
     ASSERT_TRUE(session) << sentence(session.error());
     const auto cells = session->cells();
@@ -143,7 +135,7 @@ TEST_F(DeepGaugesOfASession, OfTheFirstVersionTakesThemOnceItIsWritten)
 {
     auto cell = someCell();
     ASSERT_TRUE(open(session::OpenMode::create).addCell(cell));
-    makeOld();
+    makeOlder(m_path, 1);
     cell.deep = someGauges();
     {
         auto session = session::Session::open(m_path, session::OpenMode::readWrite);

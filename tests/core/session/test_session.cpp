@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "core/session/session.h"
+#include "tests/core/session/oldersession.h"
 #include "tests/core/session/temporaryfolder.h"
 
 using namespace nanscope;
@@ -347,12 +348,7 @@ TEST(Session, olderOneWithoutReplacedLogsIsReadAsItIsAndTakesThemOnceItIsWritten
     const auto path = folder / "a.nanscope";
     const session::LogMark mark {"1:2:3", 100, 5, "hash", 0};
     ASSERT_TRUE(openNew(path).addLog("a.log", "dion", mark, {{makeSeries("loss", 0, {1, 2})}, {}}));
-    sqlite3* db = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(db, "DROP TABLE replaced_logs; DROP TABLE captures_of_nothing_else; PRAGMA user_version = 5",
-                  nullptr, nullptr, nullptr),
-        SQLITE_OK);
-    sqlite3_close(db);
+    makeOlder(path, 5);
     const auto before = contentsOf(path);
     {
         const auto old = session::Session::open(path, session::OpenMode::readOnly);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
-#include <sqlite3.h>
 
+#include "core/logtext/eventfacts.h"
 #include "core/session/session.h"
+#include "tests/core/session/oldersession.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -95,18 +96,7 @@ TEST_F(Story, IsForgottenWithItsLog)
 TEST_F(Story, IsMissingInASessionThatIsOlder)
 {
     ASSERT_TRUE(open(session::OpenMode::create).addLog("c.log", "kempnerforge", {}, someRecords()));
-    sqlite3* db = nullptr;
-    ASSERT_EQ(sqlite3_open(m_path.c_str(), &db), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(db,
-                  "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings; "
-                  "DROP TABLE capture_parts; DROP TABLE capture_names; DROP TABLE variants; DROP TABLE replaced_logs; "
-                  "DROP TABLE captures_of_nothing_else; "
-                  "DROP INDEX "
-                  "captures_by_file; DROP INDEX captures_by_path; "
-                  "PRAGMA user_version = 2",
-                  nullptr, nullptr, nullptr),
-        SQLITE_OK);
-    sqlite3_close(db);
+    makeOlder(m_path, 2);
     const auto old = open(session::OpenMode::readOnly).summary();
     ASSERT_TRUE(old);
     EXPECT_THAT(old->events, SizeIs(3));
@@ -114,6 +104,60 @@ TEST_F(Story, IsMissingInASessionThatIsOlder)
     EXPECT_THAT(old->checkpoints, IsEmpty());
     ASSERT_TRUE(open(session::OpenMode::readWrite).setFoundCheckpoints({{1, CheckpointFact::found, "a", "", "", 0}}))
         << "migrated";
+}
+
+/// What an import makes of these lines.
+LogRecords spokenRecords()
+{
+    LogRecords records;
+    for (const auto* line :
+        {"[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768",
+            "NaN/Inf loss at step 37 (consecutive=3, total=7, last_good_loss=inf at step 0)",
+            "NaN/Inf detected on another rank at step 38 (consecutive=4, total=8)",
+            "a.py:3: RuntimeWarning: [NorMuon nan_guard_fallback] skipping update (shape=(4, 512, 64))",
+            "RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.",
+            "NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus.", "NCCL error"}) {
+        auto& event = records.events.emplace_back();
+        event.text = line;
+        event.line = static_cast<std::int64_t>(records.events.size());
+        event.facts = logtext::factsIn(line);
+    }
+    return records;
+}
+
+std::vector<EventFacts> factsOf(const std::vector<Event>& events)
+{
+    std::vector<EventFacts> facts;
+    for (const auto& event : events) {
+        facts.push_back(event.facts);
+    }
+    return facts;
+}
+
+TEST_F(Story, WhatLinesSayComesBack)
+{
+    auto records = spokenRecords();
+    records.events[0].facts.attemptedScale = 8;
+    auto session = open(session::OpenMode::create);
+    ASSERT_TRUE(session.addLog("c.log", "deepspeed", {}, records));
+    EXPECT_EQ(factsOf(session.summary()->events), factsOf(records.events)) << "as stored, not read again";
+    EXPECT_EQ(session.query("SELECT count(*) FROM event_facts")->rows[0][0], "6") << "one line says nothing";
+    ASSERT_TRUE(session.dropLog("c.log"));
+    EXPECT_EQ(session.query("SELECT count(*) FROM event_facts")->rows[0][0], "0");
+}
+
+TEST_F(Story, LinesOfAnOlderSessionAreReadOnce)
+{
+    const auto records = spokenRecords();
+    ASSERT_TRUE(open(session::OpenMode::create).addLog("c.log", "deepspeed", {}, records));
+    makeOlder(m_path, 7);
+    EXPECT_EQ(factsOf(open(session::OpenMode::readOnly).summary()->events), factsOf(records.events))
+        << "who may not write reads them each time";
+    const auto session = open(session::OpenMode::readWrite);
+    EXPECT_EQ(session.query("SELECT count(*) FROM event_facts")->rows[0][0], "6");
+    EXPECT_EQ(session.query("SELECT phrases FROM event_facts WHERE operation = 'Sqrt'")->rows[0][0],
+        "runtime_error anomaly_mode nan_in_backward");
+    EXPECT_EQ(factsOf(session.summary()->events), factsOf(records.events));
 }
 
 } // namespace

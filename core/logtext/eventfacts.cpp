@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/logtext/eventfacts.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <re2/re2.h>
+#include <re2/set.h>
+
+#include "core/probe/nandetector.h"
+
+namespace nanscope::logtext {
+
+namespace {
+
+struct Words
+{
+    std::string_view name;
+    const char* pattern;
+};
+
+/// One for every Phrase, in their order.
+constexpr std::array table {
+    Words {"python_warning", "Warning: "},
+    Words {"runtime_error", "RuntimeError"},
+    Words {"dion_capture", R"(\[dion NaN capture\])"},
+    Words {"dion_guard", R"(nan_guard_fallback\])"},
+    Words {"bad_gradient", "NaN/Inf gradient in "},
+    Words {"too_many_nans", "Too many consecutive NaNs"},
+    Words {"no_integer_of_nan", "cannot convert float (?:NaN|infinity) to integer"},
+    Words {"training_complete", "^Training complete"},
+    Words {"loss_scale", "loss scale"},
+    Words {"loss_scale_at_minimum", "loss scale already at minimum"},
+    Words {"names_printer", "OVERFLOW! Rank "},
+    Words {"anomaly_mode",
+        "Anomaly Detection has been enabled|Traceback of forward call that caused the error|returned nan values in "
+        "its"},
+    Words {"forward_call", "Traceback of forward call that caused the error"},
+    Words {"nan_in_backward", "returned nan values in its"},
+    Words {"mixed_formats",
+        R"(expected scalar type \w+ but found|must have the same dtype|expected m1 and m2 to have the same dtype)"
+        R"(|Input type \(.*\) and (?:weight|bias) type \(.*\) should be the same|Attempting to unscale FP16 gradients)"
+        R"(|torch\.cuda\.amp\.(?:autocast|GradScaler)\(.*\)` is deprecated)"},
+    // What launchers, dmesg and syslog put before a line, then the driver's own beginning or the failing call's
+    // exception.
+    Words {"written_by_driver",
+        R"(^(?:\[?[A-Za-z]*\d+\]?: ?)?(?:\w{3} +\d+ [\d:]{8} |\d{4}-\d\d-\d\d[T ]\S+ )?(?:\S+ kernel: )?)"
+        R"((?:\[[ \d.]+\] )?(?:kernel: )?(?:NVRM: Xid|SDCReplayMismatch)"
+        R"(|(?:[\w.]+Error: )?CUDA error: uncorrectable [\w ]+ encountered\.?$))"},
+};
+static_assert(table.size() == static_cast<std::size_t>(Phrase::writtenByDriver) + 1);
+
+std::vector<Phrase> phrasesIn(re2::StringPiece line)
+{
+    static const auto patterns = [] {
+        auto set = std::make_unique<RE2::Set>(RE2::Options(RE2::Latin1), RE2::UNANCHORED);
+        for (const auto& words : table) {
+            set->Add(words.pattern, nullptr);
+        }
+        set->Compile();
+        return set;
+    }();
+    std::vector<int> hits;
+    patterns->Match(line, &hits);
+    std::sort(hits.begin(), hits.end());
+    std::vector<Phrase> phrases;
+    std::transform(
+        hits.begin(), hits.end(), std::back_inserter(phrases), [](int hit) { return static_cast<Phrase>(hit); });
+    return phrases;
+}
+
+/// What the pattern's group takes; none where it fits nowhere, or takes what is no such value.
+template <class Value>
+std::optional<Value> valueIn(re2::StringPiece line, const RE2& pattern)
+{
+    Value value {};
+    return RE2::PartialMatch(line, pattern, &value) ? std::optional(value) : std::nullopt;
+}
+
+/// "SqrtBackward0" of anomaly mode, "sqrt" of JAX.
+std::string operationIn(re2::StringPiece line)
+{
+    static const RE2 torch(R"(Function '(\w+?)(?:Backward\d*)?' returned nan values in its \d+th output)", RE2::Latin1);
+    static const RE2 jax(R"(invalid value \((?:nan|inf)\) encountered in (?:jit\()?(\w+))", RE2::Latin1);
+    const auto named = valueIn<std::string>(line, torch);
+    return named ? *named : valueIn<std::string>(line, jax).value_or("");
+}
+
+/// Of the whole stack, where a capture has one rank's part.
+Shape guardedIn(re2::StringPiece line)
+{
+    static const RE2 pattern(R"(shape=\((\d+), (\d+), (\d+)\))", RE2::Latin1);
+    Shape shape(3);
+    return RE2::PartialMatch(line, pattern, &shape[0], &shape[1], &shape[2]) ? shape : Shape();
+}
+
+} // namespace
+
+EventFacts factsIn(std::string_view line)
+{
+    static const RE2 scale(R"([Aa]ttempted loss scale: ([0-9.e+]+))", RE2::Latin1);
+    static const RE2 pid(R"(\bpid=(\d+))", RE2::Latin1);
+    const re2::StringPiece text(line.data(), line.size());
+    EventFacts facts;
+    facts.phrases = phrasesIn(text);
+    facts.detector = probe::parseNanMessage(line);
+    facts.attemptedScale = valueIn<double>(text, scale);
+    facts.operation = operationIn(text);
+    facts.guarded = facts.says(Phrase::dionGuard) ? guardedIn(text) : Shape();
+    facts.pid = valueIn<int>(text, pid);
+    return facts;
+}
+
+std::string_view name(Phrase phrase)
+{
+    return table.at(static_cast<std::size_t>(phrase)).name;
+}
+
+std::optional<Phrase> parsePhrase(std::string_view name)
+{
+    const auto* const found =
+        std::find_if(table.begin(), table.end(), [&](const Words& words) { return words.name == name; });
+    return found == table.end() ? std::nullopt : std::optional(static_cast<Phrase>(found - table.begin()));
+}
+
+} // namespace nanscope::logtext

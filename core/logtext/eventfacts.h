@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/model/run.h"
+
+namespace nanscope::logtext {
+
+/// What the line of an event says. An import asks once for every event, and so does a session that was written before
+/// sessions kept the answer.
+EventFacts factsIn(std::string_view line);
+
+/// "python_warning": as sessions keep it.
+std::string_view name(Phrase phrase);
+std::optional<Phrase> parsePhrase(std::string_view name);
+
+} // namespace nanscope::logtext

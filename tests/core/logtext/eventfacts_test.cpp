@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// What real lines say, and what lines say that only resemble them.
+#include <gmock/gmock.h>
+
+#include "core/logtext/eventfacts.h"
+
+namespace nanscope {
+namespace {
+
+using logtext::factsIn;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<Phrase> phrasesIn(std::string_view line)
+{
+    return factsIn(line).phrases;
+}
+
+TEST(EventFacts, OfALineThatSaysNothing)
+{
+    EXPECT_EQ(factsIn("NCCL error"), EventFacts());
+    EXPECT_EQ(factsIn(""), EventFacts());
+}
+
+TEST(EventFacts, OfAnOverflow)
+{
+    const auto facts =
+        factsIn("[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 8");
+    EXPECT_THAT(facts.phrases, ElementsAre(Phrase::lossScale, Phrase::namesPrinter));
+    EXPECT_EQ(facts.attemptedScale, 65536);
+    EXPECT_EQ(factsIn("[deepscale] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 16777216.0, reducing to 8")
+                  .attemptedScale,
+        16777216);
+    EXPECT_THAT(phrasesIn("[deepspeed] OVERFLOW! Rank 0 Skipping step."), ElementsAre(Phrase::namesPrinter))
+        << "nothing is scaled there";
+    EXPECT_THAT(phrasesIn("Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 8"),
+        ElementsAre(Phrase::lossScale));
+    EXPECT_THAT(phrasesIn("Exception: Current loss scale already at minimum - cannot decrease scale anymore."),
+        ElementsAre(Phrase::lossScale, Phrase::lossScaleAtMinimum));
+}
+
+TEST(EventFacts, OfAnomalyMode)
+{
+    const auto found = factsIn("RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.");
+    EXPECT_THAT(found.phrases, ElementsAre(Phrase::runtimeError, Phrase::anomalyMode, Phrase::nanInBackward));
+    EXPECT_EQ(found.operation, "Sqrt");
+    EXPECT_THAT(phrasesIn("a.py:76: UserWarning: Anomaly Detection has been enabled. This mode will increase the"),
+        ElementsAre(Phrase::pythonWarning, Phrase::anomalyMode));
+    EXPECT_THAT(phrasesIn("Error detected in SqrtBackward0. Traceback of forward call that caused the error:"),
+        ElementsAre(Phrase::anomalyMode, Phrase::forwardCall));
+    EXPECT_EQ(factsIn("FloatingPointError: invalid value (nan) encountered in jit(sqrt)").operation, "sqrt");
+    EXPECT_EQ(factsIn("Function 'a function' returned nan values in its 0th output.").operation, "") << "no name";
+}
+
+TEST(EventFacts, OfTheDetector)
+{
+    const auto facts =
+        factsIn("RuntimeError: NaN/Inf loss at step 37 (consecutive=3, total=7, last_good_loss=6.4535 at step 34)");
+    EXPECT_THAT(facts.phrases, ElementsAre(Phrase::runtimeError));
+    EXPECT_EQ(facts.detector, (NanMessage {37, false, 3, 7, 6.4535, 34}));
+    EXPECT_THAT(phrasesIn("NaN/Inf gradient in layers.3 at step 7"), ElementsAre(Phrase::badGradient));
+    EXPECT_THAT(phrasesIn("Too many consecutive NaNs - stopping"), ElementsAre(Phrase::tooManyNans));
+    EXPECT_FALSE(factsIn("NaN/Inf loss at step 37").detector);
+}
+
+TEST(EventFacts, OfDion)
+{
+    const auto guard = factsIn("normuon.py:318: RuntimeWarning: [NorMuon nan_guard_fallback] non-finite Newton-Schulz "
+                               "output detected; skipping update for this step on all ranks (shape=(4, 512, 64)).");
+    EXPECT_THAT(guard.phrases, ElementsAre(Phrase::pythonWarning, Phrase::dionGuard));
+    EXPECT_THAT(guard.guarded, ElementsAre(4, 512, 64));
+    EXPECT_THAT(factsIn("a call of another kind (shape=(4, 512, 64))").guarded, IsEmpty());
+    EXPECT_THAT(phrasesIn("RuntimeError: [dion NaN capture] non-finite output on rank 1; dumped to ./x.pt"),
+        ElementsAre(Phrase::runtimeError, Phrase::dionCapture));
+}
+
+TEST(EventFacts, OfATrainersEnd)
+{
+    EXPECT_THAT(phrasesIn("Training complete: 100 steps"), ElementsAre(Phrase::trainingComplete));
+    EXPECT_THAT(phrasesIn("when Training complete is printed"), IsEmpty());
+    EXPECT_THAT(phrasesIn("ValueError: cannot convert float NaN to integer"), ElementsAre(Phrase::noIntegerOfNan));
+    EXPECT_THAT(
+        phrasesIn("OverflowError: cannot convert float infinity to integer"), ElementsAre(Phrase::noIntegerOfNan));
+}
+
+TEST(EventFacts, OfFormatsThatDoNotGoTogether)
+{
+    for (const auto* line : {"RuntimeError: expected scalar type Half but found Float",
+             "RuntimeError: expected m1 and m2 to have the same dtype, but got: float != c10::Half",
+             "RuntimeError: Input type (float) and bias type (c10::Half) should be the same",
+             "ValueError: Attempting to unscale FP16 gradients.",
+             "FutureWarning: `torch.cuda.amp.autocast(args...)` is deprecated."}) {
+        EXPECT_TRUE(factsIn(line).says(Phrase::mixedFormats)) << line;
+    }
+}
+
+TEST(EventFacts, OfTheHardwareAsTheDriverWritesThem)
+{
+    const auto xid = factsIn("[ 12.3] NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus.");
+    EXPECT_THAT(xid.phrases, ElementsAre(Phrase::writtenByDriver));
+    EXPECT_EQ(xid.pid, 123);
+    EXPECT_THAT(phrasesIn("Nov 22 10:00:01 node7 kernel: [ 12.3] NVRM: Xid (PCI:0000:3b:00): 48, DBE"),
+        ElementsAre(Phrase::writtenByDriver));
+    EXPECT_THAT(phrasesIn("If you see `NVRM: Xid (PCI:0000:3b:00): 48` in dmesg, replace the card"), IsEmpty());
+    EXPECT_THAT(phrasesIn("RuntimeError: CUDA error: uncorrectable ECC error encountered (simulated)"),
+        ElementsAre(Phrase::runtimeError));
+}
+
+TEST(EventFacts, PhrasesHaveNames)
+{
+    for (int i = 0; i <= static_cast<int>(Phrase::writtenByDriver); ++i) {
+        const auto phrase = static_cast<Phrase>(i);
+        EXPECT_EQ(logtext::parsePhrase(logtext::name(phrase)), phrase);
+    }
+    EXPECT_EQ(logtext::parsePhrase("a_word_of_a_later_version"), std::nullopt);
+}
+
+} // namespace
+} // namespace nanscope

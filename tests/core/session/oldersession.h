@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+namespace nanscope {
+
+/// The session as a program wrote it that knew no later version.
+inline void makeOlder(const std::filesystem::path& path, int version)
+{
+    constexpr std::array madeBy {"", "DROP TABLE gauges_deep; DROP TABLE cells_deep;",
+        "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings;", "DROP TABLE capture_parts;",
+        "DROP TABLE capture_names; DROP TABLE variants; DROP INDEX captures_by_file; DROP INDEX captures_by_path;",
+        "DROP TABLE replaced_logs;", "DROP TABLE captures_of_nothing_else;", "DROP TABLE event_facts;"};
+    auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
+    for (auto later = static_cast<std::size_t>(version); later < madeBy.size(); ++later) {
+        sql += madeBy.at(later);
+    }
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    sqlite3_close(db);
+}
+
+} // namespace nanscope
