@@ -8,6 +8,8 @@
 - Rooms do not include each other in a circle. Of components (x.h and x.cpp) and of folders there are circles left: no more
   than MOST_CIRCLES, a number that only goes down.
 - Every file is in the namespace of its room.
+- No file of diagnose looks at the text of an event: what lines say is read in core/logtext. A line may be passed on whole, as an
+  element of a braced list.
 - No folder holds more than 40 source files.
 
 Prints what is wrong, a line each; exit status 1 where anything is.
@@ -89,6 +91,19 @@ def wrong_namespaces(texts: dict[str, str]) -> Iterable[str]:
                 yield f"{file} is in {name}, not in {wanted}"
 
 
+def read_lines(texts: dict[str, str]) -> Iterable[str]:
+    for file, text in texts.items():
+        if room_of(file) != "diagnose":
+            continue
+        names = {"event", *re.findall(r"\bEvent ?[&*] ?(\w+)", text), *re.findall(r"(\w+) : [\w.]*events\b", text)}
+        for found in re.finditer(rf"\b(?:{'|'.join(sorted(names))})(?:\.|->)text\b", text):
+            if not re.search(r"[{,]\s*$", text[: found.start()]) or not re.match(r"\s*[,}]", text[found.end() :]):
+                number = text.count("\n", 0, found.start()) + 1
+                yield f"{file}:{number} looks at the text of an event: make it a fact in core/logtext"
+        if "parseNanMessage" in text:
+            yield f"{file} reads a detector's line: its message is among the facts of the event"
+
+
 def full_folders(files: Iterable[str]) -> Iterable[str]:
     count: dict[str, int] = defaultdict(int)
     for file in files:
@@ -108,7 +123,7 @@ def main() -> int:
     includes = {
         file: re.findall(r'^#include "(core/[^"]+)"', text, re.M) for file, text in texts.items()
     }
-    problems = [*foreign_includes(includes, links(root)), *wrong_namespaces(texts), *full_folders(texts)]
+    problems = [*foreign_includes(includes, links(root)), *wrong_namespaces(texts), *read_lines(texts), *full_folders(texts)]
     problems += [f"a circle of rooms: {', '.join(circle)}" for circle in circles(graph_of(includes, room_of))]
     left = [
         f"a circle of {what}: {', '.join(circle)}"
