@@ -13,8 +13,8 @@ namespace nanscope::replay {
 
 #define NANSCOPE_DECLARE_GEMM(set)                                                                                     \
     namespace set {                                                                                                    \
-    void block(const GemmShape<float>& shape, std::int64_t begin, std::int64_t end);                                   \
-    void block(const GemmShape<double>& shape, std::int64_t begin, std::int64_t end);                                  \
+    void block(const GemmShape<float>& shape);                                                                         \
+    void block(const GemmShape<double>& shape);                                                                        \
     }
 NANSCOPE_DECLARE_GEMM(gemm_baseline)
 #ifdef NANSCOPE_X86_GEMM
@@ -26,40 +26,73 @@ NANSCOPE_DECLARE_GEMM(gemm_avx512)
 namespace {
 
 template <class T>
-void block(const GemmShape<T>& shape, std::int64_t begin, std::int64_t end)
+void block(const GemmShape<T>& shape)
 {
     switch (instructionSet()) {
 #ifdef NANSCOPE_X86_GEMM
     case InstructionSet::avx512:
-        return gemm_avx512::block(shape, begin, end);
+        return gemm_avx512::block(shape);
     case InstructionSet::avx2:
-        return gemm_avx2::block(shape, begin, end);
+        return gemm_avx2::block(shape);
 #endif
     default:
-        return gemm_baseline::block(shape, begin, end);
+        return gemm_baseline::block(shape);
     }
 }
 
-/// Blocks of rows that take a fraction of a second each, and enough rows to be worth packing the other operand for.
-template <class T>
-std::int64_t blockCount(const GemmShape<T>& shape, std::int64_t rows)
+struct Range
 {
-    constexpr double operations = 4e9;
-    constexpr std::int64_t fewestRows = 256;
-    const double all =
-        2.0 * static_cast<double>(rows) * static_cast<double>(shape.cols) * static_cast<double>(shape.inner);
-    const double most = static_cast<double>(std::max<std::int64_t>(1, rows / fewestRows));
-    return static_cast<std::int64_t>(std::clamp(all / operations, 1.0, most));
-}
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
 
 template <class T>
-void blocks(const GemmShape<T>& shape, std::int64_t begin, std::int64_t end, const CancelToken& cancel)
+GemmShape<T> partOf(const GemmShape<T>& whole, const Range& rows, const Range& cols)
 {
-    const auto count = blockCount(shape, end - begin);
-    const auto limit = [&](std::int64_t i) { return begin + (end - begin) * i / count; };
-    for (std::int64_t i = 0; i < count && !cancel.cancelled(); ++i) {
-        block(shape, limit(i), limit(i + 1));
+    const auto given = [](std::int64_t stride, std::int64_t close) { return stride > 0 ? stride : close; };
+    auto part = whole;
+    part.rows = rows.end - rows.begin;
+    part.cols = cols.end - cols.begin;
+    part.strideA = given(whole.strideA, whole.transposeA ? whole.rows : whole.inner);
+    part.strideB = given(whole.strideB, whole.transposeB ? whole.inner : whole.cols);
+    part.strideOut = given(whole.strideOut, whole.cols);
+    part.a += whole.transposeA ? rows.begin : rows.begin * part.strideA;
+    part.b += whole.transposeB ? cols.begin * part.strideB : cols.begin;
+    part.out += rows.begin * part.strideOut + cols.begin;
+    return part;
+}
+
+/// Calls `each` with ranges of 0 to `size`, `step` at a time, from up to `threads` threads.
+template <class Each>
+void forRanges(std::int64_t size, std::int64_t step, int threads, const CancelToken& cancel, const Each& each)
+{
+    std::atomic<std::int64_t> next = 0;
+    const auto work = [&] {
+        for (auto begin = next.fetch_add(step); begin < size && !cancel.cancelled(); begin = next.fetch_add(step)) {
+            each(Range {begin, std::min(begin + step, size)});
+        }
+    };
+    std::vector<std::jthread> helpers;
+    for (std::int64_t helper = 1; helper < std::min<std::int64_t>(threads, (size + step - 1) / step); ++helper) {
+        helpers.emplace_back(work);
     }
+    work();
+}
+
+/// How much of a product's longer side is done at a time: a fraction of a second's work, the same for every thread, and
+/// enough to be worth packing the other operand for.
+std::int64_t stepOf(std::int64_t longer, std::int64_t shorter, std::int64_t inner, std::int64_t threads)
+{
+    constexpr double operations = 3e10;
+    constexpr double narrowest = 256;
+    constexpr double widest = 768;
+    // A whole number of the registers that a kernel fills, of every instruction set: no sum depends on the cut.
+    constexpr std::int64_t registers = 48;
+    const double each = 2.0 * static_cast<double>(shorter) * static_cast<double>(inner);
+    const auto most = static_cast<std::int64_t>(std::clamp(operations / each, narrowest, widest));
+    const auto pieces = threads * std::max<std::int64_t>(1, longer / (threads * most));
+    const auto step = (longer + pieces - 1) / pieces;
+    return (step + registers - 1) / registers * registers;
 }
 
 template <class T>
@@ -69,30 +102,13 @@ void run(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
     constexpr double worthThreads = 1e7;
     const double flops =
         2.0 * static_cast<double>(shape.rows) * static_cast<double>(shape.cols) * static_cast<double>(shape.inner);
-    const auto parts = flops < worthThreads ? 1 : std::min<std::int64_t>(threads, shape.rows);
-    const auto limit = [&](std::int64_t part) { return shape.rows * part / parts; };
-    std::vector<std::jthread> helpers;
-    for (std::int64_t part = 1; part < parts; ++part) {
-        helpers.emplace_back(
-            [&shape, &cancel, begin = limit(part), end = limit(part + 1)] { blocks(shape, begin, end, cancel); });
-    }
-    blocks(shape, 0, limit(1), cancel);
-}
-
-/// The part of a product from row and column `begin` on, of so many rows.
-template <class T>
-GemmShape<T> upperRows(const GemmShape<T>& whole, std::int64_t begin, std::int64_t rows)
-{
-    auto part = whole;
-    part.rows = rows;
-    part.cols = whole.cols - begin;
-    part.strideA = whole.transposeA ? whole.rows : whole.inner;
-    part.strideB = whole.transposeB ? whole.inner : whole.cols;
-    part.strideOut = whole.cols;
-    part.a += whole.transposeA ? begin : begin * part.strideA;
-    part.b += whole.transposeB ? begin * part.strideB : begin;
-    part.out += begin * part.strideOut + begin;
-    return part;
+    const int used = flops < worthThreads ? 1 : threads;
+    const bool wide = shape.cols >= shape.rows;
+    const auto longer = std::max(shape.rows, shape.cols);
+    const auto step = stepOf(longer, std::min(shape.rows, shape.cols), shape.inner, used);
+    forRanges(longer, step, used, cancel, [&](const Range& range) {
+        block(wide ? partOf(shape, {0, shape.rows}, range) : partOf(shape, range, {0, shape.cols}));
+    });
 }
 
 constexpr std::int64_t mirrored = 64;
@@ -120,22 +136,8 @@ template <class T>
 void runSymmetric(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
 {
     constexpr std::int64_t rows = 256;
-    std::atomic<std::int64_t> next = 0;
-    const auto work = [&] {
-        for (auto begin = next.fetch_add(rows); begin < shape.rows && !cancel.cancelled();
-             begin = next.fetch_add(rows)) {
-            const auto part = upperRows(shape, begin, std::min(rows, shape.rows - begin));
-            block(part, 0, part.rows);
-        }
-    };
-    {
-        std::vector<std::jthread> helpers;
-        for (std::int64_t helper = 1; helper < std::min<std::int64_t>(threads, (shape.rows + rows - 1) / rows);
-             ++helper) {
-            helpers.emplace_back(work);
-        }
-        work();
-    }
+    forRanges(shape.rows, rows, threads, cancel,
+        [&](const Range& range) { block(partOf(shape, range, {range.begin, shape.cols})); });
     forMirrored(shape.rows, [&](std::int64_t above, std::int64_t below) {
         shape.out[below] = shape.out[above];
         return true;

@@ -12,7 +12,7 @@ namespace nanscope::replay {
 
 /// out = op(a) op(b), all row-major; op(a) is rows x inner, op(b) inner x cols. A transposed operand lies in memory as
 /// inner x rows (cols x inner). `out` overlaps no operand. Uses the best instruction set of this CPU and up to
-/// `threads` threads; equal inputs and threads give equal bits.
+/// `threads` threads; equal inputs give equal bits, however many.
 template <class T>
 struct GemmShape
 {

@@ -72,23 +72,43 @@ TEST(Gemm, SharesLargeProductsOverThreadsWithoutLosingRows)
     expectExact<double>(161, 170, 190, 2);
 }
 
-TEST(Gemm, EqualInputsAndThreadsGiveEqualBits)
+template <class T>
+std::vector<T> waves(std::int64_t count, double pace)
 {
-    auto a = wholeNumbers<float>(180 * 200, 3);
-    auto b = wholeNumbers<float>(200 * 190, 4);
-    for (auto& x : a) {
-        x = std::sin(x * 1.7F);
+    std::vector<T> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+        values.push_back(static_cast<T>(std::sin(static_cast<double>(i) * pace)));
     }
-    for (auto& x : b) {
-        x = std::cos(x * 0.3F);
+    return values;
+}
+
+template <class T>
+void expectEqualBits(std::int64_t rows, std::int64_t cols, std::int64_t inner)
+{
+    const auto a = waves<T>(rows * inner, 1.7);
+    const auto b = waves<T>(inner * cols, 0.3);
+    for (const bool transposeA : {false, true}) {
+        for (const bool transposeB : {false, true}) {
+            const auto product = [&](int threads) {
+                std::vector<T> out(static_cast<std::size_t>(rows * cols));
+                replay::gemm({a.data(), b.data(), out.data(), rows, cols, inner, transposeA, transposeB}, threads);
+                return out;
+            };
+            const auto one = product(1);
+            for (const int threads : {1, 2, 3, 8}) {
+                EXPECT_EQ(product(threads), one) << rows << "x" << cols << ", " << threads << " threads";
+            }
+        }
     }
-    const auto product = [&](int threads) {
-        std::vector<float> out(180 * 190);
-        replay::gemm(replay::GemmShape<float> {a.data(), b.data(), out.data(), 180, 190, 200, false, false}, threads);
-        return out;
-    };
-    EXPECT_EQ(product(2), product(2));
-    EXPECT_EQ(product(1), product(1));
+}
+
+TEST(Gemm, EqualInputsGiveEqualBitsOnAnyNumberOfThreads)
+{
+    expectEqualBits<float>(180, 190, 200);
+    expectEqualBits<float>(100, 1003, 300);
+    expectEqualBits<float>(1003, 101, 300);
+    expectEqualBits<double>(90, 403, 300);
+    expectEqualBits<double>(403, 91, 300);
 }
 
 TEST(Gemm, NonFiniteOperandsSpreadAsInArithmetic)
