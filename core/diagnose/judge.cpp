@@ -519,16 +519,15 @@ private:
             addHalfPrecision(e.members);
         }
         addRecordedEpsilon(e.members, element, stored.epsilon);
-        auto replays = replaysOf(e, stored);
+        auto results = replaysOf(e, stored).all(e.members);
+        if (!results) {
+            return tl::make_unexpected(results.error());
+        }
         std::vector<Member> kept;
-        for (const auto& member : e.members) {
-            auto result = replays.of(member);
-            if (!result) {
-                return tl::make_unexpected(result.error());
-            }
-            if (counts(*result, e.facts.identified)) {
-                kept.push_back(member);
-                e.facts.members.push_back(std::move(*result));
+        for (std::size_t i = 0; i < results->size(); ++i) {
+            if (counts((*results)[i], e.facts.identified)) {
+                kept.push_back(e.members[i]);
+                e.facts.members.push_back(std::move((*results)[i]));
             }
         }
         e.members = std::move(kept);

@@ -238,8 +238,13 @@ std::optional<MemberResult> forecastMember(
         result.absmaxQ = sibling->absmaxQ;
         result.headroomBinades = std::min(result.headroomBinades, sibling->headroomBinades);
     }
-    const bool farFromLimit = result.slackPercent.value_or(0) >= 2 * verdict::forecastError;
-    return farFromLimit && verdict::isClear(result) && !result.castLoses ? std::optional(result) : std::nullopt;
+    return result;
+}
+
+bool keepsClear(const MemberResult& forecast)
+{
+    const bool farFromLimit = forecast.slackPercent.value_or(0) >= 2 * verdict::forecastError;
+    return farFromLimit && verdict::isClear(forecast) && !forecast.castLoses;
 }
 
 bool agrees(const MemberResult& replayed, const MemberResult& forecast)

@@ -55,10 +55,12 @@ Result<MemberResult> replayMember(const Member& member, const Element& element, 
     Enough enough, replay::Device& device, const CancelToken& cancel, const MemberResult* begun = nullptr);
 
 /// What its schedule tells of it without a replay: slack and headroom, of no roundings. Of a Gram form these are what
-/// `sibling` showed, a replay of the same steps in the same format. Nothing where forecast() has none, or where it
-/// comes near a limit.
+/// `sibling` showed, a replay of the same steps in the same format. Nothing where forecast() has none.
 std::optional<MemberResult> forecastMember(
     const Member& member, const Element& element, std::optional<double> epsilon, const MemberResult* sibling);
+
+/// True if what was forecast is so far from every limit that it may stand for a replay.
+bool keepsClear(const MemberResult& forecast);
 
 /// True if the replay has the slack that was forecast, but for what roundings take.
 bool agrees(const MemberResult& replayed, const MemberResult& forecast);

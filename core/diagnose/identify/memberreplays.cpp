@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/identify/memberreplays.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/replay/analysis/forecast.h"
@@ -21,6 +23,29 @@ MemberReplays::MemberReplays(const Bench& bench, std::function<void(const Member
     : m_bench(bench)
     , m_watch(std::move(watch))
 { }
+
+Result<std::vector<MemberResult>> MemberReplays::all(const std::vector<Member>& members)
+{
+    std::vector<std::size_t> order(members.size());
+    std::iota(order.begin(), order.end(), std::size_t {0});
+    std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !foreseeable(members[i]); });
+    std::vector<MemberResult> results(members.size());
+    for (const auto i : order) {
+        auto result = of(members[i]);
+        if (!result) {
+            return tl::make_unexpected(result.error());
+        }
+        results[i] = std::move(*result);
+    }
+    return results;
+}
+
+/// A replay of another form or schedule will do for it.
+bool MemberReplays::foreseeable(const Member& member) const
+{
+    const auto forecast = foretold(member, nullptr);
+    return forecast && keepsClear(*forecast);
+}
 
 Result<MemberResult> MemberReplays::of(const Member& member)
 {
@@ -44,7 +69,7 @@ Result<MemberResult> MemberReplays::replayed(const Member& member)
 {
     const auto* sibling = m_bench.forecasts ? siblingOf(member) : nullptr;
     auto forecast = foretold(member, sibling);
-    if (forecast && sibling != nullptr) {
+    if (forecast && sibling != nullptr && keepsClear(*forecast)) {
         forecast->forecastBy = sibling->variant;
         return std::move(*forecast);
     }

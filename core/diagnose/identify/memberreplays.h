@@ -34,7 +34,8 @@ public:
     /// `watch` is called before each replay.
     MemberReplays(const Bench& bench, std::function<void(const Member&)> watch);
 
-    Result<MemberResult> of(const Member& member);
+    /// One for each member, in their order. What has to be replayed in any case comes first: forecasts go by it.
+    Result<std::vector<MemberResult>> all(const std::vector<Member>& members);
 
 private:
     struct Done
@@ -44,7 +45,9 @@ private:
         MemberResult result;
     };
 
+    Result<MemberResult> of(const Member& member);
     Result<MemberResult> replayed(const Member& member);
+    bool foreseeable(const Member& member) const;
     std::optional<MemberResult> foretold(const Member& member, const MemberResult* sibling) const;
     const MemberResult* siblingOf(const Member& member) const;
     bool isGram(const Member& member) const;

@@ -18,18 +18,25 @@ constexpr std::int64_t rows = 24;
 constexpr std::int64_t cols = 40;
 
 /// An input in which nothing is wrong, and an output that is all NaN.
-diagnose::Element allNaN(double factor = 1)
+diagnose::Element allNaN(std::vector<double> input = test::waves(rows * cols, 0.3))
 {
     diagnose::Element element;
     element.shape = {1, rows, cols};
-    auto input = test::waves(static_cast<std::size_t>(rows * cols), 0.3);
-    std::ranges::for_each(input, [factor](double& value) { value *= factor; });
     element.input = std::move(input);
     element.output = std::vector<double>(element.input.size(), std::numeric_limits<double>::quiet_NaN());
     const auto smallest = tensorfile::smallestNormal(Precision::fp64);
     element.inputScan = tensorfile::scanMatrix(element.input.doubles(), rows, cols, false, smallest);
     element.outputScan = tensorfile::scanMatrix(element.output.doubles(), rows, cols, false, smallest);
     return element;
+}
+
+std::vector<double> oneDirection()
+{
+    std::vector<double> input;
+    for (std::int64_t i = 0; i < rows * cols; ++i) {
+        input.push_back(std::sin(1 + static_cast<double>(i / cols)) * std::cos(static_cast<double>(i % cols)));
+    }
+    return input;
 }
 
 struct Outcome
@@ -46,11 +53,13 @@ Outcome allOf(const diagnose::Element& element, bool forecasts)
     const std::map<const replay::Variant*, MemberResult> none;
     diagnose::MemberReplays replays({element, 1e-8, diagnose::Enough::asked, forecasts, none, *device, cancel},
         [&](const diagnose::Member& member) { outcome.replayed.push_back(member.variant->name); });
+    std::vector<diagnose::Member> members;
     for (const auto& variant : replay::variants()) {
-        auto result = replays.of({&variant, variant.precision});
-        EXPECT_TRUE(result) << variant.name;
-        outcome.results.push_back(result.value_or(MemberResult {}));
+        members.push_back({&variant, variant.precision});
     }
+    auto results = replays.all(members);
+    EXPECT_TRUE(results);
+    outcome.results = std::move(results).value_or(std::vector<MemberResult> {});
     return outcome;
 }
 
@@ -73,6 +82,27 @@ TEST(MemberReplays, WhatIsForecastIsBornOutByAReplayOfItsFormatAndForm)
         EXPECT_EQ(checked->absmaxQ.has_value(), result.absmaxQ.has_value()) << result.variant;
     }
     EXPECT_GE(forecast, 15);
+}
+
+TEST(MemberReplays, WhatHasToBeReplayedBearsOutTheForecastsOfOthers)
+{
+    const auto outcome = allOf(allNaN(), true);
+    const auto ofVariant = [&](std::string_view name) {
+        return *std::ranges::find(outcome.results, name, &MemberResult::variant);
+    };
+    const auto near = ofVariant("polar-express-unprotected");
+    EXPECT_GT(near.roundings, 0);
+    EXPECT_FALSE(diagnose::keepsClear(near)) << "too near its limit to be forecast itself";
+    EXPECT_EQ(ofVariant("keller-jordan").forecastBy, near.variant) << "although it comes first";
+}
+
+TEST(MemberReplays, WhereASlackTurnsOutOtherwiseNothingOfItsFormatIsForecast)
+{
+    // All of it lies in one direction, on which the roundings of bf16 add up.
+    const auto outcome = allOf(allNaN(oneDirection()), true);
+    for (const auto& result : outcome.results) {
+        EXPECT_FALSE(result.precision == "bf16" && diagnose::verdict::isForecast(result)) << result.variant;
+    }
 }
 
 TEST(MemberReplays, ReplayedInFullNoForecastTurnsOutWrong)
@@ -104,7 +134,9 @@ TEST(MemberReplays, WithoutForecastsEachPieceOfWorkIsReplayedOnce)
 TEST(MemberReplays, OutOfTheRangeOfAFormatEveryVariantIsReplayed)
 {
     // Every square is below the smallest number of fp32.
-    const auto outcome = allOf(allNaN(1e-24), true);
+    auto input = test::waves(rows * cols, 0.3);
+    std::ranges::for_each(input, [](double& value) { value *= 1e-24; });
+    const auto outcome = allOf(allNaN(std::move(input)), true);
     EXPECT_TRUE(std::ranges::none_of(outcome.results, diagnose::verdict::isForecast));
 }
 
