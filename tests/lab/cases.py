@@ -21,6 +21,8 @@ EPSILON = torch.tensor(1e-8).item()
 NAN, INF = float("nan"), float("inf")
 SPECTRA = ("gaussian", "log3", "log7", "rank16", "rank1")
 SHAPES = ((1, 96, 160), (1, 160, 96), (1, 64, 64), (1, 128, 288), (3, 64, 96), (160, 96), (48, 200))
+# Of sizes from which verdicts go by a sample of the output and compute half of symmetric products.
+LARGE_SHAPES = ((1, 512, 896), (1, 896, 512), (1, 448, 448), (2, 384, 768), (512, 1408))
 FORMAT_NAMES = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
 
 # What people run; the two unprotected forms of newton_schulz blow up by themselves and are faults of their own below.
@@ -28,6 +30,8 @@ RUNNING = [name for name in VARIANTS if not name.startswith(("polar-express-unpr
 
 # Those that a case may run; --variants leaves fewer.
 choices = list(RUNNING)
+# Of these matrices; --large has others.
+shapes = list(SHAPES)
 
 @dataclass
 class Case:
@@ -128,7 +132,7 @@ def draw_input(rng: random.Random, spectrum: str, shape: tuple[int, ...], dtype:
 def draw_case(rng: random.Random) -> Case:
     spectrum = rng.choice(SPECTRA)
     dtype = rng.choice([torch.bfloat16] * 6 + [torch.float32] * 2 + [torch.float16])
-    x = draw_input(rng, spectrum, rng.choice(SHAPES), dtype, 10 ** rng.uniform(-3, 0.5))
+    x = draw_input(rng, spectrum, rng.choice(shapes), dtype, 10 ** rng.uniform(-3, 0.5))
     variant = rng.choice(choices)
     own = OWN_DTYPE[variant]
     compute = rng.choice([own, own, own, torch.float32, torch.bfloat16, torch.float16])

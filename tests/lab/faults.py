@@ -392,9 +392,12 @@ def main() -> None:
     parser.add_argument("--count", type=int, help="captures of each family; default: each kind 19 times, honest ones 5")
     parser.add_argument("--families", default=",".join(FAMILIES), help="separated by commas; default: %(default)s")
     parser.add_argument("--variants", help="what cases may run, separated by commas; default: all")
+    parser.add_argument("--large", action="store_true", help="matrices of 384 to 512 rows on their smaller side")
     options = parser.parse_args()
     if options.variants:
         cases.choices[:] = [name for name in options.variants.split(",") if name in RUNNING]
+    if options.large:
+        cases.shapes[:] = cases.LARGE_SHAPES
     families = options.families.split(",")
     if unknown := [family for family in families if family not in FAMILIES]:
         sys.exit(f"There is no family {unknown[0]}; there are: {', '.join(FAMILIES)}")
