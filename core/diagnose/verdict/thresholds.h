@@ -16,6 +16,10 @@ constexpr double plausibleFit = 0.05;
 /// matrices a wrong schedule comes to 5 %, a momentum that was dumped instead of the argument to 2.4 %.
 constexpr double closeFit = 0.02;
 
+/// Relative Frobenius distance: twice what the rounding of an output to bf16 makes (2^-9 at most of each value). Any
+/// output is so near to what gave it.
+constexpr double roundedFit = 0x1p-8;
+
 /// Relative Frobenius distance. Rounding never takes a variant this far from itself; the nearest other family begins at
 /// 9 % (user_view.md, result C).
 constexpr double foreignFit = 0.15;
