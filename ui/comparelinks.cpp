@@ -7,6 +7,7 @@
 
 #include <QScopedValueRollback>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/cellchooser.h"

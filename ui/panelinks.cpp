@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/capturespane.h"

@@ -12,6 +12,7 @@
 #include "core/base/table.h"
 #include "core/base/utf8.h"
 #include "core/platform/childprocess.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 

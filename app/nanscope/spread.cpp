@@ -20,6 +20,7 @@
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/damage/spreadfilm.h"
 #include "core/model/words.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"

@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/json/records.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 

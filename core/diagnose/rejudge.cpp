@@ -11,6 +11,7 @@
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {

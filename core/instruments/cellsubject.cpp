@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/instruments/cellsubject.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,6 +13,7 @@
 #include "core/instruments/cellsubject.h"
 #include "core/json/records.h"
 #include "core/replay/engine/outcome.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {
 

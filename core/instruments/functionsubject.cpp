@@ -20,6 +20,7 @@
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
 #include "core/platform/shellword.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {
 

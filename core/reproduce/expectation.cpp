@@ -7,6 +7,8 @@
 
 #include "core/diagnose/identify/element.h"
 #include "core/replay/engine/outcome.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope::reproduce {
 

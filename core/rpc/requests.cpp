@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/rpc/answers.h"
 

@@ -11,7 +11,9 @@
 #include "core/diagnose/context/layers.h"
 #include "core/ingest/ingest.h"
 #include "core/platform/platform.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/sessionvariants.h"
+#include "core/replay/variants/variantfields.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/report/document/commandwords.h"
 

@@ -9,6 +9,7 @@
 
 #include "core/replay/device/gemm.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::test {
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "samples.h"
 #include "ui/jobs/cellchoice.h"
 #include "ui/text.h"

@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "samples.h"
 #include "ui/jobs/cliffloader.h"
 #include "ui/panes/cliffpane.h"

@@ -10,6 +10,7 @@
 
 #include "core/replay/device/device.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "samples.h"

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "openwindow.h"
 #include "ui/panes/instrumentspane.h"
 #include "ui/panes/measureview.h"

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include "core/replay/device/device.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/timelinepane.h"

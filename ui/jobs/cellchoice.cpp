@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/replay/variants/catalogue.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -13,6 +13,7 @@
 #include <QVBoxLayout>
 
 #include "core/replay/program/program.h"
+#include "core/replay/variants/catalogue.h"
 #include "ui/copying.h"
 #include "ui/panes/cliffstrip.h"
 #include "ui/panes/elidedlabel.h"

@@ -10,6 +10,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "core/replay/variants/catalogue.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -13,6 +13,7 @@
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
 #include "core/model/capturenames.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/sessionvariants.h"
 
 namespace nanscope {

@@ -10,6 +10,7 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/words.h"
 #include "core/diagnose/identify/identify.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 

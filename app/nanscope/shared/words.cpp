@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/nearest.h"
 #include "core/replay/variants/variant.h"
 

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "core/diagnose/damage/damage.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope::diagnose {
 

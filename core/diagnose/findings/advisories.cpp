@@ -15,6 +15,7 @@
 
 #include "core/base/json.h"
 #include "core/platform/platform.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {

@@ -17,6 +17,7 @@
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/program.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 

@@ -9,6 +9,7 @@
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {

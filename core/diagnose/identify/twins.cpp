@@ -9,6 +9,7 @@
 #include "core/diagnose/identify/element.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/decide.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 #include "core/tensorfile/capture/capturefile.h"
 

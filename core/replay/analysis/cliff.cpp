@@ -11,6 +11,7 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/program/program.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 

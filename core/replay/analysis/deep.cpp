@@ -17,6 +17,7 @@
 #include "core/replay/engine/frame.h"
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/spectrum.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 

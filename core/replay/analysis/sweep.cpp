@@ -11,6 +11,7 @@
 
 #include "core/replay/analysis/deep.h"
 #include "core/replay/engine/capturecells.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 

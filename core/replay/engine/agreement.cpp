@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::replay {

@@ -8,6 +8,7 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 

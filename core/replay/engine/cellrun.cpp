@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::replay {

@@ -14,6 +14,7 @@
 #include "core/platform/platform.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/outcome.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::replay {

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/replay/variants/nearest.h"
-#include "core/replay/variants/variantjson.h"
+#include "core/replay/variants/published.h"
+#include "core/replay/variants/variantfields.h"
 
 namespace nanscope::replay {
 
@@ -103,6 +105,90 @@ std::vector<const Variant*> Catalogue::all() const
         known.push_back(variant.get());
     }
     return known;
+}
+
+namespace {
+
+/// The one catalogue that the functions below go by.
+struct Known
+{
+    std::mutex mutex;
+    Catalogue catalogue;
+    std::vector<Catalogue::Entry> lent; ///< all that were ever added: what findVariant() gave away stays where it is
+
+    /// The equal one that was added before, where there is one, so that `lent` does not grow by going to and fro.
+    Catalogue::Entry entry(Variant variant) const
+    {
+        const auto before =
+            std::find_if(lent.begin(), lent.end(), [&](const Catalogue::Entry& one) { return *one == variant; });
+        return before != lent.end() ? *before : std::make_shared<const Variant>(std::move(variant));
+    }
+
+    void keep(const Catalogue::Entry& entry)
+    {
+        if (std::find(lent.begin(), lent.end(), entry) == lent.end()) {
+            lent.push_back(entry);
+        }
+    }
+};
+
+Known& known()
+{
+    static Known all;
+    return all;
+}
+
+Catalogue knownNow()
+{
+    const std::lock_guard lock(known().mutex);
+    return known().catalogue;
+}
+
+using Taking = Result<void> (Catalogue::*)(Catalogue::Entry);
+
+Result<void> take(Variant variant, Taking taking)
+{
+    const std::lock_guard lock(known().mutex);
+    const auto entry = known().entry(std::move(variant));
+    return (known().catalogue.*taking)(entry).map([&] { known().keep(entry); });
+}
+
+} // namespace
+
+std::vector<const Variant*> addedVariants()
+{
+    std::vector<const Variant*> all;
+    const auto now = knownNow();
+    for (const auto& one : now.added()) {
+        all.push_back(one.get());
+    }
+    return all;
+}
+
+std::vector<const Variant*> knownVariants()
+{
+    return knownNow().all();
+}
+
+Result<void> addVariant(Variant variant)
+{
+    return take(std::move(variant), &Catalogue::add);
+}
+
+Result<void> putVariant(Variant variant)
+{
+    return take(std::move(variant), &Catalogue::put);
+}
+
+void forgetVariant(std::string_view name)
+{
+    const std::lock_guard lock(known().mutex);
+    known().catalogue.forget(name);
+}
+
+Result<const Variant*> findVariant(std::string_view name)
+{
+    return knownNow().find(name);
 }
 
 } // namespace nanscope::replay

@@ -2,16 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/variants/published.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
-namespace nanscope::replay::published {
+namespace nanscope::replay {
 
+namespace {
+
+using Schedule = std::vector<Coefficients>;
+
+/// Keller Jordan's quintic, tuned for slope at zero rather than for convergence to one.
 const Schedule& jordan()
 {
     static const Schedule steps(5, Coefficients {3.4445, -4.7750, 2.0315});
     return steps;
 }
 
+/// YouJiacheng's five steps.
 const Schedule& you()
 {
     static const Schedule steps {
@@ -24,6 +32,7 @@ const Schedule& you()
     return steps;
 }
 
+/// Polar Express for singular values down to 1e-3, without any safety factor.
 const Schedule& polarExpress()
 {
     static const Schedule steps {
@@ -44,6 +53,7 @@ Schedule polarExpressFive()
     return {polarExpress().begin(), polarExpress().begin() + 5};
 }
 
+/// Polar Express with safety factor 2e-2 and cushion 2.
 const Schedule& polarExpressSafe()
 {
     static const Schedule steps {
@@ -56,6 +66,7 @@ const Schedule& polarExpressSafe()
     return steps;
 }
 
+/// Eight of Keller Jordan's, then two classical quintics that pin what is near 1.
 Schedule hybrid()
 {
     Schedule steps(8, jordan().front());
@@ -63,7 +74,8 @@ Schedule hybrid()
     return steps;
 }
 
-const Schedule& cans()
+/// CANS, no safety factor.
+const Schedule& cansSchedule()
 {
     static const Schedule steps {
         {8.4703, -25.1081, 18.6293},
@@ -75,6 +87,7 @@ const Schedule& cans()
     return steps;
 }
 
+/// What is shared with another variant, under a name of its own.
 Variant named(Variant v, std::string name, std::string title, std::string source)
 {
     v.name = std::move(name);
@@ -83,6 +96,7 @@ Variant named(Variant v, std::string name, std::string title, std::string source
     return v;
 }
 
+/// Muon as first published, which much is compared with and copied from.
 Variant kellerJordan()
 {
     Variant kj;
@@ -194,8 +208,6 @@ std::vector<Variant> firstVariants()
     all.push_back(unprotected);
     return all;
 }
-
-namespace {
 
 constexpr const char* dionSource = "microsoft/dion 0a059a4, dion/";
 
@@ -336,7 +348,7 @@ std::vector<Variant> ofPolarExpress()
         {1.8564423485632715, -1.2132449880964424, 0.35680034878400435},
         {1.8564327152541042, -1.2132319436823145, 0.35679681879874264},
     };
-    Variant cans = paperLike(published::cans(), "cans");
+    Variant cans = paperLike(cansSchedule(), "cans");
     cans.normFactor = 1;
     cans.published = false;
     const std::string basic = "NoahAmsel/PolarExpress 7f0fb57, polar_express/basic.py";
@@ -352,18 +364,7 @@ std::vector<Variant> ofPolarExpress()
     };
 }
 
-} // namespace
-
-std::vector<Variant> projectVariants()
-{
-    std::vector<Variant> all;
-    for (auto&& part : {ofDion(), ofNanogpt(), ofGram(), ofTurboMuon(), ofPolarExpress()}) {
-        all.insert(all.end(), part.begin(), part.end());
-    }
-    return all;
-}
-
-std::vector<Variant> emergingVariants()
+std::vector<Variant> ofEmerging()
 {
     // fp32 throughout unless torch is told "medium", which is --precision bf16 here; two addmm a step.
     Variant emerging;
@@ -417,7 +418,7 @@ std::vector<Variant> emergingVariants()
         set("emerging-quintic", "Emerging-Optimizers quintic (its default)", you(), "you", Beyond::cycle),
         set("emerging-polar-express", "Emerging-Optimizers polar_express, eight steps", express, "polar-express-paper"),
         five,
-        set("emerging-cans", "Emerging-Optimizers cans", cans(), "cans"),
+        set("emerging-cans", "Emerging-Optimizers cans", cansSchedule(), "cans"),
         set("emerging-aol", "Emerging-Optimizers aol", aol, "emerging-aol", Beyond::cycle),
         set("emerging-hybrid", "Emerging-Optimizers deepseekv4, eight steps and two", hybrid(), "hybrid"),
         set("emerging-cubic5", "Emerging-Optimizers cubic5", cubic, "cubic5", Beyond::exact),
@@ -425,4 +426,21 @@ std::vector<Variant> emergingVariants()
     };
 }
 
-} // namespace nanscope::replay::published
+std::vector<Variant> makeVariants()
+{
+    auto all = firstVariants();
+    for (auto&& part : {ofDion(), ofNanogpt(), ofGram(), ofTurboMuon(), ofPolarExpress(), ofEmerging()}) {
+        all.insert(all.end(), part.begin(), part.end());
+    }
+    return all;
+}
+
+} // namespace
+
+std::span<const Variant> variants()
+{
+    static const std::vector<Variant> all = makeVariants();
+    return all;
+}
+
+} // namespace nanscope::replay

@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
+#include "core/replay/variants/variantfields.h"
 #include "core/replay/variants/variantjson.h"
 
 namespace nanscope::replay {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 #include "core/session/session.h"
 

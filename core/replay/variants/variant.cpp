@@ -6,14 +6,9 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <memory>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/published.h"
 
 namespace nanscope::replay {
 
@@ -21,58 +16,6 @@ namespace {
 
 constexpr std::size_t maxNameBytes = 64;
 constexpr std::size_t maxTextBytes = 300;
-/// The one catalogue that the functions below go by.
-struct Known
-{
-    std::mutex mutex;
-    Catalogue catalogue;
-    std::vector<Catalogue::Entry> lent; ///< all that were ever added: what findVariant() gave away stays where it is
-
-    /// The equal one that was added before, where there is one, so that `lent` does not grow by going to and fro.
-    Catalogue::Entry entry(Variant variant) const
-    {
-        const auto before =
-            std::find_if(lent.begin(), lent.end(), [&](const Catalogue::Entry& one) { return *one == variant; });
-        return before != lent.end() ? *before : std::make_shared<const Variant>(std::move(variant));
-    }
-
-    void keep(const Catalogue::Entry& entry)
-    {
-        if (std::find(lent.begin(), lent.end(), entry) == lent.end()) {
-            lent.push_back(entry);
-        }
-    }
-};
-
-Known& known()
-{
-    static Known all;
-    return all;
-}
-
-Catalogue knownNow()
-{
-    const std::lock_guard lock(known().mutex);
-    return known().catalogue;
-}
-
-using Taking = Result<void> (Catalogue::*)(Catalogue::Entry);
-
-Result<void> take(Variant variant, Taking taking)
-{
-    const std::lock_guard lock(known().mutex);
-    const auto entry = known().entry(std::move(variant));
-    return (known().catalogue.*taking)(entry).map([&] { known().keep(entry); });
-}
-
-std::vector<Variant> makeVariants()
-{
-    auto all = published::firstVariants();
-    for (auto&& more : {published::projectVariants(), published::emergingVariants()}) {
-        all.insert(all.end(), more.begin(), more.end());
-    }
-    return all;
-}
 
 // A name stands in lists with commas, before colons and in paths.
 bool usableName(std::string_view name)
@@ -125,27 +68,6 @@ std::string problemOfNumbers(const Variant& v)
 
 } // namespace
 
-std::span<const Variant> variants()
-{
-    static const std::vector<Variant> all = makeVariants();
-    return all;
-}
-
-std::vector<const Variant*> addedVariants()
-{
-    std::vector<const Variant*> all;
-    const auto now = knownNow();
-    for (const auto& one : now.added()) {
-        all.push_back(one.get());
-    }
-    return all;
-}
-
-std::vector<const Variant*> knownVariants()
-{
-    return knownNow().all();
-}
-
 Result<void> checkVariant(const Variant& variant)
 {
     if (!usableName(variant.name)) {
@@ -168,27 +90,6 @@ Result<void> checkVariant(const Variant& variant)
     return problem.empty()
         ? Result<void>()
         : failure(ErrorKind::usage, fmt::format("the variant '{}' cannot be run: {}", variant.name, problem));
-}
-
-Result<void> addVariant(Variant variant)
-{
-    return take(std::move(variant), &Catalogue::add);
-}
-
-Result<void> putVariant(Variant variant)
-{
-    return take(std::move(variant), &Catalogue::put);
-}
-
-void forgetVariant(std::string_view name)
-{
-    const std::lock_guard lock(known().mutex);
-    known().catalogue.forget(name);
-}
-
-Result<const Variant*> findVariant(std::string_view name)
-{
-    return knownNow().find(name);
 }
 
 namespace {

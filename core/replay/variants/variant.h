@@ -98,28 +98,6 @@ struct Variant
     bool operator==(const Variant&) const = default;
 };
 
-/// All built-in variants, in the order of their names in the documentation.
-std::span<const Variant> variants();
-
-/// Of the built-in ones and those that were added; fails with the nearest names for an unknown one.
-Result<const Variant*> findVariant(std::string_view name);
-
-/// Makes a variant of the user's known by its name for as long as the process lives; from any thread. The same one
-/// again changes nothing; another one of a name that is taken is refused, and so is what cannot be run (checkVariant).
-Result<void> addVariant(Variant variant);
-
-/// The same, where another one that was added under this name makes way for it.
-Result<void> putVariant(Variant variant);
-
-/// One that was added is no longer known by its name; who holds it may go on.
-void forgetVariant(std::string_view name);
-
-/// Those that were added, in that order.
-std::vector<const Variant*> addedVariants();
-
-/// The built-in ones and those that were added: whatever an output may be compared with.
-std::vector<const Variant*> knownVariants();
-
 /// What makes a variant impossible to run or to name, or nothing.
 Result<void> checkVariant(const Variant& variant);
 

@@ -11,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope::replay {
@@ -30,14 +31,6 @@ Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path);
 
 /// Makes the variants of a file known (addVariant) and answers their names; an error names the file.
 Result<std::vector<std::string>> addVariantFile(const std::filesystem::path& path);
-
-/// What says where a variant comes from (title, source, family) has no part in what it computes.
-enum class VariantKeys { computing, all };
-std::vector<std::string> differingKeys(
-    const Variant& one, const Variant& other, VariantKeys keys = VariantKeys::computing);
-
-/// "steps, epsilon differ"
-std::string differText(const std::vector<std::string>& keys);
 
 /// A file of variants is a few kilobytes; a larger one is not read.
 constexpr std::uintmax_t maxVariantFileBytes = std::uintmax_t {1} << 20;

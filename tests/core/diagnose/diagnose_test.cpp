@@ -9,6 +9,7 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"

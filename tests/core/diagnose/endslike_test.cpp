@@ -9,6 +9,7 @@
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/endslike.h"
 #include "core/model/words.h"
+#include "core/replay/variants/catalogue.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

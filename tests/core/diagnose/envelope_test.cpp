@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/identify/envelope.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope {
 namespace {

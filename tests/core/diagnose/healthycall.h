@@ -12,6 +12,7 @@
 
 #include "core/replay/engine/replay.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::test {

@@ -10,6 +10,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/element.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/variants/catalogue.h"
 #include "healthycall.h"
 #include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"

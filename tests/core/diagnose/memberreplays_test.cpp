@@ -8,6 +8,8 @@
 
 #include "core/diagnose/identify/memberreplays.h"
 #include "core/diagnose/verdict/margin.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "healthycall.h"
 

@@ -9,6 +9,7 @@
 #include "core/diagnose/damage/oddtiles.h"
 #include "core/diagnose/damage/provenance.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {

@@ -13,6 +13,7 @@
 #include "core/diagnose/identify/sampledfits.h"
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {

@@ -7,6 +7,7 @@
 
 #include "core/platform/privatefolder.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 #include "samples.h"
 
 namespace nanscope {

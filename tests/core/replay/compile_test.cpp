@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope {
 namespace {

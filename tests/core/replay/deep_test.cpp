@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/replay/engine/frame.h"
+#include "core/replay/variants/catalogue.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

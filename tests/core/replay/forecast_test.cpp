@@ -10,6 +10,8 @@
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope {

@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
 

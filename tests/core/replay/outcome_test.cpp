@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/outcome.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 namespace {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/program/program.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope {
 namespace {

@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/outcome.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "tests/core/replay/replayvectors.h"
 
 namespace nanscope {

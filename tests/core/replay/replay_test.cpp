@@ -8,6 +8,8 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "tests/core/replay/replayvectors.h"
 
 namespace nanscope {

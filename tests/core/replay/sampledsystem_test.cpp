@@ -14,6 +14,8 @@
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/engine/tridiagonal.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope {
 namespace {

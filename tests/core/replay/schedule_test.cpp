@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope {

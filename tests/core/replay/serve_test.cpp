@@ -19,6 +19,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 #include "core/rpc/requests.h"
 #include "core/session/session.h"

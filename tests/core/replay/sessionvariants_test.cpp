@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variantjson.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -13,6 +13,8 @@
 #include "core/replay/analysis/spreadmodel.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
 

@@ -12,6 +12,8 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope {
 namespace {

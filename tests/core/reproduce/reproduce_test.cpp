@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/platform/platform.h"
+#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/reproduce/pythonprogram.h"
 #include "core/reproduce/sha256.h"
 #include "core/tensorfile/capture/capturefile.h"

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/reproduce/claim.h"
 
 using testing::ElementsAre;
