@@ -10,7 +10,6 @@
 
 #include "core/diagnose/damage/damage.h"
 #include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/published.h"
 
 namespace nanscope::diagnose {
 
@@ -123,7 +122,7 @@ public:
             return;
         }
         const auto byPlain = answer(*plain, false);
-        const auto twice = hasSymmetricKernels(variant) ? modelOf(variant, m_damage, true) : std::nullopt;
+        const auto twice = variant.symmetricKernels ? modelOf(variant, m_damage, true) : std::nullopt;
         const auto byTwice = twice ? answer(*twice, true) : Tiles(byPlain.size());
         const auto places = replay::placesIn(plain->program());
         for (std::size_t i = 0; i < places.size(); ++i) {
@@ -171,16 +170,6 @@ std::vector<const replay::Variant*> named(const std::vector<std::string>& names)
 }
 
 } // namespace
-
-bool hasSymmetricKernels(const replay::Variant& variant)
-{
-    constexpr std::array<std::string_view, 7> prefixes {
-        "gns-", "gram-no-restart", "dion-", "modded-nanogpt", "emerging-", "turbo-muon", "flash-muon"};
-    const auto builtIn = replay::variants();
-    const bool own = std::ranges::find(builtIn, variant.name, &replay::Variant::name) == builtIn.end();
-    return own
-        || std::ranges::any_of(prefixes, [&](std::string_view prefix) { return variant.name.starts_with(prefix); });
-}
 
 std::optional<replay::Region> tileEndingLike(
     const replay::SpreadModel& model, std::size_t place, const replay::BadBlocks& damage)

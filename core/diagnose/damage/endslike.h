@@ -15,10 +15,6 @@
 
 namespace nanscope::diagnose {
 
-/// True for variants whose source has kernels that compute one triangle of a symmetric product and write it twice. What
-/// a user's own variant is computed by nobody knows, so that it may.
-bool hasSymmetricKernels(const replay::Variant& variant);
-
 /// The most different lines that a spread has; damage with more was not left by one tile.
 constexpr std::size_t mostSpreadLines = 5;
 

@@ -106,6 +106,7 @@ Variant kellerJordan()
     kj.steps = jordan();
     kj.ignoresCallerEpsilon = true;
     kj.form = Form::standardScaled;
+    kj.symmetricKernels = false;
     kj.family = "jordan";
     return kj;
 }
@@ -184,6 +185,7 @@ std::vector<Variant> firstVariants()
     deepspeed.precision = Precision::fp16;
     deepspeed.ignoresCallerEpsilon = true;
     deepspeed.form = Form::gramFromLeft;
+    deepspeed.symmetricKernels = false;
     deepspeed.restarts = {2};
     deepspeed.squareUsesStandard = true;
     deepspeed.family = "jordan";
@@ -203,6 +205,7 @@ std::vector<Variant> firstVariants()
     unprotected.steps = polarExpressFive();
     unprotected.ignoresCallerEpsilon = true;
     unprotected.form = Form::standardScaled;
+    unprotected.symmetricKernels = false;
     unprotected.family = "polar-express";
     unprotected.published = false;
     all.push_back(unprotected);
@@ -260,6 +263,7 @@ std::vector<Variant> ofNanogpt()
     nanochat.lowering = Lowering::eager;
     nanochat.normFactor = 1.01;
     nanochat.equalizeRows = true;
+    nanochat.symmetricKernels = false;
     nanochat.rescaleOutput = true;
     nanochat.family = "nanochat";
 
@@ -285,6 +289,7 @@ std::vector<Variant> ofGram()
     deepspeed.safetyFactor = 1;
     deepspeed.lowering = Lowering::eager;
     deepspeed.form = Form::gramFromLeft;
+    deepspeed.symmetricKernels = false;
     deepspeed.family = "jordan";
     Variant fromBf16 = deepspeed;
     fromBf16.normalizeIn = Precision::bf16;
@@ -314,6 +319,7 @@ std::vector<Variant> ofTurboMuon()
 
     Variant flash = kellerJordan();
     flash.form = Form::standard;
+    flash.symmetricKernels = true;
     return {
         named(turbo, "turbo-muon", "Turbo-Muon (AOL) and dion newton_schulz_triton_fast",
             "thib-s/flash-newton-schulz cdb03db, newton_schulz_triton.py"),

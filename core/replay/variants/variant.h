@@ -93,6 +93,9 @@ struct Variant
     TallRule tall = TallRule::transpose;
     bool squareUsesStandard = false; ///< gram form falls back to the standard loop for square matrices
     bool rescaleOutput = false; ///< at last X *= sqrt(min(rows, cols)) / max(||X||_F, 1e-6)
+    /// Its source has kernels that compute one triangle of a symmetric product and write it twice. What a user's own
+    /// variant is computed by is not known, so that it may have them, too.
+    bool symmetricKernels = true;
     bool published = true; ///< false: run in the wild, but never recommended by its authors
     std::string family; ///< variants of one family can rarely be told apart from an output
     bool operator==(const Variant&) const = default;

@@ -57,6 +57,7 @@ Result<Variant> startOf(const Json& json)
     copy.name.clear();
     copy.title.clear();
     copy.source = fmt::format("based on {}", (*found)->name);
+    copy.symmetricKernels = true;
     return copy;
 }
 

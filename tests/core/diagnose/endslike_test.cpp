@@ -262,13 +262,5 @@ TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)
     EXPECT_EQ(placesText({}), "");
 }
 
-TEST(SymmetricKernels, AreKnownByTheirVariant)
-{
-    EXPECT_TRUE(diagnose::hasSymmetricKernels(**replay::findVariant("gns-gram")));
-    EXPECT_TRUE(diagnose::hasSymmetricKernels(**replay::findVariant("dion-ns5")));
-    EXPECT_FALSE(diagnose::hasSymmetricKernels(**replay::findVariant("keller-jordan")));
-    EXPECT_FALSE(diagnose::hasSymmetricKernels(**replay::findVariant("deepspeed-gram")));
-}
-
 } // namespace
 } // namespace nanscope

@@ -293,6 +293,14 @@ TEST(Published, DirectionsThatRowScalingTurnsAreNotJudged)
     }
 }
 
+TEST(Published, SymmetricKernelsAreThoseOfTheSource)
+{
+    EXPECT_TRUE(named("gns-gram").symmetricKernels);
+    EXPECT_TRUE(named("flash-muon").symmetricKernels);
+    EXPECT_FALSE(named("keller-jordan").symmetricKernels);
+    EXPECT_FALSE(named("deepspeed-gram-8533").symmetricKernels);
+}
+
 TEST(Published, AFlippedSignIsNoSmallOutput)
 {
     const auto range = replay::outputRange(named("emerging-aol").steps);
