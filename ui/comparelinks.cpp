@@ -7,8 +7,6 @@
 
 #include <QScopedValueRollback>
 
-#include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/cellchooser.h"
 #include "ui/panes/filmpane.h"
@@ -116,7 +114,7 @@ void CompareLinks::shareScales()
 replay::CellRequest CompareLinks::defaultCell(const Film& first) const
 {
     replay::CellRequest cell = first.request.cell;
-    const auto variant = replay::findVariant(cell.variant);
+    const auto variant = m_workspace.loaded().catalogue.find(cell.variant);
     const bool exact = cell.precision == Precision::fp64;
     cell.precision = exact && variant ? (*variant)->precision : Precision::fp64;
     return cell;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/variant.h"
 #include "ui/jobs/workspace.h"
 #include "ui/panes/capturespane.h"
 #include "ui/panes/cellchooser.h"
@@ -30,10 +29,10 @@ namespace nanscope {
 
 namespace {
 
-QStringList variantNames()
+QStringList namesIn(const replay::Catalogue& catalogue)
 {
     QStringList names;
-    for (const replay::Variant* variant : replay::knownVariants()) {
+    for (const replay::Variant* variant : catalogue.all()) {
         names << qstr(variant->name);
     }
     return names;
@@ -118,7 +117,13 @@ void PaneLinks::connectInstruments()
 {
     MeasureJob& job = m_workspace.instruments();
     InstrumentsPane* pane = m_panes.instruments;
-    connect(pane, &InstrumentsPane::measureRequested, &job, &MeasureJob::start);
+    connect(pane, &InstrumentsPane::measureRequested, &job, [this, &job](MeasureOrder order) {
+        order.cell.catalogue = m_workspace.loaded().catalogue;
+        if (order.impl) {
+            order.impl->catalogue = m_workspace.loaded().catalogue;
+        }
+        job.start(order);
+    });
     connect(pane, &InstrumentsPane::cancelRequested, &job, &MeasureJob::cancel);
     connect(pane, &InstrumentsPane::copied, this, &PaneLinks::note);
     connect(&job, &MeasureJob::started, pane, [pane] { pane->setRunning(true); });
@@ -232,7 +237,7 @@ void PaneLinks::fillVerdict()
 {
     const Capture* capture = m_workspace.capture();
     const CaptureVerdict* verdict = m_workspace.verdict();
-    m_panes.verdict->setUserFiles(m_workspace.loaded().userFiles);
+    m_panes.verdict->setUserFiles(m_workspace.loaded().userFiles, m_workspace.loaded().catalogue);
     if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {
@@ -244,7 +249,7 @@ void PaneLinks::fillVerdict()
     } else {
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
-    m_panes.verdict->setRan(variantNames(), m_workspace.ran());
+    m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());
     fillDamage(true);
 }
 
@@ -342,7 +347,7 @@ void PaneLinks::fillCliff(const QString& missing)
 {
     const auto& cell = m_workspace.shownCell();
     if (cell && !cell->capture.empty()) {
-        m_panes.cliff->setCell(*cell, m_workspace.shownBatch());
+        m_panes.cliff->setCell(*cell, m_workspace.shownBatch(), m_workspace.loaded().catalogue);
     } else {
         m_panes.cliff->showMessage(missing);
     }

@@ -33,7 +33,7 @@ void PlantLinks::ask()
     }
     connect(&m_endings, &EndingPlaces::found, dialog, &PlantDialog::setEndings);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { m_film.setPlant(dialog->fault()); });
-    m_endings.find(shown->request.capture, shown->batch, shown->request.cell.variant);
+    m_endings.find(shown->request.capture, shown->batch, shown->request.cell.variant, shown->request.catalogue);
     dialog->open();
 }
 

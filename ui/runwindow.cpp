@@ -95,7 +95,7 @@ workflow::UserFiles readKnownOptions(const QCommandLineParser& parser)
 /// A file that was named and cannot be used; one of the configuration folder must not keep the window closed.
 QString knownProblem(const workflow::UserFiles& files)
 {
-    const workflow::UserFacts known = files.empty() ? workflow::UserFacts() : workflow::readUserFiles(files);
+    const workflow::UserFacts known = files.empty() ? workflow::UserFacts() : workflow::readUserFiles(files, {});
     const auto bad =
         std::ranges::find_if(known.files, [](const workflow::UserFile& file) { return file.problem && !file.always; });
     return bad == known.files.end() ? QString() : qstr(sentence(*bad->problem));

@@ -75,11 +75,11 @@ QString addedDetails(const std::vector<workflow::UserFile>& files)
     return lines.join(QLatin1Char('\n'));
 }
 
-QStringList keptNames()
+QStringList namesOf(const replay::Catalogue& kept)
 {
     QStringList names;
-    for (const std::string& name : workflow::keptVariantNames()) {
-        names << qstr(name);
+    for (const auto& variant : kept.added()) {
+        names << qstr(variant->name);
     }
     return names;
 }
@@ -130,7 +130,7 @@ KnownDialog* MainWindow::showKnown()
         m_known->setAttribute(Qt::WA_DeleteOnClose);
         connect(m_known, &KnownDialog::removeRequested, &m_workspace, &Workspace::removeUserFile);
     }
-    m_known->setFiles(m_workspace.loaded().userFilesAsRead, keptNames());
+    m_known->setFiles(m_workspace.loaded().userFilesAsRead, namesOf(m_workspace.loaded().kept));
     m_known->setJudging(m_workspace.judging());
     m_known->show();
     m_known->raise();
@@ -152,7 +152,7 @@ void MainWindow::onUserFilesChanged()
     m_settings.setKnown(keyOf(loaded), loaded.userFiles);
     m_status.setKnown(addedText(loaded.userFilesAsRead), addedDetails(loaded.userFilesAsRead));
     if (m_known) {
-        m_known->setFiles(loaded.userFilesAsRead, keptNames());
+        m_known->setFiles(loaded.userFilesAsRead, namesOf(m_workspace.loaded().kept));
     }
 }
 

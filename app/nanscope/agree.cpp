@@ -12,7 +12,6 @@
 #include "core/base/table.h"
 #include "core/base/utf8.h"
 #include "core/platform/childprocess.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 
@@ -112,7 +111,7 @@ std::string text(const Json& answer)
 
 Result<int> Agree::run(Terminal& terminal)
 {
-    if (const auto variant = replay::findVariant(m_variant); !variant) {
+    if (const auto variant = catalogue().find(m_variant); !variant) {
         return tl::make_unexpected(variant.error());
     }
     if (const auto precision = precisionsOf(listOf(m_precision)); !precision) {

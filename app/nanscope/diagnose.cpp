@@ -125,7 +125,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!said) {
         return tl::make_unexpected(said.error());
     }
-    if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
+    if (const auto taken = takeVariantsOf({m_path, m_session}, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
     auto choices = chosen(m_cards);
@@ -135,7 +135,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(*choices)};
     options.timeLimit = m_timeLimit;
     auto files = m_files;
-    const auto facts = workflow::requireUserFiles(files);
+    const auto facts = workflow::requireUserFiles(files, catalogue());
     if (!facts) {
         return tl::make_unexpected(facts.error());
     }
@@ -149,7 +149,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (!source) {
         return tl::make_unexpected(source.error());
     }
-    if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
+    if (const auto kept = keepVariantsIn(*source, catalogue(), terminal); !kept) {
         return tl::make_unexpected(kept.error());
     }
     const auto observed = observedOf(*source, *said);

@@ -74,7 +74,7 @@ Result<int> Doctor::run(Terminal& terminal)
     facts.group("replay");
     facts.add("worker", workerText());
     facts.add("cpu device", deviceText());
-    facts.add("variants", fmt::format("{}", fmt::join(allVariants(), ", ")));
+    facts.add("variants", fmt::format("{}", fmt::join(allVariants({}), ", ")));
     facts.group("data");
     facts.add("sessions", sessionsText());
     if (terminal.json()) {

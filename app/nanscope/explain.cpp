@@ -37,7 +37,7 @@ private:
     std::string m_session;
 };
 
-CaptureVerdict firstLook(const tensorfile::CaptureFile& file)
+CaptureVerdict firstLook(const tensorfile::CaptureFile& file, const replay::Catalogue& catalogue)
 {
     RunData alone;
     alone.captures = {file.capture};
@@ -47,7 +47,7 @@ CaptureVerdict firstLook(const tensorfile::CaptureFile& file)
     if (auto patterns = diagnose::damagePatterns(file); patterns && shown < patterns->size()) {
         verdict.facts.damage = std::move((*patterns)[shown]);
     }
-    diagnose::fillEndsLike(verdict, file);
+    diagnose::fillEndsLike(verdict, file, catalogue);
     return verdict;
 }
 
@@ -62,7 +62,7 @@ std::optional<TileMap> outputMap(const tensorfile::CaptureFile& file)
 
 Result<int> Explain::run(Terminal& terminal)
 {
-    if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
+    if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
     auto file = tensorfile::openCapture(m_path);
@@ -72,7 +72,7 @@ Result<int> Explain::run(Terminal& terminal)
     if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
         return tl::make_unexpected(scanned.error());
     }
-    const auto verdict = firstLook(*file);
+    const auto verdict = firstLook(*file, catalogue());
     const auto map = outputMap(*file);
     const auto text = report::explainText(
         file->capture, verdict, map ? &*map : nullptr, report::variantFileWords(variantFiles(), false));

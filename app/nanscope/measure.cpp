@@ -31,6 +31,7 @@ struct SubjectOptions
     std::string device = "cpu";
     std::optional<int> steps;
     FunctionOptions function;
+    replay::Catalogue catalogue; ///< of the variant
 
     void add(Options& options);
 };
@@ -44,7 +45,7 @@ Result<std::string> chosenVariant(const SubjectOptions& options, const std::stri
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    const auto plausible = plausibleVariants(file->capture, terminal.cancelToken());
+    const auto plausible = plausibleVariants(file->capture, options.catalogue, terminal.cancelToken());
     if (!plausible) {
         return tl::make_unexpected(plausible.error());
     }
@@ -63,6 +64,7 @@ Result<instruments::CellChoice> cellChoice(const SubjectOptions& options, std::s
     choice.variant = std::move(variant);
     choice.device = options.function.empty() ? options.device : "cpu";
     choice.steps = options.steps;
+    choice.catalogue = options.catalogue;
     if (!options.precision.empty()) {
         const auto precisions = precisionsOf({options.precision});
         if (!precisions) {
@@ -83,7 +85,10 @@ Result<instruments::CellChoice> cellChoice(const SubjectOptions& options, std::s
 /// What will be run for --impl.
 Result<instruments::FunctionChoice> functionChoice(const SubjectOptions& options)
 {
-    return options.function.choice(options.device, options.variant);
+    return options.function.choice(options.device, options.variant).map([&](instruments::FunctionChoice choice) {
+        choice.catalogue = options.catalogue;
+        return choice;
+    });
 }
 
 Result<instruments::MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& terminal)
@@ -254,9 +259,10 @@ Result<int> Measure::run(Terminal& terminal)
     if (m_subject.function.show) {
         return show(terminal);
     }
-    if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
+    if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
+    m_subject.catalogue = catalogue();
     auto subject = openSubject(m_subject, m_request.capture.path, terminal);
     if (!subject) {
         return tl::make_unexpected(subject.error());

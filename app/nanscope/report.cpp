@@ -228,9 +228,10 @@ Result<report::ReportInput> Report::gather(
         return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
     }
     const session::Session* session = source.session ? &*source.session : nullptr;
-    return workflow::reportInput(
-        {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine(choices)},
-        session);
+    workflow::ReportSource written {
+        std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine(choices)};
+    written.catalogue = facts.catalogue;
+    return workflow::reportInput(std::move(written), session);
 }
 
 void warnOf(const report::WrittenBundle& bundle, Terminal& terminal)
@@ -320,6 +321,7 @@ Result<report::WrittenBundle> Report::bundle(
     wanted.synthetic = !m_withCapture;
     wanted.minimise = !m_whole;
     wanted.hidden = options.redactions;
+    wanted.catalogue = catalogue();
     auto reproducer = reproduce::reproducerOrReason(input, wanted, terminal.job());
     if (!reproducer) {
         return tl::make_unexpected(reproducer.error());
@@ -374,12 +376,12 @@ Result<int> Report::run(Terminal& terminal)
     if (!choices) {
         return tl::make_unexpected(choices.error());
     }
-    const auto facts = workflow::requireUserFiles(m_files);
+    if (const auto taken = takeVariantsOf({m_path, m_session}, catalogue(), terminal); !taken) {
+        return tl::make_unexpected(taken.error());
+    }
+    const auto facts = workflow::requireUserFiles(m_files, catalogue());
     if (!facts) {
         return tl::make_unexpected(facts.error());
-    }
-    if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
-        return tl::make_unexpected(taken.error());
     }
     const auto columns = columnsFor({m_path}, m_columns, terminal);
     if (!columns) {
@@ -390,7 +392,7 @@ Result<int> Report::run(Terminal& terminal)
     if (!source) {
         return tl::make_unexpected(source.error());
     }
-    if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
+    if (const auto kept = keepVariantsIn(*source, catalogue(), terminal); !kept) {
         return tl::make_unexpected(kept.error());
     }
     const auto input = gather(*source, *facts, *choices, terminal);

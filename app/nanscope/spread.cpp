@@ -20,7 +20,6 @@
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/damage/spreadfilm.h"
 #include "core/model/words.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/report.h"
 #include "core/report/tiletext.h"
@@ -354,7 +353,7 @@ Result<int> Spread::plant(const tensorfile::CaptureFile& file, std::int64_t batc
     if (m_variants.empty()) {
         return failure(ErrorKind::usage, "--variant says what is replayed");
     }
-    const auto variant = replay::findVariant(m_variants);
+    const auto variant = catalogue().find(m_variants);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
@@ -363,7 +362,7 @@ Result<int> Spread::plant(const tensorfile::CaptureFile& file, std::int64_t batc
     if (!request || !planted) {
         return tl::make_unexpected(!request ? request.error() : planted.error());
     }
-    replay::FilmRequest wanted {m_path, *request, batch, {}, *planted};
+    replay::FilmRequest wanted {m_path, *request, batch, {}, *planted, catalogue()};
     const auto film = diagnose::spreadFilm(wanted, replay::makeCoreDevice, terminal.job());
     if (!film) {
         return tl::make_unexpected(film.error());
@@ -381,9 +380,9 @@ Result<int> Spread::likeDump(const tensorfile::CaptureFile& file, std::int64_t b
     if (!file.output) {
         return failure(ErrorKind::unsupported, "the capture holds no output to end like", m_path);
     }
-    const auto names = variantsOf(listOf(m_variants));
+    const auto names = variantsOf(listOf(m_variants), catalogue());
     auto patterns = diagnose::damagePatterns(file);
-    const auto ends = names ? diagnose::endingLike(file, batch, *names)
+    const auto ends = names ? diagnose::endingLike(file, batch, *names, catalogue())
                             : Result<diagnose::EndsLike>(tl::make_unexpected(names.error()));
     if (!patterns || !ends) {
         return tl::make_unexpected(!patterns ? patterns.error() : ends.error());
@@ -402,7 +401,7 @@ Result<int> Spread::likeDump(const tensorfile::CaptureFile& file, std::int64_t b
 
 Result<int> Spread::run(Terminal& terminal)
 {
-    if (const auto taken = takeVariantsFrom(m_session, terminal); !taken) {
+    if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
     auto file = tensorfile::openCapture(m_path);

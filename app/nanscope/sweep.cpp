@@ -136,7 +136,7 @@ std::vector<std::string> split(const std::vector<std::string>& given)
 Result<replay::SweepRequest> Sweep::request() const
 {
     replay::SweepRequest request;
-    auto variants = variantsOf(split(m_variants));
+    auto variants = variantsOf(split(m_variants), catalogue());
     auto precisions = precisionsOf(split(m_precisions));
     auto lowerings = loweringsOf(split(m_lowerings));
     if (!variants) {
@@ -155,6 +155,7 @@ Result<replay::SweepRequest> Sweep::request() const
     request.epsilon = m_epsilon;
     request.steps = m_steps;
     request.deep = m_gauges == "deep";
+    request.catalogue = catalogue();
     if (!m_gauges.empty() && !request.deep) {
         return failure(ErrorKind::usage, fmt::format("'{}' is no kind of gauges; the only one is deep", m_gauges));
     }
@@ -262,7 +263,7 @@ Result<std::optional<SweptFunction>> Sweep::openFunction(const Source& source, T
 
 Result<int> Sweep::run(Terminal& terminal)
 {
-    if (const auto taken = takeVariantsOf({m_path, m_session}, terminal); !taken) {
+    if (const auto taken = takeVariantsOf({m_path, m_session}, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
     auto wanted = request();
@@ -280,7 +281,7 @@ Result<int> Sweep::run(Terminal& terminal)
     if (!source) {
         return tl::make_unexpected(source.error());
     }
-    if (const auto kept = keepVariantsIn(*source, terminal); !kept) {
+    if (const auto kept = keepVariantsIn(*source, catalogue(), terminal); !kept) {
         return tl::make_unexpected(kept.error());
     }
     if (source->run.captures.empty()) {

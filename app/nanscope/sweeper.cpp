@@ -13,7 +13,6 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/json/records.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 
@@ -32,7 +31,7 @@ Result<std::unique_ptr<instruments::FunctionSubject>> startOn(
 
 instruments::FunctionNeighbours neighboursIn(const replay::SweepRequest& request, const std::vector<Cell>& cells)
 {
-    instruments::FunctionNeighbours beside {request.variants, {}, request.steps};
+    instruments::FunctionNeighbours beside {request.variants, {}, request.steps, request.catalogue};
     for (const auto& cell : cells) {
         const bool exact = cell.precision == Precision::fp64 && cell.error.empty() && cell.outcome < Outcome::inf;
         if (exact && std::find(beside.exact.begin(), beside.exact.end(), cell.variant) == beside.exact.end()) {
@@ -167,7 +166,7 @@ Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
     const bool named = !m_request.variants.empty();
     for (const auto* capture : captures) {
         if (!named) {
-            auto variants = plausibleVariants(*capture, m_terminal.cancelToken());
+            auto variants = plausibleVariants(*capture, m_request.catalogue, m_terminal.cancelToken());
             if (!variants) {
                 return tl::make_unexpected(variants.error());
             }
@@ -263,7 +262,7 @@ void Sweeper::sayMemory(const Capture& capture)
 {
     std::int64_t most = 0;
     for (const auto& name : m_request.variants) {
-        if (const auto variant = replay::findVariant(name)) {
+        if (const auto variant = m_request.catalogue.find(name)) {
             most = std::max(most, replay::peakBytes(**variant, matrixShape(capture.input.shape)));
         }
     }

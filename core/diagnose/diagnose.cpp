@@ -32,7 +32,7 @@ Result<std::vector<Member>> parseAllRan(const DiagnoseOptions& options)
 {
     std::vector<Member> members;
     for (const auto& text : options.ran) {
-        auto member = parseRan(text);
+        auto member = parseRan(text, options.catalogue);
         if (!member) {
             return tl::make_unexpected(member.error());
         }
@@ -85,6 +85,7 @@ Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const R
 struct Bench
 {
     const RunData& run;
+    const replay::Catalogue& catalogue;
     const std::vector<Member>& given;
     bool nothingElse;
     const CaptureIndex& captures;
@@ -97,8 +98,8 @@ struct Bench
 
 Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
-    const JudgeContext context {bench.run, bench.words, bench.captures, bench.given, bench.nothingElse, bench.device,
-        bench.controls, bench.job, bench.arrived, done};
+    const JudgeContext context {bench.run, bench.words, bench.captures, bench.catalogue, bench.given, bench.nothingElse,
+        bench.device, bench.controls, bench.job, bench.arrived, done};
     auto judged = judgeCapture(verdict, capture, context);
     if (!judged) {
         return judged;
@@ -112,8 +113,8 @@ Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Be
         return tl::make_unexpected(fits.error());
     }
     // A clean call that cannot be replayed acquits less; its own verdict says why it cannot.
-    verdict.facts.duplicate =
-        describeDuplicate(capture, *clean, fits.value_or(std::vector<std::string>()), verdict.facts.members);
+    verdict.facts.duplicate = describeDuplicate(
+        capture, *clean, fits.value_or(std::vector<std::string>()), verdict.facts.members, bench.catalogue);
     verdict::judgeAgain(verdict);
     return {};
 }
@@ -218,9 +219,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     const auto limit =
         options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;
     const JudgingTime time(job, limit);
-    Controls controls(captures, *device, time.job().cancel);
-    const Bench bench {
-        run, *given, options.nothingElse, captures, *device, controls, wordsOf(run), time.job(), options.arrived};
+    Controls controls(captures, options.catalogue, *device, time.job().cancel);
+    const Bench bench {run, options.catalogue, *given, options.nothingElse, captures, *device, controls, wordsOf(run),
+        time.job(), options.arrived};
     for (std::size_t i = 0; i < diagnosis.captures.size() && !time.stopped(); ++i) {
         auto& verdict = diagnosis.captures[i];
         reportProgress(job, i, diagnosis.captures.size(), verdict.capture);

@@ -26,6 +26,7 @@ struct DiagnoseOptions
     FindingChoices findings {};
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged
+    replay::Catalogue catalogue {}; ///< what may have run
     /// Called on the judging thread with each capture: before its replays, with the damage and without a summary, and
     /// once it is judged.
     std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};

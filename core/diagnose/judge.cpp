@@ -107,6 +107,7 @@ public:
         : m_run(context.run)
         , m_words(context.words)
         , m_captures(context.captures)
+        , m_catalogue(context.catalogue)
         , m_given(context.given)
         , m_nothingElse(context.nothingElse)
         , m_device(context.device)
@@ -130,9 +131,10 @@ public:
         m_arrived(verdict);
         m_besides = verdict.facts.besides;
         addSidecarNotes(*file, stored);
-        if (auto affordable = checkJudgingCost(file->input.matrices(), platform::physicalMemory() / 2); !affordable) {
+        const auto memory = platform::physicalMemory() / 2;
+        if (auto affordable = checkJudgingCost(file->input.matrices(), m_catalogue, memory); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
-            fillEndsLike(verdict, *file);
+            fillEndsLike(verdict, *file, m_catalogue);
             verdict.summary = "could not be judged: " + sentence(affordable.error());
             return {};
         }
@@ -149,7 +151,7 @@ public:
                 return judged;
             }
         }
-        fillEndsLike(verdict, *file);
+        fillEndsLike(verdict, *file, m_catalogue);
         return {};
     }
 
@@ -242,7 +244,7 @@ private:
         const auto watch = [&](const replay::Variant& variant, Precision precision) {
             report(variant, precision, matrix.stored);
         };
-        auto fit = identifyElement(matrix.element, matrix.stored.epsilon, m_device, m_job.cancel, watch);
+        auto fit = identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch);
         if (!fit) {
             return tl::make_unexpected(fit.error());
         }
@@ -263,7 +265,7 @@ private:
         const bool exactCall = facts.control && facts.control->sameCall && !facts.control->exact.empty();
         facts.exactBits = !fit->exact.empty() || exactCall;
         facts.normMayVanish = normMayVanish(facts, matrix.element);
-        e.members = choosePlausible(facts, matrix.stored, m_given);
+        e.members = choosePlausible(facts, matrix.stored, m_given, m_catalogue);
         const bool takesIt =
             std::ranges::any_of(e.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
         facts.epsilonMissing = !matrix.stored.epsilon && takesIt;
@@ -651,7 +653,7 @@ private:
         for (const auto& note : file.sidecarNotes) {
             m_besides.push_back({note, "sidecar"});
         }
-        const auto ran = stored.variant ? parseRan(*stored.variant) : Result<Member>();
+        const auto ran = stored.variant ? parseRan(*stored.variant, m_catalogue) : Result<Member>();
         if (!ran) {
             m_besides.push_back({fmt::format("it names {} as what ran, which is not known here ({})", *stored.variant,
                                      sentence(ran.error())),
@@ -682,6 +684,7 @@ private:
     const RunData& m_run;
     const RunWords& m_words;
     const CaptureIndex& m_captures;
+    const replay::Catalogue& m_catalogue;
     const std::vector<Member>& m_given;
     bool m_nothingElse;
     replay::Device& m_device;

@@ -20,6 +20,7 @@ struct JudgeContext
     const RunData& run;
     const RunWords& words;
     const CaptureIndex& captures;
+    const replay::Catalogue& catalogue;
     const std::vector<Member>& given; ///< what the user says ran
     bool nothingElse = false; ///< the user's word
     replay::Device& device;

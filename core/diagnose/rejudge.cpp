@@ -11,8 +11,6 @@
 #include "core/diagnose/damage/endslike.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
-#include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {
 
@@ -32,29 +30,32 @@ std::optional<double> fitOf(const Identification& id, const std::string& variant
 }
 
 // The bare name stands for every format, so it is a tick's name only where there is but one.
-std::string tickName(const CaptureVerdict& judged, const std::string& variant, const std::string& precision)
+std::string tickName(const CaptureVerdict& judged, const std::string& variant, const std::string& precision,
+    const replay::Catalogue& catalogue)
 {
-    const auto known = replay::findVariant(variant);
+    const auto known = catalogue.find(variant);
     const bool own = known && name((*known)->precision) == precision;
     const bool alone = std::all_of(judged.facts.members.begin(), judged.facts.members.end(),
         [&](const MemberResult& m) { return m.variant != variant || m.precision == precision; });
     return own && alone ? variant : variant + ":" + precision;
 }
 
-Tick makeTick(const CaptureVerdict& judged, const std::string& variant, const std::string& precision)
+Tick makeTick(const CaptureVerdict& judged, const std::string& variant, const std::string& precision,
+    const replay::Catalogue& catalogue)
 {
-    return {tickName(judged, variant, precision), variant, precision, fitOf(judged.facts.identified, variant), {}};
+    return {tickName(judged, variant, precision, catalogue), variant, precision,
+        fitOf(judged.facts.identified, variant), {}};
 }
 
 // A finite output is held against the variants themselves.
-std::vector<Tick> ticksWithoutMembers(const CaptureVerdict& judged)
+std::vector<Tick> ticksWithoutMembers(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
     std::vector<Tick> ticks;
     auto names = judged.facts.identified.names;
     std::ranges::copy(judged.facts.fit.unlessRan, std::back_inserter(names));
     for (const auto& variant : names) {
-        if (const auto known = replay::findVariant(variant)) {
-            ticks.push_back(makeTick(judged, variant, std::string(name((*known)->precision))));
+        if (const auto known = catalogue.find(variant)) {
+            ticks.push_back(makeTick(judged, variant, std::string(name((*known)->precision)), catalogue));
         }
     }
     return ticks;
@@ -121,13 +122,13 @@ Result<void> answerable(
 }
 
 /// What is ticked stays so.
-Answer aloneAnswer(const CaptureVerdict& judged, Answer::Kind kind)
+Answer aloneAnswer(const CaptureVerdict& judged, const std::vector<Tick>& ticks, Answer::Kind kind)
 {
     Answer answer;
     answer.kind = kind;
     answer.ticks = judged.facts.ran;
     if (answer.ticks.empty()) {
-        std::ranges::transform(ticksOf(judged), std::back_inserter(answer.ticks), &Tick::name);
+        std::ranges::transform(ticks, std::back_inserter(answer.ticks), &Tick::name);
     }
     answer.ticks.emplace_back(nothingElse);
     return answer;
@@ -149,10 +150,10 @@ Answer orderAnswer(const MemberResult& member, bool numbers)
 }
 
 /// Another form may leave such a tile; the others do not.
-std::vector<Answer> answersAboutForm(const CaptureVerdict& judged)
+std::vector<Answer> answersAboutForm(const CaptureVerdict& judged, const std::vector<Tick>& ticks)
 {
     std::vector<Answer> answers {namedAnswer(true), namedAnswer(false)};
-    for (const auto& tick : ticksOf(judged)) {
+    for (const auto& tick : ticks) {
         answers[contains(judged.facts.fit.unlessRan, tick.variant) ? 0 : 1].ticks.push_back(tick.name);
     }
     return answers;
@@ -190,17 +191,18 @@ std::vector<Answer> answersTo(const verdict::Considered& c, const std::vector<Ti
 
 } // namespace
 
-std::vector<Tick> ticksOf(const CaptureVerdict& judged)
+std::vector<Tick> ticksOf(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
     if (!judged.facts.replayed) {
         return {};
     }
     if (judged.facts.members.empty()) {
-        return ticksWithoutMembers(judged);
+        return ticksWithoutMembers(judged, catalogue);
     }
     std::vector<Tick> ticks;
     for (std::size_t i = 0; i < judged.facts.members.size(); ++i) {
-        auto tick = makeTick(judged, judged.facts.members[i].variant, judged.facts.members[i].precision);
+        const auto& member = judged.facts.members[i];
+        auto tick = makeTick(judged, member.variant, member.precision, catalogue);
         auto same = std::find_if(ticks.begin(), ticks.end(), [&](const Tick& t) { return t.name == tick.name; });
         if (same == ticks.end()) {
             same = ticks.insert(ticks.end(), std::move(tick));
@@ -221,14 +223,15 @@ bool asksWhatElseIsTaken(const CaptureVerdict& judged)
     return judged.facts.replayed && judged.rule == RuleId::duplicateMayHaveOtherState;
 }
 
-Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<std::string>& ticked)
+Result<CaptureVerdict> rejudge(
+    const CaptureVerdict& judged, const std::vector<std::string>& ticked, const replay::Catalogue& catalogue)
 {
     if (!judged.facts.replayed) {
         return ticked.empty() ? Result<CaptureVerdict>(judged)
                               : failure(ErrorKind::unsupported,
                                   "this verdict does not hang on a variant, or is of an older version: judge it again");
     }
-    const auto ticks = ticksOf(judged);
+    const auto ticks = ticksOf(judged, catalogue);
     const auto variants = withoutNothingElse(ticked);
     if (auto replayed = allReplayed(ticks, variants); !replayed) {
         return tl::make_unexpected(replayed.error());
@@ -245,19 +248,20 @@ Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<s
     if (!again.facts.ran.empty()) {
         again.endsLike.clear();
         again.endsLikeTried = 0;
-        keepEndsLike(again, judged);
+        keepEndsLike(again, judged, catalogue);
     }
     return again;
 }
 
-std::vector<Answer> answersOf(const CaptureVerdict& judged)
+std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
+    const auto ticks = ticksOf(judged, catalogue);
     if (asksWhatElseRan(judged) || asksWhatElseIsTaken(judged)) {
         const auto kind = asksWhatElseIsTaken(judged) ? Answer::Kind::inputAlone : Answer::Kind::nothingElse;
-        return {aloneAnswer(judged, kind)};
+        return {aloneAnswer(judged, ticks, kind)};
     }
     if (judged.rule == RuleId::offUnlessAnotherForm) {
-        return answersAboutForm(judged);
+        return answersAboutForm(judged, ticks);
     }
     if (!judged.facts.replayed || judged.facts.members.empty()) {
         return {};
@@ -266,7 +270,7 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged)
     const auto concerned = verdict::dividing(c);
     // Where every member could have done it, naming one of them settles nothing.
     const bool divided = concerned != nullptr && c.any(concerned) && !c.all(concerned);
-    return divided ? answersTo(c, ticksOf(judged)) : std::vector<Answer>();
+    return divided ? answersTo(c, ticks) : std::vector<Answer>();
 }
 
 } // namespace nanscope::diagnose

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 
@@ -22,7 +23,7 @@ struct Tick
 };
 
 /// One tick per member that was replayed, in the order of the members; empty where no rule was asked.
-std::vector<Tick> ticksOf(const CaptureVerdict& judged);
+std::vector<Tick> ticksOf(const CaptureVerdict& judged, const replay::Catalogue& catalogue);
 
 /// Among the ticks: no code but the function's ran and it takes nothing but its input, the word that a sidecar's
 /// "nothing_else" or --nothing-else gives as well.
@@ -40,7 +41,8 @@ bool asksWhatElseIsTaken(const CaptureVerdict& judged);
 ///
 /// A tick is the user's word like --ran, with one difference: an output that matches no known variant stays so until a
 /// single one is left, because saying what did not run does not make an unknown function known.
-Result<CaptureVerdict> rejudge(const CaptureVerdict& judged, const std::vector<std::string>& ticked);
+Result<CaptureVerdict> rejudge(
+    const CaptureVerdict& judged, const std::vector<std::string>& ticked, const replay::Catalogue& catalogue);
 
 /// One answer to the deciding question: the ticks that stay.
 struct Answer
@@ -52,6 +54,6 @@ struct Answer
 };
 
 /// The answers to the question of an undecided verdict; empty where it cannot be answered with ticks.
-std::vector<Answer> answersOf(const CaptureVerdict& judged);
+std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalogue& catalogue);
 
 } // namespace nanscope::diagnose

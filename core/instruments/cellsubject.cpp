@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/instruments/cellsubject.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 
 #include <algorithm>
@@ -21,7 +20,7 @@ CellSubject::CellSubject(CellChoice choice, const replay::Variant& variant, std:
 
 Result<std::unique_ptr<CellSubject>> CellSubject::make(const CellChoice& choice, const replay::DeviceFactory& devices)
 {
-    const auto variant = replay::findVariant(choice.variant);
+    const auto variant = choice.catalogue.find(choice.variant);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/instruments/subject.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {
 
@@ -16,6 +17,7 @@ struct CellChoice
     std::optional<Lowering> lowering; ///< none: the variant's own
     std::string device = "cpu";
     std::optional<int> steps;
+    replay::Catalogue catalogue {}; ///< of the variant
 };
 
 /// A replay cell as a subject. It is handed doubles without rounding them to any other type first.

@@ -13,7 +13,6 @@
 #include "core/instruments/cellsubject.h"
 #include "core/json/records.h"
 #include "core/replay/engine/outcome.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {
 
@@ -42,7 +41,7 @@ void expectAnyOf(const FunctionNeighbours& beside, Asker& asker)
     std::optional<std::array<double, 2>> range;
     bool turns = false;
     for (const auto& name : beside.variants) {
-        const auto variant = replay::findVariant(name);
+        const auto variant = beside.catalogue.find(name);
         if (!variant) {
             continue;
         }
@@ -106,7 +105,7 @@ Result<void> measureDistances(FunctionCell& made, const Judged& judged, const Sp
 {
     const auto device = replay::makeEigenDevice();
     for (const auto& name : beside.exact) {
-        const auto variant = replay::findVariant(name);
+        const auto variant = beside.catalogue.find(name);
         if (!variant) {
             continue;
         }

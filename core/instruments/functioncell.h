@@ -21,6 +21,7 @@ struct FunctionNeighbours
     std::vector<std::string> variants; ///< what a good output is, is told from their schedules
     std::vector<std::string> exact; ///< of them those whose fp64 replay came out finite; distances are told to these
     std::optional<int> steps;
+    replay::Catalogue catalogue {}; ///< of the variants
 };
 
 /// One call of a function on one capture.

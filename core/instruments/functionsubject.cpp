@@ -20,7 +20,6 @@
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
 #include "core/platform/shellword.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {
 
@@ -103,9 +102,10 @@ constexpr int mostDeaths = 10; ///< of a burst
 constexpr int mostDeathsInARow = 3;
 
 /// The range of what the function claims to be; where nobody said, of anything that is published.
-void readRange(SubjectFacts& facts, const std::string& claimed)
+void readRange(SubjectFacts& facts, const FunctionChoice& choice)
 {
-    const auto variant = claimed.empty() ? Result<const replay::Variant*>(nullptr) : replay::findVariant(claimed);
+    const auto variant =
+        choice.variant.empty() ? Result<const replay::Variant*>(nullptr) : choice.catalogue.find(choice.variant);
     facts.rangeAssumed = !variant || *variant == nullptr;
     facts.outputRange = facts.rangeAssumed ? anyOutputRange() : replay::outputRange((*variant)->steps);
     facts.turnsDirections = !facts.rangeAssumed && turnsDirections(**variant);
@@ -120,7 +120,7 @@ SubjectFacts factsFrom(const Json& greeting, const FunctionChoice& choice)
     facts.how = textIn(greeting, "how");
     facts.source = textIn(greeting, "source");
     facts.gpus = static_cast<int>(std::clamp(numberIn(greeting, "gpus"), 0.0, 1024.0));
-    readRange(facts, choice.variant);
+    readRange(facts, choice);
     facts.environment = {textIn(greeting, "engine"), textIn(greeting, "device"), textIn(greeting, "hardware"),
         textIn(greeting, "cuda"), static_cast<int>(std::clamp(numberIn(greeting, "threads"), 1.0, 1e6)),
         textIn(greeting, "flags")};

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/instruments/subject.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {
 
@@ -18,6 +19,7 @@ struct FunctionChoice
     std::string device = "cpu"; ///< as torch names it
     double timeout = 60; ///< seconds that a call may take, and the import of what it needs
     std::string variant; ///< that it claims to be; empty: not said
+    replay::Catalogue catalogue {}; ///< of that variant
 };
 
 /// Reads "python:MODULE:FUNCTION"; fails where it is none.

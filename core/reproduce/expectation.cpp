@@ -7,20 +7,19 @@
 
 #include "core/diagnose/identify/element.h"
 #include "core/replay/engine/outcome.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 
 namespace nanscope::reproduce {
 
 namespace {
 
-void addRun(std::vector<SuspectedRun>& runs, const std::string& variant, std::optional<Precision> precision)
+void addRun(
+    std::vector<SuspectedRun>& runs, const Result<const replay::Variant*>& variant, std::optional<Precision> precision)
 {
-    const auto found = replay::findVariant(variant);
-    if (!found) {
+    if (!variant) {
         return;
     }
-    const SuspectedRun run {*found, precision.value_or((*found)->precision)};
+    const SuspectedRun run {*variant, precision.value_or((*variant)->precision)};
     if (std::find(runs.begin(), runs.end(), run) == runs.end()) {
         runs.push_back(run);
     }
@@ -115,17 +114,17 @@ Result<PlainReplay> plainReplay(const SuspectedRun& run, const MatrixShape& shap
     });
 }
 
-std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict)
+std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict, const replay::Catalogue& catalogue)
 {
     std::vector<SuspectedRun> runs;
     for (const auto& member : verdict.members) {
         if (isNamed(verdict, member)) {
-            addRun(runs, member.variant, parsePrecision(member.precision));
+            addRun(runs, catalogue.find(member.variant), parsePrecision(member.precision));
         }
     }
     const auto& names = verdict.variant.names;
     for (std::size_t i = 0; verdict.members.empty() && i < names.size(); ++i) {
-        addRun(runs, names[i], std::nullopt);
+        addRun(runs, catalogue.find(names[i]), std::nullopt);
     }
     if (runs.empty()) {
         for (const auto& variant : replay::variants()) {

@@ -9,6 +9,7 @@
 #include "core/base/job.h"
 #include "core/model/verdict.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/reproduce/reducedcapture.h"
 
 namespace nanscope::reproduce {
@@ -22,7 +23,7 @@ struct SuspectedRun
 };
 
 /// The variants that the verdict was drawn over; every published one where it names none.
-std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict);
+std::vector<SuspectedRun> suspectedRuns(const CaptureVerdict& verdict, const replay::Catalogue& catalogue);
 
 /// Some replay of the captured matrix ends like the dump, under some rounding.
 bool numbersMayShow(const CaptureVerdict& verdict);

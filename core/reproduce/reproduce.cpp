@@ -111,7 +111,7 @@ Result<report::Reproducer> written(Material material)
 Result<Material> replayed(const CaptureVerdict& verdict, const ReproducerOptions& options,
     const ReducedCapture& captured, const CancelToken& cancel)
 {
-    const auto runs = suspectedRuns(verdict);
+    const auto runs = suspectedRuns(verdict, options.catalogue);
     const auto withNumbers = [&](ReducedCapture capture) {
         return expectedNumbers(runs, capture, cancel).map([&](std::vector<ExpectedNumbers> numbers) {
             return Material {verdict, options, std::move(capture), std::move(numbers)};
@@ -152,7 +152,8 @@ Result<Material> withSmaller(Material material, const JobContext& job)
         return smaller.error().kind == ErrorKind::cancelled ? Result<Material>(tl::make_unexpected(smaller.error()))
                                                             : Result<Material>(std::move(material));
     }
-    auto numbers = expectedNumbers(suspectedRuns(material.verdict), smaller->capture, job.cancel);
+    auto numbers =
+        expectedNumbers(suspectedRuns(material.verdict, material.options.catalogue), smaller->capture, job.cancel);
     if (!numbers) {
         return tl::make_unexpected(numbers.error());
     }

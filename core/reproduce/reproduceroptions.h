@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/replay/variants/catalogue.h"
 #include "core/report/input/reportinput.h"
 
 namespace nanscope::reproduce {
@@ -17,6 +18,7 @@ struct ReproducerOptions
     std::uint64_t seed = 0; ///< of the random directions
     std::size_t limit = 16'000'000; ///< bytes the tensors may take: what is beyond leaves matrices out
     std::vector<report::Redaction> hidden {}; ///< texts of the user's choice that may stand in no file
+    replay::Catalogue catalogue {}; ///< of the variants that the verdict names
 };
 
 } // namespace nanscope::reproduce

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/rpc/answers.h"
 
@@ -102,7 +101,8 @@ Result<std::int64_t> wholeNumber(const Json& json, const char* key)
 }
 
 /// What is left out is as `base` has it.
-Result<replay::CellRequest> readCell(const Json& request, const replay::CellRequest& base)
+Result<replay::CellRequest> readCell(
+    const Json& request, const replay::CellRequest& base, const replay::Catalogue& catalogue)
 {
     replay::CellRequest cell = base;
     const auto variant = word(request, "variant", nullptr);
@@ -113,7 +113,7 @@ Result<replay::CellRequest> readCell(const Json& request, const replay::CellRequ
             return tl::make_unexpected(part->error());
         }
     }
-    const auto known = replay::findVariant(*variant);
+    const auto known = catalogue.find(*variant);
     if (!known) {
         return tl::make_unexpected(known.error());
     }
@@ -134,7 +134,8 @@ Result<replay::CellRequest> readCell(const Json& request, const replay::CellRequ
     return cell;
 }
 
-Result<replay::Against> againstFromJson(const Json& json, const replay::CellRequest& cell)
+Result<replay::Against> againstFromJson(
+    const Json& json, const replay::CellRequest& cell, const replay::Catalogue& catalogue)
 {
     if (json.is_null()) {
         return replay::Against {};
@@ -151,7 +152,7 @@ Result<replay::Against> againstFromJson(const Json& json, const replay::CellRequ
     // Its own overrides: one variant's epsilon may be another's mistake.
     replay::CellRequest base;
     base.device = cell.device;
-    return readCell(json, base).map([](replay::CellRequest other) {
+    return readCell(json, base, catalogue).map([](replay::CellRequest other) {
         return replay::Against {replay::Against::Kind::cell, std::move(other)};
     });
 }
@@ -255,9 +256,9 @@ Json captureToJson(const char* verb, const CaptureRef& capture)
     return {{"do", verb}, {"capture", capture.path}, {"identity", capture.identity}};
 }
 
-void writeDefinitions(Json& request)
+void writeDefinitions(Json& request, const replay::Catalogue& catalogue)
 {
-    for (const auto* variant : replay::addedVariants()) {
+    for (const auto& variant : catalogue.added()) {
         request["definitions"].push_back(replay::variantToJson(*variant));
     }
 }
@@ -276,7 +277,7 @@ Result<std::optional<double>> factor(const Json& request, const char* key)
 
 } // namespace
 
-Result<void> addDefinitions(const Json& request)
+Result<void> putDefinitions(const Json& request, replay::Catalogue& catalogue)
 {
     const auto found = request.find("definitions");
     if (found == request.end() || found->is_null()) {
@@ -286,14 +287,15 @@ Result<void> addDefinitions(const Json& request)
         return usage("\"definitions\" is not a list of variants");
     }
     for (const auto& item : *found) {
-        if (auto added = replay::variantFromJson(item).and_then(replay::putVariant); !added) {
-            return added;
+        const auto put = [&](replay::Variant variant) { return catalogue.put(std::move(variant)); };
+        if (auto known = replay::variantFromJson(item, catalogue).and_then(put); !known) {
+            return known;
         }
     }
     return {};
 }
 
-Result<SweepOrder> sweepFromJson(const Json& request)
+Result<SweepOrder> sweepFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
     replay::SweepRequest sweep;
     auto kept = keptFromJson(request);
@@ -327,6 +329,7 @@ Result<SweepOrder> sweepFromJson(const Json& request)
     sweep.precisions = *precisions;
     sweep.lowerings = lowerings->empty() ? sweep.lowerings : *lowerings;
     sweep.devices = devices->empty() ? sweep.devices : *devices;
+    sweep.catalogue = catalogue;
     return SweepOrder {std::move(sweep), std::move(*kept)};
 }
 
@@ -344,24 +347,24 @@ nlohmann::ordered_json sweepToJson(const SweepOrder& order)
         {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices}, {"epsilon", orNull(sweep.epsilon)},
         {"steps", orNull(sweep.steps)}, {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}};
     json.update(keptToJson(order.kept));
-    writeDefinitions(json);
+    writeDefinitions(json, sweep.catalogue);
     return json;
 }
 
-Result<replay::FilmRequest> filmFromJson(const Json& request)
+Result<replay::FilmRequest> filmFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
     const auto capture = captureFromJson(request);
-    const auto cell = readCell(request, {});
+    const auto cell = readCell(request, {}, catalogue);
     const auto given = request.value("batch", Json());
     const auto batch = wholeNumber(given.is_null() ? Json(0) : given, "batch");
     if (!capture || !cell || !batch) {
         return tl::make_unexpected(!capture ? capture.error() : !cell ? cell.error() : batch.error());
     }
-    auto against = againstFromJson(request.value("against", Json()), *cell);
+    auto against = againstFromJson(request.value("against", Json()), *cell, catalogue);
     if (!against) {
         return tl::make_unexpected(against.error());
     }
-    replay::FilmRequest film {*capture, *cell, *batch, std::move(*against)};
+    replay::FilmRequest film {*capture, *cell, *batch, std::move(*against), {}, catalogue};
     if (const auto plant = request.value("plant", Json()); !plant.is_null()) {
         const auto fault = plantFromJson(plant);
         if (!fault) {
@@ -372,9 +375,9 @@ Result<replay::FilmRequest> filmFromJson(const Json& request)
     return film;
 }
 
-Result<replay::FrameRequest> frameFromJson(const Json& request)
+Result<replay::FrameRequest> frameFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
-    auto film = filmFromJson(request);
+    auto film = filmFromJson(request, catalogue);
     const auto op = wholeNumber(request.value("op", Json()), "op");
     if (!film || !op) {
         return tl::make_unexpected(!film ? film.error() : op.error());
@@ -390,11 +393,11 @@ Result<replay::FrameRequest> frameFromJson(const Json& request)
     return frame;
 }
 
-Result<DeepOrder> deepFromJson(const Json& request)
+Result<DeepOrder> deepFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
     return keptFromJson(request).and_then([&](const KeptIn& kept) {
-        return filmFromJson(request).map([&](replay::FilmRequest film) {
-            return DeepOrder {{std::move(film.capture), std::move(film.cell), film.batch}, kept};
+        return filmFromJson(request, catalogue).map([&](replay::FilmRequest film) {
+            return DeepOrder {{std::move(film.capture), std::move(film.cell), film.batch, catalogue}, kept};
         });
     });
 }
@@ -405,7 +408,7 @@ nlohmann::ordered_json deepToJson(const DeepOrder& order)
     json.update(cellToJson(order.request.cell));
     json["batch"] = order.request.batch;
     json.update(keptToJson(order.kept));
-    writeDefinitions(json);
+    writeDefinitions(json, order.request.catalogue);
     return json;
 }
 
@@ -416,7 +419,7 @@ nlohmann::ordered_json filmToJson(const replay::FilmRequest& film)
     json["batch"] = film.batch;
     json["against"] = againstToJson(film.against);
     json["plant"] = film.plant ? plantToJson(*film.plant) : Json(nullptr);
-    writeDefinitions(json);
+    writeDefinitions(json, film.catalogue);
     return json;
 }
 
@@ -433,15 +436,15 @@ nlohmann::ordered_json frameToJson(const replay::FrameRequest& frame)
     return json;
 }
 
-Result<replay::CliffRequest> cliffFromJson(const Json& request)
+Result<replay::CliffRequest> cliffFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
-    const auto film = filmFromJson(request);
+    const auto film = filmFromJson(request, catalogue);
     const auto scale = factor(request, "scale");
     const auto safety = factor(request, "safety");
     if (!film || !scale || !safety) {
         return tl::make_unexpected(!film ? film.error() : !scale ? scale.error() : safety.error());
     }
-    replay::CliffRequest cliff {film->capture, film->cell, film->batch, scale->value_or(1), *safety, 1};
+    replay::CliffRequest cliff {film->capture, film->cell, film->batch, scale->value_or(1), *safety, 1, catalogue};
     const auto& roundings = member(request, "roundings");
     if (roundings.is_number_integer()) {
         cliff.roundings = static_cast<int>(std::clamp<std::int64_t>(roundings.get<std::int64_t>(), -1, 1000));
@@ -453,7 +456,9 @@ Result<replay::CliffRequest> cliffFromJson(const Json& request)
 
 Json cliffToJson(const replay::CliffRequest& cliff)
 {
-    auto json = filmToJson({cliff.capture, cliff.cell, cliff.batch, {}});
+    replay::FilmRequest film {cliff.capture, cliff.cell, cliff.batch, {}};
+    film.catalogue = cliff.catalogue;
+    auto json = filmToJson(film);
     json.erase("against");
     json["do"] = "cliff";
     json["scale"] = cliff.scale;

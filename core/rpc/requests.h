@@ -31,9 +31,9 @@ RequestLine readRequestLine(std::istream& in, std::string& line);
 /// before it takes memory.
 nlohmann::ordered_json parseServiceLine(const std::string& line);
 
-/// Variants that a request's "definitions" hold, made known (variant.h) before it is read. What is written below
-/// brings those of its writer.
-Result<void> addDefinitions(const nlohmann::ordered_json& request);
+/// Puts the variants that a request's "definitions" hold into the catalogue that it is read with. What is written below
+/// brings those of its own catalogue.
+Result<void> putDefinitions(const nlohmann::ordered_json& request, replay::Catalogue& catalogue);
 
 /// The session that a request's results are kept in.
 struct KeptIn
@@ -56,21 +56,21 @@ struct DeepOrder
 };
 
 /// The sweep of a request, or what is wrong with it; and the request of a sweep, without its id.
-Result<SweepOrder> sweepFromJson(const nlohmann::ordered_json& request);
+Result<SweepOrder> sweepFromJson(const nlohmann::ordered_json& request, const replay::Catalogue& catalogue);
 nlohmann::ordered_json sweepToJson(const SweepOrder& sweep);
 
 /// The same for films and frames.
-Result<replay::FilmRequest> filmFromJson(const nlohmann::ordered_json& request);
-Result<replay::FrameRequest> frameFromJson(const nlohmann::ordered_json& request);
+Result<replay::FilmRequest> filmFromJson(const nlohmann::ordered_json& request, const replay::Catalogue& catalogue);
+Result<replay::FrameRequest> frameFromJson(const nlohmann::ordered_json& request, const replay::Catalogue& catalogue);
 nlohmann::ordered_json filmToJson(const replay::FilmRequest& film);
 nlohmann::ordered_json frameToJson(const replay::FrameRequest& frame);
 
 /// And for deep gauges.
-Result<DeepOrder> deepFromJson(const nlohmann::ordered_json& request);
+Result<DeepOrder> deepFromJson(const nlohmann::ordered_json& request, const replay::Catalogue& catalogue);
 nlohmann::ordered_json deepToJson(const DeepOrder& deep);
 
 /// And for cliffs.
-Result<replay::CliffRequest> cliffFromJson(const nlohmann::ordered_json& request);
+Result<replay::CliffRequest> cliffFromJson(const nlohmann::ordered_json& request, const replay::Catalogue& catalogue);
 nlohmann::ordered_json cliffToJson(const replay::CliffRequest& cliff);
 
 /// {"op":"q","iteration":3,"tile":[ROW,COL,ROWS,COLS],"value":"nan","mirrored":false}

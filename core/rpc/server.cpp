@@ -136,23 +136,23 @@ public:
         if (verb == "hello") {
             return hello(id);
         }
-        if (const auto known = addDefinitions(request); !known) {
+        if (const auto known = putDefinitions(request, m_catalogue); !known) {
             return refuse(id, sentence(known.error()));
         }
         if (verb == "sweep") {
-            return add(id, sweepFromJson(request));
+            return add(id, sweepFromJson(request, m_catalogue));
         }
         if (verb == "film") {
-            return add(id, filmFromJson(request));
+            return add(id, filmFromJson(request, m_catalogue));
         }
         if (verb == "frame") {
-            return add(id, frameFromJson(request));
+            return add(id, frameFromJson(request, m_catalogue));
         }
         if (verb == "deep") {
-            return add(id, deepFromJson(request));
+            return add(id, deepFromJson(request, m_catalogue));
         }
         if (verb == "cliff") {
-            return add(id, cliffFromJson(request));
+            return add(id, cliffFromJson(request, m_catalogue));
         }
         if (verb == "cancel") {
             // A job that has just ended is no mistake of the caller's, but it must not read "cancelled".
@@ -277,7 +277,7 @@ private:
             return tl::make_unexpected(session.error());
         }
         if (*session) {
-            if (auto kept = replay::keepVariants(**session, order.request.variants); !kept) {
+            if (auto kept = replay::keepVariants(**session, order.request.catalogue, order.request.variants); !kept) {
                 return tl::make_unexpected(kept.error());
             }
         }
@@ -351,6 +351,7 @@ private:
     std::ostream& m_out;
     const ServiceInfo& m_info;
     const replay::DeviceFactory& m_devices;
+    replay::Catalogue m_catalogue; ///< of the caller's thread; every job has a copy
     std::mutex m_outMutex;
     ServiceQueue m_queue;
     PictureService m_pictures; ///< of the thread

@@ -54,7 +54,7 @@ Result<Cell> replayed(const DeepOrder& order, const replay::DeviceFactory& devic
     }
     replay::CellRequest request = order.request.cell;
     request.tileMaps = !order.kept.session.empty();
-    return replay::replayCell(*capture, request, **device, cancel);
+    return replay::replayCell(*capture, request, order.request.catalogue, **device, cancel);
 }
 
 Result<Cell> kept(session::Session& session, const Cell& measured, const DeepOrder& order,
@@ -85,7 +85,8 @@ Result<Cell> deepCell(const DeepOrder& order, const replay::DeviceFactory& devic
         return tl::make_unexpected(session.error());
     }
     if (*session) {
-        if (const auto known = replay::keepVariants(**session, {order.request.cell.variant}); !known) {
+        if (const auto known = replay::keepVariants(**session, order.request.catalogue, {order.request.cell.variant});
+            !known) {
             return tl::make_unexpected(known.error());
         }
     }

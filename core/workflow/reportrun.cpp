@@ -12,7 +12,8 @@ namespace nanscope::workflow {
 
 Result<report::ReportInput> reportInput(ReportSource source, const session::Session* session)
 {
-    auto cells = session ? replay::cellsThatHold(*session) : Result<std::vector<Cell>>(std::move(source.cells));
+    auto cells = session ? replay::cellsThatHold(*session, source.catalogue)
+                         : Result<std::vector<Cell>>(std::move(source.cells));
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }

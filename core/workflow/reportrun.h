@@ -23,6 +23,7 @@ struct ReportSource
     std::vector<std::string> ran {}; ///< as ReportInput
     std::string commandLine {}; ///< as ReportInput
     std::string about {}; ///< as ReportInput
+    replay::Catalogue catalogue {}; ///< what cells have to have been replayed with
 };
 
 /// Cells of a session are taken where their variants are still defined as they were.

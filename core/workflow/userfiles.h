@@ -14,7 +14,7 @@
 #include "core/diagnose/context/parameters.h"
 #include "core/diagnose/diagnose.h"
 #include "core/model/model.h"
-#include "core/replay/variants/variant.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/rpc/requests.h"
 #include "core/session/session.h"
 
@@ -59,17 +59,26 @@ struct UserFacts
     std::vector<diagnose::Advisory>
         advisories; ///< of advisories.json in the user's configuration folder, and those named
     std::optional<diagnose::ParameterList> parameters;
+    replay::Catalogue kept; ///< what the session of the run keeps
+    replay::Catalogue catalogue; ///< with the variants of the files
     std::vector<UserFile> files; ///< every one, also those that cannot be used
 
     const UserFile* firstProblem() const;
 };
 
-/// What cannot be used is left out and says why. The variants of the files are known by their names from then on, and
-/// those of the call before no longer are, unless they are in these files, too.
-UserFacts readUserFiles(const UserFiles& files);
+/// What cannot be used is left out and says why. What the session of the run keeps goes before the files: none of them
+/// can give such a name to another variant.
+UserFacts readUserFiles(const UserFiles& files, replay::Catalogue kept);
 
 /// The same, where a file that cannot be used is a failure.
-Result<UserFacts> requireUserFiles(const UserFiles& files);
+Result<UserFacts> requireUserFiles(const UserFiles& files, replay::Catalogue kept);
+
+/// With what the session of a run keeps, if it has one. What is wrong with a variant that it keeps stands with the
+/// files of the run that could not be read.
+UserFacts readUserFilesOf(const session::Session* session, const UserFiles& files, RunData& run);
+
+/// With what the session there keeps by now.
+UserFacts readUserFilesBeside(const rpc::KeptIn& place, const UserFiles& files);
 
 /// The environment becomes part of the run's settings.
 void addEnvironment(RunData& run, const UserFacts& known);
@@ -84,25 +93,5 @@ std::string stampOf(const UserFiles& files);
 
 /// Commands among what to try next name the user's own variants; with `nameOnly` without their folders.
 void repeatVariantFiles(CaptureVerdict& verdict, const UserFiles& files, bool nameOnly);
-
-/// Makes the variants of these files known; what this made known before and is in none of them is forgotten, unless the
-/// open run's session keeps it. In the order of the files.
-std::vector<UserFile> useVariantFiles(const std::vector<std::string>& paths);
-
-/// Makes known what the session of the open run keeps, before the files of that run are used: what neither holds is
-/// forgotten. One sentence for each variant that cannot be had.
-std::vector<std::string> useKeptVariants(
-    const std::vector<replay::Variant>& kept, const std::vector<std::string>& paths);
-
-/// useKeptVariants() with what the session of the open run keeps, if it has one, then the user's files. What is wrong
-/// with a variant that the session keeps stands with the files of the run that could not be read.
-std::vector<UserFile> useVariantsOf(const session::Session* session, const UserFiles& files, RunData& run);
-
-/// readUserFiles(), where variants that the session there keeps by now go first: a file cannot give such a name to
-/// another.
-UserFacts readUserFilesBeside(const rpc::KeptIn& place, const UserFiles& files);
-
-/// What useKeptVariants() was called with last, by name.
-std::vector<std::string> keptVariantNames();
 
 } // namespace nanscope::workflow

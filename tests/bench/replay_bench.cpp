@@ -9,7 +9,7 @@
 
 #include "core/replay/device/gemm.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope {
 namespace {
@@ -48,7 +48,7 @@ void replayed(benchmark::State& state, Precision precision, Lowering lowering)
     replay::ReplayOptions options;
     options.precision = precision;
     options.rounding.lowering = lowering;
-    const auto& variant = **replay::findVariant("dion-ns5");
+    const auto& variant = *replay::builtInVariant("dion-ns5");
     for (auto _ : state) {
         auto result = replay::replay(variant, {1, side, side}, values, *device, options);
         benchmark::DoNotOptimize(result);

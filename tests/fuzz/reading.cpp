@@ -242,17 +242,17 @@ bool useAlone(std::string_view kind, const fs::path& file, const std::string& by
     if (kind == "session") {
         useSession(file);
     } else if (kind == "variants") {
-        (void)replay::readVariantFile(file);
+        (void)replay::readVariantFile(file, {});
     } else if (kind == "advisories") {
-        (void)diagnose::readAdvisories(file);
+        (void)diagnose::readAdvisories(file, {});
     } else if (kind == "params") {
         (void)diagnose::readParameters(file);
     } else if (kind == "request") {
         // The service refuses what is no object before it looks any closer.
         if (const auto request = rpc::parseServiceLine(bytes); request.is_object()) {
-            (void)rpc::sweepFromJson(request);
-            (void)rpc::frameFromJson(request);
-            (void)rpc::deepFromJson(request);
+            (void)rpc::sweepFromJson(request, {});
+            (void)rpc::frameFromJson(request, {});
+            (void)rpc::deepFromJson(request, {});
         }
     } else {
         return false;

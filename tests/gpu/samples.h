@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope::test {
 
@@ -27,7 +27,7 @@ inline std::vector<double> normalInput(const MatrixShape& shape, std::uint32_t s
 
 inline const replay::Variant& variantNamed(std::string_view name)
 {
-    return *replay::findVariant(name).value();
+    return *replay::builtInVariant(name);
 }
 
 /// ||a - b||_F / ||b||_F over all matrices.

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "samples.h"
 #include "ui/jobs/cellchoice.h"
 #include "ui/text.h"
@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<replay::Coefficients>& scheduleOf(const QString& name)
 {
-    return (*replay::findVariant(name.toStdString()))->steps;
+    return replay::builtInVariant(name.toStdString())->steps;
 }
 
 CaptureVerdict identifiedAs(std::vector<std::string> names)
@@ -30,8 +30,8 @@ CaptureVerdict identifiedAs(std::vector<std::string> names)
 TEST(WorthSweeping, WhatMayHaveRunComesWholeAndOfOthersOneOfEachSchedule)
 {
     const auto verdict = identifiedAs({"gns-gram", "gns-standard"});
-    const VariantOrder order = variantOrder(&verdict);
-    const QStringList worth = worthSweeping(order, {});
+    const VariantOrder order = variantOrder(&verdict, {});
+    const QStringList worth = worthSweeping(order, {}, {});
     EXPECT_EQ(worth.mid(0, 2), (QStringList {QStringLiteral("gns-gram"), QStringLiteral("gns-standard")}));
     EXPECT_LT(worth.size(), order.names.size());
     for (int i = 2; i < worth.size(); ++i) {
@@ -48,27 +48,27 @@ TEST(WorthSweeping, WhatMayHaveRunComesWholeAndOfOthersOneOfEachSchedule)
 
 TEST(WorthSweeping, AnOwnVariantIsShownBesideOneOfTheSameSchedule)
 {
-    replay::Variant own = **replay::findVariant("gns-gram");
+    replay::Variant own = *replay::builtInVariant("gns-gram");
     own.name = "own-gram";
-    ASSERT_TRUE(replay::addVariant(own));
-    const VariantOrder order = variantOrder(nullptr);
+    replay::Catalogue catalogue;
+    ASSERT_TRUE(catalogue.add(own));
+    const VariantOrder order = variantOrder(nullptr, catalogue);
     EXPECT_EQ(order.names.count(QStringLiteral("own-gram")), 1);
-    EXPECT_TRUE(worthSweeping(order, {}).contains(QStringLiteral("own-gram")));
-    replay::forgetVariant("own-gram");
-    EXPECT_FALSE(variantOrder(nullptr).names.contains(QStringLiteral("own-gram")));
+    EXPECT_TRUE(worthSweeping(order, {}, catalogue).contains(QStringLiteral("own-gram")));
+    EXPECT_FALSE(variantOrder(nullptr, {}).names.contains(QStringLiteral("own-gram")));
 }
 
 TEST(WorthSweeping, WhatHasCellsStaysInSight)
 {
-    const VariantOrder order = variantOrder(nullptr);
-    const QStringList before = worthSweeping(order, {});
+    const VariantOrder order = variantOrder(nullptr, {});
+    const QStringList before = worthSweeping(order, {}, {});
     QString left;
     for (const QString& name : order.names) {
         left = before.contains(name) ? left : name;
     }
     ASSERT_FALSE(left.isEmpty());
     const Cell cell = test::makeCell(left.toUtf8().constData(), Precision::fp16, Outcome::finite);
-    const QStringList after = worthSweeping(order, {&cell});
+    const QStringList after = worthSweeping(order, {&cell}, {});
     EXPECT_TRUE(after.contains(left));
     EXPECT_EQ(after.size(), before.size() + 1);
 }

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "samples.h"
 #include "ui/jobs/cliffloader.h"
 #include "ui/panes/cliffpane.h"
@@ -44,7 +44,7 @@ SharedCliff cliffAt(double scale, Outcome outcome, int roundings = 8, double saf
     replay::ReplayedCliff cliff;
     cliff.scale = scale;
     cliff.safety = safety;
-    cliff.limits = replay::divergenceLimits(replay::stepsOf(**replay::findVariant("gns-gram"), {}, safety));
+    cliff.limits = replay::divergenceLimits(replay::stepsOf(*replay::builtInVariant("gns-gram"), {}, safety));
     for (int i = 0; i < roundings; ++i) {
         replay::CliffReplay each;
         each.cell = gnsCell();
@@ -70,7 +70,7 @@ public:
             &pane, &CliffPane::replayRequested, [this](const replay::CliffRequest& each) { requests.push_back(each); });
         pane.resize(640, 300);
         pane.show();
-        pane.setCell(gnsCell(), 0);
+        pane.setCell(gnsCell(), 0, {});
     }
 
     bool waitForRequests(std::size_t count)
@@ -151,7 +151,7 @@ TEST(CliffPaneTest, AHiddenPaneReplaysNothing)
 {
     CliffPane pane;
     const QSignalSpy asked(&pane, &CliffPane::replayRequested);
-    pane.setCell(gnsCell(), 0);
+    pane.setCell(gnsCell(), 0, {});
     pane.setScale(2);
     QTest::qWait(100);
     EXPECT_EQ(asked.count(), 0);
@@ -189,20 +189,20 @@ TEST(CliffPaneTest, AnotherCellStartsAnewTheSameDoesNot)
     ShownPane shown;
     ASSERT_TRUE(shown.waitForRequests(1));
     shown.pane.setReplay(cliffAt(1, Outcome::finite));
-    shown.pane.setCell(gnsCell(), 0);
+    shown.pane.setCell(gnsCell(), 0, {});
     EXPECT_EQ(shown.pane.history().all().size(), 1U);
-    shown.pane.setCell(gnsCell(), 1);
+    shown.pane.setCell(gnsCell(), 1, {});
     EXPECT_TRUE(shown.pane.history().all().empty());
     shown.pane.setReplay(cliffAt(1, Outcome::finite));
     EXPECT_TRUE(shown.pane.history().all().empty()) << "of the matrix before";
     Cell other = gnsCell();
     other.capture = "other.pt";
-    shown.pane.setCell(other, 0);
+    shown.pane.setCell(other, 0, {});
     shown.pane.setReplay(cliffAt(1, Outcome::finite));
     EXPECT_TRUE(shown.pane.history().all().empty()) << "of the capture before";
     Cell stranger = gnsCell();
     stranger.variant = "polar-grad";
-    shown.pane.setCell(stranger, 0);
+    shown.pane.setCell(stranger, 0, {});
     EXPECT_TRUE(shown.pane.message().contains(QStringLiteral("no polynomial of polar-grad")))
         << shown.pane.message().toStdString();
 }
@@ -257,7 +257,7 @@ TEST(CliffStripTest, ArrowsChangeTheScaleAndWidthFollowsTheExpectedLimit)
 
 TEST(CliffPlots, SayWhatTheyShow)
 {
-    const auto schedule = (*replay::findVariant("gns-gram"))->steps;
+    const auto schedule = replay::builtInVariant("gns-gram")->steps;
     const CliffPicture picture = makeCliffPicture(schedule, cliffAt(1, Outcome::finite).get(), true);
     CliffCurve curve;
     curve.setPicture(picture, 1);

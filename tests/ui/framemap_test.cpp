@@ -10,7 +10,7 @@
 
 #include "core/replay/device/device.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "samples.h"
@@ -82,7 +82,7 @@ protected:
         options.forceEpsilon = true;
         options.keepOutput = true;
         const auto done =
-            replay::replay(**replay::findVariant("torch-muon"), {1, rows, cols}, input, **device, options);
+            replay::replay(*replay::builtInVariant("torch-muon"), {1, rows, cols}, input, **device, options);
         return done ? done->outputs.at(0).doubles() : std::vector<double>();
     }
 
@@ -109,7 +109,8 @@ protected:
     std::vector<double> output = std::vector<double>(rows * cols, 0.25);
     std::string path;
     ReplayService service {{{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}}};
-    CellFilm film {service};
+    const replay::Catalogue catalogue;
+    CellFilm film {service, catalogue};
     HeatView view;
     FrameMap map {&view};
     std::shared_ptr<const Film> shown;

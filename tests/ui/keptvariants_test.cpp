@@ -10,7 +10,7 @@
 #include <QTreeWidget>
 
 #include "core/ingest/ingest.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"
@@ -27,13 +27,6 @@ namespace fs = std::filesystem;
 class KeptVariants : public OpenWindow
 {
 protected:
-    ~KeptVariants() override
-    {
-        window.reset();
-        (void)workflow::useKeptVariants({}, {});
-        (void)workflow::readUserFiles({});
-    }
-
     /// A run of the captures of the sample, whose session keeps `own` with so many steps, and one cell of it.
     fs::path makeRun(const char* name, std::size_t steps = 0) const
     {
@@ -79,10 +72,10 @@ protected:
     }
 
     /// Steps of the variant that the name stands for; 0 for none.
-    static std::size_t ownSteps()
+    std::size_t ownSteps() const
     {
-        const auto own = replay::findVariant("own");
-        return own ? (*own)->steps.size() : 0;
+        const auto* own = window->workspace().loaded().catalogue.own("own");
+        return own != nullptr ? own->steps.size() : 0;
     }
 
     QStringList swept() const
@@ -216,7 +209,7 @@ TEST_F(KeptVariants, ThatAnotherProgramSweptAreJudgedWithToo)
     };
     EXPECT_FALSE(judgedAgain());
     auto session = session::Session::open(session::Session::defaultPath(run), session::OpenMode::readWrite);
-    replay::Variant like = **replay::findVariant("gns-gram");
+    replay::Variant like = *replay::builtInVariant("gns-gram");
     like.name = "own";
     ASSERT_TRUE(session->setVariant({"own", replay::variantToJson(like).dump()}, false));
     EXPECT_TRUE(judgedAgain());

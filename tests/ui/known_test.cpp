@@ -45,7 +45,6 @@ protected:
     ~KnownWindow() override
     {
         window.reset();
-        (void)workflow::readUserFiles({});
         QSettings().clear();
         qputenv("XDG_CONFIG_HOME", m_config);
     }

@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "openwindow.h"
 #include "ui/panes/instrumentspane.h"
 #include "ui/panes/measureview.h"
@@ -63,7 +63,7 @@ instruments::SpectrumAnswer spectrumAnswer(bool closedForm = true)
     answer.frobenius = std::sqrt(30.0);
     answer.closedForm = closedForm;
     answer.variant = "gns-gram";
-    const replay::Variant& variant = **replay::findVariant(answer.variant);
+    const replay::Variant& variant = *replay::builtInVariant(answer.variant);
     for (int step = 1; step <= 2; ++step) {
         instruments::SpectrumStage stage;
         stage.step = step;
@@ -281,22 +281,23 @@ TEST(EpsilonPlot, SaysWhatEachEpsilonChanges)
 
 TEST(SpectrumPicture, TheCurveIsDrawnWhereItIsWhatCoreExpects)
 {
-    const SpectrumPicture picture = makeSpectrumPicture(spectrumAnswer(), 1, 1e-7);
+    const SpectrumPicture picture = makeSpectrumPicture(spectrumAnswer(), 1, 1e-7, {});
     EXPECT_EQ(picture.schedule.size(), 2U);
     EXPECT_FALSE(picture.logarithmic);
     EXPECT_EQ(picture.places, (std::vector<double> {1, 2, 3, 4}));
     instruments::SpectrumAnswer other = spectrumAnswer();
     other.stages[1].lines[0].expected = 0.5;
-    EXPECT_TRUE(makeSpectrumPicture(other, 1, 1e-7).schedule.empty());
-    EXPECT_TRUE(makeSpectrumPicture(spectrumAnswer(false), 1, 1e-7).schedule.empty()) << "the replay is no polynomial";
-    EXPECT_TRUE(makeSpectrumPicture(spectrumAnswer(), 5, 1e-7).stage.lines.empty());
+    EXPECT_TRUE(makeSpectrumPicture(other, 1, 1e-7, {}).schedule.empty());
+    EXPECT_TRUE(makeSpectrumPicture(spectrumAnswer(false), 1, 1e-7, {}).schedule.empty())
+        << "the replay is no polynomial";
+    EXPECT_TRUE(makeSpectrumPicture(spectrumAnswer(), 5, 1e-7, {}).stage.lines.empty());
 }
 
 TEST(SpectrumPicture, AWideSpectrumIsLogarithmicAndNothingIsZeroOnIt)
 {
     instruments::SpectrumAnswer answer = spectrumAnswer();
     answer.stages[0].lines.back().sigma = 0;
-    const SpectrumPicture picture = makeSpectrumPicture(answer, 0, {});
+    const SpectrumPicture picture = makeSpectrumPicture(answer, 0, {}, {});
     EXPECT_TRUE(picture.logarithmic);
     EXPECT_GT(picture.left, 0);
     EXPECT_GE(picture.places.front(), picture.left);
@@ -305,7 +306,7 @@ TEST(SpectrumPicture, AWideSpectrumIsLogarithmicAndNothingIsZeroOnIt)
 
 TEST(SpectrumPicture, AFlaggedDirectionIsNamedWithItsDeviation)
 {
-    const SpectrumPicture picture = makeSpectrumPicture(spectrumAnswer(), 1, 1e-7);
+    const SpectrumPicture picture = makeSpectrumPicture(spectrumAnswer(), 1, 1e-7, {});
     EXPECT_EQ(picture.flagged(), 1U);
     EXPECT_EQ(picture.worstFlagged(4), (std::vector<std::size_t> {1}));
     EXPECT_NEAR(*spectrumDeviation(picture.stage.lines[1]), -10, 1e-9);
@@ -313,8 +314,8 @@ TEST(SpectrumPicture, AFlaggedDirectionIsNamedWithItsDeviation)
     EXPECT_TRUE(text.startsWith(QStringLiteral("direction 2 · σ 3 (55 % of ‖G‖) · p(σ) "))) << text.toStdString();
     EXPECT_TRUE(text.contains(QStringLiteral("10 times what roundings explain: flagged"))) << text.toStdString();
     EXPECT_TRUE(spectrumLineText(picture, 0).contains(QStringLiteral("0.1 of what roundings explain")));
-    EXPECT_TRUE(
-        spectrumLineText(makeSpectrumPicture(spectrumAnswer(false), 1, {}), 0).contains(QStringLiteral("fp64 replay")));
+    EXPECT_TRUE(spectrumLineText(makeSpectrumPicture(spectrumAnswer(false), 1, {}, {}), 0)
+                    .contains(QStringLiteral("fp64 replay")));
     EXPECT_TRUE(spectrumSummary(picture).startsWith(QStringLiteral("1 of 4 directions flagged")));
 }
 
@@ -421,7 +422,7 @@ TEST_F(MeasureTab, DrawsTheSpectrumOfTheSelectedCapture)
         << view.values()->accessibleDescription().toStdString();
     const SpectrumPicture shown =
         makeSpectrumPicture(std::get<instruments::SpectrumAnswer>(pane.answer()->result()->answer), 4,
-            factsOf(*pane.answer()->result()).epsilon);
+            factsOf(*pane.answer()->result()).epsilon, {});
     EXPECT_EQ(shown.schedule.size(), 5U) << "p(σ) goes through what core expects";
     QCoreApplication::processEvents();
     EXPECT_GE(view.height(), 200);

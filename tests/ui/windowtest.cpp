@@ -7,7 +7,7 @@
 #include <QTest>
 
 #include "core/replay/device/device.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "ui/panes/filmpane.h"
 #include "ui/panes/timelinepane.h"
@@ -62,7 +62,7 @@ bool SampleSessionWindow::waitForFilm(const std::function<bool(const Film&)>& co
 std::vector<double> SampleSessionWindow::replayedOutput(const replay::CellRequest& cell)
 {
     const auto capture = tensorfile::openCapture(window.workspace().capture()->path);
-    const auto variant = replay::findVariant(cell.variant);
+    const auto variant = window.workspace().loaded().catalogue.find(cell.variant);
     auto device = replay::makeCoreDevice("cpu");
     if (!capture || !variant || !device) {
         return {};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/replay/variants/catalogue.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -20,20 +19,13 @@ bool isQuick(const Capture& capture)
     return shape.rows * shape.cols * std::min(shape.rows, shape.cols) <= quickWork;
 }
 
-/// Who adds a variant wants to see it.
-bool isOwn(const QString& name)
-{
-    return std::ranges::any_of(
-        replay::addedVariants(), [&](const replay::Variant* variant) { return qstr(variant->name) == name; });
-}
-
 } // namespace
 
-VariantOrder variantOrder(const CaptureVerdict* judged)
+VariantOrder variantOrder(const CaptureVerdict* judged, const replay::Catalogue& catalogue)
 {
     VariantOrder order;
     // A set of everything distinguishes nothing.
-    const std::vector<const replay::Variant*> known = replay::knownVariants();
+    const std::vector<const replay::Variant*> known = catalogue.all();
     if (judged && judged->variant.names.size() < known.size()) {
         for (const std::string& variant : judged->variant.names) {
             order.names << qstr(variant);
@@ -48,13 +40,15 @@ VariantOrder variantOrder(const CaptureVerdict* judged)
     return order;
 }
 
-QStringList worthSweeping(const VariantOrder& order, const std::vector<const Cell*>& swept)
+QStringList worthSweeping(
+    const VariantOrder& order, const std::vector<const Cell*>& swept, const replay::Catalogue& catalogue)
 {
     QStringList worth;
     std::vector<std::vector<replay::Coefficients>> schedules;
     for (const QString& name : order.names) {
-        const auto variant = replay::findVariant(name.toStdString());
-        const bool mayHaveRun = worth.size() < order.identified || isOwn(name);
+        const auto variant = catalogue.find(name.toStdString());
+        // Who adds a variant wants to see it.
+        const bool mayHaveRun = worth.size() < order.identified || catalogue.own(name.toStdString()) != nullptr;
         const bool has = std::ranges::any_of(swept, [&](const Cell* cell) { return qstr(cell->variant) == name; });
         const bool known = variant && std::ranges::find(schedules, (*variant)->steps) != schedules.end();
         if (!mayHaveRun && !has && (known || !variant)) {
@@ -79,10 +73,11 @@ std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& 
     return own;
 }
 
-const Cell* firstToSee(const std::vector<const Cell*>& cells, const VariantOrder& order)
+const Cell* firstToSee(
+    const std::vector<const Cell*>& cells, const VariantOrder& order, const replay::Catalogue& catalogue)
 {
     for (const QString& name : order.names) {
-        const auto variant = replay::findVariant(name.toStdString());
+        const auto variant = catalogue.find(name.toStdString());
         const auto found = std::find_if(cells.rbegin(), cells.rend(), [&](const Cell* cell) {
             return variant && cell->error.empty() && cell->variant == (*variant)->name
                 && cell->precision == (*variant)->precision;
@@ -94,13 +89,14 @@ const Cell* firstToSee(const std::vector<const Cell*>& cells, const VariantOrder
     return cells.empty() || !cells.back()->error.empty() ? nullptr : cells.back();
 }
 
-const replay::Variant* quickReplay(const Capture& capture, const CaptureVerdict* judged)
+const replay::Variant* quickReplay(
+    const Capture& capture, const CaptureVerdict* judged, const replay::Catalogue& catalogue)
 {
-    const VariantOrder order = variantOrder(judged);
+    const VariantOrder order = variantOrder(judged, catalogue);
     if (order.identified == 0 || !capture.input.scanned() || !capture.input.total().finite() || !isQuick(capture)) {
         return nullptr;
     }
-    const auto variant = replay::findVariant(order.names.front().toStdString());
+    const auto variant = catalogue.find(order.names.front().toStdString());
     return variant ? *variant : nullptr;
 }
 

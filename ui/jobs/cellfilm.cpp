@@ -28,9 +28,10 @@ replay::Against againstOf(FilmMode mode, const replay::CellRequest& cell, const 
 
 } // namespace
 
-CellFilm::CellFilm(ReplayService& service, QObject* parent)
+CellFilm::CellFilm(ReplayService& service, const replay::Catalogue& catalogue, QObject* parent)
     : QObject(parent)
     , m_service(service)
+    , m_catalogue(catalogue)
     , m_replayed(&service)
 {
     connect(&m_stored, &FilmLoader::loaded, this, [this](const auto& film) { publish(*film); });
@@ -182,7 +183,8 @@ void CellFilm::load()
 replay::FilmRequest CellFilm::filmRequest() const
 {
     const replay::CellRequest& cell = *m_subject.request;
-    return {m_capture, cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other), m_subject.plant};
+    return {m_capture, cell, m_subject.batch, againstOf(m_subject.mode, cell, m_subject.other), m_subject.plant,
+        m_catalogue};
 }
 
 void CellFilm::publish(Film film)
@@ -275,6 +277,7 @@ void CellFilm::replayPictures()
     order.request.captures = {m_capture};
     order.request.variants = {m_subject.cell->variant};
     order.request.precisions = {m_subject.cell->precision};
+    order.request.catalogue = m_catalogue;
     order.kept = m_place;
     m_replaying = true;
     m_service.sweep(order);

@@ -23,7 +23,8 @@ class CellFilm : public QObject
     Q_OBJECT
 
 public:
-    explicit CellFilm(ReplayService& service, QObject* parent = nullptr);
+    /// What variants the catalogue names is asked at every replay.
+    CellFilm(ReplayService& service, const replay::Catalogue& catalogue, QObject* parent = nullptr);
 
     /// Where captures and cells come from. Without a session there are no stored pictures: what is shown is
     /// replayed then.
@@ -99,6 +100,7 @@ private:
     QString replayingSentence() const;
 
     ReplayService& m_service;
+    const replay::Catalogue& m_catalogue;
     FilmLoader m_stored;
     FrameLoader m_replayed;
     rpc::KeptIn m_place;

@@ -6,10 +6,11 @@ namespace nanscope {
 
 namespace {
 
-Result<diagnose::EndsLike> endingsOf(const CaptureRef& capture, int batch, const std::string& variant)
+Result<diagnose::EndsLike> endingsOf(
+    const CaptureRef& capture, int batch, const std::string& variant, const replay::Catalogue& catalogue)
 {
     return tensorfile::openCapture(capture).and_then([&](const tensorfile::CaptureFile& file) {
-        return file.output ? diagnose::endingLike(file, batch, {variant}) : Result<diagnose::EndsLike>();
+        return file.output ? diagnose::endingLike(file, batch, {variant}, catalogue) : Result<diagnose::EndsLike>();
     });
 }
 
@@ -27,12 +28,13 @@ EndingPlaces::~EndingPlaces()
     m_pool.waitForDone();
 }
 
-void EndingPlaces::find(const CaptureRef& capture, int batch, const std::string& variant)
+void EndingPlaces::find(
+    const CaptureRef& capture, int batch, const std::string& variant, const replay::Catalogue& catalogue)
 {
     m_pool.clear();
     m_busy = true;
     background(
-        m_pool, this, [capture, batch, variant] { return endingsOf(capture, batch, variant); },
+        m_pool, this, [capture, batch, variant, catalogue] { return endingsOf(capture, batch, variant, catalogue); },
         [this, job = m_jobs.begin()](const Result<diagnose::EndsLike>& endings) {
             if (!m_jobs.isCurrent(job)) {
                 return;

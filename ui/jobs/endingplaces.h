@@ -22,7 +22,7 @@ public:
     explicit EndingPlaces(QObject* parent = nullptr);
     ~EndingPlaces() override;
 
-    void find(const CaptureRef& capture, int batch, const std::string& variant);
+    void find(const CaptureRef& capture, int batch, const std::string& variant, const replay::Catalogue& catalogue);
     bool busy() const { return m_busy; }
 
 Q_SIGNALS:

@@ -23,7 +23,7 @@ MeasureFacts factsOf(const MeasureResult& result)
     words.removeAll(QString());
     const QJsonValue epsilon = subject.value(QStringLiteral("epsilon"));
     return {words.join(QStringLiteral(" · ")), qstr(result.order.request.capture.path),
-        epsilon.isDouble() ? std::optional(epsilon.toDouble()) : std::nullopt};
+        epsilon.isDouble() ? std::optional(epsilon.toDouble()) : std::nullopt, result.order.cell.catalogue};
 }
 
 } // namespace nanscope

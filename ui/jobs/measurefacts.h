@@ -6,6 +6,8 @@
 
 #include <QString>
 
+#include "core/replay/variants/catalogue.h"
+
 namespace nanscope {
 
 struct MeasureResult;
@@ -16,6 +18,7 @@ struct MeasureFacts
     QString subject; ///< "gns-gram · fp16 · fused", "python:mine:f"
     QString capture; ///< path
     std::optional<double> epsilon; ///< it was called with; none: whoever answered used its own
+    replay::Catalogue catalogue {}; ///< of the variants
 };
 
 MeasureFacts factsOf(const MeasureResult& result);

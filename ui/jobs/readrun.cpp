@@ -60,14 +60,17 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const Us
         auto before = userContextOf(session ? session->path() : path);
         loaded.userFiles = std::move(before.userFiles);
         loaded.choices = std::move(before.choices);
-        loaded.userFilesAsRead = workflow::useVariantsOf(session, loaded.userFiles, opened.run);
+        auto known = workflow::readUserFilesOf(session, loaded.userFiles, opened.run);
+        loaded.userFilesAsRead = std::move(known.files);
+        loaded.kept = std::move(known.kept);
+        loaded.catalogue = std::move(known.catalogue);
     }
     auto triaged = diagnose::triageRun(opened.run);
     diagnose::silence(triaged.findings, loaded.choices.silenced);
     loaded.triage = std::make_shared<const Diagnosis>(std::move(triaged));
     loaded.run = std::make_shared<const RunData>(std::move(opened.run));
     if (session) {
-        auto cells = replay::cellsThatHold(*session);
+        auto cells = replay::cellsThatHold(*session, loaded.catalogue);
         if (!cells) {
             return tl::make_unexpected(cells.error());
         }
@@ -140,7 +143,7 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions optio
         return tl::make_unexpected(whole.error());
     }
     const auto from = judgedFromOf(run);
-    auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles), *whole, options, job);
+    auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles, run.kept), *whole, options, job);
     // A session that was opened as such keeps only what its reader says of it.
     const bool finished = diagnosis && diagnosis->stopped.empty();
     if (finished && !run.session.empty() && (!session::isSessionFile(run.opened) || !options.ran.empty())) {
@@ -158,7 +161,7 @@ Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelTok
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    workflow::addEnvironment(*whole, workflow::readUserFiles(run.userFiles));
+    workflow::addEnvironment(*whole, workflow::readUserFiles(run.userFiles, run.kept));
     auto findings = workflow::findAgain(*run.diagnosis, *whole, run.choices, cancel).findings;
     if (!cancel.cancelled() && !run.session.empty() && !session::isSessionFile(run.opened)) {
         if (auto session = session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key())) {

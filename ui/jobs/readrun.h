@@ -18,7 +18,7 @@ struct ReadRun
 
 /// Opens the session of a folder (or a session file), imports what is new and reads it all. Where no session can be
 /// written, the run is read without one and `sessionProblem` says why. Of a run to compare with nobody asks
-/// `userContextOf`; its variants then leave those of the open run as they are.
+/// `userContextOf`.
 Result<ReadRun> loadRun(
     const std::filesystem::path& path, const JobContext& job, const UserContextOf& userContextOf = {});
 

@@ -59,12 +59,13 @@ Result<QString> writeZip(
     });
 }
 
-Result<report::Reproducer> reproducerFor(
-    const report::ReportInput& input, const report::BundleOptions& options, const JobContext& job)
+Result<report::Reproducer> reproducerFor(const report::ReportInput& input, const report::BundleOptions& options,
+    const replay::Catalogue& catalogue, const JobContext& job)
 {
     reproduce::ReproducerOptions wanted;
     wanted.synthetic = !options.capture;
     wanted.hidden = options.report.redactions;
+    wanted.catalogue = catalogue;
     return reproduce::reproducerOrReason(input, wanted, job);
 }
 
@@ -87,7 +88,7 @@ Result<void> prepare(const ReportSubject& subject, SaveJob& save, const JobConte
     }
     if (isBundle(save)) {
         enter(job, "replaying for repro.py");
-        auto reproducer = reproducerFor(*input, save.options, job);
+        auto reproducer = reproducerFor(*input, save.options, subject.run.catalogue, job);
         if (!reproducer) {
             return tl::make_unexpected(reproducer.error());
         }

@@ -22,7 +22,7 @@ void applyTicks(CaptureVerdict& verdict, const LoadedRun& loaded)
     if (ticks == loaded.ticks.end() || ticks->second.empty()) {
         return;
     }
-    if (auto again = diagnose::rejudge(verdict, ticks->second)) {
+    if (auto again = diagnose::rejudge(verdict, ticks->second, loaded.catalogue)) {
         verdict = std::move(*again);
     }
 }
@@ -63,7 +63,7 @@ std::string commandLine(const LoadedRun& loaded)
 Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
 {
     return runWithPoints(run).map([&](RunData whole) {
-        workflow::addEnvironment(whole, workflow::readUserFiles(run.userFiles));
+        workflow::addEnvironment(whole, workflow::readUserFiles(run.userFiles, run.kept));
         return workflow::weighed(diagnosisOf(run), run.observed, whole, run.userFiles, true).rollback;
     });
 }
@@ -80,7 +80,7 @@ Result<report::ReportInput> reportInput(const ReportSubject& subject)
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    workflow::addEnvironment(*whole, workflow::readUserFiles(loaded.userFiles));
+    workflow::addEnvironment(*whole, workflow::readUserFiles(loaded.userFiles, loaded.kept));
     auto diagnosis = diagnosisOf(loaded);
     if (loaded.findingsDue()) {
         diagnosis = workflow::findAgain(std::move(diagnosis), *whole, loaded.choices);
@@ -89,6 +89,7 @@ Result<report::ReportInput> reportInput(const ReportSubject& subject)
         std::move(*whole), std::move(diagnosis), loaded.observed, loaded.cells, loaded.userFiles};
     source.commandLine = commandLine(loaded);
     source.about = subject.about;
+    source.catalogue = loaded.catalogue;
     if (loaded.session.empty()) {
         return nanscope::workflow::reportInput(std::move(source), nullptr);
     }

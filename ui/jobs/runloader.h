@@ -40,6 +40,8 @@ struct LoadedRun
     bool findingsDue() const { return diagnosis && foundBy != choices.spikeRule; }
     workflow::UserFiles userFiles; ///< what the user knows of it beside what it left
     std::vector<workflow::UserFile> userFilesAsRead; ///< the same as it was read last
+    replay::Catalogue kept; ///< the variants that its session keeps
+    replay::Catalogue catalogue; ///< with those of the user's files
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written
     std::string sessionProblem;

@@ -199,8 +199,8 @@ private:
     RunLoader m_loader;
     TensorLoader m_tensors;
     ReplayService m_service;
-    CellFilm m_film {m_service};
-    CellFilm m_beside {m_service};
+    CellFilm m_film {m_service, m_loaded.catalogue};
+    CellFilm m_beside {m_service, m_loaded.catalogue};
     CliffLoader m_cliff {&m_service};
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last

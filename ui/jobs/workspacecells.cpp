@@ -46,7 +46,7 @@ void Workspace::showDefaultCell()
     const bool canReplay = shown && m_service.available() && !sweeping();
     if (const Cell* cell = defaultCell()) {
         m_film.show(*cell, batch);
-    } else if (const replay::Variant* ran = canReplay ? quickReplay(*shown, judged) : nullptr) {
+    } else if (const replay::Variant* ran = canReplay ? quickReplay(*shown, judged, m_loaded.catalogue) : nullptr) {
         m_film.replay(std::string(ran->name), ran->precision, batch);
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
@@ -72,6 +72,7 @@ void Workspace::replayCliff(replay::CliffRequest request)
 {
     if (const Capture* shown = capture()) {
         request.capture = *shown;
+        request.catalogue = m_loaded.catalogue;
         m_cliffOf = shown->path;
         m_cliff.request(request);
     }
@@ -93,21 +94,21 @@ void Workspace::dropCliff()
 
 const Cell* Workspace::defaultCell() const
 {
-    return firstToSee(cells(), variantOrder(verdict()));
+    return firstToSee(cells(), variantOrder(verdict(), m_loaded.catalogue), m_loaded.catalogue);
 }
 
 QStringList Workspace::variantsInOrder(int& identified) const
 {
-    VariantOrder order = variantOrder(verdict());
+    VariantOrder order = variantOrder(verdict(), m_loaded.catalogue);
     identified = order.identified;
     return std::move(order.names);
 }
 
 QStringList Workspace::variantsToSweep(int& identified) const
 {
-    const VariantOrder order = variantOrder(verdict());
+    const VariantOrder order = variantOrder(verdict(), m_loaded.catalogue);
     identified = order.identified;
-    return m_everyVariant ? order.names : worthSweeping(order, cells());
+    return m_everyVariant ? order.names : worthSweeping(order, cells(), m_loaded.catalogue);
 }
 
 std::vector<const Cell*> Workspace::cells() const
@@ -131,6 +132,7 @@ void Workspace::sweepSelected()
         order.request.variants.push_back(variant.toStdString());
     }
     order.request.precisions = sweepPrecisions();
+    order.request.catalogue = m_loaded.catalogue;
     order.kept = m_loaded.place();
     m_service.sweep(order);
 }
@@ -175,7 +177,7 @@ Result<std::string> Workspace::deepCostOf(const Cell& cell) const
     if (!shown) {
         return failure(ErrorKind::usage, "no capture is selected");
     }
-    return replay::deepCost(matrixShape(shown->input.shape), deepRequest(*shown, cell).cell)
+    return replay::deepCost(matrixShape(shown->input.shape), deepRequest(*shown, cell).cell, m_loaded.catalogue)
         .and_then([](const replay::DeepCost& cost) -> Result<std::string> {
             return replay::allowDeep(cost).map([&] { return replay::deepCostText(cost); });
         });
@@ -192,7 +194,9 @@ void Workspace::measureDeep()
         return;
     }
     m_deepOf = shown->path;
-    m_deep.measure({deepRequest(*shown, *m_film.cell()), m_loaded.place()});
+    auto request = deepRequest(*shown, *m_film.cell());
+    request.catalogue = m_loaded.catalogue;
+    m_deep.measure({std::move(request), m_loaded.place()});
 }
 
 /// Where the process is another than the one that swept the cell, what comes back is a cell of its own.

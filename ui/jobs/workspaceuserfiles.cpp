@@ -70,18 +70,11 @@ void Workspace::onUserFilesRead(const workflow::UserFiles& userFiles, workflow::
         known.files, [&](const workflow::UserFile& file) { return strict && file.problem && isNew(file); });
     if (bad != known.files.end()) {
         Q_EMIT userFileRefused(qstr(sentence(*bad->problem)));
-        // Reading them has made their variants known.
-        ++m_readingUserFiles;
-        m_asked = m_loaded.userFiles;
-        background(
-            m_userFileReader, this,
-            [before = m_loaded.userFiles, place = m_loaded.place()] {
-                return workflow::readUserFilesBeside(place, before);
-            },
-            [this](const workflow::UserFacts& /*known*/) { --m_readingUserFiles; });
         return;
     }
     m_loaded.userFilesAsRead = std::move(known.files);
+    m_loaded.kept = std::move(known.kept);
+    m_loaded.catalogue = std::move(known.catalogue);
     const bool news = std::exchange(m_loaded.userFiles, userFiles) != userFiles || strict;
     if (news && canBeJudged(*m_loaded.run)) {
         judgeAgain();

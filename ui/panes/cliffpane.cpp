@@ -13,7 +13,6 @@
 #include <QVBoxLayout>
 
 #include "core/replay/program/program.h"
-#include "core/replay/variants/catalogue.h"
 #include "ui/copying.h"
 #include "ui/panes/cliffstrip.h"
 #include "ui/panes/elidedlabel.h"
@@ -147,12 +146,12 @@ void CliffPane::buildBody()
     body()->addWidget(m_pages, 1);
 }
 
-void CliffPane::setCell(const Cell& cell, int batch)
+void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue)
 {
     if (m_cell && sameCell(*m_cell, cell) && m_batch == batch) {
         return;
     }
-    const auto variant = replay::findVariant(cell.variant);
+    const auto variant = catalogue.find(cell.variant);
     if (!variant) {
         showMessage(tr("This program knows no polynomial of %1, so there is no curve to draw").arg(qstr(cell.variant)));
         return;
@@ -160,8 +159,8 @@ void CliffPane::setCell(const Cell& cell, int batch)
     Q_EMIT replayUnwanted();
     m_cell = cell;
     m_batch = batch;
-    m_variant = *variant;
-    const bool otherCount = !cell.gauges.empty() && cell.gauges.size() != m_variant->steps.size();
+    m_variant = **variant;
+    const bool otherCount = !cell.gauges.empty() && cell.gauges.size() != m_variant.steps.size();
     m_steps = otherCount ? std::optional(static_cast<int>(cell.gauges.size())) : std::nullopt;
     m_history.clear();
     m_shown = nullptr;
@@ -197,7 +196,7 @@ QString CliffPane::message() const
 void CliffPane::reset()
 {
     const QSignalBlocker quietly(m_safety);
-    m_safety->setValue(m_variant->safetyFactor);
+    m_safety->setValue(m_variant.safetyFactor);
     setScale(1);
 }
 
@@ -317,7 +316,7 @@ void CliffPane::refresh()
         return;
     }
     const bool current = m_shown && isCurrent(*m_shown);
-    const auto schedule = replay::stepsOf(*m_variant, m_steps, m_safety->value());
+    const auto schedule = replay::stepsOf(m_variant, m_steps, m_safety->value());
     m_picture = makeCliffPicture(schedule, m_shown.get(), current);
     m_curve->setPicture(m_picture, m_step);
     m_ladder->setPicture(m_picture, m_step);

@@ -4,6 +4,7 @@
 
 #include <QTimer>
 
+#include "core/replay/variants/catalogue.h"
 #include "ui/panes/cliffhistory.h"
 #include "ui/panes/paneframe.h"
 #include "ui/plots/cliffpicture.h"
@@ -12,10 +13,6 @@
 class QDoubleSpinBox;
 class QStackedWidget;
 class QToolButton;
-
-namespace nanscope::replay {
-struct Variant;
-} // namespace nanscope::replay
 
 namespace nanscope {
 
@@ -33,8 +30,8 @@ class CliffPane : public PaneFrame
 public:
     explicit CliffPane(QWidget* parent = nullptr);
 
-    /// Starts anew unless it is the same cell and matrix.
-    void setCell(const Cell& cell, int batch);
+    /// Starts anew unless it is the same cell and matrix. The cell names a variant of the catalogue.
+    void setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue);
     /// Instead of a cell: why there is none.
     void showMessage(const QString& message);
     void setReplay(const SharedCliff& cliff);
@@ -89,7 +86,7 @@ private:
     QTimer m_throttle;
 
     std::optional<Cell> m_cell;
-    const replay::Variant* m_variant = nullptr;
+    replay::Variant m_variant; ///< of the cell
     std::optional<int> m_steps; ///< where the cell was replayed with another number than the variant has
     int m_batch = 0;
     int m_step = 1;

@@ -87,7 +87,8 @@ void SpectrumView::setAnswer(const instruments::SpectrumAnswer& answer, const Me
 void SpectrumView::showStep()
 {
     const int step = m_steps->currentIndex();
-    m_shown = makeSpectrumPicture(m_answer, static_cast<std::size_t>(std::max(step, 0)), m_facts.epsilon);
+    m_shown =
+        makeSpectrumPicture(m_answer, static_cast<std::size_t>(std::max(step, 0)), m_facts.epsilon, m_facts.catalogue);
     m_values->setAnswer(m_shown);
     m_deviation->setAnswer(m_shown);
     m_deviation->setVisible(m_shown.hasExpected());

@@ -138,7 +138,7 @@ void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
 {
     m_verdict = diagnose::withObservations(std::move(verdict), m_observed);
     workflow::repeatVariantFiles(*m_verdict, m_userFiles, false);
-    m_ticks->setTicks(*m_judged, ticked);
+    m_ticks->setTicks(*m_judged, ticked, m_catalogue);
     showShown();
 }
 
@@ -147,12 +147,18 @@ bool VerdictPane::showTicks(const QStringList& ticked)
     if (!m_judged) {
         return false;
     }
-    auto verdict = diagnose::rejudge(*m_judged, names(ticked));
+    auto verdict = diagnose::rejudge(*m_judged, names(ticked), m_catalogue);
     if (!verdict) {
         return false;
     }
     showOver(ticked, std::move(*verdict));
     return true;
+}
+
+void VerdictPane::setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue)
+{
+    m_userFiles = userFiles;
+    m_catalogue = catalogue;
 }
 
 void VerdictPane::setObserved(const Observations& observed)
@@ -186,7 +192,7 @@ void VerdictPane::showShown()
     m_place->show();
     m_summary->setText(sentenceCase(qstr(verdict.summary)));
     m_summary->setVisible(!verdict.summary.empty());
-    m_question->ask(verdict);
+    m_question->ask(verdict, m_catalogue);
     m_ticks->setVisible(!follows);
     m_cause->setVisible(!verdict.causedBy.empty());
     showChips();
@@ -212,7 +218,7 @@ void VerdictPane::showMessage(const QString& headline, const QString& text)
     m_place->hide();
     m_summary->setText(text);
     m_summary->setVisible(!text.isEmpty());
-    m_question->ask({});
+    m_question->ask({}, {});
     m_ticks->clearTicks();
     m_ticks->hide();
     m_chips->hide();

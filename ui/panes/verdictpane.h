@@ -45,8 +45,9 @@ public:
     QStringList ticked() const;
     /// What the owner of the run saw; every verdict shown is argued with it.
     void setObserved(const Observations& observed);
-    /// Commands among what to try next repeat the user's own variants. Shown with the next verdict.
-    void setUserFiles(const workflow::UserFiles& userFiles) { m_userFiles = userFiles; }
+    /// Commands among what to try next repeat the user's own variants, which the catalogue holds. Shown with the next
+    /// verdict.
+    void setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue);
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
@@ -111,6 +112,7 @@ private:
     std::optional<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
     Observations m_observed;
     workflow::UserFiles m_userFiles;
+    replay::Catalogue m_catalogue;
 };
 
 } // namespace nanscope

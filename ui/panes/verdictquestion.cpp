@@ -97,7 +97,7 @@ VerdictQuestion::VerdictQuestion(QWidget* parent)
     hide();
 }
 
-void VerdictQuestion::ask(const CaptureVerdict& verdict)
+void VerdictQuestion::ask(const CaptureVerdict& verdict, const replay::Catalogue& catalogue)
 {
     m_text->setText(sentenceCase(qstr(verdict.question)));
     for (QPushButton* button : m_buttons) {
@@ -107,7 +107,7 @@ void VerdictQuestion::ask(const CaptureVerdict& verdict)
     }
     m_buttons.clear();
     if (!verdict.question.empty()) {
-        for (const diagnose::Answer& answer : diagnose::answersOf(verdict)) {
+        for (const diagnose::Answer& answer : diagnose::answersOf(verdict, catalogue)) {
             auto* button = new QPushButton(answerText(answer), m_row);
             const QStringList ticks = ticksIn(answer);
             button->setToolTip(answerTip(answer));

@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include "core/model/model.h"
+#include "core/replay/variants/catalogue.h"
 
 class QLabel;
 class QPushButton;
@@ -25,7 +26,7 @@ public:
     explicit VerdictQuestion(QWidget* parent = nullptr);
 
     /// Hides itself where the verdict asks nothing.
-    void ask(const CaptureVerdict& verdict);
+    void ask(const CaptureVerdict& verdict, const replay::Catalogue& catalogue);
 
     QStringList answers() const;
 

@@ -117,9 +117,9 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     updateButtons();
 }
 
-void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& ticked)
+void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue)
 {
-    build(judged);
+    build(judged, catalogue);
     for (std::size_t i = 0; i < m_boxes.size(); ++i) {
         const QSignalBlocker quiet(m_boxes[i]);
         m_boxes[i]->setChecked(ticked.isEmpty() || ticked.contains(m_names[static_cast<qsizetype>(i)]));
@@ -132,12 +132,12 @@ void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& tic
 
 void VerdictTicks::clearTicks()
 {
-    setTicks({}, {});
+    setTicks({}, {}, {});
 }
 
-void VerdictTicks::build(const CaptureVerdict& judged)
+void VerdictTicks::build(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
-    const std::vector<diagnose::Tick> ticks = diagnose::ticksOf(judged);
+    const std::vector<diagnose::Tick> ticks = diagnose::ticksOf(judged, catalogue);
     askAlone(judged);
     m_sidecar = judged.variant.how == IdentifiedBy::sidecar && !ticks.empty();
     m_names.clear();

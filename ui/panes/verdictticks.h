@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include "core/model/model.h"
+#include "core/replay/variants/catalogue.h"
 
 class QLabel;
 class QMenu;
@@ -28,7 +29,7 @@ public:
     explicit VerdictTicks(QWidget* parent = nullptr);
 
     /// `ticked` in the names of ticksOf(); an empty list ticks everything.
-    void setTicks(const CaptureVerdict& judged, const QStringList& ticked);
+    void setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue);
     void clearTicks();
     /// All variants there are, and those the user said ran.
     void setVariants(const QStringList& variants, const QStringList& ran);
@@ -45,7 +46,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    void build(const CaptureVerdict& judged);
+    void build(const CaptureVerdict& judged, const replay::Catalogue& catalogue);
     void askAlone(const CaptureVerdict& judged);
     void fillMore();
     void collectMore();

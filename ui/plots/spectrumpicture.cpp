@@ -10,7 +10,6 @@
 #include <QCoreApplication>
 #include <QStringList>
 
-#include "core/replay/variants/catalogue.h"
 #include "ui/text.h"
 
 namespace nanscope {
@@ -44,9 +43,10 @@ void layOutAxis(SpectrumPicture& picture)
 }
 
 /// The schedule of the variant, where it is what core holds the lines against.
-void addSchedule(SpectrumPicture& picture, const instruments::SpectrumAnswer& answer, std::optional<double> epsilon)
+void addSchedule(SpectrumPicture& picture, const instruments::SpectrumAnswer& answer, std::optional<double> epsilon,
+    const replay::Catalogue& catalogue)
 {
-    const auto known = replay::findVariant(answer.variant);
+    const auto known = catalogue.find(answer.variant);
     if (!answer.closedForm || !known || !picture.hasExpected()) {
         return;
     }
@@ -76,7 +76,7 @@ QString expectedName(const SpectrumPicture& picture)
 QString deviationText(const instruments::SpectrumLine& line)
 {
     const auto deviation = spectrumDeviation(line);
-    const QString off = Words::tr("off by %1").arg(roundNumber(line.found - *line.expected, 2));
+    QString off = Words::tr("off by %1").arg(roundNumber(line.found - *line.expected, 2));
     if (!deviation) {
         return off;
     }
@@ -106,8 +106,8 @@ std::vector<std::size_t> SpectrumPicture::worstFlagged(std::size_t most) const
     return worst;
 }
 
-SpectrumPicture makeSpectrumPicture(
-    const instruments::SpectrumAnswer& answer, std::size_t stage, std::optional<double> epsilon)
+SpectrumPicture makeSpectrumPicture(const instruments::SpectrumAnswer& answer, std::size_t stage,
+    std::optional<double> epsilon, const replay::Catalogue& catalogue)
 {
     SpectrumPicture picture;
     picture.closedForm = answer.closedForm;
@@ -115,7 +115,7 @@ SpectrumPicture makeSpectrumPicture(
     if (stage < answer.stages.size()) {
         picture.stage = answer.stages[stage];
         layOutAxis(picture);
-        addSchedule(picture, answer, epsilon);
+        addSchedule(picture, answer, epsilon, catalogue);
     }
     return picture;
 }

@@ -8,7 +8,7 @@
 #include <QString>
 
 #include "core/instruments/spectrumcheck.h"
-#include "core/replay/variants/variant.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 
@@ -32,9 +32,9 @@ struct SpectrumPicture
     std::vector<std::size_t> worstFlagged(std::size_t most) const;
 };
 
-/// `epsilon` is what it was called with, where that is known.
-SpectrumPicture makeSpectrumPicture(
-    const instruments::SpectrumAnswer& answer, std::size_t stage, std::optional<double> epsilon);
+/// `epsilon` is what it was called with, where that is known; the answer names a variant of the catalogue.
+SpectrumPicture makeSpectrumPicture(const instruments::SpectrumAnswer& answer, std::size_t stage,
+    std::optional<double> epsilon, const replay::Catalogue& catalogue);
 
 /// (found - expected) / allowed; nothing where nothing was expected.
 std::optional<double> spectrumDeviation(const instruments::SpectrumLine& line);

@@ -28,11 +28,11 @@ void Command::addVariantFileOption()
         .oneEach();
 }
 
-Result<void> Command::readVariantFiles() const
+Result<void> Command::readVariantFiles()
 {
     for (const auto& file : m_variantFiles) {
-        if (const auto added = replay::addVariantFile(file); !added) {
-            return tl::make_unexpected(added.error());
+        if (auto added = replay::addVariantFile(m_catalogue, file); !added) {
+            return added;
         }
     }
     return {};

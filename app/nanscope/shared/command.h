@@ -8,6 +8,7 @@
 
 #include "app/nanscope/shared/options.h"
 #include "app/nanscope/shared/terminal.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 
@@ -22,8 +23,8 @@ public:
     const CLI::App& app() const { return *m_app; }
     Result<TerminalOptions> terminalOptions() const;
 
-    /// Makes the variants of --variant-file known, before run().
-    Result<void> readVariantFiles() const;
+    /// Adds the variants of --variant-file to the catalogue, before run().
+    Result<void> readVariantFiles();
 
     /// The exit status, or the one error that made an answer impossible.
     virtual Result<int> run(Terminal& terminal) = 0;
@@ -33,6 +34,8 @@ protected:
     Options& options() { return m_options; }
     void addVariantFileOption();
     const std::vector<std::string>& variantFiles() const { return m_variantFiles; }
+    const replay::Catalogue& catalogue() const { return m_catalogue; }
+    replay::Catalogue& catalogue() { return m_catalogue; }
 
 private:
     CLI::App* m_app;
@@ -41,6 +44,7 @@ private:
     std::string m_progress = "auto";
     std::string m_level = "warning";
     std::vector<std::string> m_variantFiles;
+    replay::Catalogue m_catalogue; ///< what words of the command may name
 };
 
 using CommandList = std::vector<std::unique_ptr<Command>>;

@@ -13,7 +13,6 @@
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
 #include "core/model/capturenames.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/sessionvariants.h"
 
 namespace nanscope {
@@ -122,14 +121,14 @@ Result<const Capture*> captureNamed(const RunData& run, const std::string& wante
             called.size() > most ? ", ..." : ""));
 }
 
-Result<void> takeVariantsFrom(const std::string& session, Terminal& terminal)
+Result<void> takeVariantsFrom(const std::string& session, replay::Catalogue& catalogue, Terminal& terminal)
 {
     if (session.empty()) {
         return {};
     }
     const auto opened = session::Session::open(session, session::OpenMode::readOnly);
-    const auto notes =
-        opened ? replay::takeVariants(*opened) : Result<std::vector<std::string>>(tl::make_unexpected(opened.error()));
+    const auto notes = opened ? replay::takeVariants(*opened, catalogue)
+                              : Result<std::vector<std::string>>(tl::make_unexpected(opened.error()));
     if (!notes) {
         return tl::make_unexpected(notes.error());
     }
@@ -139,29 +138,28 @@ Result<void> takeVariantsFrom(const std::string& session, Terminal& terminal)
     return {};
 }
 
-Result<void> takeVariantsOf(const std::vector<std::string>& places, Terminal& terminal)
+Result<void> takeVariantsOf(const std::vector<std::string>& places, replay::Catalogue& catalogue, Terminal& terminal)
 {
     for (const auto& place : places) {
         // What keeps a session from being opened is said by whoever reads it.
         if (!session::isSessionFile(place) || !session::Session::open(place, session::OpenMode::readOnly)) {
             continue;
         }
-        if (auto taken = takeVariantsFrom(place, terminal); !taken) {
+        if (auto taken = takeVariantsFrom(place, catalogue, terminal); !taken) {
             return taken;
         }
     }
     return {};
 }
 
-Result<void> keepVariantsIn(Source& source, Terminal& terminal)
+Result<void> keepVariantsIn(Source& source, const replay::Catalogue& catalogue, Terminal& terminal)
 {
     if (!source.session || !source.writable) {
         return {};
     }
     std::vector<std::string> names;
-    std::ranges::transform(
-        replay::addedVariants(), std::back_inserter(names), [](const replay::Variant* own) { return own->name; });
-    const auto notes = replay::keepVariants(*source.session, names);
+    std::ranges::transform(catalogue.added(), std::back_inserter(names), [](const auto& own) { return own->name; });
+    const auto notes = replay::keepVariants(*source.session, catalogue, names);
     if (!notes) {
         return tl::make_unexpected(notes.error());
     }

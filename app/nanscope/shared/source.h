@@ -34,14 +34,14 @@ Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const 
 /// one.
 Result<const Capture*> captureNamed(const RunData& run, const std::string& wanted);
 
-/// Makes known the variants that a session keeps; nothing where none is named. Says what is left out.
-Result<void> takeVariantsFrom(const std::string& session, Terminal& terminal);
+/// Adds the variants that a session keeps; nothing where none is named. Says what is left out.
+Result<void> takeVariantsFrom(const std::string& session, replay::Catalogue& catalogue, Terminal& terminal);
 
-/// Makes known the variants that these keep, where they are sessions that are there already: names of variants are
-/// among the words of a command, which are looked at before anything is read.
-Result<void> takeVariantsOf(const std::vector<std::string>& places, Terminal& terminal);
+/// Adds the variants that these keep, where they are sessions that are there already: names of variants are among the
+/// words of a command, which are looked at before anything is read.
+Result<void> takeVariantsOf(const std::vector<std::string>& places, replay::Catalogue& catalogue, Terminal& terminal);
 
 /// Keeps the user's own variants in the session of a source, where that may be written. Says what was dropped for it.
-Result<void> keepVariantsIn(Source& source, Terminal& terminal);
+Result<void> keepVariantsIn(Source& source, const replay::Catalogue& catalogue, Terminal& terminal);
 
 } // namespace nanscope

@@ -10,7 +10,6 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/words.h"
 #include "core/diagnose/identify/identify.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 
@@ -42,11 +41,11 @@ std::vector<const Capture*> worthReplaying(const RunData& run, Terminal& termina
 }
 
 /// Forms that nobody recommends fit wherever their published sibling does; alone, they are an answer.
-std::vector<std::string> recommended(const std::vector<std::string>& names)
+std::vector<std::string> recommended(const std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {
     std::vector<std::string> published;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(published), [](const std::string& name) {
-        const auto variant = replay::findVariant(name);
+    std::copy_if(names.begin(), names.end(), std::back_inserter(published), [&](const std::string& name) {
+        const auto variant = catalogue.find(name);
         return variant && (*variant)->published;
     });
     return published.empty() ? names : published;
@@ -98,11 +97,12 @@ Result<std::vector<const Capture*>> chosenCaptures(
     return captures;
 }
 
-Result<std::vector<std::string>> plausibleVariants(const Capture& capture, const CancelToken& cancel)
+Result<std::vector<std::string>> plausibleVariants(
+    const Capture& capture, const replay::Catalogue& catalogue, const CancelToken& cancel)
 {
     // The format that a sidecar names is one of those that are swept.
     const auto recorded = capture.variant.value_or(std::string());
-    if (const auto said = recorded.substr(0, recorded.find(':')); replay::findVariant(said)) {
+    if (const auto said = recorded.substr(0, recorded.find(':')); catalogue.find(said)) {
         return std::vector {said};
     }
     const auto file = tensorfile::openCapture(capture);
@@ -110,12 +110,12 @@ Result<std::vector<std::string>> plausibleVariants(const Capture& capture, const
         return tl::make_unexpected(file.error());
     }
     auto device = replay::makeEigenDevice();
-    const auto found = diagnose::identify(*file, *device, cancel);
+    const auto found = diagnose::identify(*file, catalogue, *device, cancel);
     if (!found && found.error().kind == ErrorKind::cancelled) {
         return tl::make_unexpected(found.error());
     }
     const bool fits = found && found->how == IdentifiedBy::fit && !found->matchesNone && !found->names.empty();
-    return fits ? recommended(found->names) : allVariants();
+    return fits ? recommended(found->names, catalogue) : allVariants(catalogue);
 }
 
 } // namespace nanscope

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/nanscope/shared/terminal.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 
@@ -14,6 +15,7 @@ Result<std::vector<const Capture*>> chosenCaptures(
     const RunData& run, const std::vector<std::string>& names, Terminal& terminal);
 
 /// The variants that may have made this capture, else all.
-Result<std::vector<std::string>> plausibleVariants(const Capture& capture, const CancelToken& cancel);
+Result<std::vector<std::string>> plausibleVariants(
+    const Capture& capture, const replay::Catalogue& catalogue, const CancelToken& cancel);
 
 } // namespace nanscope

@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/nearest.h"
-#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 
@@ -76,23 +74,23 @@ Result<std::vector<Lowering>> loweringsOf(const std::vector<std::string>& names)
     return enumsOf<Lowering>("lowering", names, known);
 }
 
-Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& names)
+Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {
     for (const auto& name : names) {
         if (name == "all") {
-            return allVariants();
+            return allVariants(catalogue);
         }
-        if (const auto known = replay::findVariant(name); !known) {
+        if (const auto known = catalogue.find(name); !known) {
             return tl::make_unexpected(known.error());
         }
     }
     return names;
 }
 
-std::vector<std::string> allVariants()
+std::vector<std::string> allVariants(const replay::Catalogue& catalogue)
 {
     std::vector<std::string> names;
-    for (const auto* variant : replay::knownVariants()) {
+    for (const auto* variant : catalogue.all()) {
         names.push_back(variant->name);
     }
     return names;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope {
 
@@ -20,8 +21,8 @@ Result<std::vector<Precision>> precisionsOf(const std::vector<std::string>& name
 Result<std::vector<Lowering>> loweringsOf(const std::vector<std::string>& names);
 
 /// Checks every name; "all" stands for every variant.
-Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& names);
-std::vector<std::string> allVariants();
+Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& names, const replay::Catalogue& catalogue);
+std::vector<std::string> allVariants(const replay::Catalogue& catalogue);
 
 /// "12 ms", "3.4 s".
 std::string durationText(double seconds);

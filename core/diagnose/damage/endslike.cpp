@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "core/diagnose/damage/damage.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 
@@ -154,10 +153,10 @@ private:
     std::vector<std::pair<Skeleton, Tiles>> m_known;
 };
 
-std::vector<const replay::Variant*> named(const std::vector<std::string>& names)
+std::vector<const replay::Variant*> named(const std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {
     std::vector<const replay::Variant*> chosen;
-    std::ranges::copy_if(replay::knownVariants(), std::back_inserter(chosen), [&](const replay::Variant* variant) {
+    std::ranges::copy_if(catalogue.all(), std::back_inserter(chosen), [&](const replay::Variant* variant) {
         const bool wanted = std::ranges::find(names, variant->name) != names.end();
         return names.empty() ? variant->published : wanted;
     });
@@ -198,24 +197,24 @@ EndsLike placesEndingLike(const replay::BadBlocks& damage, std::span<const repla
     return search.found();
 }
 
-Result<EndsLike> endingLike(
-    const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants)
+Result<EndsLike> endingLike(const tensorfile::CaptureFile& capture, std::int64_t batch,
+    const std::vector<std::string>& variants, const replay::Catalogue& catalogue)
 {
     return damagedBlocks(capture, batch, mostSpreadLines).map([&](const std::optional<replay::BadBlocks>& blocks) {
         const auto shape = capture.output->matrices();
         // One tile never leaves nothing, so this stands for damage that is finer than what one tile leaves.
         const replay::BadBlocks nothing {{0, shape.rows}, {0, shape.cols}, {0}};
-        return placesEndingLike(replay::simplified(blocks.value_or(nothing)), named(variants));
+        return placesEndingLike(replay::simplified(blocks.value_or(nothing)), named(variants, catalogue));
     });
 }
 
-void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture)
+void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue)
 {
     const bool born = verdict.role == Role::birth || verdict.role == Role::padding;
     if (!born || verdict.facts.damage.count == 0 || !capture.output) {
         return;
     }
-    const auto found = endingLike(capture, verdict.facts.damage.batch, verdict.variant.names);
+    const auto found = endingLike(capture, verdict.facts.damage.batch, verdict.variant.names, catalogue);
     if (!found) {
         return;
     }
@@ -224,12 +223,12 @@ void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& captur
     verdict.endsLikeTried = found->tried;
 }
 
-void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged)
+void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
     if (judged.endsLikeTried == 0 || !judged.facts.replayed) {
         return;
     }
-    for (const auto* variant : named(verdict.variant.names)) {
+    for (const auto* variant : named(verdict.variant.names, catalogue)) {
         const auto program = replay::compileProgram(*variant, {1, judged.facts.rows, judged.facts.cols}, {});
         verdict.endsLikeTried += program ? static_cast<int>(replay::placesIn(*program).size()) : 0;
         std::ranges::copy_if(judged.endsLike, std::back_inserter(verdict.endsLike),

@@ -11,6 +11,7 @@
 
 #include "core/model/model.h"
 #include "core/replay/analysis/spreadmodel.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {
@@ -41,15 +42,15 @@ EndsLike placesEndingLike(const replay::BadBlocks& damage, std::span<const repla
 
 /// The same for one matrix of a capture, whose output is read, and variants by name. Damage that is finer than what one
 /// tile leaves has no places.
-Result<EndsLike> endingLike(
-    const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<std::string>& variants);
+Result<EndsLike> endingLike(const tensorfile::CaptureFile& capture, std::int64_t batch,
+    const std::vector<std::string>& variants, const replay::Catalogue& catalogue);
 
 /// Fills in CaptureVerdict::endsLike for the damaged matrix of a birth, from the variants it names, or all published
 /// and the user's own where it names none. Reads the output, replays nothing; leaves the verdict alone where it cannot
 /// be read.
-void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture);
+void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue);
 
 /// Takes over those of a verdict that was judged with more variants.
-void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged);
+void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged, const replay::Catalogue& catalogue);
 
 } // namespace nanscope::diagnose

@@ -32,7 +32,7 @@ struct Pair
 Result<Pair> begin(
     const tensorfile::CaptureFile& capture, const replay::FilmRequest& request, const replay::DeviceFactory& devices)
 {
-    auto run = replay::CellRun::begin(capture, request.cell, request.batch, devices);
+    auto run = replay::CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
@@ -41,7 +41,7 @@ Result<Pair> begin(
     }
     Pair pair {std::move(*run), std::nullopt};
     if (finiteValue(*request.plant)) {
-        auto healthy = replay::CellRun::begin(capture, request.cell, request.batch, devices);
+        auto healthy = replay::CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices);
         if (!healthy) {
             return tl::make_unexpected(healthy.error());
         }

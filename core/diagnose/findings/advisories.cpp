@@ -15,8 +15,6 @@
 
 #include "core/base/json.h"
 #include "core/platform/platform.h"
-#include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {
 
@@ -193,15 +191,6 @@ Reason readDtypes(const Json& value, std::vector<DType>& out)
     return {};
 }
 
-Reason readVariants(const Json& value, std::vector<std::string>& out)
-{
-    if (auto reason = readTexts(value, "variants", out); !reason.empty()) {
-        return reason;
-    }
-    const auto unknown = std::ranges::find_if(out, [](const std::string& name) { return !replay::findVariant(name); });
-    return unknown == out.end() ? Reason() : fmt::format("there is no variant \"{}\"", unknown->substr(0, 60));
-}
-
 Reason readRules(const Json& json, Advisory& out)
 {
     const auto with = [&](const char* key, const auto& reader) {
@@ -210,7 +199,7 @@ Reason readRules(const Json& json, Advisory& out)
     };
     for (auto reason : {with("packages", [&](const Json& v) { return readPackages(v, out.packages); }),
              with("capability", [&](const Json& v) { return readRanges(v, "capability", out.capabilities); }),
-             with("variants", [&](const Json& v) { return readVariants(v, out.call.variants); }),
+             with("variants", [&](const Json& v) { return readTexts(v, "variants", out.call.variants); }),
              with("dtypes", [&](const Json& v) { return readDtypes(v, out.call.dtypes); }),
              with("shape", [&](const Json& v) { return readShape(v, out.call); }),
              with("zero_matrix", [&](const Json& v) {
@@ -295,6 +284,18 @@ Reason readFile(const Json& json, std::vector<Advisory>& out)
     return {};
 }
 
+Reason checkVariants(const std::vector<Advisory>& advisories, const replay::Catalogue& catalogue)
+{
+    for (const auto& one : advisories) {
+        for (const auto& name : one.call.variants) {
+            if (!catalogue.find(name)) {
+                return fmt::format("{}: there is no variant \"{}\"", one.id, name.substr(0, 60));
+            }
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 bool NumberBound::holds(std::int64_t number) const
@@ -314,17 +315,20 @@ bool NumberBound::holds(std::int64_t number) const
     return false;
 }
 
-Result<std::vector<Advisory>> parseAdvisories(std::string_view json)
+Result<std::vector<Advisory>> parseAdvisories(std::string_view json, const replay::Catalogue& catalogue)
 {
     std::vector<Advisory> advisories;
-    const auto reason = readFile(parseBounded(json, deepest, mostValues), advisories);
+    auto reason = readFile(parseBounded(json, deepest, mostValues), advisories);
+    if (reason.empty()) {
+        reason = checkVariants(advisories, catalogue);
+    }
     if (!reason.empty()) {
         return failure(ErrorKind::format, "the advisories cannot be used: " + reason);
     }
     return advisories;
 }
 
-Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& path)
+Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& path, const replay::Catalogue& catalogue)
 {
     const auto file = platform::FileReader::open(path);
     if (!file) {
@@ -337,7 +341,7 @@ Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& path)
     if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read) {
         return tl::make_unexpected(read.error());
     }
-    return parseAdvisories(text).map_error([&](Error error) {
+    return parseAdvisories(text, catalogue).map_error([&](Error error) {
         error.path = path.string();
         return error;
     });

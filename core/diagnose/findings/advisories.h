@@ -14,6 +14,7 @@
 
 #include "core/diagnose/findings/versions.h"
 #include "core/model/model.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 
@@ -66,8 +67,8 @@ const std::vector<Advisory>& builtInAdvisories();
 
 /// Refused with one sentence where anything is unknown, of the wrong kind or too long: a rule that is misread would
 /// match what it should not.
-Result<std::vector<Advisory>> parseAdvisories(std::string_view json);
-Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& file);
+Result<std::vector<Advisory>> parseAdvisories(std::string_view json, const replay::Catalogue& catalogue);
+Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& file, const replay::Catalogue& catalogue);
 
 /// `more` after `known`; what has an id of `known` takes its place.
 std::vector<Advisory> joinAdvisories(std::vector<Advisory> known, std::vector<Advisory> more);

@@ -35,7 +35,7 @@ Result<const ElementFit*> Controls::fitOf(
         if (!element) {
             return tl::make_unexpected(element.error());
         }
-        auto fit = identifyElement(*element, stored.epsilon, m_device, m_cancel);
+        auto fit = identifyElement(*element, m_catalogue, stored.epsilon, m_device, m_cancel);
         if (!fit) {
             return tl::make_unexpected(fit.error());
         }

@@ -22,8 +22,10 @@ namespace nanscope::diagnose {
 class Controls
 {
 public:
-    Controls(const CaptureIndex& captures, replay::Device& device, const CancelToken& cancel)
+    Controls(const CaptureIndex& captures, const replay::Catalogue& catalogue, replay::Device& device,
+        const CancelToken& cancel)
         : m_captures(captures)
+        , m_catalogue(catalogue)
         , m_device(device)
         , m_cancel(cancel)
     { }
@@ -47,6 +49,7 @@ private:
         const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch);
 
     const CaptureIndex& m_captures;
+    const replay::Catalogue& m_catalogue;
     replay::Device& m_device;
     const CancelToken& m_cancel;
     std::map<Key, ElementFit> m_known;

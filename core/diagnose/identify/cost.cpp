@@ -6,18 +6,15 @@
 
 #include <fmt/format.h>
 
-#include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/variant.h"
-
 namespace nanscope::diagnose {
 
-JudgingCost judgingCost(const MatrixShape& shape)
+JudgingCost judgingCost(const MatrixShape& shape, const replay::Catalogue& catalogue)
 {
     // Two replays identify a variant, eight are its envelope.
     constexpr double replaysPerVariant = 10;
     const auto matrixBytes = shape.rows * shape.cols * static_cast<std::int64_t>(sizeof(double));
     JudgingCost cost;
-    for (const auto* variant : replay::knownVariants()) {
+    for (const auto* variant : catalogue.all()) {
         replay::CompileOptions options;
         options.precision = Precision::fp64;
         if (const auto program = replay::compileProgram(*variant, {1, shape.rows, shape.cols}, options)) {
@@ -31,9 +28,9 @@ JudgingCost judgingCost(const MatrixShape& shape)
     return cost;
 }
 
-Result<void> checkJudgingCost(const MatrixShape& shape, std::int64_t memory)
+Result<void> checkJudgingCost(const MatrixShape& shape, const replay::Catalogue& catalogue, std::int64_t memory)
 {
-    const auto cost = judgingCost(shape);
+    const auto cost = judgingCost(shape, catalogue);
     if (cost.operations <= mostJudgingOperations && cost.bytes <= memory) {
         return {};
     }

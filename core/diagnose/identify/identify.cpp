@@ -17,7 +17,6 @@
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/program.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 
@@ -98,9 +97,10 @@ bool cannotHaveRun(const Fits& fit, const VariantFits& exact)
 class Comparison
 {
 public:
-    Comparison(const Element& element, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel,
-        const ReplayWatch& watch, std::int64_t sampledFrom)
+    Comparison(const Element& element, const replay::Catalogue& catalogue, std::optional<double> epsilon,
+        replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch, std::int64_t sampledFrom)
         : m_element(element)
+        , m_catalogue(catalogue)
         , m_epsilon(epsilon)
         , m_device(device)
         , m_cancel(cancel)
@@ -136,7 +136,7 @@ private:
     Result<VariantFits> exactFits() const
     {
         VariantFits fits;
-        for (const auto* variant : replay::knownVariants()) {
+        for (const auto* variant : m_catalogue.all()) {
             const auto same = std::find_if(
                 fits.begin(), fits.end(), [&](const auto& known) { return sameExactly(*known.first, *variant); });
             auto fit = same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant);
@@ -342,6 +342,7 @@ private:
     }
 
     const Element& m_element;
+    const replay::Catalogue& m_catalogue;
     std::optional<double> m_epsilon;
     replay::Device& m_device;
     const CancelToken& m_cancel;
@@ -399,8 +400,9 @@ std::vector<std::string> exactOf(const VariantFits& fits)
 
 } // namespace
 
-Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, replay::Device& device,
-    const CancelToken& cancel, const ReplayWatch& watch, std::int64_t sampledFrom)
+Result<ElementFit> identifyElement(const Element& element, const replay::Catalogue& catalogue,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch,
+    std::int64_t sampledFrom)
 {
     ElementFit result;
     const auto finite = element.outputScan.count - element.outputScan.nonFinite();
@@ -408,7 +410,7 @@ Result<ElementFit> identifyElement(const Element& element, std::optional<double>
     if (!worthwhile || !element.inputScan.finite() || element.inputScan.allZero()) {
         return result;
     }
-    Comparison comparison(element, epsilon, device, cancel, watch, sampledFrom);
+    Comparison comparison(element, catalogue, epsilon, device, cancel, watch, sampledFrom);
     const auto compared = comparison.compare();
     result.own = comparison.takeOwn();
     result.nearest = comparison.takeNearest();
@@ -435,8 +437,8 @@ Result<ElementFit> identifyElement(const Element& element, std::optional<double>
     return result;
 }
 
-Result<Identification> identify(
-    const tensorfile::CaptureFile& capture, replay::Device& device, const CancelToken& cancel)
+Result<Identification> identify(const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue,
+    replay::Device& device, const CancelToken& cancel)
 {
     Identification best;
     const auto batches = capture.input.matrices().batch;
@@ -445,7 +447,7 @@ Result<Identification> identify(
         if (!element) {
             return tl::make_unexpected(element.error());
         }
-        auto fit = identifyElement(*element, capture.capture.epsilon, device, cancel);
+        auto fit = identifyElement(*element, catalogue, capture.capture.epsilon, device, cancel);
         if (!fit) {
             return tl::make_unexpected(fit.error());
         }

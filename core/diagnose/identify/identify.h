@@ -12,6 +12,7 @@
 #include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 
@@ -43,11 +44,12 @@ constexpr std::int64_t sampledFromRows = 384;
 
 /// Compares the finite part of the output with what every variant gives: once per schedule in fp64, then in the
 /// variant's own format where that can still matter. `sampledFrom` as of sampledFromRows.
-Result<ElementFit> identifyElement(const Element& element, std::optional<double> epsilon, replay::Device& device,
-    const CancelToken& cancel, const ReplayWatch& watch = {}, std::int64_t sampledFrom = sampledFromRows);
+Result<ElementFit> identifyElement(const Element& element, const replay::Catalogue& catalogue,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch = {},
+    std::int64_t sampledFrom = sampledFromRows);
 
 /// Compares the finite part of the captured output with the fp64 and the faithful replay of every variant.
-Result<Identification> identify(
-    const tensorfile::CaptureFile& capture, replay::Device& device, const CancelToken& cancel = {});
+Result<Identification> identify(const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue,
+    replay::Device& device, const CancelToken& cancel = {});
 
 } // namespace nanscope::diagnose

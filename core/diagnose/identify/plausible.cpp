@@ -9,28 +9,26 @@
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/variant.h"
 
 namespace nanscope::diagnose {
 
 namespace {
 
-std::vector<Member> membersNamed(const std::vector<std::string>& names)
+std::vector<Member> membersNamed(const std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {
     std::vector<Member> members;
     for (const auto& name : names) {
-        if (const auto variant = replay::findVariant(name)) {
+        if (const auto variant = catalogue.find(name)) {
             members.push_back({*variant, (*variant)->precision});
         }
     }
     return members;
 }
 
-std::vector<Member> allMembers()
+std::vector<Member> allMembers(const replay::Catalogue& catalogue)
 {
     std::vector<Member> members;
-    for (const auto* variant : replay::knownVariants()) {
+    for (const auto* variant : catalogue.all()) {
         members.push_back({variant, variant->precision});
     }
     return members;
@@ -47,9 +45,9 @@ std::vector<std::string> namesOf(const std::vector<Member>& members)
 
 // Forms that nobody recommends fit whenever their published sibling does. They are replayed all the same, and
 // count if they explain the dump.
-void keepPublished(std::vector<std::string>& names)
+void keepPublished(std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {
-    const auto unpublished = [](const std::string& name) { return !(*replay::findVariant(name))->published; };
+    const auto unpublished = [&](const std::string& name) { return !(*catalogue.find(name))->published; };
     if (!std::all_of(names.begin(), names.end(), unpublished)) {
         std::erase_if(names, unpublished);
     }
@@ -70,14 +68,14 @@ std::vector<std::string> namesNear(const Identification& id)
 }
 
 // That a call fits in the variant's own format does not say that it ran in it, unless the very bits do.
-std::vector<Member> membersOfControl(Facts& facts)
+std::vector<Member> membersOfControl(Facts& facts, const replay::Catalogue& catalogue)
 {
     auto& id = facts.identified;
     const auto& control = *facts.control;
     id = control.identified;
     id.names = control.exact.empty() ? namesNear(id) : control.exact;
-    auto members = membersNamed(id.names);
-    keepPublished(id.names);
+    auto members = membersNamed(id.names, catalogue);
+    keepPublished(id.names, catalogue);
     for (auto& member : members) {
         member.formatKnown = !control.exact.empty();
     }
@@ -87,10 +85,12 @@ std::vector<Member> membersOfControl(Facts& facts)
 
 } // namespace
 
-std::vector<Member> choosePlausible(Facts& facts, const Capture& stored, const std::vector<Member>& given)
+std::vector<Member> choosePlausible(
+    Facts& facts, const Capture& stored, const std::vector<Member>& given, const replay::Catalogue& catalogue)
 {
     auto& id = facts.identified;
-    if (const auto recorded = stored.variant ? parseRan(*stored.variant) : failure(ErrorKind::usage, {}); recorded) {
+    if (const auto recorded = stored.variant ? parseRan(*stored.variant, catalogue) : failure(ErrorKind::usage, {});
+        recorded) {
         verdict::sayRan(id, namesOf({*recorded}), IdentifiedBy::sidecar);
         return {*recorded};
     }
@@ -99,27 +99,27 @@ std::vector<Member> choosePlausible(Facts& facts, const Capture& stored, const s
         return given;
     }
     if (id.how == IdentifiedBy::fit) {
-        auto members = membersNamed(id.names);
-        keepPublished(id.names);
+        auto members = membersNamed(id.names, catalogue);
+        keepPublished(id.names, catalogue);
         return members;
     }
     const bool controlTells = facts.control && !facts.fit.compared;
     if (controlTells && !facts.control->identified.matchesNone) {
-        return membersOfControl(facts);
+        return membersOfControl(facts, catalogue);
     }
     if (controlTells) {
         id = facts.control->identified;
     }
     id.how = IdentifiedBy::unknown;
-    auto members = allMembers();
+    auto members = allMembers(catalogue);
     id.names = namesOf(members);
     return members;
 }
 
-Result<Member> parseRan(const std::string& text)
+Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalogue)
 {
     const auto colon = text.find(':');
-    const auto variant = replay::findVariant(text.substr(0, colon));
+    const auto variant = catalogue.find(text.substr(0, colon));
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }

@@ -9,16 +9,18 @@
 #include "core/base/result.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 
 /// Settles what may have run, `facts.identified`, and gives the members that are to be replayed: the sidecar's, else
 /// what the user says ran, else what fits, else what a control fits, else every variant in its own format. Forms that
 /// nobody recommends stay among the members, not among the names.
-std::vector<Member> choosePlausible(Facts& facts, const Capture& stored, const std::vector<Member>& given);
+std::vector<Member> choosePlausible(
+    Facts& facts, const Capture& stored, const std::vector<Member>& given, const replay::Catalogue& catalogue);
 
 /// "VARIANT" in its own format or "VARIANT:PRECISION", as --ran and sidecars have it.
-Result<Member> parseRan(const std::string& text);
+Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalogue);
 
 /// True where squares of these values, taken in fp16, come short by more than a schedule without slack forgives: under
 /// 2^-12 they lose bits, under 2^-12.5 all.

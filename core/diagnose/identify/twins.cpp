@@ -9,8 +9,6 @@
 #include "core/diagnose/identify/element.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/decide.h"
-#include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/variant.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {
@@ -107,13 +105,13 @@ const Capture* cleanCallOf(const CaptureVerdict& verdict, const Capture& damaged
 }
 
 DuplicateInput describeDuplicate(const Capture& damaged, const Capture& clean, std::vector<std::string> fits,
-    const std::vector<MemberResult>& members)
+    const std::vector<MemberResult>& members, const replay::Catalogue& catalogue)
 {
     DuplicateInput duplicate {clean.file, ofOneProcess(damaged, clean), clean.rank, std::move(fits), {}};
     const auto hasScheduleOfOne = [&](const MemberResult& member) {
-        const auto variant = replay::findVariant(member.variant);
+        const auto variant = catalogue.find(member.variant);
         return variant && std::ranges::any_of(duplicate.fits, [&](const std::string& name) {
-            const auto other = replay::findVariant(name);
+            const auto other = catalogue.find(name);
             return other && (*other)->steps == (*variant)->steps;
         });
     };

@@ -10,6 +10,7 @@
 
 #include "core/diagnose/identify/captureindex.h"
 #include "core/model/model.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose {
 
@@ -24,7 +25,7 @@ const Capture* cleanCallOf(const CaptureVerdict& verdict, const Capture& damaged
 
 /// `fits` are the variants that the output of the clean call fits, none where it fits nothing.
 DuplicateInput describeDuplicate(const Capture& damaged, const Capture& clean, std::vector<std::string> fits,
-    const std::vector<MemberResult>& members);
+    const std::vector<MemberResult>& members, const replay::Catalogue& catalogue);
 
 /// Counts for each rank how often it was damaged where another was right on the same bits, and judges again those of
 /// the only rank that was so more than once.

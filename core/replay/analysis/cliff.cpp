@@ -11,7 +11,6 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/program/program.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 
@@ -168,7 +167,7 @@ Result<ReplayedCliff> replayCliff(const CliffRequest& request, const DeviceFacto
     if (auto usable = check(request); !usable) {
         return tl::make_unexpected(usable.error());
     }
-    const auto variant = findVariant(request.cell.variant);
+    const auto variant = request.catalogue.find(request.cell.variant);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }

@@ -36,6 +36,7 @@ struct CliffRequest
     double scale = 1; ///< multiplies the normalised input, as a norm that is 1/scale of the right one would
     std::optional<double> safety; ///< none: the variant's own
     int roundings = 1; ///< so many of the envelope, the cell's own first
+    Catalogue catalogue {}; ///< of the variant that it names
     bool operator==(const CliffRequest&) const = default;
 };
 

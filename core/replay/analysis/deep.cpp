@@ -17,7 +17,6 @@
 #include "core/replay/engine/frame.h"
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/spectrum.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 
@@ -276,7 +275,7 @@ private:
 Result<Measuring> begin(
     const tensorfile::CaptureFile& capture, const DeepRequest& request, const DeviceFactory& devices)
 {
-    auto run = CellRun::begin(capture, request.cell, request.batch, devices);
+    auto run = CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
@@ -284,7 +283,7 @@ Result<Measuring> begin(
     if (request.cell.precision != Precision::fp64) {
         CellRequest other = request.cell;
         other.precision = Precision::fp64;
-        auto second = CellRun::begin(capture, other, request.batch, devices);
+        auto second = CellRun::begin(capture, other, request.catalogue, request.batch, devices);
         if (!second) {
             return tl::make_unexpected(second.error());
         }
@@ -307,7 +306,7 @@ Result<Cell> measureDeep(const DeepRequest& request, const DeviceFactory& device
     if (!capture) {
         return tl::make_unexpected(capture.error());
     }
-    const auto cost = deepCost(capture->input.matrices(), request.cell);
+    const auto cost = deepCost(capture->input.matrices(), request.cell, request.catalogue);
     const auto allowed = cost ? allowDeep(*cost) : tl::make_unexpected(cost.error());
     if (!allowed) {
         return tl::make_unexpected(allowed.error());
@@ -330,9 +329,10 @@ namespace {
 constexpr double assumedRate = 2e10;
 constexpr double lanczosSteps = 160;
 
-Result<Program> programOf(const MatrixShape& shape, const CellRequest& cell, Precision precision)
+Result<Program> programOf(
+    const MatrixShape& shape, const CellRequest& cell, const Catalogue& catalogue, Precision precision)
 {
-    const auto variant = findVariant(cell.variant);
+    const auto variant = catalogue.find(cell.variant);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
@@ -400,10 +400,10 @@ std::string bytesText(std::int64_t bytes)
 
 } // namespace
 
-Result<DeepCost> deepCost(const MatrixShape& shape, const CellRequest& cell)
+Result<DeepCost> deepCost(const MatrixShape& shape, const CellRequest& cell, const Catalogue& catalogue)
 {
-    const auto program = programOf(shape, cell, cell.precision);
-    const auto exact = programOf(shape, cell, Precision::fp64);
+    const auto program = programOf(shape, cell, catalogue, cell.precision);
+    const auto exact = programOf(shape, cell, catalogue, Precision::fp64);
     if (!program || !exact) {
         return tl::make_unexpected(!program ? program.error() : exact.error());
     }

@@ -35,6 +35,7 @@ struct DeepRequest
     CaptureRef capture;
     CellRequest cell;
     std::int64_t batch = 0;
+    Catalogue catalogue {}; ///< of the variant that it names
     bool operator==(const DeepRequest&) const = default;
 };
 
@@ -49,7 +50,7 @@ constexpr double mostDeepFlops = 2e13;
 constexpr std::int64_t mostDeepBytes = std::int64_t {8} << 30;
 
 /// For a capture of this shape; fails for an unknown variant and for what compileProgram() fails for.
-Result<DeepCost> deepCost(const MatrixShape& shape, const CellRequest& cell);
+Result<DeepCost> deepCost(const MatrixShape& shape, const CellRequest& cell, const Catalogue& catalogue);
 
 /// "about 3 minutes at 20 GFLOP/s (4.1 TFLOP), 1.2 GiB".
 std::string deepCostText(const DeepCost& cost);

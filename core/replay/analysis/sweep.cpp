@@ -11,7 +11,6 @@
 
 #include "core/replay/analysis/deep.h"
 #include "core/replay/engine/capturecells.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 
@@ -38,7 +37,7 @@ Result<std::vector<CellRequest>> planAll(const SweepRequest& request)
 {
     std::vector<CellRequest> all;
     for (const auto& name : request.variants) {
-        const auto variant = findVariant(name);
+        const auto variant = request.catalogue.find(name);
         if (!variant) {
             return tl::make_unexpected(variant.error());
         }
@@ -61,14 +60,14 @@ Cell failedCell(const Capture& capture, const CellRequest& request, const Error&
 class Sweep
 {
 public:
-    Sweep(std::vector<CellRequest> cells, const DeviceFactory& devices, const JobContext& job,
-        const std::function<void(Cell)>& onCell, std::size_t captures, bool deep)
-        : m_cells(std::move(cells))
-        , m_deep(deep)
+    Sweep(const SweepRequest& request, std::vector<CellRequest> cells, const DeviceFactory& devices,
+        const JobContext& job, const std::function<void(Cell)>& onCell)
+        : m_request(request)
+        , m_cells(std::move(cells))
         , m_factory(devices)
         , m_job(job)
         , m_onCell(onCell)
-        , m_total(static_cast<std::int64_t>(m_cells.size() * captures))
+        , m_total(static_cast<std::int64_t>(m_cells.size() * request.captures.size()))
     { }
 
     Result<void> capture(const CaptureRef& wanted)
@@ -77,7 +76,7 @@ public:
         if (!file) {
             return failAll(wanted.path, file.error());
         }
-        auto cells = CaptureCells::of(*file);
+        auto cells = CaptureCells::of(*file, m_request.catalogue);
         if (!cells) {
             return failAll(wanted.path, cells.error());
         }
@@ -111,7 +110,7 @@ private:
         report(cells.capture().file, request);
         const auto made = device(request.device);
         auto result = made ? cells.cell(request, **made, m_job.cancel) : tl::make_unexpected(made.error());
-        if (result && m_deep) {
+        if (result && m_request.deep) {
             result = withDeep(std::move(*result), cells.capture(), request);
         }
         if (!result && result.error().kind == ErrorKind::cancelled) {
@@ -127,7 +126,7 @@ private:
     {
         JobContext quiet;
         quiet.cancel = m_job.cancel;
-        auto measured = measureDeep({capture, request, worstBatch(cell)}, m_factory, quiet);
+        auto measured = measureDeep({capture, request, worstBatch(cell), m_request.catalogue}, m_factory, quiet);
         if (!measured && measured.error().kind == ErrorKind::cancelled) {
             return tl::make_unexpected(measured.error());
         }
@@ -162,8 +161,8 @@ private:
         m_job.progress(progress);
     }
 
+    const SweepRequest& m_request;
     std::vector<CellRequest> m_cells;
-    bool m_deep;
     const DeviceFactory& m_factory;
     const JobContext& m_job;
     const std::function<void(Cell)>& m_onCell;
@@ -184,7 +183,7 @@ Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, co
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }
-    Sweep running(std::move(*cells), devices, job, onCell, request.captures.size(), request.deep);
+    Sweep running(request, std::move(*cells), devices, job, onCell);
     for (const auto& wanted : request.captures) {
         if (auto done = running.capture(wanted); !done) {
             return done;

@@ -12,6 +12,7 @@
 #include "core/base/job.h"
 #include "core/model/model.h"
 #include "core/replay/device/device.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::replay {
@@ -27,6 +28,7 @@ struct SweepRequest
     std::optional<int> steps;
     bool tileMaps = true;
     bool deep = false; ///< measure the deep gauges of each cell too (deep.h)
+    Catalogue catalogue {}; ///< of the variants that it names
 };
 
 /// Replays every combination, fp64 first for each capture and variant so that distances can be told. `onCell` is

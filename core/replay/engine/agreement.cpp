@@ -107,7 +107,7 @@ std::string sentenceOf(const Vote& vote, const std::vector<std::string>& unstead
 Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& request,
     const tensorfile::CaptureFile& capture, ValueView input, const DeviceFactory& factory, const CancelToken& cancel)
 {
-    const auto variant = findVariant(request.variant);
+    const auto variant = Catalogue().find(request.variant);
     auto device = variant ? factory(name) : tl::make_unexpected(variant.error());
     if (!device) {
         return tl::make_unexpected(device.error());

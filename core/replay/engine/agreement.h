@@ -50,7 +50,7 @@ Agreement agreementOf(std::vector<DeviceHashes> devices);
 struct AgreementRequest
 {
     CaptureRef capture;
-    std::string variant;
+    std::string variant; ///< a built-in one
     std::optional<Precision> precision; ///< else the variant's own
     int repeats = 3; ///< on each device
 };

@@ -8,7 +8,6 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::replay {
 
@@ -57,22 +56,23 @@ Cell emptyCell(const Capture& capture, const CellRequest& request)
     return cell;
 }
 
-Result<CaptureCells> CaptureCells::of(const tensorfile::CaptureFile& file)
+Result<CaptureCells> CaptureCells::of(const tensorfile::CaptureFile& file, Catalogue catalogue)
 {
     return file.input.values(0, file.input.matrices().batch).map([&](Values input) {
-        return CaptureCells(file, std::move(input));
+        return CaptureCells(file, std::move(catalogue), std::move(input));
     });
 }
 
-CaptureCells::CaptureCells(const tensorfile::CaptureFile& file, Values input)
+CaptureCells::CaptureCells(const tensorfile::CaptureFile& file, Catalogue catalogue, Values input)
     : m_file(&file)
+    , m_catalogue(std::move(catalogue))
     , m_input(std::move(input))
     , m_directions(signalDirections(file.input.matrices(), m_input))
 { }
 
 Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, const CancelToken& cancel)
 {
-    const auto variant = findVariant(request.variant);
+    const auto variant = m_catalogue.find(request.variant);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
@@ -108,10 +108,10 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
     return cell;
 }
 
-Result<Cell> replayCell(
-    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel)
+Result<Cell> replayCell(const tensorfile::CaptureFile& capture, const CellRequest& request, const Catalogue& catalogue,
+    Device& device, const CancelToken& cancel)
 {
-    auto cells = CaptureCells::of(capture);
+    auto cells = CaptureCells::of(capture, catalogue);
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }

@@ -14,6 +14,7 @@
 #include "core/model/model.h"
 #include "core/replay/device/device.h"
 #include "core/replay/engine/spectrum.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::replay {
@@ -38,8 +39,8 @@ Cell emptyCell(const Capture& capture, const CellRequest& request);
 class CaptureCells
 {
 public:
-    /// `file` has to outlive it.
-    static Result<CaptureCells> of(const tensorfile::CaptureFile& file);
+    /// `file` has to outlive it. Requests name variants of this catalogue.
+    static Result<CaptureCells> of(const tensorfile::CaptureFile& file, Catalogue catalogue);
 
     const Capture& capture() const { return m_file->capture; }
 
@@ -47,16 +48,17 @@ public:
     Result<Cell> cell(const CellRequest& request, Device& device, const CancelToken& cancel);
 
 private:
-    CaptureCells(const tensorfile::CaptureFile& file, Values input);
+    CaptureCells(const tensorfile::CaptureFile& file, Catalogue catalogue, Values input);
 
     const tensorfile::CaptureFile* m_file;
+    Catalogue m_catalogue;
     Values m_input;
     std::vector<std::vector<SingularDirection>> m_directions;
     std::map<std::string, std::vector<Values>> m_exact; ///< outputs in fp64, by variant
 };
 
 /// One cell alone.
-Result<Cell> replayCell(
-    const tensorfile::CaptureFile& capture, const CellRequest& request, Device& device, const CancelToken& cancel = {});
+Result<Cell> replayCell(const tensorfile::CaptureFile& capture, const CellRequest& request, const Catalogue& catalogue,
+    Device& device, const CancelToken& cancel = {});
 
 } // namespace nanscope::replay

@@ -8,16 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::replay {
 
 namespace {
 
-Result<Program> compiled(const tensorfile::CaptureFile& capture, const CellRequest& request)
+Result<Program> compiled(const tensorfile::CaptureFile& capture, const CellRequest& request, const Catalogue& catalogue)
 {
-    const auto variant = findVariant(request.variant);
+    const auto variant = catalogue.find(request.variant);
     if (!variant) {
         return tl::make_unexpected(variant.error());
     }
@@ -54,15 +53,15 @@ CellRun::CellRun(Program program, std::unique_ptr<Device> device)
     , m_ops(opsOf(m_program))
 { }
 
-Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const CellRequest& request, std::int64_t batch,
-    const DeviceFactory& devices)
+Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const CellRequest& request,
+    const Catalogue& catalogue, std::int64_t batch, const DeviceFactory& devices)
 {
     const auto batches = capture.input.matrices().batch;
     if (batch < 0 || batch >= batches) {
         return failure(ErrorKind::usage, fmt::format("there is no matrix {}, the capture holds {}", batch, batches),
             capture.capture.path);
     }
-    auto program = compiled(capture, request);
+    auto program = compiled(capture, request, catalogue);
     if (!program) {
         return tl::make_unexpected(program.error());
     }

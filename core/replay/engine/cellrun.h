@@ -16,8 +16,8 @@ namespace nanscope::replay {
 class CellRun
 {
 public:
-    static Result<CellRun> begin(const tensorfile::CaptureFile& capture, const CellRequest& request, std::int64_t batch,
-        const DeviceFactory& devices);
+    static Result<CellRun> begin(const tensorfile::CaptureFile& capture, const CellRequest& request,
+        const Catalogue& catalogue, std::int64_t batch, const DeviceFactory& devices);
 
     /// What is replayed, where and how; nothing of how it ends.
     const Cell& cell() const { return m_cell; }

@@ -3,7 +3,6 @@
 #include "core/replay/engine/frame.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -14,7 +13,6 @@
 #include "core/platform/platform.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/outcome.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::replay {
@@ -250,7 +248,7 @@ Result<std::unique_ptr<Counterpart>> makeCounterpart(const tensorfile::CaptureFi
     case Against::Kind::cell:
         break;
     }
-    return CellRun::begin(capture, request.against.cell, request.batch, devices)
+    return CellRun::begin(capture, request.against.cell, request.catalogue, request.batch, devices)
         .map([&](CellRun run) -> std::unique_ptr<Counterpart> {
             return std::make_unique<CellCounterpart>(std::move(run), ops);
         });
@@ -262,7 +260,7 @@ Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& de
     if (!capture) {
         return tl::make_unexpected(capture.error());
     }
-    auto run = CellRun::begin(*capture, request.cell, request.batch, devices);
+    auto run = CellRun::begin(*capture, request.cell, request.catalogue, request.batch, devices);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
@@ -351,15 +349,6 @@ std::vector<T> cut(const std::vector<T>& values, std::int64_t width, const Regio
     return part;
 }
 
-/// What the names of a request stand for: a variant of the user's own may be defined again.
-using Definitions = std::array<const Variant*, 2>;
-
-Definitions definitionsOf(const FilmRequest& request)
-{
-    return {findVariant(request.cell.variant).value_or(nullptr),
-        findVariant(request.against.cell.variant).value_or(nullptr)};
-}
-
 } // namespace
 
 Result<ReplayedFrame> replayFrame(const FrameRequest& request, const DeviceFactory& devices, const JobContext& job)
@@ -372,7 +361,6 @@ struct FrameReplay::State
 {
     FilmRequest request;
     platform::FileStamp stamp;
-    Definitions definitions;
     ReplayPair pair;
     std::optional<ReplayedFrame> last; ///< without values
     std::vector<float> floats;
@@ -505,7 +493,7 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(
         return tl::make_unexpected(pair.error());
     }
     makeRoom(pair->bytes());
-    return std::make_unique<State>(State {request, stamp, definitionsOf(request), std::move(*pair), {}, {}, {}});
+    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}, {}, {}});
 }
 
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)
@@ -515,7 +503,7 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameReq
         return tl::make_unexpected(file.error());
     }
     auto kept = take(request.film);
-    const bool same = kept && kept->stamp == file->stamp() && kept->definitions == definitionsOf(request.film);
+    const bool same = kept && kept->stamp == file->stamp();
     if (same && (kept->holds(request.op) || !kept->passed(request.op))) {
         return kept;
     }

@@ -48,6 +48,7 @@ struct FilmRequest
     std::int64_t batch = 0;
     Against against;
     std::optional<PlantedFault> plant {}; ///< not into what it is compared with
+    Catalogue catalogue {}; ///< of the variants that it names
     bool operator==(const FilmRequest&) const = default;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/variants/published.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -447,6 +448,13 @@ std::span<const Variant> variants()
 {
     static const std::vector<Variant> all = makeVariants();
     return all;
+}
+
+const Variant* builtInVariant(std::string_view name)
+{
+    const auto all = variants();
+    const auto found = std::ranges::find(all, name, &Variant::name);
+    return found == all.end() ? nullptr : &*found;
 }
 
 } // namespace nanscope::replay

@@ -18,11 +18,6 @@ namespace nanscope::replay {
 
 namespace {
 
-bool isBuiltIn(const std::string& name)
-{
-    return std::ranges::find(variants(), name, &Variant::name) != variants().end();
-}
-
 bool computeTheSame(const Variant& one, const Variant& other)
 {
     return differingKeys(one, other).empty();
@@ -36,12 +31,20 @@ tl::unexpected<Error> contradiction(const session::Session& session, const Varia
 /// One variant of the name it is kept under.
 Result<Variant> definitionOf(const session::StoredVariant& stored)
 {
-    return variantsFromText(stored.definition).and_then([&](std::vector<Variant> read) -> Result<Variant> {
+    return variantsFromText(stored.definition, {}).and_then([&](std::vector<Variant> read) -> Result<Variant> {
         if (read.size() != 1 || read.front().name != stored.name) {
             return failure(ErrorKind::format, "it is another one's");
         }
         return std::move(read.front());
     });
+}
+
+Result<Variant> ownDefinitionOf(const session::StoredVariant& stored)
+{
+    auto read = definitionOf(stored);
+    return read && builtInVariant(stored.name) != nullptr
+        ? failure(ErrorKind::usage, "Nanscope has one of this name itself")
+        : std::move(read);
 }
 
 std::string leftOut(const std::string& name, const std::string& why)
@@ -63,14 +66,14 @@ bool isKept(const std::vector<session::StoredVariant>& stored, const std::string
 }
 
 /// Whether cells of this name are of what the name stands for now.
-bool holds(const std::vector<session::StoredVariant>& stored, const std::string& name)
+bool holds(const std::vector<session::StoredVariant>& stored, const Catalogue& catalogue, const std::string& name)
 {
-    const auto known = findVariant(name);
+    const auto known = catalogue.find(name);
     if (!known) {
         return true;
     }
     if (!isKept(stored, name)) {
-        return isBuiltIn(name);
+        return builtInVariant(name) != nullptr;
     }
     const auto kept = keptAs(stored, name);
     return kept && computeTheSame(*kept, **known);
@@ -84,53 +87,37 @@ std::string keptOtherwise(const Variant& kept, const Variant& other)
         kept.name, differText(differingKeys(kept, other)));
 }
 
-Result<KeptVariants> keptVariants(const session::Session& session)
-{
-    const auto stored = session.variants();
-    if (!stored) {
-        return tl::make_unexpected(stored.error());
-    }
-    KeptVariants kept;
-    for (const auto& one : *stored) {
-        auto read = definitionOf(one);
-        if (!read) {
-            kept.leftOut.push_back(leftOut(one.name, read.error().what));
-        } else if (isBuiltIn(one.name)) {
-            kept.leftOut.push_back(leftOut(one.name, "Nanscope has one of this name itself"));
-        } else {
-            kept.variants.push_back(std::move(*read));
-        }
-    }
-    return kept;
-}
-
-Result<std::vector<std::string>> takeVariants(const session::Session& session)
-{
-    auto kept = keptVariants(session);
-    if (!kept) {
-        return tl::make_unexpected(kept.error());
-    }
-    for (const auto& variant : kept->variants) {
-        const auto known = findVariant(variant.name);
-        if (known && !computeTheSame(variant, **known)) {
-            return contradiction(session, variant, **known);
-        }
-        const auto added = known ? Result<void>() : addVariant(variant);
-        if (!added) {
-            kept->leftOut.push_back(leftOut(variant.name, added.error().what));
-        }
-    }
-    return std::move(kept->leftOut);
-}
-
-Result<std::vector<std::string>> keepVariants(session::Session& session, const std::vector<std::string>& names)
+Result<std::vector<std::string>> takeVariants(const session::Session& session, Catalogue& catalogue)
 {
     const auto stored = session.variants();
     if (!stored) {
         return tl::make_unexpected(stored.error());
     }
     std::vector<std::string> notes;
-    for (const auto* variant : addedVariants()) {
+    for (const auto& one : *stored) {
+        const auto kept = ownDefinitionOf(one);
+        const auto* known = kept ? catalogue.own(one.name) : nullptr;
+        if (known != nullptr && !computeTheSame(*kept, *known)) {
+            return contradiction(session, *kept, *known);
+        }
+        const auto taken = kept.and_then(
+            [&](const Variant& variant) { return known != nullptr ? Result<void>() : catalogue.add(variant); });
+        if (!taken) {
+            notes.push_back(leftOut(one.name, taken.error().what));
+        }
+    }
+    return notes;
+}
+
+Result<std::vector<std::string>> keepVariants(
+    session::Session& session, const Catalogue& catalogue, const std::vector<std::string>& names)
+{
+    const auto stored = session.variants();
+    if (!stored) {
+        return tl::make_unexpected(stored.error());
+    }
+    std::vector<std::string> notes;
+    for (const auto& variant : catalogue.added()) {
         if (std::ranges::find(names, variant->name) == names.end()) {
             continue;
         }
@@ -154,7 +141,7 @@ Result<std::vector<std::string>> keepVariants(session::Session& session, const s
     return notes;
 }
 
-Result<std::vector<Cell>> cellsThatHold(const session::Session& session)
+Result<std::vector<Cell>> cellsThatHold(const session::Session& session, const Catalogue& catalogue)
 {
     auto cells = session.cells();
     const auto stored = session.variants();
@@ -165,7 +152,7 @@ Result<std::vector<Cell>> cellsThatHold(const session::Session& session)
     std::erase_if(*cells, [&](const Cell& cell) {
         const auto [place, isNew] = known.try_emplace(cell.variant, false);
         if (isNew) {
-            place->second = holds(*stored, cell.variant);
+            place->second = holds(*stored, catalogue, cell.variant);
         }
         return !place->second;
     });

@@ -38,7 +38,7 @@ tl::unexpected<Error> unknownKey(const std::string& key)
 }
 
 // What every field starts from.
-Result<Variant> startOf(const Json& json)
+Result<Variant> startOf(const Json& json, const Catalogue& known)
 {
     const auto base = json.find("base");
     if (base == json.end()) {
@@ -49,7 +49,7 @@ Result<Variant> startOf(const Json& json)
     if (!base->is_string()) {
         return usage("\"base\" is not the name of a variant");
     }
-    const auto found = findVariant(base->get<std::string>());
+    const auto found = known.find(base->get<std::string>());
     if (!found) {
         return usage("\"base\" names no variant: " + found.error().what);
     }
@@ -79,12 +79,12 @@ Json variantToJson(const Variant& variant)
     return json;
 }
 
-Result<Variant> variantFromJson(const Json& json)
+Result<Variant> variantFromJson(const Json& json, const Catalogue& known)
 {
     if (!json.is_object()) {
         return usage("a variant is a JSON object; see docs/variants.md");
     }
-    auto variant = startOf(json);
+    auto variant = startOf(json, known);
     if (!variant) {
         return variant;
     }
@@ -199,7 +199,7 @@ Error inFile(Error error, const std::filesystem::path& path)
 
 } // namespace
 
-Result<std::vector<Variant>> variantsFromText(std::string_view text)
+Result<std::vector<Variant>> variantsFromText(std::string_view text, const Catalogue& known)
 {
     const auto json = parsed(text);
     if (!json) {
@@ -208,7 +208,7 @@ Result<std::vector<Variant>> variantsFromText(std::string_view text)
     std::vector<Variant> all;
     const auto list = json->is_array() ? *json : Json::array({*json});
     for (const auto& item : list) {
-        auto variant = variantFromJson(item);
+        auto variant = variantFromJson(item, known);
         if (!variant) {
             return tl::make_unexpected(variant.error());
         }
@@ -220,27 +220,25 @@ Result<std::vector<Variant>> variantsFromText(std::string_view text)
     return all;
 }
 
-Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path)
+Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path, const Catalogue& known)
 {
-    return contents(path).and_then([&path](const std::string& text) {
-        return variantsFromText(text).map_error([&path](Error error) { return inFile(std::move(error), path); });
+    return contents(path).and_then([&](const std::string& text) {
+        return variantsFromText(text, known).map_error([&path](Error error) { return inFile(std::move(error), path); });
     });
 }
 
-Result<std::vector<std::string>> addVariantFile(const std::filesystem::path& path)
+Result<void> addVariantFile(Catalogue& catalogue, const std::filesystem::path& path)
 {
-    auto read = readVariantFile(path);
+    auto read = readVariantFile(path, catalogue);
     if (!read) {
         return tl::make_unexpected(read.error());
     }
-    std::vector<std::string> names;
     for (auto& variant : *read) {
-        names.push_back(variant.name);
-        if (auto added = addVariant(std::move(variant)); !added) {
+        if (auto added = catalogue.add(std::move(variant)); !added) {
             return tl::make_unexpected(inFile(added.error(), path));
         }
     }
-    return names;
+    return {};
 }
 
 } // namespace nanscope::replay

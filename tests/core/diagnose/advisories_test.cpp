@@ -255,8 +255,10 @@ TEST(Advisories, CallRulesAskTheShapeTheFormatAndTheContents)
 
 TEST(Advisories, AUsersFileAddsAndReplaces)
 {
-    const auto mine = diagnose::parseAdvisories(wrapped(advisory(R"(, "shape": {"square": false})") + ","
-        + advisory(R"(, "packages": [{"name": "quack", "versions": "*"}])", "gns-autotune")));
+    const auto mine = diagnose::parseAdvisories(
+        wrapped(advisory(R"(, "shape": {"square": false})") + ","
+            + advisory(R"(, "packages": [{"name": "quack", "versions": "*"}])", "gns-autotune")),
+        {});
     ASSERT_TRUE(mine) << mine.error().what;
     const auto all = diagnose::joinAdvisories(diagnose::builtInAdvisories(), *mine);
     EXPECT_EQ(all.size(), diagnose::builtInAdvisories().size() + 1);
@@ -288,7 +290,7 @@ TEST(Advisories, BadFilesAreRefusedInOneSentence)
         {wrapped(R"({"id": "x"})"), "\"title\" must be"},
     };
     for (const auto& [text, reason] : bad) {
-        const auto read = diagnose::parseAdvisories(text);
+        const auto read = diagnose::parseAdvisories(text, {});
         ASSERT_FALSE(read) << text;
         EXPECT_THAT(read.error().what, HasSubstr(reason)) << text;
         EXPECT_EQ(read.error().what.find('\n'), std::string::npos);
@@ -299,7 +301,7 @@ TEST(Advisories, ARefusedFileIsNamed)
 {
     const auto path = std::filesystem::path(::testing::TempDir()) / "advisories_refused.json";
     std::ofstream(path) << "{}";
-    const auto read = diagnose::readAdvisories(path);
+    const auto read = diagnose::readAdvisories(path, {});
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().path, path.string());
 }

@@ -9,7 +9,7 @@
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/endslike.h"
 #include "core/model/words.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {
@@ -19,7 +19,7 @@ using testing::StartsWith;
 
 replay::SpreadModel modelOf(std::string_view variant, std::int64_t rows, std::int64_t cols, bool mirrored)
 {
-    return {replay::compileProgram(**replay::findVariant(variant), {1, rows, cols}, {}).value(), mirrored};
+    return {replay::compileProgram(*replay::builtInVariant(variant), {1, rows, cols}, {}).value(), mirrored};
 }
 
 std::pair<std::int64_t, std::int64_t> sizeAt(const replay::SpreadModel& model, std::size_t place)
@@ -136,7 +136,7 @@ protected:
         CaptureVerdict verdict;
         verdict.facts.damage = diagnose::damagePatterns(file).value().front();
         verdict.variant.names = variants;
-        diagnose::fillEndsLike(verdict, file);
+        diagnose::fillEndsLike(verdict, file, {});
         return verdict;
     }
 
@@ -223,7 +223,7 @@ TEST_F(EndsLikeDump, OnlyDamageOfABirthIsAskedAbout)
     verdict.endsLike.clear();
     verdict.endsLikeTried = 0;
     verdict.role = Role::downstream;
-    diagnose::fillEndsLike(verdict, tensorfile::openCapture((m_folder / "x.pt").string()).value());
+    diagnose::fillEndsLike(verdict, tensorfile::openCapture((m_folder / "x.pt").string()).value(), {});
     EXPECT_EQ(verdict.endsLikeTried, 0);
 }
 
@@ -236,7 +236,7 @@ TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
     judged.facts.cols = cols;
     CaptureVerdict verdict;
     verdict.variant.names = {"keller-jordan"};
-    diagnose::keepEndsLike(verdict, judged);
+    diagnose::keepEndsLike(verdict, judged, {});
     ASSERT_EQ(verdict.endsLike.size(), 1);
     EXPECT_EQ(verdict.endsLike[0].variant, "keller-jordan");
     EXPECT_EQ(verdict.endsLikeTried, 15);

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/identify/envelope.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 
 namespace nanscope {
@@ -14,7 +13,7 @@ namespace {
 
 diagnose::Member memberOf(std::string_view variant)
 {
-    const auto* found = *replay::findVariant(variant);
+    const auto* found = replay::builtInVariant(variant);
     return {found, found->precision};
 }
 

@@ -12,7 +12,7 @@
 
 #include "core/replay/engine/replay.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::test {
@@ -33,7 +33,7 @@ inline Matrix waves(std::size_t size, double phase)
 /// In the variant's own format and lowering, with an epsilon of 1e-8, as a dump in fp32 holds it.
 inline Matrix healthyOutput(std::string_view variantName, const Matrix& input, std::int64_t rows, std::int64_t cols)
 {
-    const auto& variant = **replay::findVariant(variantName);
+    const auto& variant = *replay::builtInVariant(variantName);
     const auto device = replay::makeEigenDevice(1);
     replay::ReplayOptions options;
     options.precision = variant.precision;

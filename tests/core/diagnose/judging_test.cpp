@@ -10,7 +10,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/element.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "healthycall.h"
 #include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -334,11 +334,11 @@ TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)
     EXPECT_GT(2 * static_cast<int>(verdict.endsLike.size()), verdict.endsLikeTried);
     for (const auto& place : verdict.endsLike) {
         EXPECT_THAT(verdict.variant.names, testing::Contains(place.variant));
-        const auto variant = replay::findVariant(place.variant);
-        ASSERT_TRUE(variant);
-        const bool last = place.iteration == static_cast<int>((*variant)->steps.size());
+        const auto* variant = replay::builtInVariant(place.variant);
+        ASSERT_NE(variant, nullptr);
+        const bool last = place.iteration == static_cast<int>(variant->steps.size());
         // A rescale spreads what the last update left over the whole matrix.
-        EXPECT_FALSE(place.op == OpName::update && last && !(*variant)->rescaleOutput) << place.variant;
+        EXPECT_FALSE(place.op == OpName::update && last && !variant->rescaleOutput) << place.variant;
     }
 }
 

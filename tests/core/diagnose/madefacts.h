@@ -11,7 +11,7 @@
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope::test {
 
@@ -34,7 +34,7 @@ public:
 
     MemberResult& member(std::string_view variant, int finite = 8, int reproducing = 0, double slack = 5)
     {
-        const auto* found = *replay::findVariant(variant);
+        const auto* found = replay::builtInVariant(variant);
         auto result = diagnose::resultFor({found, found->precision}, input());
         result.roundings = 8;
         result.finite = finite;
@@ -62,7 +62,7 @@ public:
         CaptureVerdict verdict;
         verdict.facts = facts;
         for (auto& member : verdict.facts.members) {
-            const auto variant = *replay::findVariant(member.variant);
+            const auto variant = replay::builtInVariant(member.variant);
             const auto fresh = diagnose::resultFor({variant, *parsePrecision(member.precision)}, input());
             member.castLoses = fresh.castLoses;
             member.slackNeeded = fresh.slackNeeded;

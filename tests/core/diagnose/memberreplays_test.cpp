@@ -8,7 +8,6 @@
 
 #include "core/diagnose/identify/memberreplays.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "healthycall.h"
@@ -113,7 +112,7 @@ TEST(MemberReplays, ReplayedInFullNoForecastTurnsOutWrong)
     const auto outcome = allOf(element, true);
     const auto device = replay::makeEigenDevice(1);
     for (const auto& result : outcome.results) {
-        const auto& variant = **replay::findVariant(result.variant);
+        const auto& variant = *replay::builtInVariant(result.variant);
         const auto whole =
             diagnose::replayMember({&variant, variant.precision}, element, 1e-8, diagnose::Enough::whole, *device, {});
         ASSERT_TRUE(whole);

@@ -9,7 +9,7 @@
 #include "core/diagnose/damage/oddtiles.h"
 #include "core/diagnose/damage/provenance.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
@@ -33,7 +33,7 @@ std::vector<double> gaussian(unsigned seed)
 
 diagnose::Member memberOf(std::string_view name)
 {
-    const auto* variant = *replay::findVariant(name);
+    const auto* variant = replay::builtInVariant(name);
     return {variant, variant->precision};
 }
 

@@ -370,16 +370,16 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
             const auto asked = verdictOn(2);
             ASSERT_TRUE(diagnose::asksWhatElseIsTaken(asked)) << asked.kind;
             EXPECT_FALSE(diagnose::asksWhatElseRan(asked));
-            const auto answers = diagnose::answersOf(asked);
+            const auto answers = diagnose::answersOf(asked, {});
             ASSERT_EQ(answers.size(), 1U);
             EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::inputAlone);
             std::vector<std::string> all;
-            for (const auto& tick : diagnose::ticksOf(asked)) {
+            for (const auto& tick : diagnose::ticksOf(asked, {})) {
                 all.push_back(tick.name);
             }
             m_nothingElse = true;
             const auto said = verdictOn(2, all);
-            const auto answered = diagnose::rejudge(asked, answers[0].ticks);
+            const auto answered = diagnose::rejudge(asked, answers[0].ticks, {});
             ASSERT_TRUE(answered);
             EXPECT_EQ(answered->blame, rank == 0 ? Blame::nondeterministic : Blame::implementation);
             EXPECT_EQ(answered->blame, said.blame);
@@ -387,7 +387,7 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
             EXPECT_EQ(answered->summary, said.summary);
             EXPECT_EQ(answered->question, "");
             EXPECT_EQ(answered->speaksFor.front().text, said.speaksFor.front().text);
-            EXPECT_EQ(diagnose::rejudge(asked, {})->blame, Blame::undecided) << "taken back";
+            EXPECT_EQ(diagnose::rejudge(asked, {}, {})->blame, Blame::undecided) << "taken back";
         }
     }
 }
@@ -398,10 +398,10 @@ TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
     add(0, 7, {large()}, {allNan()});
     const auto open = verdictOn(2);
     ASSERT_EQ(open.blame, Blame::undecided);
-    EXPECT_TRUE(diagnose::answersOf(open).size() > 1) << "the cast is asked for";
+    EXPECT_TRUE(diagnose::answersOf(open, {}).size() > 1) << "the cast is asked for";
     for (const auto& [ran, blame] :
         {std::pair("gns-gram", Blame::nondeterministic), std::pair("deepspeed-gram", Blame::numerics)}) {
-        const auto ticked = diagnose::rejudge(open, {ran});
+        const auto ticked = diagnose::rejudge(open, {ran}, {});
         ASSERT_TRUE(ticked);
         EXPECT_EQ(ticked->blame, blame) << ran;
         EXPECT_EQ(verdictOn(2, {ran}).blame, blame) << ran;

@@ -65,14 +65,14 @@ Names namesOf(const std::vector<diagnose::Tick>& ticks)
 
 CaptureVerdict rejudged(const CaptureVerdict& judged, const Names& ticked)
 {
-    const auto verdict = diagnose::rejudge(judged, ticked);
+    const auto verdict = diagnose::rejudge(judged, ticked, {});
     EXPECT_TRUE(verdict) << (verdict ? "" : sentence(verdict.error()));
     return verdict.value_or(CaptureVerdict {});
 }
 
 std::string refusal(const CaptureVerdict& judged, const Names& ticked)
 {
-    const auto verdict = diagnose::rejudge(judged, ticked);
+    const auto verdict = diagnose::rejudge(judged, ticked, {});
     return verdict ? "judged: " + verdict->summary : sentence(verdict.error());
 }
 
@@ -185,7 +185,7 @@ TEST(RejudgingTheSample, AllTicksAndNoneGiveTheVerdictItself)
         EXPECT_TRUE(wholeText(judged) == wholeText(verdict)) << "nothing is lost on the way through the session";
         if (judged.facts.replayed) {
             ++asked;
-            EXPECT_TRUE(textOf(rejudged(judged, namesOf(diagnose::ticksOf(judged)))) == textOf(verdict));
+            EXPECT_TRUE(textOf(rejudged(judged, namesOf(diagnose::ticksOf(judged, {})))) == textOf(verdict));
             EXPECT_TRUE(textOf(rejudged(judged, {})) == textOf(verdict));
         }
     }
@@ -197,7 +197,7 @@ TEST(RejudgingTheSample, EverySubsetIsWhatANewDiagnosisSays)
     const auto run = ingest::readRun(NANSCOPE_SAMPLE);
     ASSERT_TRUE(run);
     const auto judged = storedAndRead(diagnose::diagnose(*run)->captures.front());
-    const auto all = namesOf(diagnose::ticksOf(judged));
+    const auto all = namesOf(diagnose::ticksOf(judged, {}));
     EXPECT_EQ(all, (Names {"gns-gram", "gns-gram-0.1.6", "gns-standard", "gns-standard-0.1.6"}));
     for (const auto& ticked : subsets(all)) {
         const auto expected = ticked == all ? judged : diagnose::diagnose(*run, {ticked})->captures.front();
@@ -224,7 +224,7 @@ TEST_F(Rejudging, NobodyIsAccusedWhereAMemberCouldHaveDoneIt)
     dump(waves(70000), Matrix(size, NAN));
     const auto open = diagnosed();
     int accused = 0;
-    for (const auto& ticked : onesAndPairs(namesOf(diagnose::ticksOf(open)))) {
+    for (const auto& ticked : onesAndPairs(namesOf(diagnose::ticksOf(open, {})))) {
         auto alone = ticked;
         alone.emplace_back(diagnose::nothingElse);
         const auto verdict = rejudged(open, alone);
@@ -255,7 +255,7 @@ TEST_F(Rejudging, LogsAndHardwareErrorsAreHeardAgain)
     xid.line = 12;
     m_run.events = {xid};
     const auto judged = storedAndRead(diagnosed());
-    ASSERT_GT(diagnose::ticksOf(judged).size(), 1U);
+    ASSERT_GT(diagnose::ticksOf(judged, {}).size(), 1U);
     EXPECT_EQ(rejudged(judged, {"gns-gram"}).blame, Blame::machine);
     expectLikeRan(judged, {"gns-gram"});
     m_run.events.clear();
@@ -296,8 +296,8 @@ TEST_F(Rejudging, AVerdictOfAnOlderVersionMustBeJudgedAgain)
     dumpUnwritten("gns-gram");
     auto judged = diagnosed();
     judged.facts.replayed = false;
-    EXPECT_TRUE(diagnose::ticksOf(judged).empty());
-    EXPECT_TRUE(diagnose::answersOf(judged).empty());
+    EXPECT_TRUE(diagnose::ticksOf(judged, {}).empty());
+    EXPECT_TRUE(diagnose::answersOf(judged, {}).empty());
     EXPECT_THAT(refusal(judged, {"gns-gram"}), HasSubstr("judge it again"));
 }
 
@@ -305,7 +305,7 @@ TEST_F(Rejudging, AZeroMatrixIsTickedByFormat)
 {
     dump(Matrix(size, 0), Matrix(size, NAN));
     const auto open = diagnosed();
-    const auto ticks = namesOf(diagnose::ticksOf(open));
+    const auto ticks = namesOf(diagnose::ticksOf(open, {}));
     EXPECT_THAT(ticks, testing::IsSupersetOf({"dion-ns5:bf16", "dion-ns5:fp16", "gns-gram"}));
     EXPECT_EQ(rejudged(open, ticks).blame, open.blame);
     expectLikeRan(open, {"dion-ns5:bf16"});
@@ -322,13 +322,13 @@ TEST_F(Rejudging, RulingOutDoesNotMakeAnUnknownFunctionKnown)
     dump(waves(), output);
     const auto open = storedAndRead(diagnosed());
     ASSERT_TRUE(open.variant.matchesNone);
-    auto fewer = namesOf(diagnose::ticksOf(open));
+    auto fewer = namesOf(diagnose::ticksOf(open, {}));
     fewer.pop_back();
     EXPECT_EQ(rejudged(open, fewer).blame, Blame::undecided);
     EXPECT_EQ(rejudged(open, fewer).kind, "matches no known variant");
     EXPECT_TRUE(rejudged(open, fewer).variant.matchesNone);
     expectLikeRan(open, {"gns-gram"});
-    EXPECT_TRUE(diagnose::answersOf(open).empty());
+    EXPECT_TRUE(diagnose::answersOf(open, {}).empty());
 }
 
 /// Verdicts with members made up to reach every rule.
@@ -395,7 +395,7 @@ TEST(RejudgingMadeUpMembers, AFormThatOnlyExplainsIsATickToo)
     made.member("gns-gram", 8, 0).member("gram-no-restart", 0, 8);
     made.facts.identified.names = {"gns-gram"};
     made.facts.identified.how = IdentifiedBy::fit;
-    EXPECT_EQ(namesOf(diagnose::ticksOf(made.judged())), (Names {"gns-gram", "gram-no-restart"}));
+    EXPECT_EQ(namesOf(diagnose::ticksOf(made.judged(), {})), (Names {"gns-gram", "gram-no-restart"}));
     EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).rule, RuleId::codeBesides) << "nothing but the name says so";
     EXPECT_EQ(rejudged(made.judged(), {"gns-gram", std::string(diagnose::nothingElse)}).blame, Blame::implementation);
     EXPECT_EQ(rejudged(made.judged(), {"gram-no-restart"}).blame, Blame::numerics);
@@ -413,7 +413,7 @@ TEST(RejudgingMadeUpMembers, FiniteCorruptionHangsOnTheVariantItWasMeasuredAgain
     facts.identified.fit = 0.004;
     facts.fit = {true, true, "gns-gram", 1, 0, 0};
     facts.misplaced = true;
-    EXPECT_EQ(namesOf(diagnose::ticksOf(made.judged())), (Names {"gns-gram", "gns-standard"}));
+    EXPECT_EQ(namesOf(diagnose::ticksOf(made.judged(), {})), (Names {"gns-gram", "gns-standard"}));
     const auto kept = rejudged(made.judged(), {"gns-gram"});
     EXPECT_EQ(kept.kind, "finite corruption");
     EXPECT_EQ(kept.role, Role::birth);
@@ -429,9 +429,9 @@ TEST(RejudgingMadeUpMembers, TicksCarryTheirFit)
     Made made;
     made.member("gns-gram", 8, 0).member("dion-ns5", 8, 0);
     made.facts.identified.all = {{"gns-gram", 0.004}};
-    EXPECT_EQ(diagnose::ticksOf(made.judged())[0].fit, 0.004);
-    EXPECT_EQ(diagnose::ticksOf(made.judged())[1].fit, std::nullopt);
-    EXPECT_EQ(diagnose::ticksOf(made.judged())[1].precision, "bf16");
+    EXPECT_EQ(diagnose::ticksOf(made.judged(), {})[0].fit, 0.004);
+    EXPECT_EQ(diagnose::ticksOf(made.judged(), {})[1].fit, std::nullopt);
+    EXPECT_EQ(diagnose::ticksOf(made.judged(), {})[1].precision, "bf16");
 }
 
 TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
@@ -440,7 +440,7 @@ TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
     made.member("gns-gram", 8, 0);
     made.facts.dumpedByWrapper = false;
     ASSERT_TRUE(diagnose::asksWhatElseRan(made.judged()));
-    const auto answers = diagnose::answersOf(made.judged());
+    const auto answers = diagnose::answersOf(made.judged(), {});
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::nothingElse);
     EXPECT_EQ(answers[0].ticks, (Names {"gns-gram", std::string(diagnose::nothingElse)}));
@@ -465,7 +465,7 @@ TEST(Answers, TheCastIsAskedByOrderAndFormat)
     made.facts.inputAbsmax = 80384;
     made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("keller-jordan", 8, 0);
     made.member("gns-standard", 8, 0);
-    const auto answers = diagnose::answersOf(made.judged());
+    const auto answers = diagnose::answersOf(made.judged(), {});
     ASSERT_EQ(answers.size(), 3U);
     EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::castsFirst);
     EXPECT_EQ(answers[0].precision, "fp16");
@@ -483,18 +483,18 @@ TEST(Answers, OtherQuestionsAreAskedByName)
 {
     Made made;
     made.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0).member("dion-ns5", 8, 0);
-    const auto answers = diagnose::answersOf(made.judged());
+    const auto answers = diagnose::answersOf(made.judged(), {});
     ASSERT_EQ(answers.size(), 2U);
     EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::oneOf);
     EXPECT_EQ(answers[0].ticks, Names {"polar-express-unprotected"});
     EXPECT_EQ(answers[1].ticks, (Names {"gns-gram", "dion-ns5"}));
     EXPECT_FALSE(answers[1].numbers);
-    EXPECT_TRUE(diagnose::answersOf(rejudged(made.judged(), answers[0].ticks)).empty())
+    EXPECT_TRUE(diagnose::answersOf(rejudged(made.judged(), answers[0].ticks), {}).empty())
         << "naming one of one settles nothing";
     const auto next = rejudged(made.judged(), answers[1].ticks);
-    ASSERT_EQ(diagnose::answersOf(next).size(), 1U) << "and whether anything else ran";
-    EXPECT_EQ(diagnose::answersOf(next)[0].kind, diagnose::Answer::Kind::nothingElse);
-    EXPECT_TRUE(diagnose::answersOf(rejudged(next, diagnose::answersOf(next)[0].ticks)).empty())
+    ASSERT_EQ(diagnose::answersOf(next, {}).size(), 1U) << "and whether anything else ran";
+    EXPECT_EQ(diagnose::answersOf(next, {})[0].kind, diagnose::Answer::Kind::nothingElse);
+    EXPECT_TRUE(diagnose::answersOf(rejudged(next, diagnose::answersOf(next, {})[0].ticks), {}).empty())
         << "a decided verdict asks nothing";
 }
 
@@ -504,7 +504,7 @@ TEST(Answers, TheyNeedNoVariantThatThisVersionKnows)
     made.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8).member("dion-ns5", 8, 0);
     auto judged = made.judged();
     judged.facts.members[1].variant = "of-the-future";
-    EXPECT_EQ(diagnose::answersOf(judged).size(), 2U);
+    EXPECT_EQ(diagnose::answersOf(judged, {}).size(), 2U);
     EXPECT_EQ(rejudged(judged, {"of-the-future:fp16"}).blame, Blame::numerics) << "its replays are facts";
 }
 

@@ -13,7 +13,7 @@
 #include "core/diagnose/identify/sampledfits.h"
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
@@ -37,7 +37,7 @@ Matrix normal(std::int64_t size, unsigned seed)
 
 Matrix replayed(std::string_view name, Precision precision, const MatrixShape& shape, ValueView input)
 {
-    const auto& variant = **replay::findVariant(std::string(name));
+    const auto& variant = *replay::builtInVariant(std::string(name));
     const auto device = replay::makeEigenDevice(1);
     replay::ReplayOptions options;
     options.precision = precision;
@@ -95,7 +95,7 @@ void scan(diagnose::Element& element)
 
 diagnose::Element elementOf(Spectrum spectrum, const MatrixShape& shape, std::string_view name)
 {
-    const auto& variant = **replay::findVariant(std::string(name));
+    const auto& variant = *replay::builtInVariant(std::string(name));
     diagnose::Element element;
     element.shape = shape;
     element.input = inputOf(spectrum, shape);
@@ -121,7 +121,7 @@ void fill(
 diagnose::ElementFit fitOf(const diagnose::Element& element, std::int64_t sampledFrom)
 {
     const auto device = replay::makeEigenDevice(1);
-    const auto fit = diagnose::identifyElement(element, {}, *device, {}, {}, sampledFrom);
+    const auto fit = diagnose::identifyElement(element, {}, {}, *device, {}, {}, sampledFrom);
     EXPECT_TRUE(fit);
     return fit.value_or(diagnose::ElementFit {});
 }
@@ -162,8 +162,8 @@ TEST(SampledFits, AreThoseOfTheWholeWithinAFew)
             for (const char* name : {"keller-jordan", "polar-express", "dion-ns5"}) {
                 const auto exact = replayed(name, Precision::fp64, shape, element.input);
                 const auto all = diagnose::fitsOf(element, exact, signal);
-                const auto gains = replay::gainsOf(**replay::findVariant(name), sample->values(),
-                    replay::denominatorOf(**replay::findVariant(name), std::sqrt(element.inputScan.sumSquares), {}));
+                const auto gains = replay::gainsOf(*replay::builtInVariant(name), sample->values(),
+                    replay::denominatorOf(*replay::builtInVariant(name), std::sqrt(element.inputScan.sumSquares), {}));
                 for (const auto& part : {sample->under(gains), sample->of(exact)}) {
                     EXPECT_NEAR(part.plain, all.plain, 0.1 * all.plain) << name << ", " << shape.rows;
                     EXPECT_NEAR(part.typical, all.typical, 0.1 * all.typical) << name << ", " << shape.rows;
@@ -281,7 +281,7 @@ TEST(SampledFits, AreNotWaitedForOnceCancelled)
     const auto device = replay::makeEigenDevice(1);
     CancelToken cancel;
     cancel.cancel();
-    const auto fit = diagnose::identifyElement(element, {}, *device, cancel, {}, 1);
+    const auto fit = diagnose::identifyElement(element, {}, {}, *device, cancel, {}, 1);
     ASSERT_FALSE(fit);
     EXPECT_EQ(fit.error().kind, ErrorKind::cancelled);
 }
@@ -294,11 +294,11 @@ TEST(SampledFits, LeaveReplaysOutOnlyOfWhatIsFarBehind)
     const diagnose::ReplayWatch watch = [&](const replay::Variant& variant, Precision) {
         replayed.push_back(variant.name);
     };
-    ASSERT_TRUE(diagnose::identifyElement(element, {}, *device, {}, watch, 1));
+    ASSERT_TRUE(diagnose::identifyElement(element, {}, {}, *device, {}, watch, 1));
     const auto few = replayed.size();
     EXPECT_NE(std::ranges::find(replayed, "dion-ns5"), replayed.end());
     replayed.clear();
-    ASSERT_TRUE(diagnose::identifyElement(element, {}, *device, {}, watch, whole));
+    ASSERT_TRUE(diagnose::identifyElement(element, {}, {}, *device, {}, watch, whole));
     EXPECT_LT(few + 5, replayed.size());
 }
 

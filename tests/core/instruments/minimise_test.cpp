@@ -7,7 +7,7 @@
 
 #include "core/platform/privatefolder.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "samples.h"
 
 namespace nanscope {
@@ -70,10 +70,11 @@ TEST(Minimise, AFaultThatComesNowAndThenIsTriedOftenEnough)
         replay::ReplayOptions options;
         options.precision = Precision::fp32;
         options.keepOutput = true;
-        return ++call % 3 == 0 ? brokenByLargeOnes(std::move(values), shape)
-                               : replay::replay(**replay::findVariant("keller-jordan"), shape, values, *device, options)
-                                     ->outputs[0]
-                                     .doubles();
+        return ++call % 3 == 0
+            ? brokenByLargeOnes(std::move(values), shape)
+            : replay::replay(*replay::builtInVariant("keller-jordan"), shape, values, *device, options)
+                  ->outputs[0]
+                  .doubles();
     });
     instruments::MinimiseRequest request;
     request.calls = 3000;

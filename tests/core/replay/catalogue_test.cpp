@@ -3,7 +3,6 @@
 #include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -18,12 +17,12 @@ namespace {
 using replay::Catalogue;
 using testing::HasSubstr;
 
-Catalogue::Entry made(std::string name, double slope = 2)
+replay::Variant made(std::string name, double slope = 2)
 {
     replay::Variant variant;
     variant.name = std::move(name);
     variant.steps = {{slope, -1.5, 0.5}};
-    return std::make_shared<const replay::Variant>(std::move(variant));
+    return variant;
 }
 
 TEST(Catalogue, BeginsWithTheBuiltInOnes)
@@ -31,7 +30,7 @@ TEST(Catalogue, BeginsWithTheBuiltInOnes)
     const Catalogue catalogue;
     EXPECT_TRUE(catalogue.added().empty());
     EXPECT_EQ(catalogue.all().size(), replay::variants().size());
-    EXPECT_EQ(*catalogue.find("gns-gram"), *replay::findVariant("gns-gram"));
+    EXPECT_EQ(*catalogue.find("gns-gram"), replay::builtInVariant("gns-gram"));
 }
 
 TEST(Catalogue, AddsOnceAndRefusesAnotherOfTheName)
@@ -51,7 +50,7 @@ TEST(Catalogue, AddsOnceAndRefusesAnotherOfTheName)
 TEST(Catalogue, RefusesWhatCannotBeRunAndBuiltInNames)
 {
     Catalogue catalogue;
-    for (const auto& bad : {made("all"), made("gns-gram"), std::make_shared<const replay::Variant>()}) {
+    for (const auto& bad : {made("all"), made("gns-gram"), replay::Variant()}) {
         EXPECT_FALSE(catalogue.add(bad));
         EXPECT_FALSE(catalogue.put(bad));
     }
@@ -69,15 +68,25 @@ TEST(Catalogue, PutReplacesAndWhoHoldsTheOldOneGoesOn)
     EXPECT_EQ(catalogue.added().size(), 1U);
 }
 
-TEST(Catalogue, ForgetsTheUsersOwnOnly)
+TEST(Catalogue, TellsTheUsersOwnFromTheBuiltInOnes)
 {
     Catalogue catalogue;
     ASSERT_TRUE(catalogue.add(made("mine")));
-    catalogue.forget("mine");
-    catalogue.forget("gns-gram");
-    catalogue.forget("never-there");
-    EXPECT_FALSE(catalogue.find("mine"));
-    EXPECT_TRUE(catalogue.find("gns-gram"));
+    EXPECT_EQ(catalogue.own("mine"), *catalogue.find("mine"));
+    EXPECT_EQ(catalogue.own("gns-gram"), nullptr);
+    EXPECT_EQ(catalogue.own("never-there"), nullptr);
+}
+
+TEST(Catalogue, EqualsWhatHoldsTheSameVariants)
+{
+    Catalogue one;
+    Catalogue other;
+    ASSERT_TRUE(one.add(made("mine")));
+    EXPECT_NE(one, other);
+    ASSERT_TRUE(other.add(made("mine")));
+    EXPECT_EQ(one, other) << "whoever made them";
+    ASSERT_TRUE(other.put(made("mine", 3)));
+    EXPECT_NE(one, other);
 }
 
 TEST(Catalogue, CopiesAreIndependentAndShareEntries)
@@ -91,7 +100,6 @@ TEST(Catalogue, CopiesAreIndependentAndShareEntries)
     EXPECT_EQ((*one.find("mine"))->steps[0][0], 2) << "two of one name in one process";
     EXPECT_EQ((*other.find("mine"))->steps[0][0], 3);
     EXPECT_FALSE(one.find("second"));
-    EXPECT_FALSE(replay::findVariant("mine"));
 }
 
 TEST(Catalogue, NamesTheNearest)

@@ -48,7 +48,7 @@ protected:
 
     Cell cellOf(const std::string& path, const replay::CellRequest& request)
     {
-        const auto cell = replay::replayCell(*tensorfile::openCapture(path), request, *m_device);
+        const auto cell = replay::replayCell(*tensorfile::openCapture(path), request, {}, *m_device);
         EXPECT_TRUE(cell) << (cell ? "" : sentence(cell.error()));
         return cell.value_or(Cell {});
     }

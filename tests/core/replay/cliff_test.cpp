@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/diagnose/identify/envelope.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/rpc/answers.h"
 #include "core/rpc/requests.h"
 #include "framecapture.h"
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 const replay::Variant& variantOf(const char* name)
 {
-    return **replay::findVariant(name);
+    return *replay::builtInVariant(name);
 }
 
 /// `values` on the diagonal of rows x cols.
@@ -150,7 +150,7 @@ TEST_F(Cliffs, AScaleOfOneIsTheCellAsSwept)
     wanted.batch = 1;
     const auto cliff = replayed(wanted);
     const auto device = replay::makeEigenDevice(1);
-    const auto cell = replay::replayCell(*tensorfile::openCapture(wanted.capture), wanted.cell, *device).value();
+    const auto cell = replay::replayCell(*tensorfile::openCapture(wanted.capture), wanted.cell, {}, *device).value();
     const Cell& same = cliff.replays.front().cell;
     EXPECT_EQ(same.outcome, cell.outcome);
     EXPECT_EQ(same.epsilon, cell.epsilon);
@@ -299,7 +299,7 @@ TEST_F(Cliffs, GoThroughThePipeAndBack)
     wanted.scale = 8;
     wanted.safety = 1.01;
     wanted.roundings = 3;
-    EXPECT_EQ(rpc::cliffFromJson(rpc::cliffToJson(wanted)).value(), wanted);
+    EXPECT_EQ(rpc::cliffFromJson(rpc::cliffToJson(wanted), {}).value(), wanted);
     const auto cliff = replayed(wanted);
     const auto back = rpc::unpackCliff(rpc::packCliff(cliff)).value();
     EXPECT_EQ(back.scale, 8);

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 
 namespace nanscope {
@@ -21,7 +20,7 @@ replay::Program compiled(const replay::Variant& variant, MatrixShape shape, cons
 
 const replay::Variant& variantNamed(std::string_view name)
 {
-    return **replay::findVariant(name);
+    return *replay::builtInVariant(name);
 }
 
 const std::vector<MatrixShape> shapes {{1, 8, 12}, {1, 12, 8}, {2, 8, 8}, {1, 1, 5}, {1, 5, 1}, {3, 1, 1}};

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/replay/engine/frame.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {
@@ -104,7 +104,7 @@ replay::CellRequest cellRequest(const char* variant, Precision precision)
     replay::CellRequest cell;
     cell.variant = variant;
     cell.precision = precision;
-    cell.lowering = (*replay::findVariant(variant))->lowering;
+    cell.lowering = replay::builtInVariant(variant)->lowering;
     return cell;
 }
 
@@ -126,7 +126,7 @@ protected:
     static Cell swept(const std::string& path, const replay::CellRequest& request)
     {
         const auto device = replay::makeEigenDevice();
-        return replay::replayCell(*tensorfile::openCapture(path), request, *device).value_or(Cell {});
+        return replay::replayCell(*tensorfile::openCapture(path), request, {}, *device).value_or(Cell {});
     }
 
     /// The result of one op as a film shows it.
@@ -152,7 +152,7 @@ TEST_F(Deep, AreTheClosedFormsOfADiagonal)
     const auto path = write({3, 5}, diagonal(3, 5, sigmas));
     for (const char* name : {"dion-ns5", "gns-gram", "gram-no-restart"}) {
         const auto deep = deepOf(path, cellRequest(name, Precision::fp64));
-        const auto& steps = (*replay::findVariant(name))->steps;
+        const auto& steps = replay::builtInVariant(name)->steps;
         ASSERT_THAT(deep.shares, SizeIs(3)) << name;
         ASSERT_THAT(deep.steps, SizeIs(steps.size())) << name;
         EXPECT_EQ(deep.outputRange, replay::outputRange(steps)) << name;
@@ -334,7 +334,7 @@ TEST_F(Deep, CancelEndsThemAndProgressCountsOps)
 TEST_F(Deep, CostIsStatedAndTooMuchIsRefused)
 {
     const auto request = cellRequest("dion-ns5", Precision::bf16);
-    const auto small = replay::deepCost({1, 512, 1408}, request);
+    const auto small = replay::deepCost({1, 512, 1408}, request, {});
     ASSERT_TRUE(small);
     // Five steps of A, A A and B X, in bf16 and in fp64; the rest is Lanczos.
     const double replays = 2 * 5 * (2 * 2.0 * 512 * 512 * 1408 + 2.0 * 512 * 512 * 512);
@@ -344,17 +344,17 @@ TEST_F(Deep, CostIsStatedAndTooMuchIsRefused)
     EXPECT_TRUE(replay::allowDeep(*small));
     EXPECT_THAT(replay::deepCostText(*small), AllOf(HasSubstr("under a second at 20 GFLOP/s"), HasSubstr("MiB")));
 
-    EXPECT_THAT(
-        replay::deepCostText(*replay::deepCost({1, 1024, 4096}, request)), HasSubstr("about 10 seconds at 20 GFLOP/s"));
-    const auto large = replay::deepCost({1, 16384, 16384}, request);
+    EXPECT_THAT(replay::deepCostText(*replay::deepCost({1, 1024, 4096}, request, {})),
+        HasSubstr("about 10 seconds at 20 GFLOP/s"));
+    const auto large = replay::deepCost({1, 16384, 16384}, request, {});
     const auto refused = replay::allowDeep(*large);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().kind, ErrorKind::refused);
     EXPECT_THAT(refused.error().what, AllOf(HasSubstr("hours"), HasSubstr("20 TFLOP"), HasSubstr("fewer steps")));
-    EXPECT_FALSE(replay::deepCost({1, 4, 4}, cellRequest("dion-ns5", Precision::bf16)).value().flops > 1e9);
+    EXPECT_FALSE(replay::deepCost({1, 4, 4}, cellRequest("dion-ns5", Precision::bf16), {}).value().flops > 1e9);
     auto unknown = request;
     unknown.variant = "muon";
-    EXPECT_FALSE(replay::deepCost({1, 4, 4}, unknown));
+    EXPECT_FALSE(replay::deepCost({1, 4, 4}, unknown, {}));
 }
 
 TEST_F(Deep, MemoryAloneIsReasonEnough)

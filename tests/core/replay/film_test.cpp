@@ -145,7 +145,7 @@ TEST_F(Films, AreTheOpsOfTheSweep)
     for (const auto& wanted :
         {cell("torch-muon", Precision::bf16), cell("gns-gram", Precision::fp16, Lowering::fused)}) {
         const auto device = replay::makeEigenDevice();
-        const auto swept = *replay::replayCell(*tensorfile::openCapture(m_path), wanted, *device);
+        const auto swept = *replay::replayCell(*tensorfile::openCapture(m_path), wanted, {}, *device);
         const auto shown = film(wanted);
         ASSERT_EQ(shown.ops.size(), swept.ops.size());
         EXPECT_THAT(shown.distances, IsEmpty());

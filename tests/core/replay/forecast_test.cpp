@@ -10,7 +10,6 @@
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 #include "core/replay/variants/variant.h"
 
@@ -192,7 +191,7 @@ TEST(Forecast, NoReplayHasLessSlackOrLargerValuesThanWasForecast)
 TEST(Forecast, SaysNothingWhereRoundingsMayOutweighTheValues)
 {
     const auto of = [](const char* variant, Precision precision, double absmax) {
-        return replay::forecast(**replay::findVariant(variant), precision, {absmax, 10 * absmax, false}, {});
+        return replay::forecast(*replay::builtInVariant(variant), precision, {absmax, 10 * absmax, false}, {});
     };
     EXPECT_TRUE(of("keller-jordan", Precision::bf16, 1));
     EXPECT_FALSE(of("keller-jordan", Precision::bf16, 1e-16)) << "squares vanish in fp32";
@@ -201,7 +200,7 @@ TEST(Forecast, SaysNothingWhereRoundingsMayOutweighTheValues)
     EXPECT_TRUE(of("gns-standard", Precision::fp16, 1e-5)) << "normalised before the cast";
     EXPECT_FALSE(of("turbo-muon", Precision::bf16, 1)) << "no Frobenius norm";
     EXPECT_FALSE(of("gns-gram", Precision::fp16, 1)->slackPercent) << "a Gram form";
-    EXPECT_TRUE(replay::forecast(**replay::findVariant("gns-gram"), Precision::fp16, {1, 10, true}, {})->slackPercent)
+    EXPECT_TRUE(replay::forecast(*replay::builtInVariant("gns-gram"), Precision::fp16, {1, 10, true}, {})->slackPercent)
         << "in the standard form, the matrix being square";
     EXPECT_GE(of("keller-jordan", Precision::fp16, 60000)->largest, 60000) << "the input itself lives in the format";
 }

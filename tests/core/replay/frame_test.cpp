@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/replay/devicearound.h"
 #include "tests/core/replay/framecapture.h"
@@ -101,7 +101,7 @@ protected:
     std::vector<OpTrace> sweptOps(const replay::CellRequest& wanted)
     {
         const auto device = replay::makeEigenDevice(1);
-        const auto swept = replay::replayCell(*tensorfile::openCapture(m_path), wanted, *device);
+        const auto swept = replay::replayCell(*tensorfile::openCapture(m_path), wanted, {}, *device);
         EXPECT_TRUE(swept) << sentence(swept.error());
         return swept ? swept->ops : std::vector<OpTrace>();
     }
@@ -117,7 +117,7 @@ protected:
         options.keepOutput = true;
         const auto device = replay::makeEigenDevice(1);
         auto replayed =
-            replay::replay(**replay::findVariant(wanted.variant), {batches, rows, cols}, m_values, *device, options);
+            replay::replay(*replay::builtInVariant(wanted.variant), {batches, rows, cols}, m_values, *device, options);
         EXPECT_TRUE(replayed);
         return replayed->outputs.at(batch).doubles();
     }
@@ -375,7 +375,7 @@ TEST(KeptReplays, TwoOfTheLargestCommonSizeFit)
     const auto bytesIn = [](Precision precision, std::size_t element) {
         replay::CompileOptions options;
         options.precision = precision;
-        const auto program = replay::compileProgram(**replay::findVariant("gns-gram"), {1, 4096, 4096}, options);
+        const auto program = replay::compileProgram(*replay::builtInVariant("gns-gram"), {1, 4096, 4096}, options);
         const std::int64_t values = 4096LL * 4096 * static_cast<std::int64_t>(element);
         return program->workspaceBytes(element) + values;
     };

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
 
@@ -187,7 +187,7 @@ TEST(PictureRequest, ComesBackAsItWasSent)
                 replay::Against::Kind::cell, {"torch-muon", Precision::bf16, Lowering::eager, {}, {}, "cpu", false}}}) {
         sent.film.against = against;
         const auto line = rpc::frameToJson(sent);
-        const auto back = rpc::frameFromJson(rpc::parseServiceLine(line.dump()));
+        const auto back = rpc::frameFromJson(rpc::parseServiceLine(line.dump()), {});
         ASSERT_TRUE(back) << sentence(back.error());
         EXPECT_TRUE(back->film == sent.film);
         EXPECT_EQ(back->op, 11U);
@@ -198,9 +198,9 @@ TEST(PictureRequest, ComesBackAsItWasSent)
 TEST(PictureRequest, WhatIsLeftOutIsTheVariantsOwn)
 {
     const auto film = rpc::filmFromJson(
-        rpc::parseServiceLine(R"({"capture":"a.pt","variant":"gns-gram","precision":"fp16","against":"fp64"})"));
+        rpc::parseServiceLine(R"({"capture":"a.pt","variant":"gns-gram","precision":"fp16","against":"fp64"})"), {});
     ASSERT_TRUE(film) << sentence(film.error());
-    EXPECT_EQ(film->cell.lowering, (*replay::findVariant("gns-gram"))->lowering);
+    EXPECT_EQ(film->cell.lowering, replay::builtInVariant("gns-gram")->lowering);
     EXPECT_EQ(film->cell.device, "cpu");
     EXPECT_EQ(film->batch, 0);
     EXPECT_EQ(film->against.kind, replay::Against::Kind::cell);
@@ -225,7 +225,7 @@ TEST(PictureRequest, EveryMistakeIsOneSentence)
     for (const auto& [part, why] : cases) {
         auto json = rpc::parseServiceLine(R"({"capture":"a.pt","variant":"gns-gram","precision":"fp16","op":1})");
         json.update(rpc::parseServiceLine(std::string("{") + part + "}"));
-        const auto refused = rpc::frameFromJson(json);
+        const auto refused = rpc::frameFromJson(json, {});
         ASSERT_FALSE(refused) << part;
         EXPECT_THAT(sentence(refused.error()), HasSubstr(why)) << part;
         EXPECT_EQ(sentence(refused.error()).find('\n'), std::string::npos);

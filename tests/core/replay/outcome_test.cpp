@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/outcome.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 
 namespace nanscope {
 namespace {
@@ -25,7 +25,7 @@ replay::Replay ended(std::vector<double> output, const std::vector<double>& inpu
         return scan;
     };
     replay::Replay replay;
-    replay.program.steps = (*replay::findVariant("dion-ns5"))->steps;
+    replay.program.steps = replay::builtInVariant("dion-ns5")->steps;
     replay.program.shape = {1, 2, 3};
     replay.ops = {{0, OpName::input, 2, 3, {scanned(input)}, {}}, {5, OpName::output, 2, 3, {scanned(output)}, {}}};
     replay.outputs = {std::move(output)};
@@ -56,7 +56,7 @@ TEST(Outcomes, ASilentZeroIsAFindingUnlessZeroWentIn)
 
 TEST(Outcomes, ASignalDirectionMayLeaveThePublishedRangeByAFactorOfTwo)
 {
-    const auto [low, high] = replay::outputRange((*replay::findVariant("dion-ns5"))->steps);
+    const auto [low, high] = replay::outputRange(replay::builtInVariant("dion-ns5")->steps);
     EXPECT_EQ(outcomeOf(ended({1.99 * high, 0, 0, 0, 0, 0})), Outcome::finite);
     EXPECT_EQ(outcomeOf(ended({2.01 * high, 0, 0, 0, 0, 0})), Outcome::degenerate);
     EXPECT_EQ(outcomeOf(ended({0.51 * low, 0, 0, 0, 0, 0})), Outcome::finite);
@@ -129,13 +129,13 @@ protected:
         options.forceEpsilon = true;
         options.spectralNorms = true;
         const auto device = replay::makeEigenDevice(1);
-        return *replay::replay(**replay::findVariant(variant), {1, side, 12}, input, *device, options);
+        return *replay::replay(*replay::builtInVariant(variant), {1, side, 12}, input, *device, options);
     }
 };
 
 TEST_F(EqualSingularValues, GaugesOfTheStandardFormAreTheScalarRecursion)
 {
-    const auto& variant = **replay::findVariant("dion-ns5");
+    const auto& variant = *replay::builtInVariant("dion-ns5");
     const auto replayed = run("dion-ns5");
     const auto all = replay::gauges(replayed, 0);
     ASSERT_EQ(all.size(), variant.steps.size());
@@ -157,7 +157,7 @@ TEST_F(EqualSingularValues, GaugesOfTheStandardFormAreTheScalarRecursion)
 
 TEST_F(EqualSingularValues, GaugesOfTheGramFormFollowQBetweenRestarts)
 {
-    const auto& variant = **replay::findVariant("gns-gram");
+    const auto& variant = *replay::builtInVariant("gns-gram");
     const auto replayed = run("gns-gram");
     const auto all = replay::gauges(replayed, 0);
     ASSERT_EQ(variant.restarts, std::vector<int> {2});

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/program/program.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 
 namespace nanscope {
@@ -13,7 +12,7 @@ namespace {
 
 replay::Program compiled(std::string_view variant, MatrixShape shape, replay::CompileOptions options = {})
 {
-    auto program = replay::compileProgram(**replay::findVariant(variant), shape, options);
+    auto program = replay::compileProgram(*replay::builtInVariant(variant), shape, options);
     EXPECT_TRUE(program) << (program ? "" : program.error().what);
     return *program;
 }
@@ -123,7 +122,7 @@ TEST(Program, CallersEpsilonIsUsedUnlessTheVariantIgnoresIt)
 
 TEST(Program, RefusesEmptyMatricesAndAbsurdStepCounts)
 {
-    const auto& variant = **replay::findVariant("dion-ns5");
+    const auto& variant = *replay::builtInVariant("dion-ns5");
     EXPECT_FALSE(replay::compileProgram(variant, {1, 0, 12}, {}));
     replay::CompileOptions options;
     options.steps = 1000000;

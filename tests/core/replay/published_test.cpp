@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/outcome.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 #include "tests/core/replay/replayvectors.h"
 
@@ -65,7 +64,7 @@ std::vector<double> outputOf(const Vectors& v, const replay::Variant& variant, P
 
 const replay::Variant& named(std::string_view name)
 {
-    return **replay::findVariant(name);
+    return *replay::builtInVariant(name);
 }
 
 bool gramForm(const replay::Variant& variant)

@@ -8,7 +8,6 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 #include "tests/core/replay/replayvectors.h"
 
@@ -35,7 +34,7 @@ replay::Replay run(const Vectors& v, std::string_view variant, Precision precisi
     options.rounding = rounding;
     options.epsilon = v.epsilon;
     options.keepOutput = true;
-    auto result = replay::replay(**replay::findVariant(variant), v.shape, v.input, *device, options);
+    auto result = replay::replay(*replay::builtInVariant(variant), v.shape, v.input, *device, options);
     EXPECT_TRUE(result);
     return *result;
 }
@@ -48,7 +47,7 @@ Outcome outcomeOf(const Vectors& v, const replay::Replay& replayed, std::size_t 
 replay::Replay runOwnLowering(const Vectors& v, std::string_view variant, Precision precision)
 {
     replay::Rounding rounding;
-    rounding.lowering = (*replay::findVariant(variant))->lowering;
+    rounding.lowering = replay::builtInVariant(variant)->lowering;
     return run(v, variant, precision, rounding);
 }
 
@@ -244,7 +243,7 @@ TEST(Replay, GaugesBoundTheSpectralNormAndKnowTheLimit)
     options.rounding.lowering = Lowering::eager;
     options.epsilon = v.epsilon;
     options.spectralNorms = true;
-    const auto replayed = replay::replay(**replay::findVariant("gns-standard"), v.shape, v.input, *device, options);
+    const auto replayed = replay::replay(*replay::builtInVariant("gns-standard"), v.shape, v.input, *device, options);
     ASSERT_TRUE(replayed);
     const auto all = replay::gauges(*replayed, 0);
     ASSERT_EQ(all.size(), 5U);
@@ -286,7 +285,7 @@ TEST(Replay, CancelStopsBetweenInstructions)
     const auto device = replay::makeEigenDevice(1);
     CancelToken cancel;
     cancel.cancel();
-    const auto replayed = replay::replay(**replay::findVariant("dion-ns5"), v.shape, v.input, *device, {}, cancel);
+    const auto replayed = replay::replay(*replay::builtInVariant("dion-ns5"), v.shape, v.input, *device, {}, cancel);
     ASSERT_FALSE(replayed);
     EXPECT_EQ(replayed.error().kind, ErrorKind::cancelled);
 }

@@ -14,7 +14,6 @@
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/engine/tridiagonal.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 
 namespace nanscope {
@@ -215,7 +214,7 @@ TEST(SampledSystem, GivesInItsPlacesWhatAReplayInFp64Gives)
         const auto sampled = replay::SampledSystem::of(one.matrix, one.shape, places);
         ASSERT_TRUE(sampled) << one.name;
         for (const char* name : {"keller-jordan", "dion-hybrid", "polar-express", "gns-gram"}) {
-            const auto& variant = **replay::findVariant(name);
+            const auto& variant = *replay::builtInVariant(name);
             replay::ReplayOptions options;
             options.precision = Precision::fp64;
             options.keepOutput = true;

@@ -362,7 +362,6 @@ TEST_F(Serve, aVariantIsWhatTheNewestRequestSaysItIs)
     ask("frame", 4);
     EXPECT_GT(gate.arrived(), before) << "what is kept is of another one of this name";
     finish();
-    replay::forgetVariant("served");
 }
 
 TEST_F(Serve, cancelStopsAtTheNextInstruction)

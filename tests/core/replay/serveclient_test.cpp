@@ -204,7 +204,7 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     const auto json = rpc::parseServiceLine(line);
     EXPECT_EQ(json["do"], "sweep");
     EXPECT_EQ(json["session"], "run.nanscope");
-    const auto order = rpc::sweepFromJson(json);
+    const auto order = rpc::sweepFromJson(json, {});
     ASSERT_TRUE(order);
     EXPECT_EQ(order->kept, (rpc::KeptIn {"run.nanscope", "cafe"}));
     const auto* back = &order->request;
@@ -216,7 +216,7 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     EXPECT_EQ(back->epsilon, sent.epsilon);
     EXPECT_EQ(back->steps, sent.steps);
     EXPECT_TRUE(back->deep);
-    const auto plain = rpc::sweepFromJson(rpc::sweepToJson({request(), {}}));
+    const auto plain = rpc::sweepFromJson(rpc::sweepToJson({request(), {}}), {});
     ASSERT_TRUE(plain);
     EXPECT_EQ(plain->kept, rpc::KeptIn());
     EXPECT_TRUE(plain->request.lowerings.empty());
@@ -232,7 +232,7 @@ TEST(ServiceRequest, DeepGaugesComeBackAsTheyWereSent)
     const auto json = rpc::parseServiceLine(rpc::deepToJson({sent, {"run.nanscope", "cafe"}}).dump());
     EXPECT_EQ(json["do"], "deep");
     EXPECT_EQ(json["session"], "run.nanscope");
-    const auto back = rpc::deepFromJson(json);
+    const auto back = rpc::deepFromJson(json, {});
     ASSERT_TRUE(back);
     EXPECT_EQ(back->request, sent);
     EXPECT_EQ(back->kept, (rpc::KeptIn {"run.nanscope", "cafe"}));

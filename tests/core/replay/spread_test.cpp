@@ -13,7 +13,6 @@
 #include "core/replay/analysis/spreadmodel.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 #include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
@@ -28,7 +27,7 @@ replay::Program compiled(std::string_view variant, std::int64_t rows, std::int64
 {
     replay::CompileOptions options;
     options.rounding.lowering = Lowering::eager;
-    return replay::compileProgram(**replay::findVariant(variant), {1, rows, cols}, options).value();
+    return replay::compileProgram(*replay::builtInVariant(variant), {1, rows, cols}, options).value();
 }
 
 replay::PlantedFault faultAt(
@@ -69,7 +68,7 @@ protected:
         const auto devices = [](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
             return replay::makeEigenDevice(1);
         };
-        auto run = replay::CellRun::begin(known->second, request, 0, devices);
+        auto run = replay::CellRun::begin(known->second, request, {}, 0, devices);
         EXPECT_TRUE(run) << sentence(run.error());
         return std::move(*run);
     }

@@ -24,14 +24,14 @@ using testing::Not;
 
 std::string problemOf(std::string_view text)
 {
-    const auto read = replay::variantsFromText(text);
+    const auto read = replay::variantsFromText(text, {});
     EXPECT_FALSE(read) << text;
     return read ? std::string() : read.error().what;
 }
 
 replay::Variant only(std::string_view text)
 {
-    const auto read = replay::variantsFromText(text);
+    const auto read = replay::variantsFromText(text, {});
     EXPECT_TRUE(read) << text << ": " << (read ? "" : read.error().what);
     return read ? read->front() : replay::Variant {};
 }
@@ -56,7 +56,7 @@ private:
 TEST(VariantJson, EveryPublishedVariantComesBackAsItWas)
 {
     for (const auto& variant : replay::variants()) {
-        const auto back = replay::variantFromJson(replay::variantToJson(variant));
+        const auto back = replay::variantFromJson(replay::variantToJson(variant), {});
         ASSERT_TRUE(back) << variant.name << ": " << back.error().what;
         auto own = variant;
         own.symmetricKernels = true; // of what a file defines nobody knows
@@ -67,7 +67,7 @@ TEST(VariantJson, EveryPublishedVariantComesBackAsItWas)
 TEST(VariantJson, ABaseGivesWhatIsNotSaid)
 {
     const auto mine = only(R"({"base": "gns-gram", "name": "mine", "restarts": [1, 3], "epsilon": 0})");
-    const auto& base = **replay::findVariant("gns-gram");
+    const auto& base = *replay::builtInVariant("gns-gram");
     EXPECT_EQ(mine.name, "mine");
     EXPECT_EQ(mine.steps, base.steps);
     EXPECT_EQ(mine.form, replay::Form::gram);
@@ -131,7 +131,8 @@ TEST(VariantJson, AMillionStepsAreRefusedBeforeTheyAreRead)
     }
     EXPECT_THAT(problemOf(text + "]}"), HasSubstr("has 101 steps; give 1 to 100"));
     const File file("nanscope-many.json", std::string(replay::maxVariantFileBytes + 1, ' '));
-    const auto added = replay::addVariantFile(file.path());
+    replay::Catalogue catalogue;
+    const auto added = replay::addVariantFile(catalogue, file.path());
     ASSERT_FALSE(added);
     EXPECT_EQ(added.error().kind, ErrorKind::usage);
     EXPECT_THAT(added.error().what, HasSubstr("a schedule has at most 100 steps"));
@@ -143,47 +144,42 @@ TEST(VariantJson, FilesAddWhatSweepsThenFind)
     const File file("nanscope-two.json",
         R"([{"base": "dion-ns5", "name": "two-steps", "steps": [[2, -1.5, 0.5], [2, -1.5, 0.5]]},
             {"base": "keller-jordan", "name": "kj-fp16", "precision": "fp16"}])");
-    EXPECT_FALSE(replay::findVariant("two-steps"));
-    const auto added = replay::addVariantFile(file.path());
+    replay::Catalogue catalogue;
+    const auto added = replay::addVariantFile(catalogue, file.path());
     ASSERT_TRUE(added) << added.error().what;
-    EXPECT_EQ(*added, (std::vector<std::string> {"two-steps", "kj-fp16"}));
-    const auto found = replay::findVariant("two-steps");
+    EXPECT_EQ(catalogue.added().size(), 2U);
+    EXPECT_TRUE(catalogue.find("kj-fp16"));
+    const auto found = catalogue.find("two-steps");
     ASSERT_TRUE(found);
     EXPECT_EQ((*found)->steps.size(), 2U);
-    EXPECT_TRUE(replay::addVariantFile(file.path())) << "the same again changes nothing";
-    EXPECT_EQ(*replay::findVariant("two-steps"), *found) << "and what was found stays where it is";
-    EXPECT_EQ(std::count_if(replay::variants().begin(), replay::variants().end(),
-                  [](const auto& v) { return v.name == "two-steps"; }),
-        0)
-        << "the published ones stay as they are";
+    EXPECT_TRUE(replay::addVariantFile(catalogue, file.path())) << "the same again changes nothing";
+    EXPECT_EQ(*catalogue.find("two-steps"), *found) << "and what was found stays where it is";
 
     const File other("nanscope-other.json", R"({"base": "gns-gram", "name": "two-steps"})");
-    const auto clash = replay::addVariantFile(other.path());
+    const auto clash = replay::addVariantFile(catalogue, other.path());
     ASSERT_FALSE(clash);
     EXPECT_THAT(clash.error().what, HasSubstr("two different variants 'two-steps'"));
     EXPECT_EQ(clash.error().path, other.path().string());
     const File own("nanscope-own.json", R"({"base": "gns-gram", "name": "gns-gram"})");
-    const auto taken = replay::addVariantFile(own.path());
+    const auto taken = replay::addVariantFile(catalogue, own.path());
     ASSERT_FALSE(taken);
     EXPECT_THAT(taken.error().what, HasSubstr("Nanscope has itself"));
-    const auto missing = replay::addVariantFile("/no/such/variants.json");
+    const auto missing = replay::addVariantFile(catalogue, "/no/such/variants.json");
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().path, "/no/such/variants.json");
 }
 
-TEST(VariantJson, AnAddedOneRunsLikeAnyOther)
+TEST(VariantJson, AnOwnOneRunsLikeAnyOther)
 {
-    ASSERT_TRUE(
-        replay::addVariant(only(R"({"name": "classic", "steps": [[2, -1.5, 0.5], [2, -1.5, 0.5], [2, -1.5, 0.5]]})")));
+    const auto classic = only(R"({"name": "classic", "steps": [[2, -1.5, 0.5], [2, -1.5, 0.5], [2, -1.5, 0.5]]})");
     const auto device = replay::makeEigenDevice(1);
     replay::ReplayOptions options;
     options.precision = Precision::fp64;
     options.keepOutput = true;
     const std::vector<double> input {1, 0, 0, 0, 1, 0};
-    const auto done = replay::replay(**replay::findVariant("classic"), {1, 2, 3}, input, *device, options);
+    const auto done = replay::replay(classic, {1, 2, 3}, input, *device, options);
     ASSERT_TRUE(done);
-    EXPECT_NEAR(done->outputs[0][0],
-        replay::applySchedule((*replay::findVariant("classic"))->steps, 1 / (std::sqrt(2) + 1e-7)), 1e-12);
+    EXPECT_NEAR(done->outputs[0][0], replay::applySchedule(classic.steps, 1 / (std::sqrt(2) + 1e-7)), 1e-12);
 }
 
 } // namespace

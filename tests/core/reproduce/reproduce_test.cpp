@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/platform/platform.h"
-#include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/published.h"
 #include "core/reproduce/pythonprogram.h"
 #include "core/reproduce/sha256.h"
@@ -29,7 +28,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 std::string pythonOf(const std::string& name, Precision precision, const MatrixShape& shape)
 {
-    const auto* variant = *replay::findVariant(name);
+    const auto* variant = replay::builtInVariant(name);
     replay::CompileOptions options;
     options.precision = precision;
     options.rounding.lowering = variant->lowering;

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/published.h"
 #include "core/reproduce/claim.h"
 
 using testing::ElementsAre;
@@ -22,7 +22,7 @@ constexpr std::int64_t cols = 24;
 
 reproduce::SuspectedRun run(const std::string& name)
 {
-    const auto* variant = *replay::findVariant(name);
+    const auto* variant = replay::builtInVariant(name);
     return {variant, variant->precision};
 }
 

@@ -191,9 +191,10 @@ TEST_F(Judgement, AReportLeavesOutCellsOfAVariantThatIsDefinedOtherwiseNow)
     ASSERT_TRUE(run.session->addCell(cell));
     workflow::UserFiles files;
     files.variants = {write("mine.json", R"({"base": "keller-jordan", "name": "mine", "precision": "fp16"})")};
-    ASSERT_FALSE(workflow::readUserFiles(files).firstProblem());
-    const auto input = workflow::reportInput({run.run, diagnose::triageRun(run.run)}, &*run.session);
-    (void)workflow::readUserFiles({});
+    workflow::ReportSource source {run.run, diagnose::triageRun(run.run)};
+    source.catalogue = workflow::readUserFiles(files, {}).catalogue;
+    ASSERT_TRUE(source.catalogue.find("mine"));
+    const auto input = workflow::reportInput(std::move(source), &*run.session);
     ASSERT_TRUE(input);
     ASSERT_EQ(input->cells.size(), 1U);
     EXPECT_EQ(input->cells.front().variant, "keller-jordan");

@@ -29,7 +29,6 @@ protected:
         fs::create_directories(m_folder / "config" / "nanscope");
         setenv("XDG_CONFIG_HOME", (m_folder / "config").c_str(), 1);
     }
-    ~UserFilesTest() override { (void)workflow::readUserFiles({}); }
 
     std::string write(const std::string& name, const std::string& text) const
     {
@@ -43,6 +42,13 @@ protected:
 std::string variantText(const std::string& name, const std::string& precision = "fp16")
 {
     return R"({"base": "keller-jordan", "name": ")" + name + R"(", "precision": ")" + precision + R"("})";
+}
+
+replay::Catalogue keptAs(const std::string& definition)
+{
+    replay::Catalogue kept;
+    EXPECT_TRUE(kept.add(replay::variantsFromText(definition, {}).value().front()));
+    return kept;
 }
 
 std::string advisoryText(const std::string& id)
@@ -98,83 +104,53 @@ TEST_F(UserFilesTest, MoreGoesOverWhatThereIs)
     EXPECT_EQ(both, (workflow::UserFiles {"other", {"x", "y"}, "params", {"v", "w"}}));
 }
 
-TEST_F(UserFilesTest, VariantsAreKnownForAsLongAsTheirFileIs)
+TEST_F(UserFilesTest, VariantsAreThoseOfTheFilesAsTheyAreNow)
 {
-    const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-b") + "]");
-    const auto known = workflow::readUserFiles({{}, {}, {}, {path}});
+    const auto path = write("mine.json", "[" + variantText("known-a", "fp16") + "," + variantText("known-b") + "]");
+    const auto known = workflow::readUserFiles({{}, {}, {}, {path}}, {});
     ASSERT_EQ(known.files.size(), 1U);
     EXPECT_EQ(known.files[0].holds, "2 variants: known-a, known-b");
-    const auto held = replay::findVariant("known-b");
-    ASSERT_TRUE(held);
-    (void)workflow::readUserFiles({});
-    EXPECT_FALSE(replay::findVariant("known-a"));
-    EXPECT_EQ((*held)->name, "known-b") << "who replays it may go on";
-    EXPECT_TRUE(replay::addedVariants().empty());
-}
-
-TEST_F(UserFilesTest, AnEditedVariantTakesThePlaceOfWhatItWas)
-{
-    const auto path = write("mine.json", variantText("known-a", "fp16"));
-    (void)workflow::readUserFiles({{}, {}, {}, {path}});
-    EXPECT_EQ((*replay::findVariant("known-a"))->precision, Precision::fp16);
+    EXPECT_EQ((*known.catalogue.find("known-a"))->precision, Precision::fp16);
     write("mine.json", variantText("known-a", "bf16"));
-    EXPECT_FALSE(workflow::readUserFiles({{}, {}, {}, {path}}).firstProblem());
-    EXPECT_EQ((*replay::findVariant("known-a"))->precision, Precision::bf16);
-    EXPECT_EQ(replay::addedVariants().size(), 1U);
+    const auto edited = workflow::readUserFiles({{}, {}, {}, {path}}, {});
+    EXPECT_FALSE(edited.firstProblem());
+    EXPECT_EQ((*edited.catalogue.find("known-a"))->precision, Precision::bf16);
+    EXPECT_EQ(edited.catalogue.added().size(), 1U);
+    EXPECT_EQ((*known.catalogue.find("known-b"))->name, "known-b") << "who replays it may go on";
+    EXPECT_TRUE(workflow::readUserFiles({}, {}).catalogue.added().empty());
 }
 
-TEST_F(UserFilesTest, WhatWasKnownOtherwiseIsNotForgotten)
+TEST_F(UserFilesTest, AVariantMayBeBasedOnOneOfAnEarlierFile)
 {
-    const auto before = replay::variantsFromText(variantText("known-before"));
-    ASSERT_TRUE(before);
-    ASSERT_TRUE(replay::addVariant(before->front()));
-    const auto path = write("mine.json", variantText("known-before"));
-    EXPECT_FALSE(workflow::readUserFiles({{}, {}, {}, {path}}).firstProblem());
-    (void)workflow::readUserFiles({});
-    EXPECT_TRUE(replay::findVariant("known-before"));
-    replay::forgetVariant("known-before");
+    const auto first = write("first.json", variantText("known-a", "fp64"));
+    const auto second = write("second.json", R"({"base": "known-a", "name": "known-b"})");
+    const auto known = workflow::readUserFiles({{}, {}, {}, {first, second}}, {});
+    EXPECT_EQ(known.firstProblem(), nullptr);
+    EXPECT_EQ((*known.catalogue.find("known-b"))->precision, Precision::fp64);
 }
 
-TEST_F(UserFilesTest, WhatASessionKeepsIsKnownWithoutItsFile)
+TEST_F(UserFilesTest, AFileTellsOfWhatASessionKeeps)
 {
-    const auto kept = *replay::variantsFromText(variantText("known-kept"));
-    EXPECT_THAT(workflow::useKeptVariants(kept, {}), testing::IsEmpty());
-    EXPECT_THAT(workflow::keptVariantNames(), testing::ElementsAre("known-kept"));
-    auto userFiles = kept;
-    userFiles.front().title = "as the file tells it";
-    const auto path = write("mine.json", replay::variantToJson(userFiles.front()).dump());
-    EXPECT_FALSE(workflow::readUserFiles({{}, {}, {}, {path}}).firstProblem());
-    EXPECT_EQ((*replay::findVariant("known-kept"))->title, "as the file tells it");
-    (void)workflow::readUserFiles({});
-    EXPECT_TRUE(replay::findVariant("known-kept"));
-    EXPECT_THAT(workflow::useKeptVariants({}, {}), testing::IsEmpty());
-    EXPECT_FALSE(replay::findVariant("known-kept"));
-}
-
-TEST_F(UserFilesTest, WhatASessionAndAFileHoldIsKnownForAsLongAsEither)
-{
-    const auto path = write("mine.json", variantText("known-both"));
-    (void)workflow::readUserFiles({{}, {}, {}, {path}});
-    EXPECT_THAT(
-        workflow::useKeptVariants(*replay::variantsFromText(variantText("known-both")), {path}), testing::IsEmpty());
-    EXPECT_THAT(workflow::useKeptVariants({}, {path}), testing::IsEmpty());
-    EXPECT_TRUE(replay::findVariant("known-both"));
-    EXPECT_THAT(workflow::useKeptVariants({}, {}), testing::IsEmpty()) << "of the next run, which has no files";
-    EXPECT_FALSE(replay::findVariant("known-both"));
+    const auto kept = keptAs(variantText("known-kept"));
+    EXPECT_TRUE(workflow::readUserFiles({}, kept).catalogue.find("known-kept")) << "without its file";
+    auto told = *kept.added().front();
+    told.title = "as the file tells it";
+    const auto path = write("mine.json", replay::variantToJson(told).dump());
+    const auto known = workflow::readUserFiles({{}, {}, {}, {path}}, kept);
+    EXPECT_FALSE(known.firstProblem());
+    EXPECT_EQ((*known.catalogue.find("known-kept"))->title, "as the file tells it");
+    EXPECT_EQ(known.kept, kept);
 }
 
 TEST_F(UserFilesTest, AFileGivesAKeptNameToNoOther)
 {
-    EXPECT_THAT(workflow::useKeptVariants(*replay::variantsFromText(variantText("known-kept", "fp16")), {}),
-        testing::IsEmpty());
     const auto path = write("mine.json", "[" + variantText("known-a") + "," + variantText("known-kept", "bf16") + "]");
-    const auto known = workflow::readUserFiles({{}, {}, {}, {path}});
+    const auto known = workflow::readUserFiles({{}, {}, {}, {path}}, keptAs(variantText("known-kept", "fp16")));
     ASSERT_NE(known.firstProblem(), nullptr);
     EXPECT_THAT(
         known.firstProblem()->problem->what, HasSubstr("keeps another variant 'known-kept' (precision differs)"));
-    EXPECT_EQ((*replay::findVariant("known-kept"))->precision, Precision::fp16);
-    EXPECT_FALSE(replay::findVariant("known-a"));
-    EXPECT_THAT(workflow::useKeptVariants({}, {}), testing::IsEmpty());
+    EXPECT_EQ((*known.catalogue.find("known-kept"))->precision, Precision::fp16);
+    EXPECT_FALSE(known.catalogue.find("known-a"));
 }
 
 TEST_F(UserFilesTest, OfAFileThatCannotBeUsedNothingIsTaken)
@@ -182,17 +158,17 @@ TEST_F(UserFilesTest, OfAFileThatCannotBeUsedNothingIsTaken)
     const auto bad = write("bad.json", "[" + variantText("known-a") + "," + variantText("gns-gram") + "]");
     const auto good = write("good.json", variantText("known-b"));
     const workflow::UserFiles files {{}, {}, (m_folder / "missing.json").string(), {bad, good}};
-    const auto known = workflow::readUserFiles(files);
+    const auto known = workflow::readUserFiles(files, {});
     ASSERT_EQ(known.files.size(), 3U);
     ASSERT_TRUE(known.files[0].problem);
     EXPECT_THAT(known.files[0].problem->what, HasSubstr("gns-gram"));
     EXPECT_EQ(known.files[0].problem->path, bad);
-    EXPECT_FALSE(replay::findVariant("known-a"));
-    EXPECT_TRUE(replay::findVariant("known-b"));
+    EXPECT_FALSE(known.catalogue.find("known-a"));
+    EXPECT_TRUE(known.catalogue.find("known-b"));
     ASSERT_TRUE(known.files[2].problem);
     EXPECT_EQ(known.files[2].problem->path, files.parameters);
     EXPECT_FALSE(known.parameters);
-    const auto strict = workflow::requireUserFiles(files);
+    const auto strict = workflow::requireUserFiles(files, {});
     ASSERT_FALSE(strict);
     EXPECT_EQ(strict.error().path, bad);
 }
@@ -203,7 +179,7 @@ TEST_F(UserFilesTest, EveryKindSaysWhatItHolds)
         "packages": {"torch": "2.11.0", "our-kernels": "1.3"}})"),
         {write("more.json", advisoryText("our-kernel-3"))}, write("params.txt", "a.weight [4, 8]\nb.weight [8, 8]\n"),
         {}};
-    const auto known = workflow::readUserFiles(files);
+    const auto known = workflow::readUserFiles(files, {});
     ASSERT_EQ(known.firstProblem(), nullptr) << sentence(*known.firstProblem()->problem);
     ASSERT_EQ(known.files.size(), 3U);
     EXPECT_EQ(known.files[0].holds, "1 advisory");
@@ -214,7 +190,7 @@ TEST_F(UserFilesTest, EveryKindSaysWhatItHolds)
     RunData run;
     workflow::addEnvironment(run, known);
     EXPECT_EQ(run.settings.size(), known.environment.size());
-    const auto none = workflow::readUserFiles({write("empty.json", "{}"), {}, {}, {}});
+    const auto none = workflow::readUserFiles({write("empty.json", "{}"), {}, {}, {}}, {});
     ASSERT_NE(none.firstProblem(), nullptr);
     EXPECT_THAT(sentence(*none.firstProblem()->problem), HasSubstr("nanscope env --json"));
 }
@@ -222,7 +198,7 @@ TEST_F(UserFilesTest, EveryKindSaysWhatItHolds)
 TEST_F(UserFilesTest, AdvisoriesOfTheConfigurationFolderAreAlwaysInForce)
 {
     write("config/nanscope/advisories.json", advisoryText("house-1"));
-    const auto known = workflow::readUserFiles({});
+    const auto known = workflow::readUserFiles({}, {});
     EXPECT_THAT(idsOf(known.advisories), testing::ElementsAre("house-1"));
     ASSERT_EQ(known.files.size(), 1U);
     EXPECT_TRUE(known.files[0].always);
