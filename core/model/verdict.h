@@ -60,6 +60,7 @@ enum class RuleId {
     normMayVanish,
     edgeInOnePlace,
     atTheEdge,
+    withoutMargin,
     someReplaysFail,
     codeBesides,
     noReplayEndsLikeThis,

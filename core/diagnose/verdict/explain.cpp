@@ -203,10 +203,17 @@ Words ofDamage(const Considered& c, RuleId rule)
                 totalsText(totalsOf(c.members)), damage),
             {}};
     case RuleId::atTheEdge:
-        return {"at the edge of the format or of the schedule",
-            fmt::format("the replays stay finite, but without margin ({}): the numbers may well have done it",
+        return {"a Q that runs away",
+            fmt::format("the replays stay finite, but their Q runs away ({}): the numbers may well have done it",
                 totalsText(totalsOf(c.members))),
             {}};
+    case RuleId::withoutMargin:
+        return {"too little margin to tell numbers from kernel",
+            fmt::format("the replays stay finite, but with little margin ({}): the numbers may have done it in another "
+                        "order of sums, and so may a kernel",
+                totalsText(totalsOf(c.members))),
+            "does the same call fail with plain torch operations in place of the kernels? If it does, the numbers did "
+            "it; if it never does, the kernel did"};
     case RuleId::someReplaysFail:
         return {"the iteration leaves the number format under some roundings",
             fmt::format("some replays of {} leave the finite range and others do not ({}): the numbers did it, or may "

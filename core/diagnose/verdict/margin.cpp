@@ -11,16 +11,6 @@
 
 namespace nanscope::diagnose::verdict {
 
-namespace {
-
-// Past its limit a schedule runs away in a step more, or in another order of sums (decision 0008).
-bool runsAway(const MemberResult& m)
-{
-    return (m.slackPercent && *m.slackPercent < 0) || (m.absmaxQ && *m.absmaxQ >= absmaxQAllowed);
-}
-
-} // namespace
-
 double slackNeeded(double slackOfSchedule, Precision precision)
 {
     const double rounding = 100 * roundingSteps * epsilonOf(precision);
@@ -47,12 +37,18 @@ bool isForecast(const MemberResult& m)
     return !m.forecastBy.empty();
 }
 
+bool hasLargeQ(const MemberResult& m)
+{
+    return m.absmaxQ && *m.absmaxQ >= absmaxQAllowed;
+}
+
 // Without margin a finite replay is luck. Forms that nobody recommends never have any; they count once they are past
 // their limit.
 bool lacksMargin(const MemberResult& m)
 {
     const bool close = m.slackPercent && *m.slackPercent <= m.slackNeeded;
-    return runsAway(m) || (m.published && (close || lacksHeadroom(m)));
+    const bool past = m.slackPercent && *m.slackPercent < 0;
+    return hasLargeQ(m) || past || (m.published && (close || lacksHeadroom(m)));
 }
 
 bool lacksHeadroom(const MemberResult& m)

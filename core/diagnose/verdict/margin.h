@@ -28,6 +28,9 @@ bool isPublished(const MemberResult& m);
 /// Not replayed: its schedule, or a replay of the same steps, keeps it clear of every limit.
 bool isForecast(const MemberResult& m);
 
+/// Its Q runs away in a step more, or in another order of sums (decision 0008).
+bool hasLargeQ(const MemberResult& m);
+
 /// So close to the edge of its schedule or format that a finite replay is luck; decisions 0007 and 0008.
 bool lacksMargin(const MemberResult& m);
 

@@ -57,6 +57,12 @@ bool restIsRight(const Considered& c)
         && id.fit.value_or(1) <= plausibleFit;
 }
 
+/// Finite without margin, and no finite rest shows that the function came out right.
+bool mayHaveFailed(const Considered& c)
+{
+    return isDamaged(c) && atTheEdge(c) && (c.any(lacksHeadroom) || !restIsRight(c));
+}
+
 bool isOfLines(DamageShape shape)
 {
     return shape == DamageShape::rows || shape == DamageShape::columns;
@@ -271,14 +277,16 @@ constexpr Rule table[] = {
     {RuleId::edgeInOnePlace, "the replays have no margin, and the damage is not what numbers leave that run away",
         Blame::undecided, Answers::nothing,
         [](const Considered& c) {
-            const bool edge = atTheEdge(c) && (c.any(lacksHeadroom) || !restIsRight(c));
-            return isDamaged(c) && (edge || failsInSomeReplays(c)) && !couldBeOverflow(c);
+            return isDamaged(c) && (mayHaveFailed(c) || failsInSomeReplays(c)) && !couldBeOverflow(c);
         }},
     {RuleId::atTheEdge,
-        "all replays stay finite without margin, and no finite rest is what the function gives, or the format is "
-        "nearly full",
-        Blame::numerics, Answers::nothing,
-        [](const Considered& c) { return isDamaged(c) && atTheEdge(c) && (c.any(lacksHeadroom) || !restIsRight(c)); }},
+        "all replays stay finite, but with a Q that runs away in a step more, and no finite rest is what the function "
+        "gives",
+        Blame::numerics, Answers::nothing, [](const Considered& c) { return mayHaveFailed(c) && c.all(hasLargeQ); }},
+    {RuleId::withoutMargin,
+        "all replays stay finite, with too little margin to acquit the numbers, and no finite rest is what the "
+        "function gives, or the format is nearly full",
+        Blame::undecided, Answers::capture, mayHaveFailed},
     {RuleId::someReplaysFail, "some replays of what is said to have run leave the finite range, and others do not",
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && failsInSomeReplays(c); }},
     {RuleId::codeBesides,

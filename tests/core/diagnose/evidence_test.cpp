@@ -82,10 +82,10 @@ TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
     Trial t;
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("8 of 8 replays finite, slack 5.1 %"));
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("0 of 8 replays end with exactly the dump's damage <replay>"));
-    t.facts.members[0].slackPercent = 0.5;
+    t.facts.members[0].absmaxQ = 8500;
     t.facts.damage.shape = DamageShape::wholeElement;
     t.facts.identified.how = IdentifiedBy::unknown;
-    ASSERT_EQ(t.judged().blame, Blame::numerics) << "at the edge";
+    ASSERT_EQ(t.judged().rule, RuleId::atTheEdge);
     EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("8 of 8 replays finite"));
     EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("0 of 8 replays end with"));
 }

@@ -19,7 +19,7 @@ TEST(Margins, SlackOfMoreThanOnePercentIsNeeded)
 {
     Scene s;
     s.member("gns-gram").slackPercent = 1.0;
-    EXPECT_EQ(s.judged().blame, Blame::numerics);
+    EXPECT_EQ(s.judged().rule, RuleId::withoutMargin);
     s.facts.members[0].slackPercent = 1.01;
     EXPECT_EQ(s.judged().blame, Blame::implementation);
     s.facts.members[0].slackPercent.reset();
@@ -30,7 +30,7 @@ TEST(Margins, FourBinadesOfHeadroomAreNeeded)
 {
     Scene s;
     s.member("gns-gram").headroomBinades = 3.99;
-    EXPECT_EQ(s.judged().blame, Blame::numerics);
+    EXPECT_EQ(s.judged().rule, RuleId::withoutMargin);
     s.facts.members[0].headroomBinades = 4;
     EXPECT_EQ(s.judged().blame, Blame::implementation);
 }
@@ -58,7 +58,7 @@ TEST(Margins, AScheduleNeedsHalfOfWhatItsAuthorsLeftIt)
 TEST(Margins, NumbersDoNotDamageARectangle)
 {
     Scene s;
-    s.member("gns-gram").slackPercent = 0.5;
+    s.member("gns-gram").absmaxQ = 101;
     EXPECT_EQ(s.judged().blame, Blame::numerics);
     s.facts.damage.shape = DamageShape::rectangle;
     EXPECT_EQ(s.judged().blame, Blame::undecided);
@@ -77,8 +77,9 @@ TEST(Margins, ValuesHereAndThereAreTheNumbersOnlyWhereTheFormatIsNearlyFull)
             << name(shape) << ": past the limit of its schedule, and values of one";
         EXPECT_THAT(s.judged().summary, HasSubstr("do not end like this"));
         member.headroomBinades = 3.9;
+        EXPECT_EQ(s.judged().rule, RuleId::withoutMargin) << name(shape);
+        member.absmaxQ = 8500;
         EXPECT_EQ(s.judged().blame, Blame::numerics) << name(shape);
-        EXPECT_TRUE(s.judged().marginal);
     }
 }
 
@@ -155,12 +156,11 @@ TEST(Margins, AFormThatIsNamedNeedsMarginLikeAnyOther)
 {
     Scene s;
     s.member("polar-express-unprotected").slackPercent = 0.9;
-    EXPECT_EQ(s.judged().blame, Blame::numerics);
-    EXPECT_TRUE(s.judged().marginal);
+    EXPECT_EQ(s.judged().rule, RuleId::withoutMargin);
     s.facts.members[0].slackPercent = 1.1;
     EXPECT_EQ(s.judged().blame, Blame::implementation);
     s.facts.members[0].slackPercent = -32.9;
-    EXPECT_EQ(s.judged().blame, Blame::numerics);
+    EXPECT_EQ(s.judged().rule, RuleId::withoutMargin);
 }
 
 TEST(Margins, WhatFp16MakesZerosOfIsAQuestionOfTheCast)

@@ -35,7 +35,7 @@ std::vector<double> oneDirection()
 {
     std::vector<double> input;
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-        input.push_back(std::sin(1 + static_cast<double>(i / cols)) * std::cos(static_cast<double>(i % cols)));
+        input.push_back(std::sin(static_cast<double>(1 + i / cols)) * std::cos(static_cast<double>(i % cols)));
     }
     return input;
 }

@@ -63,21 +63,14 @@ TEST(Rules, EveryMemberReproducingIsNumerics)
     EXPECT_TRUE(b.judged().marginal);
 }
 
-TEST(Rules, InsideTheCliffIsMarginalNumerics)
+TEST(Rules, AQThatRunsAwayIsMarginalNumerics)
 {
-    for (const auto& [slack, headroom] : {std::pair(0.5, 11.0), std::pair(5.0, 3.0)}) {
-        Bench b;
-        b.facts.damage.shape = DamageShape::wholeElement;
-        b.member("gns-gram", 8, 0, slack, headroom);
-        const auto j = b.judged();
-        EXPECT_EQ(j.blame, Blame::numerics);
-        EXPECT_TRUE(j.marginal);
-    }
     Bench q;
     q.facts.damage.shape = DamageShape::wholeElement;
     q.member("gns-gram", 8, 0);
     q.facts.members[0].absmaxQ = 8500;
     EXPECT_EQ(q.judged().blame, Blame::numerics);
+    EXPECT_TRUE(q.judged().marginal);
 }
 
 TEST(Rules, ZeroInNonZeroOutIsProof)
@@ -436,6 +429,31 @@ TEST(Rules, ANamedMemberThatBlowsUpOnceIsNumerics)
     EXPECT_TRUE(b.judged().question.empty());
     b.facts.damage.shape = DamageShape::rectangle;
     EXPECT_EQ(b.judged().rule, RuleId::edgeInOnePlace);
+}
+
+TEST(Rules, ReplaysWithoutMarginAccuseNeitherTheNumbersNorTheKernel)
+{
+    test::MadeFacts b;
+    b.member("keller-jordan");
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.nothingElse = true;
+    b.facts.calledAgain = {{"birth.pt", 20, 20}};
+    auto& member = b.facts.members[0];
+    for (const double slack : {0.01, 0.5}) {
+        member.slackPercent = slack;
+        EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << slack;
+        EXPECT_EQ(b.judged().blame, Blame::undecided);
+        EXPECT_THAT(b.judged().question, testing::HasSubstr("plain torch operations"));
+    }
+    member.slackPercent = 5;
+    member.headroomBinades = 3;
+    EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << "the format is nearly full, and nothing overflowed";
+    member.headroomBinades = 12;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "with margin the numbers are acquitted";
+    member.slackPercent = -3;
+    EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << "the last step is past the limit, and the schedule ends";
+    member.absmaxQ = 8500;
+    EXPECT_EQ(b.judged().rule, RuleId::atTheEdge);
 }
 
 RunData runWithNorms(const std::vector<double>& values)
