@@ -34,14 +34,14 @@ constexpr std::array<Names, 13> damageShapeNames {"none", "whole element", "sing
     "rectangle", "strided rectangle", "blocks", "diagonal", "lower triangle", "upper triangle", "mirrored pair",
     "scattered"};
 constexpr std::array<Names, 4> leftoverNames {"none", "zeros", "input", "elsewhere"};
-constexpr std::array<Names, 52> ruleNames {"unjudged", "no-output", "input-may-be-result", "damaged-input",
+constexpr std::array<Names, 53> ruleNames {"unjudged", "no-output", "input-may-be-result", "damaged-input",
     "contaminated", "duplicate-may-have-other-state", "duplicate-of-the-process", "duplicate-on-another-rank",
     "called-again-finite", "nothing-to-compare", "damage-on-zeros", "name-contradicted", "depends-on-epsilon",
     "depends-on-function", "cast-overflows", "replays-end-alike", "zero-in-all-bad-out", "zero-in-something-out",
     "no-known-variant", "function-unknown", "lost-among-largest", "norm-may-vanish", "edge-in-one-place", "at-the-edge",
-    "without-margin", "some-replays-fail", "code-besides", "no-replay-ends-like-this", "something-for-nothing",
-    "zero-in-finite-out", "zero-in-zero-out", "all-zero", "all-zero-of-some", "all-zero-of-all",
-    "output-of-earlier-call", "stale-output", "unlike-its-control", "wrong-beside-its-control",
+    "fails-without-kernels", "without-margin", "some-replays-fail", "code-besides", "no-replay-ends-like-this",
+    "something-for-nothing", "zero-in-finite-out", "zero-in-zero-out", "all-zero", "all-zero-of-some",
+    "all-zero-of-all", "output-of-earlier-call", "stale-output", "unlike-its-control", "wrong-beside-its-control",
     "finite-of-no-known-variant", "not-what-was-said", "off-unless-another-form", "zero-in-places",
     "off-by-term-or-factor", "off-in-places", "finite-corruption", "fits-in-part", "fits", "too-little-to-compare",
     "hardware-error-logged", "rank-wrong-again", "came-again-without-the-cast", "moves-with-the-card"};

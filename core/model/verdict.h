@@ -60,6 +60,7 @@ enum class RuleId {
     normMayVanish,
     edgeInOnePlace,
     atTheEdge,
+    failsWithoutKernels,
     withoutMargin,
     someReplaysFail,
     codeBesides,

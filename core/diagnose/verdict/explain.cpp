@@ -212,8 +212,17 @@ Words ofDamage(const Considered& c, RuleId rule)
             fmt::format("the replays stay finite, but with little margin ({}): the numbers may have done it in another "
                         "order of sums, and so may a kernel",
                 totalsText(totalsOf(c.members))),
-            "does the same call fail with plain torch operations in place of the kernels? If it does, the numbers did "
-            "it; if it never does, the kernel did"};
+            "does the same call fail with plain torch operations in place of the kernels (--called "
+            "FILE=K/N,kernels-off)? Then the numbers did it. Does it fail with the kernels and coefficients that leave "
+            "margin? Then a kernel did it"};
+    case RuleId::failsWithoutKernels:
+        return {"the call fails without the custom kernels, too",
+            fmt::format(
+                "the replays stay finite, but with little margin ({}), and without the kernels {}: no kernel is "
+                "needed for it",
+                totalsText(totalsOf(c.members)),
+                callsText(*std::ranges::find_if(c.facts.calledAgain, failsWithoutKernels))),
+            {}};
     case RuleId::someReplaysFail:
         return {"the iteration leaves the number format under some roundings",
             fmt::format("some replays of {} leave the finite range and others do not ({}): the numbers did it, or may "

@@ -61,4 +61,9 @@ bool cameOutFinite(const CallsAgain& called)
     return called.experiment.empty() && called.sameGpu && called.failed < called.calls;
 }
 
+bool failsWithoutKernels(const CallsAgain& called)
+{
+    return called.experiment == "kernels-off" && called.calls > 0 && called.failed == called.calls;
+}
+
 } // namespace nanscope::diagnose

@@ -33,4 +33,7 @@ bool failsElsewhere(const CallsAgain& called);
 /// At least one of the calls came out finite, as they ran and on the GPU of the capture.
 bool cameOutFinite(const CallsAgain& called);
 
+/// Every call failed with plain operations in place of the custom kernels.
+bool failsWithoutKernels(const CallsAgain& called);
+
 } // namespace nanscope::diagnose

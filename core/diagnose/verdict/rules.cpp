@@ -283,10 +283,17 @@ constexpr Rule table[] = {
         "all replays stay finite, but with a Q that runs away in a step more, and no finite rest is what the function "
         "gives",
         Blame::numerics, Answers::nothing, [](const Considered& c) { return mayHaveFailed(c) && c.all(hasLargeQ); }},
+    {RuleId::failsWithoutKernels,
+        "all replays stay finite without margin, and the captured call, made again without the custom kernels, fails "
+        "every time",
+        Blame::numerics, Answers::nothing,
+        [](const Considered& c) {
+            return mayHaveFailed(c) && std::ranges::any_of(c.facts.calledAgain, diagnose::failsWithoutKernels);
+        }},
     {RuleId::withoutMargin,
         "all replays stay finite, with too little margin to acquit the numbers, and no finite rest is what the "
         "function gives, or the format is nearly full",
-        Blame::undecided, Answers::capture, mayHaveFailed},
+        Blame::undecided, Answers::calls, mayHaveFailed},
     {RuleId::someReplaysFail, "some replays of what is said to have run leave the finite range, and others do not",
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && failsInSomeReplays(c); }},
     {RuleId::codeBesides,
@@ -396,6 +403,8 @@ std::string_view name(Answers answers)
         return "the epsilon in effect";
     case Answers::control:
         return "a healthy call";
+    case Answers::calls:
+        return "the call made again";
     case Answers::capture:
         return "another dump";
     }

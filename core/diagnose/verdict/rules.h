@@ -20,6 +20,7 @@ enum class Answers {
     nothingElse, ///< whether other code touched the input or the result
     epsilon, ///< which epsilon was in effect
     control, ///< a healthy call of the same kind
+    calls, ///< the captured call made again as the question says: --called
     capture, ///< another dump, made as the question says
 };
 

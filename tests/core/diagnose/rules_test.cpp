@@ -445,6 +445,13 @@ TEST(Rules, ReplaysWithoutMarginAccuseNeitherTheNumbersNorTheKernel)
         EXPECT_EQ(b.judged().blame, Blame::undecided);
         EXPECT_THAT(b.judged().question, testing::HasSubstr("plain torch operations"));
     }
+    b.facts.calledAgain.push_back({"birth.pt", 0, 20, true, "kernels-off"});
+    EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << "plain operations sum in another order";
+    b.facts.calledAgain.back().failed = 20;
+    EXPECT_EQ(b.judged().rule, RuleId::failsWithoutKernels);
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_THAT(b.judged().summary, testing::HasSubstr("20 of 20 calls"));
+    b.facts.calledAgain.pop_back();
     member.slackPercent = 5;
     member.headroomBinades = 3;
     EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << "the format is nearly full, and nothing overflowed";

@@ -140,6 +140,12 @@ std::map<RuleId, Facts> examples()
         {RuleId::edgeInOnePlace,
             with(calm(DamageShape::rectangle), [](M m) { m.facts.members[0].slackPercent = 0.5; })},
         {RuleId::atTheEdge, with(calm(), [](M m) { m.facts.members[0].absmaxQ = 8500; })},
+        {RuleId::failsWithoutKernels,
+            with(calm(),
+                [](M m) {
+                    m.facts.members[0].slackPercent = 0.5;
+                    m.facts.calledAgain = {{"birth.pt", 20, 20, true, "kernels-off"}};
+                })},
         {RuleId::withoutMargin, with(calm(), [](M m) { m.facts.members[0].slackPercent = 0.5; })},
         {RuleId::codeBesides, with(calm(), [](M m) { m.facts.dumpedByWrapper = false; })},
         {RuleId::noReplayEndsLikeThis, calm().facts},
