@@ -35,7 +35,8 @@ std::vector<double> oneDirection()
 {
     std::vector<double> input;
     for (std::int64_t i = 0; i < rows * cols; ++i) {
-        input.push_back(std::sin(static_cast<double>(1 + i / cols)) * std::cos(static_cast<double>(i % cols)));
+        const auto row = i / cols;
+        input.push_back(std::sin(static_cast<double>(1 + row)) * std::cos(static_cast<double>(i % cols)));
     }
     return input;
 }
