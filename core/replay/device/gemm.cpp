@@ -136,8 +136,9 @@ template <class T>
 void runSymmetric(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
 {
     constexpr std::int64_t rows = 256;
-    forRanges(shape.rows, rows, threads, cancel,
-        [&](const Range& range) { block(partOf(shape, range, {range.begin, shape.cols})); });
+    forRanges(shape.rows, rows, threads, cancel, [&](const Range& range) {
+        block(partOf(shape, range, {range.begin, shape.cols}));
+    });
     forMirrored(shape.rows, [&](std::int64_t above, std::int64_t below) {
         shape.out[below] = shape.out[above];
         return true;
