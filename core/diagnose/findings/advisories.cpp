@@ -179,14 +179,13 @@ Reason readDtypes(const Json& value, std::vector<DType>& out)
         return reason;
     }
     for (const auto& text : names) {
-        const auto type = text == "bf16" ? DType::bfloat16
-            : text == "fp16"             ? DType::float16
-            : text == "fp64"             ? DType::float64
-                                         : DType::float32;
-        if (shortName(type) != text) {
+        constexpr std::array types {DType::bfloat16, DType::float16, DType::float32, DType::float64};
+        const auto* const type =
+            std::find_if(types.begin(), types.end(), [&](DType one) { return shortName(one) == text; });
+        if (type == types.end()) {
             return mustBe("dtypes", "of bf16, fp16, fp32, fp64");
         }
-        out.push_back(type);
+        out.push_back(*type);
     }
     return {};
 }

@@ -284,11 +284,10 @@ std::string troubleText(const RunData& run, const Trouble& trouble)
         return quietText(run);
     }
     const auto& life = *trouble.life;
-    const auto clause = [](const Sign& sign) { return sign.line.text.substr(0, sign.line.text.find(" (")); };
     if (life.poisonedFrom) {
-        return clause(*life.poisonedFrom) + ", and no number after it";
+        return life.poisonedFrom->line.text + ", and no number after it";
     }
-    return life.tornFrom ? "a step was broken off by an exception" : clause(*life.doubtFrom) + ", where the log ends";
+    return life.tornFrom ? "a step was broken off by an exception" : life.doubtFrom->line.text + ", where the log ends";
 }
 
 } // namespace nanscope::diagnose

@@ -168,6 +168,29 @@ TEST_F(OtherCalls, OffByMoreThanRoundingsIsNotHealthy)
     EXPECT_EQ(verdictOn(3).rule, RuleId::fitsInPart) << "one healthy matrix does not speak for the other";
 }
 
+TEST_F(OtherCalls, OffByMoreThanTf32MakesIsNotHealthyBelowTwoPerCentEither)
+{
+    std::mt19937 generator(7);
+    std::normal_distribution<double> normal;
+    Matrix input(size);
+    std::ranges::generate(input, [&] { return normal(generator); });
+    const auto whole = outputOf("emerging-quintic", input);
+    const auto offBy = [&](double part) {
+        auto off = whole;
+        for (std::size_t i = 0; i < off.size(); ++i) {
+            off[i] *= i % 2 == 0 ? 1 + part : 1 - part;
+        }
+        return off;
+    };
+    add(0, 7, {input}, {offBy(0.01)});
+    add(0, 8, {input}, {offBy(0.001)});
+    for (auto& capture : m_run.captures) {
+        capture.variant = "emerging-quintic:fp32";
+    }
+    EXPECT_EQ(verdictOn(1).rule, RuleId::fitsInPart) << verdictOn(1).summary;
+    EXPECT_EQ(verdictOn(2).kind, "healthy") << "so far off is any output in bf16";
+}
+
 TEST_F(OtherCalls, ASidecarThatIsNotUnderstoodIsSaid)
 {
     add(0, 7, {waves(1)}, {allNan()});
