@@ -26,13 +26,16 @@ struct Context
 
 /// `before` elements of the batch lie before the input.
 template <class T>
-std::vector<T> perturbed(ValueView input, std::int64_t before, const ReplayOptions& options)
+std::vector<T> perturbed(ValueView input, std::int64_t before, const Context& context)
 {
     std::vector<T> moved(input.size());
-    // The dump's own format is the coarsest grid the caller could have moved on.
+    // A caller hands over numbers of the function's 16-bit format; an ulp of bf16 is eight of fp16. bf16 is the
+    // coarsest grid that the input of a wider format was on.
+    const auto grid = context.program.precision == Precision::fp16 ? Precision::fp16 : Precision::bf16;
+    const int ulps = context.options.rounding.inputUlps;
     for (std::size_t i = 0; i < moved.size(); ++i) {
         const int direction = (static_cast<std::size_t>(before) + i) % 2 == 0 ? 1 : -1;
-        moved[i] = static_cast<T>(stepUlps(Precision::bf16, input[i], direction * options.rounding.inputUlps));
+        moved[i] = static_cast<T>(stepUlps(grid, input[i], direction * ulps));
     }
     return moved;
 }
@@ -119,8 +122,8 @@ Result<void> upload(Context& context, ValueView input, std::int64_t before)
         return context.device.upload(input);
     }
     return context.program.precision == Precision::fp64
-        ? context.device.upload(perturbed<double>(input, before, context.options))
-        : context.device.upload(perturbed<float>(input, before, context.options));
+        ? context.device.upload(perturbed<double>(input, before, context))
+        : context.device.upload(perturbed<float>(input, before, context));
 }
 
 Result<void> runChunk(Context& context, ValueView input, std::int64_t first, std::int64_t count)

@@ -8,6 +8,7 @@
 
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/program/formats.h"
 #include "core/replay/variants/published.h"
 #include "tests/core/replay/replayvectors.h"
 
@@ -135,6 +136,22 @@ TEST(Replay, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
                 }
             }
         }
+    }
+}
+
+// Eight times as far in fp16 would hide a wrong half of a product among the roundings.
+TEST(Replay, MovesTheInputByAnUlpOfTheFormatThatRuns)
+{
+    const auto v = load("wide_24x40_gaussian");
+    const std::string_view variant = "dion-ns5";
+    replay::Rounding moved;
+    moved.inputUlps = 1;
+    for (const auto format : {Precision::bf16, Precision::fp16}) {
+        auto other = load("wide_24x40_gaussian");
+        for (std::size_t i = 0; i < other.input.size(); ++i) {
+            other.input[i] = replay::stepUlps(format, v.input[i], i % 2 == 0 ? 1 : -1);
+        }
+        EXPECT_EQ(joined(run(v, variant, format, moved)), joined(run(other, variant, format, {}))) << name(format);
     }
 }
 
