@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include <QAction>
+#include <QBoxLayout>
 #include <QCoreApplication>
 #include <QDockWidget>
 #include <QHBoxLayout>
@@ -13,8 +14,8 @@
 #include <QMainWindow>
 #include <QMenu>
 #include <QTabBar>
+#include <QToolButton>
 
-#include "ui/dockbar.h"
 #include "ui/panes/paneframe.h"
 #include "ui/theme.h"
 
@@ -26,6 +27,49 @@ struct Words
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::Docks)
 };
+
+QAction* addEntry(QDockWidget& dock, QWidget& bar, const QString& text, const QString& tip)
+{
+    auto* action = new QAction(text, &dock);
+    action->setStatusTip(tip);
+    action->setToolTip(tip);
+    bar.addAction(action);
+    return action;
+}
+
+QToolButton* addButton(QWidget& bar, const QDockWidget& dock, QAction& again)
+{
+    auto* button = new QToolButton(&bar);
+    button->setObjectName(QStringLiteral("chip"));
+    button->setDefaultAction(&again);
+    button->setAccessibleName(Words::tr("Dock again: %1").arg(dock.windowTitle()));
+    button->setFocusPolicy(Qt::StrongFocus);
+    bar.layout()->addWidget(button);
+    button->hide();
+    return button;
+}
+
+/// Gives a dock its title bar: `heading`, a button that docks it again while it floats, and a menu. Dragging a floating
+/// dock back is not possible everywhere: not on Wayland before Qt 6.7.
+void setDockBar(QDockWidget& dock, QWidget& heading)
+{
+    dock.setTitleBarWidget(&heading);
+    QAction* again = addEntry(dock, heading, Words::tr("Dock again"), Words::tr("Put this pane back into the window"));
+    QAction* out = addEntry(dock, heading, Words::tr("Float"), Words::tr("Make this pane a window of its own"));
+    QAction* hide = addEntry(dock, heading, Words::tr("Hide"), Words::tr("View ▸ Panes brings it back"));
+    heading.setContextMenuPolicy(Qt::ActionsContextMenu);
+    QToolButton* button = addButton(heading, dock, *again);
+    again->setEnabled(false);
+    QDockWidget* docked = &dock;
+    QObject::connect(again, &QAction::triggered, docked, [docked] { docked->setFloating(false); });
+    QObject::connect(out, &QAction::triggered, docked, [docked] { docked->setFloating(true); });
+    QObject::connect(hide, &QAction::triggered, docked, &QWidget::hide);
+    QObject::connect(docked, &QDockWidget::topLevelChanged, docked, [again, out, button](bool floating) {
+        again->setEnabled(floating);
+        out->setEnabled(!floating);
+        button->setVisible(floating);
+    });
+}
 
 constexpr int layoutVersion = 2;
 

@@ -10,15 +10,21 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QCoreApplication>
 #include <QFileInfo>
 #include <QIcon>
+#include <QObject>
+#include <QPixmap>
+#include <QString>
 #include <QStyleFactory>
+#include <QTextStream>
+#include <QTimer>
 
 #include "core/platform/systemerror.h"
 #include "core/replay/variants/nearest.h"
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"
-#include "ui/screenshot.h"
+#include "ui/panes/timelinepane.h"
 #include "ui/text.h"
 
 // The macro declares a function in the namespace it is used in, and the resource lives in none.
@@ -30,6 +36,82 @@ static void initialiseIcons()
 namespace nanscope {
 
 namespace {
+
+/// Waits until everything asked for is on the screen, writes a picture of the window or of one pane and ends the
+/// program.
+class Screenshot : public QObject
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::Screenshot)
+
+public:
+    Screenshot(MainWindow& window, QString path, QString pane, bool sweep, QObject* parent = nullptr);
+
+private:
+    void look();
+    void finish();
+
+    MainWindow& m_window;
+    QString m_path;
+    QString m_pane; ///< empty for the whole window
+    QWidget* m_target = nullptr;
+    bool m_sweep;
+    int m_quietLooks = 0;
+    QTimer m_timer;
+};
+
+Screenshot::Screenshot(MainWindow& window, QString path, QString pane, bool sweep, QObject* parent)
+    : QObject(parent)
+    , m_window(window)
+    , m_path(std::move(path))
+    , m_pane(std::move(pane))
+    , m_sweep(sweep)
+{
+    connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
+    m_timer.start(50);
+}
+
+void Screenshot::look()
+{
+    if (!m_window.workspace().settled() || !m_window.panes().timeline->settled()) {
+        m_quietLooks = 0;
+        return;
+    }
+    // Queued repaints of the plots follow the last result.
+    constexpr int settledLooks = 4;
+    if (++m_quietLooks < settledLooks) {
+        return;
+    }
+    if (m_sweep && m_window.workspace().capture()) {
+        m_sweep = false;
+        m_quietLooks = 0;
+        m_window.workspace().sweepSelected();
+        return;
+    }
+    // A pane behind a tab is painted once more when it comes to the front.
+    if (!m_pane.isEmpty() && !m_target) {
+        m_target = m_window.pane(m_pane);
+        m_quietLooks = 0;
+        if (m_target) {
+            return;
+        }
+    }
+    finish();
+}
+
+void Screenshot::finish()
+{
+    m_timer.stop();
+    if (!m_pane.isEmpty() && !m_target) {
+        QTextStream(stderr) << tr("There is no pane of this name: %1\n").arg(m_pane);
+        QCoreApplication::exit(1);
+        return;
+    }
+    const bool saved = (m_target ? *m_target : static_cast<QWidget&>(m_window)).grab().save(m_path);
+    if (!saved) {
+        QTextStream(stderr) << tr("The picture could not be written: %1\n").arg(m_path);
+    }
+    QCoreApplication::exit(saved ? 0 : 1);
+}
 
 constexpr int wrongUsage = 2;
 

@@ -62,4 +62,7 @@ constexpr int grid(int steps)
     return 4 * steps;
 }
 
+/// Style sheet on top of Fusion: quiet lines, rounded panes, no frames inside frames.
+QString styleSheet(const Theme& theme);
+
 } // namespace nanscope

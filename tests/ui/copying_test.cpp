@@ -20,7 +20,6 @@
 #include "ui/copying.h"
 #include "ui/models/cellgridmodel.h"
 #include "ui/plots/heatmap.h"
-#include "ui/plots/heatmapcopy.h"
 #include "ui/plots/heatview.h"
 
 namespace nanscope {

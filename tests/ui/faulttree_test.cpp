@@ -10,9 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/panes/faulttreelayout.h"
+#include "ui/panes/faulttree.h"
 #include "ui/panes/faulttreepane.h"
-#include "ui/panes/faulttreetable.h"
 #include "ui/panes/faulttreeview.h"
 #include "ui/theme.h"
 

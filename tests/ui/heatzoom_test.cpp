@@ -20,7 +20,6 @@
 #include "ui/panes/timelinepane.h"
 #include "ui/plots/filmstrip.h"
 #include "ui/plots/heatmap.h"
-#include "ui/plots/heatmapcopy.h"
 #include "ui/plots/heatview.h"
 
 namespace nanscope {

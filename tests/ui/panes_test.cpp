@@ -35,7 +35,6 @@
 #include "ui/panes/verdictpane.h"
 #include "ui/plots/heatmap.h"
 #include "ui/plots/heatview.h"
-#include "ui/stylesheet.h"
 #include "ui/theme.h"
 
 namespace nanscope {

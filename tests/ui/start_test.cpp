@@ -26,9 +26,9 @@
 #include "ui/mainwindow.h"
 #include "ui/panes/messagebar.h"
 #include "ui/panes/startpage.h"
+#include "ui/statusline.h"
 #include "ui/text.h"
 #include "ui/theme.h"
-#include "ui/timeleft.h"
 
 namespace nanscope {
 

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QStringList>
+
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
@@ -105,6 +109,21 @@ void MeasureJob::onDone(int job, const Answer& answer)
     } else {
         Q_EMIT failed(qstr(sentence(answer.error())));
     }
+}
+
+MeasureFacts factsOf(const MeasureResult& result)
+{
+    const QJsonObject subject =
+        QJsonDocument::fromJson(result.json.toUtf8()).object().value(QStringLiteral("subject")).toObject();
+    QStringList words {subject.value(QStringLiteral("variant")).toString()};
+    if (!result.order.impl) {
+        words << subject.value(QStringLiteral("precision")).toString()
+              << subject.value(QStringLiteral("lowering")).toString();
+    }
+    words.removeAll(QString());
+    const QJsonValue epsilon = subject.value(QStringLiteral("epsilon"));
+    return {words.join(QStringLiteral(" · ")), qstr(result.order.request.capture.path),
+        epsilon.isDouble() ? std::optional(epsilon.toDouble()) : std::nullopt, result.order.cell.catalogue};
 }
 
 } // namespace nanscope

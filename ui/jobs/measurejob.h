@@ -10,6 +10,7 @@
 #include <QThreadPool>
 
 #include "core/instruments/measure.h"
+#include "core/replay/variants/catalogue.h"
 #include "ui/jobs/background.h"
 
 namespace nanscope {
@@ -62,5 +63,16 @@ private:
     bool m_busy = false;
     QThreadPool m_pool; ///< last member: its thread ends before anything it uses
 };
+
+/// What a picture of a measurement says besides its answer.
+struct MeasureFacts
+{
+    QString subject; ///< "gns-gram · fp16 · fused", "python:mine:f"
+    QString capture; ///< path
+    std::optional<double> epsilon; ///< it was called with; none: whoever answered used its own
+    replay::Catalogue catalogue {}; ///< of the variants
+};
+
+MeasureFacts factsOf(const MeasureResult& result);
 
 } // namespace nanscope

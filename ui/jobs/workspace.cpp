@@ -3,12 +3,67 @@
 #include "ui/jobs/workspace.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "core/model/diagnosisrules.h"
+#include "core/report/report.h"
+#include "core/workflow/judgingpoints.h"
+#include "core/workflow/userfiles.h"
+#include "ui/jobs/cellchoice.h"
+#include "ui/jobs/readrun.h"
+#include "ui/jobs/reportjob.h"
 #include "ui/models/capturemodel.h"
+#include "ui/models/cellgridmodel.h"
 #include "ui/text.h"
 
 namespace nanscope {
+
+namespace {
+
+bool sameContents(const RunData& a, const RunData& b)
+{
+    const auto points = [](const RunData& run) {
+        std::int64_t sum = 0;
+        for (const Series& series : run.series) {
+            sum += series.pointCount;
+        }
+        return sum;
+    };
+    return a.captures.size() == b.captures.size() && a.events.size() == b.events.size()
+        && a.rejected.size() == b.rejected.size() && a.replaced.size() == b.replaced.size() && points(a) == points(b);
+}
+
+/// Those that lack a cell in some format.
+QStringList withoutCells(const QStringList& variants, const std::vector<const Cell*>& cells)
+{
+    QStringList missing;
+    for (const QString& variant : variants) {
+        const auto has = [&](Precision precision) {
+            return std::ranges::any_of(cells, [&](const Cell* cell) {
+                return qstr(cell->variant) == variant && cell->precision == precision && cell->error.empty();
+            });
+        };
+        if (!std::ranges::all_of(sweepPrecisions(), has)) {
+            missing << variant;
+        }
+    }
+    return missing;
+}
+
+std::shared_ptr<const Diagnosis> withFindings(const Diagnosis& diagnosis, std::vector<Finding> findings)
+{
+    auto changed = std::make_shared<Diagnosis>(diagnosis);
+    changed->findings = std::move(findings);
+    return changed;
+}
+
+bool canBeJudged(const RunData& run)
+{
+    return !run.captures.empty() || !run.series.empty() || !run.events.empty();
+}
+
+} // namespace
 
 Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
     : QObject(parent)
@@ -179,6 +234,596 @@ ReportSubject Workspace::reportSubject() const
 {
     const CaptureVerdict* judged = verdict();
     return {m_loaded, judged && judged->role == Role::birth ? judged->capture : std::string()};
+}
+
+// The run that is open: read, judged, followed while it grows, and what its owner says about it.
+
+void Workspace::open(const QString& path, const UserContextOf& userContextOf)
+{
+    m_service.cancel();
+    m_deep.cancel();
+    m_ran.clear();
+    m_refreshing = false;
+    m_folderChanged = false;
+    m_follower.stop();
+    m_userFileReadings.drop();
+    m_loader.open(
+        path.toStdString(), userContextOf ? userContextOf : [](const auto& /*session*/) { return UserContext(); });
+    Q_EMIT stateChanged();
+}
+
+void Workspace::setFollowing(bool following)
+{
+    m_following = following;
+    follow();
+}
+
+void Workspace::follow()
+{
+    std::error_code ignored;
+    if (m_following && hasRun() && std::filesystem::is_directory(m_loaded.opened, ignored)) {
+        m_follower.follow(m_loaded.opened);
+    } else {
+        m_follower.stop();
+    }
+}
+
+// A judgement under way is not given up for a new line: a log that grows all the time would never see its end.
+void Workspace::onFolderChanged()
+{
+    if (!m_following || !hasRun()) {
+        return;
+    }
+    if (m_loader.busy()) {
+        m_folderChanged = true;
+        return;
+    }
+    m_refreshing = true;
+    m_loader.open(m_loaded.opened, [said = userContext()](const auto& /*session*/) { return said; });
+}
+
+void Workspace::rescan()
+{
+    if (hasRun()) {
+        m_loader.open(
+            m_loaded.opened, [said = userContext()](const auto& /*session*/) { return said; }, true);
+        Q_EMIT stateChanged();
+    }
+}
+
+void Workspace::setRan(const QStringList& ran)
+{
+    if (!hasRun()) {
+        return;
+    }
+    m_ran = ran;
+    judgeAgain();
+}
+
+UserContext Workspace::userContext() const
+{
+    return {m_loaded.userFiles, m_loaded.choices};
+}
+
+void Workspace::judgeAgain()
+{
+    std::vector<std::string> names;
+    for (const QString& name : m_ran) {
+        names.push_back(name.toStdString());
+    }
+    m_judging = true;
+    m_judgedBy = m_loaded.choices;
+    if (!m_loaded.diagnosis) {
+        m_loaded.ticks.clear();
+    }
+    m_loader.judge(m_loaded, names);
+    Q_EMIT stateChanged();
+}
+
+void Workspace::setTicks(const QStringList& ticks)
+{
+    if (const Capture* shown = capture()) {
+        std::vector<std::string>& kept = m_loaded.ticks[shown->file];
+        kept.clear();
+        for (const QString& tick : ticks) {
+            kept.push_back(tick.toStdString());
+        }
+        m_reporter.subjectChanged();
+        adviseAgain();
+    }
+}
+
+/// Which checkpoint to go back to depends on whose fault it is.
+void Workspace::adviseAgain()
+{
+    const int job = m_advice.begin();
+    m_adviser.clear();
+    m_advising = m_loaded.diagnosis && m_loaded.diagnosis->rollback;
+    if (!m_advising) {
+        return;
+    }
+    background(
+        m_adviser, this, [run = m_loaded] { return adviceOf(run); },
+        [this, job](const Result<std::optional<Rollback>>& advice) {
+            if (!m_advice.isCurrent(job)) {
+                return;
+            }
+            m_advising = false;
+            if (advice) {
+                Q_EMIT advised(*advice);
+            }
+        });
+}
+
+void Workspace::setObserved(const Observations& observed)
+{
+    m_loaded.observed = observed;
+    m_reporter.subjectChanged();
+    adviseAgain();
+    if (m_loaded.session.empty()) {
+        return;
+    }
+    background(
+        m_notes, this, [run = m_loaded, observed] { return storeObserved(run, observed); },
+        [this](const Result<void>& stored) {
+            if (!stored) {
+                Q_EMIT problem(qstr(sentence(stored.error())), {});
+            }
+        });
+}
+
+QStringList Workspace::ticks() const
+{
+    QStringList names;
+    const Capture* shown = capture();
+    const auto kept = shown ? m_loaded.ticks.find(shown->file) : m_loaded.ticks.end();
+    if (kept != m_loaded.ticks.end()) {
+        for (const std::string& tick : kept->second) {
+            names << qstr(tick);
+        }
+    }
+    return names;
+}
+
+/// What an earlier visit saw holds for the advice, too.
+void Workspace::adviseAsObserved()
+{
+    m_advice.drop();
+    m_advising = false;
+    if (!m_loaded.observed.tried.empty() || !m_loaded.observed.called.empty()) {
+        adviseAgain();
+    }
+}
+
+void Workspace::onLoaded(const LoadedRun& run, bool judging)
+{
+    if (m_refreshing && !judging && sameContents(*run.run, *m_loaded.run)) {
+        return;
+    }
+    const bool elsewhere = run.opened != m_loaded.opened;
+    const diagnose::FindingChoices chosen = elsewhere ? run.choices : m_loaded.choices;
+    dropFindings();
+    m_loaded = run;
+    m_judgedBy = run.choices;
+    if (elsewhere) {
+        follow();
+    }
+    m_judging = judging;
+    m_selected = -1;
+    m_tensors.drop();
+    m_film.clear();
+    m_beside.clear();
+    Q_EMIT runChanged();
+    // What was chosen while it was read holds.
+    chooseFindings(chosen);
+    adviseAsObserved();
+    reportRejections();
+    Q_EMIT stateChanged();
+}
+
+void Workspace::reportRejections()
+{
+    QStringList details;
+    if (!m_loaded.sessionProblem.empty()) {
+        details << tr("Nothing will be remembered of this run. %1").arg(qstr(m_loaded.sessionProblem));
+    }
+    if (m_loaded.otherRules) {
+        details << (*m_loaded.otherRules > diagnosisRules
+                ? tr("Its verdicts were stored by a newer Nanscope, and are judged again by the rules of this one.")
+                : tr("Its verdicts were stored by an older Nanscope, and are judged again by the rules of this one."));
+    }
+    details << userFileProblems();
+    const auto add = [&](const Rejection& one) {
+        details << QStringLiteral("%1: %2").arg(qstr(one.reason), qstr(one.path));
+    };
+    std::ranges::for_each(m_loaded.run->rejected, add);
+    std::ranges::for_each(m_loaded.run->notes, add);
+    if (m_loaded.run->rejected.empty()) {
+        if (!details.isEmpty()) {
+            Q_EMIT problem(details.constFirst(), details.mid(1));
+        }
+        return;
+    }
+    const auto count = m_loaded.run->rejected.size();
+    const QString rejected = count == 1 ? tr("1 file could not be used; everything else is open")
+                                        : tr("%1 files could not be used; everything else is open").arg(count);
+    Q_EMIT problem(
+        m_loaded.sessionProblem.empty() ? rejected : tr("%1. Nothing will be remembered of this run").arg(rejected),
+        details);
+}
+
+// What an earlier visit found stays until all of the new is there.
+void Workspace::onArrived(const std::vector<CaptureVerdict>& verdicts)
+{
+    if (m_loaded.diagnosis || !m_loaded.triage) {
+        return;
+    }
+    std::map<std::pair<std::int64_t, std::string_view>, const CaptureVerdict*> arrived;
+    for (const CaptureVerdict& verdict : verdicts) {
+        arrived[{verdict.captureId, verdict.capture}] = &verdict;
+    }
+    auto known = std::make_shared<Diagnosis>(*m_loaded.triage);
+    for (CaptureVerdict& verdict : known->captures) {
+        const auto found = arrived.find({verdict.captureId, verdict.capture});
+        if (found != arrived.end()) {
+            verdict = *found->second;
+        }
+    }
+    m_loaded.triage = std::move(known);
+    const CaptureVerdict* shown = verdict();
+    Q_EMIT verdictsArrived(shown && arrived.contains({shown->captureId, shown->capture}));
+}
+
+void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
+{
+    // Cancelled half-way it says less than the one that is there.
+    if (!diagnosis->stopped.empty() && m_loaded.diagnosis) {
+        return;
+    }
+    // Verdicts that arrived one by one are these, and may have been ticked since.
+    if (m_loaded.diagnosis) {
+        m_loaded.ticks.clear();
+    }
+    dropFindings();
+    m_loaded.diagnosis = std::move(diagnosis);
+    m_loaded.foundBy = m_judgedBy.spikeRule;
+    if (m_judgedBy.silenced != m_loaded.choices.silenced) {
+        setFindings(m_loaded.diagnosis->findings);
+    }
+    m_loaded.newestPoints = workflow::newestJudgingPoints(*m_loaded.run);
+    Q_EMIT runChanged();
+    adviseAsObserved();
+    Q_EMIT selectionChanged();
+    if (capture() && !m_film.showing()) {
+        showDefaultCell();
+    }
+}
+
+// Replays of the selected capture: which cell is seen, and what is asked of the replay process about it.
+
+void Workspace::showDefaultCell()
+{
+    const Capture* shown = capture();
+    m_film.clear();
+    m_film.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
+    m_beside.clear(tr("The second cell follows the first"));
+    m_beside.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
+    const CaptureVerdict* judged = verdict();
+    const int batch = judged ? judged->facts.damage.batch : 0;
+    const bool canReplay = shown && m_service.available() && !sweeping();
+    if (const Cell* cell = defaultCell()) {
+        m_film.show(*cell, batch);
+    } else if (const replay::Variant* ran = canReplay ? quickReplay(*shown, judged, m_loaded.catalogue) : nullptr) {
+        m_film.replay(std::string(ran->name), ran->precision, batch);
+    } else {
+        m_film.clear(tr("Sweep this capture to see every step of its replay"));
+    }
+}
+
+void Workspace::showCell(const Cell& cell, int batch)
+{
+    m_film.show(cell, batch);
+}
+
+void Workspace::showFilmBatch(int batch)
+{
+    m_film.showBatch(batch);
+}
+
+void Workspace::setFilmMode(FilmMode mode, const replay::CellRequest& other)
+{
+    m_film.setMode(mode, other);
+}
+
+void Workspace::replayCliff(replay::CliffRequest request)
+{
+    if (const Capture* shown = capture()) {
+        request.capture = *shown;
+        request.catalogue = m_loaded.catalogue;
+        m_cliffOf = shown->path;
+        m_cliff.request(request);
+    }
+}
+
+void Workspace::onCliff(const std::shared_ptr<const replay::ReplayedCliff>& replayed)
+{
+    replay::ReplayedCliff cliff = *replayed;
+    for (replay::CliffReplay& replay : cliff.replays) {
+        nameCapture(replay.cell, m_cliffOf);
+    }
+    Q_EMIT cliffReady(std::make_shared<const replay::ReplayedCliff>(std::move(cliff)));
+}
+
+void Workspace::dropCliff()
+{
+    m_cliff.drop();
+}
+
+const Cell* Workspace::defaultCell() const
+{
+    return firstToSee(cells(), variantOrder(verdict(), m_loaded.catalogue), m_loaded.catalogue);
+}
+
+QStringList Workspace::variantsInOrder(int& identified) const
+{
+    VariantOrder order = variantOrder(verdict(), m_loaded.catalogue);
+    identified = order.identified;
+    return std::move(order.names);
+}
+
+QStringList Workspace::variantsToSweep(int& identified) const
+{
+    const VariantOrder order = variantOrder(verdict(), m_loaded.catalogue);
+    identified = order.identified;
+    return m_everyVariant ? order.names : worthSweeping(order, cells(), m_loaded.catalogue);
+}
+
+std::vector<const Cell*> Workspace::cells() const
+{
+    const Capture* shown = capture();
+    return shown ? cellsOf(m_loaded.cells, *shown) : std::vector<const Cell*> {};
+}
+
+void Workspace::sweepSelected()
+{
+    const Capture* shown = capture();
+    if (!shown || sweeping()) {
+        return;
+    }
+    int identified = 0;
+    rpc::SweepOrder order;
+    order.request.captures = {*shown};
+    const QStringList shownVariants = variantsToSweep(identified);
+    const QStringList missing = withoutCells(shownVariants, cells());
+    for (const QString& variant : missing.isEmpty() ? shownVariants : missing) {
+        order.request.variants.push_back(variant.toStdString());
+    }
+    order.request.precisions = sweepPrecisions();
+    order.request.catalogue = m_loaded.catalogue;
+    order.kept = m_loaded.place();
+    m_service.sweep(order);
+}
+
+bool Workspace::sweepingSelected() const
+{
+    const Capture* shown = capture();
+    return sweeping() && !m_film.replaying() && shown && sweptCapture() == shown->path;
+}
+
+/// A sweep of the window's is of one capture.
+std::string Workspace::sweptCapture() const
+{
+    const rpc::SweepOrder* order = m_service.order();
+    return order && !order->request.captures.empty() ? order->request.captures.front().path : std::string();
+}
+
+/// The replay process calls a capture what its session does; without one, as its file is called, which several of a run
+/// may share.
+void Workspace::nameCapture(Cell& cell, const std::string& path) const
+{
+    const auto& captures = m_loaded.run->captures;
+    if (const auto found = std::ranges::find(captures, path, &Capture::path); found != captures.end()) {
+        cell.capture = found->file;
+    }
+}
+
+void Workspace::onCell(Cell cell)
+{
+    if (m_loaded.session.empty()) {
+        nameCapture(cell, sweptCapture());
+    }
+    m_loaded.cells.push_back(std::move(cell));
+    const Cell& added = m_loaded.cells.back();
+    Q_EMIT cellAdded(added);
+    m_film.offer(added);
+}
+
+Result<std::string> Workspace::deepCostOf(const Cell& cell) const
+{
+    const Capture* shown = capture();
+    if (!shown) {
+        return failure(ErrorKind::usage, "no capture is selected");
+    }
+    return replay::deepCost(matrixShape(shown->input.shape), deepRequest(*shown, cell).cell, m_loaded.catalogue)
+        .and_then([](const replay::DeepCost& cost) -> Result<std::string> {
+            return replay::allowDeep(cost).map([&] { return replay::deepCostText(cost); });
+        });
+}
+
+void Workspace::measureDeep()
+{
+    const Capture* shown = capture();
+    if (!shown || !m_film.cell() || m_deep.busy()) {
+        return;
+    }
+    if (const auto cost = deepCostOf(*m_film.cell()); !cost) {
+        Q_EMIT deepEnded(qstr(sentence(cost.error())));
+        return;
+    }
+    m_deepOf = shown->path;
+    auto request = deepRequest(*shown, *m_film.cell());
+    request.catalogue = m_loaded.catalogue;
+    m_deep.measure({std::move(request), m_loaded.place()});
+}
+
+/// Where the process is another than the one that swept the cell, what comes back is a cell of its own.
+void Workspace::onDeep(Cell cell)
+{
+    if (m_loaded.session.empty()) {
+        nameCapture(cell, m_deepOf);
+    }
+    m_loaded.cells.push_back(cell);
+    Q_EMIT cellAdded(cell);
+    const Capture* shown = capture();
+    if (m_film.cell() && shown && shown->file == cell.capture) {
+        const bool same = sameCell(*m_film.cell(), cell);
+        m_film.update(cell);
+        if (!same && m_film.cell()->variant == cell.variant && m_film.cell()->precision == cell.precision) {
+            showCell(cell, replay::worstBatch(cell));
+        }
+    }
+    Q_EMIT deepMeasured(cell);
+}
+
+// What the user chose of the findings of the open run.
+
+void Workspace::chooseFindings(const diagnose::FindingChoices& choices)
+{
+    if (!hasRun() || choices == m_loaded.choices) {
+        return;
+    }
+    dropFindings();
+    m_loaded.choices = choices;
+    auto early = m_loaded.triage->findings;
+    diagnose::silence(early, choices.silenced);
+    m_loaded.triage = withFindings(*m_loaded.triage, std::move(early));
+    if (m_loaded.diagnosis) {
+        setFindings(m_loaded.diagnosis->findings);
+    }
+    Q_EMIT findingsChanged();
+    askFindings();
+}
+
+bool Workspace::awaitsFindings() const
+{
+    return m_loaded.findingsDue() || (m_judging && m_judgedBy.spikeRule != m_loaded.choices.spikeRule);
+}
+
+/// Of findings that were asked before the newest silence.
+void Workspace::setFindings(std::vector<Finding> findings)
+{
+    diagnose::silence(findings, m_loaded.choices.silenced);
+    m_loaded.diagnosis = withFindings(*m_loaded.diagnosis, std::move(findings));
+}
+
+void Workspace::dropFindings()
+{
+    m_findings.drop();
+    m_findingsCancel.cancel();
+    m_finder.clear();
+}
+
+void Workspace::askFindings()
+{
+    if (!m_loaded.findingsDue() || m_loader.busy()) {
+        return;
+    }
+    dropFindings();
+    m_findingsCancel = CancelToken();
+    background(
+        m_finder, this, [run = m_loaded, cancel = m_findingsCancel] { return findingsAgain(run, cancel); },
+        [this, job = m_findings.begin(), rule = m_loaded.choices.spikeRule](Result<std::vector<Finding>> findings) {
+            if (m_findings.isCurrent(job)) {
+                onFindings(std::move(findings), rule);
+            }
+        });
+}
+
+void Workspace::onFindings(Result<std::vector<Finding>> findings, const std::string& rule)
+{
+    m_loaded.foundBy = rule;
+    if (findings) {
+        setFindings(std::move(*findings));
+    } else {
+        // Findings by another rule would pass for findings by this one.
+        setFindings(m_loaded.triage->findings);
+        Q_EMIT problem(qstr(sentence(findings.error())), {});
+    }
+    Q_EMIT findingsChanged();
+}
+
+// Files in which the user says what they know of the open run.
+
+/// Who names one file while another is still read names both.
+workflow::UserFiles Workspace::userFilesSoon() const
+{
+    return m_readingUserFiles > 0 ? m_asked : m_loaded.userFiles;
+}
+
+void Workspace::addUserFiles(workflow::UserFileKind kind, const QStringList& paths)
+{
+    workflow::UserFiles userFiles = userFilesSoon();
+    for (const QString& path : paths) {
+        userFiles = workflow::withFile(std::move(userFiles), kind, path.toStdString());
+    }
+    setUserFiles(userFiles, true);
+}
+
+void Workspace::removeUserFile(workflow::UserFileKind kind, const QString& path)
+{
+    setUserFiles(workflow::withoutFile(userFilesSoon(), kind, path.toStdString()), false);
+}
+
+/// `strict`: what is new must be of use. What was so once is kept, and says why it no longer is.
+void Workspace::setUserFiles(const workflow::UserFiles& userFiles, bool strict)
+{
+    if (!hasRun()) {
+        return;
+    }
+    m_asked = userFiles;
+    ++m_readingUserFiles;
+    background(
+        m_userFileReader, this,
+        [userFiles, place = m_loaded.place()] { return workflow::readUserFilesBeside(place, userFiles); },
+        [this, userFiles, strict, job = m_userFileReadings.begin()](workflow::UserFacts known) {
+            --m_readingUserFiles;
+            if (m_userFileReadings.isCurrent(job)) {
+                onUserFilesRead(userFiles, std::move(known), strict);
+            }
+        });
+}
+
+void Workspace::onUserFilesRead(const workflow::UserFiles& userFiles, workflow::UserFacts known, bool strict)
+{
+    const auto isNew = [this](const workflow::UserFile& file) {
+        return std::ranges::none_of(m_loaded.userFilesAsRead,
+            [&](const workflow::UserFile& before) { return before.kind == file.kind && before.path == file.path; });
+    };
+    const auto bad = std::ranges::find_if(
+        known.files, [&](const workflow::UserFile& file) { return strict && file.problem && isNew(file); });
+    if (bad != known.files.end()) {
+        Q_EMIT userFileRefused(qstr(sentence(*bad->problem)));
+        return;
+    }
+    m_loaded.userFilesAsRead = std::move(known.files);
+    m_loaded.kept = std::move(known.kept);
+    m_loaded.catalogue = std::move(known.catalogue);
+    const bool news = std::exchange(m_loaded.userFiles, userFiles) != userFiles || strict;
+    if (news && canBeJudged(*m_loaded.run)) {
+        judgeAgain();
+    }
+    Q_EMIT userFilesChanged();
+}
+
+QStringList Workspace::userFileProblems() const
+{
+    QStringList sentences;
+    for (const workflow::UserFile& file : m_loaded.userFilesAsRead) {
+        if (file.problem) {
+            sentences << qstr(sentence(*file.problem));
+        }
+    }
+    return sentences;
 }
 
 } // namespace nanscope

@@ -16,7 +16,7 @@
 #include "ui/copying.h"
 #include "ui/panes/cliffstrip.h"
 #include "ui/panes/elidedlabel.h"
-#include "ui/panes/marklabel.h"
+#include "ui/panes/marks.h"
 #include "ui/plots/cliffcurve.h"
 #include "ui/plots/cliffladder.h"
 #include "ui/text.h"

@@ -15,9 +15,9 @@
 
 #include "core/diagnose/whatif/detectorwords.h"
 #include "ui/models/detectormodel.h"
+#include "ui/panes/answerparts.h"
 #include "ui/panes/factsview.h"
 #include "ui/panes/turningsplitter.h"
-#include "ui/panes/whatifparts.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/model/model.h"
 #include "ui/keys.h"
-#include "ui/panes/faulttreeplaces.h"
+#include "ui/panes/faulttree.h"
 #include "ui/plots/picture.h"
 
 class QHelpEvent;

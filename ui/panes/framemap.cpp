@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ui/panes/elementtext.h"
+#include "ui/plots/matrixpicture.h"
 #include "ui/text.h"
 
 namespace nanscope {

@@ -6,8 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "ui/panes/framefacts.h"
+#include <QString>
+
 #include "ui/panes/paneframe.h"
+#include "ui/plots/film.h"
 
 class QGridLayout;
 class QLabel;
@@ -17,6 +19,30 @@ namespace nanscope {
 class FrameMap;
 class HeatView;
 class ScaleBar;
+
+/// What is told of a frame beside its picture, in the order it is told.
+enum class FrameFact {
+    variant,
+    format,
+    outcome,
+    formula,
+    size,
+    counts,
+    first,
+    largest,
+    smallest,
+    norm,
+    spectralNorm,
+    largestQ,
+    distance
+};
+
+constexpr int frameFactCount = static_cast<int>(FrameFact::distance) + 1;
+
+QString factName(FrameFact fact);
+
+/// "–" where it is not known.
+QString factText(FrameFact fact, const Film& film, const FilmFrame& frame);
 
 /// The frame of one cell, or those of two side by side.
 enum class Side { first, second };

@@ -16,9 +16,9 @@
 
 #include "core/diagnose/whatif/guardwords.h"
 #include "ui/models/guardmodel.h"
+#include "ui/panes/answerparts.h"
 #include "ui/panes/factsview.h"
 #include "ui/panes/turningsplitter.h"
-#include "ui/panes/whatifparts.h"
 #include "ui/text.h"
 #include "ui/texttable.h"
 #include "ui/theme.h"

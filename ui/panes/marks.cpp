@@ -138,4 +138,38 @@ void drawStatusMark(QPainter& painter, const QRectF& box, StatusMark mark)
     painter.restore();
 }
 
+MarkLabel::MarkLabel(QWidget* parent)
+    : QWidget(parent)
+{
+    setFixedSize(14, 14);
+}
+
+void MarkLabel::setRole(int role)
+{
+    m_role = role;
+    m_outcome.reset();
+    setVisible(role >= 0);
+    update();
+}
+
+void MarkLabel::setOutcome(std::optional<Outcome> outcome)
+{
+    m_role = -1;
+    m_outcome = outcome;
+    setVisible(outcome.has_value());
+    update();
+}
+
+void MarkLabel::paintEvent(QPaintEvent* event)
+{
+    Q_UNUSED(event)
+    QPainter painter(this);
+    const QRectF box = QRectF(rect()).adjusted(1, 1, -1, -1);
+    if (m_outcome) {
+        drawOutcomeMark(painter, box.adjusted(1, 1, -1, -1), *m_outcome);
+    } else {
+        drawRoleMark(painter, box, m_role);
+    }
+}
+
 } // namespace nanscope

@@ -12,7 +12,7 @@
 #include <QStackedWidget>
 #include <QToolButton>
 
-#include "ui/jobs/measurefacts.h"
+#include "ui/jobs/measurejob.h"
 #include "ui/panes/spectrumview.h"
 #include "ui/panes/stopview.h"
 #include "ui/theme.h"

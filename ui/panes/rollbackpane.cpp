@@ -12,8 +12,7 @@
 #include <QVBoxLayout>
 
 #include "ui/models/checkpointmodel.h"
-#include "ui/panes/newestlabel.h"
-#include "ui/panes/rowtable.h"
+#include "ui/panes/answerparts.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 

@@ -7,9 +7,9 @@
 #include <QWidget>
 
 #include "core/instruments/spectrumcheck.h"
-#include "ui/jobs/measurefacts.h"
+#include "ui/jobs/measurejob.h"
 #include "ui/plots/picture.h"
-#include "ui/plots/spectrumpicture.h"
+#include "ui/plots/spectrumplot.h"
 
 class QComboBox;
 

@@ -4,7 +4,7 @@
 
 #include <QWidget>
 
-#include "ui/jobs/measurefacts.h"
+#include "ui/jobs/measurejob.h"
 #include "ui/plots/picture.h"
 
 namespace nanscope::instruments {

@@ -2,25 +2,174 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/panes/sweeppane.h"
 
+#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QPainter>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/copying.h"
 #include "ui/models/cellgridmodel.h"
-#include "ui/panes/celldelegate.h"
+#include "ui/models/roles.h"
 #include "ui/panes/elidedlabel.h"
-#include "ui/panes/variantheader.h"
+#include "ui/panes/marks.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
 
 namespace {
+
+/// Names of variants beside a grid: bold for those that may have run, shortened in the middle where they are long.
+class VariantHeader : public QHeaderView
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::VariantHeader)
+
+public:
+    explicit VariantHeader(QWidget* parent = nullptr);
+
+    QSize sizeHint() const override;
+
+protected:
+    void paintSection(QPainter* painter, const QRect& rect, int section) const override;
+};
+
+VariantHeader::VariantHeader(QWidget* parent)
+    : QHeaderView(Qt::Vertical, parent)
+{
+    setSectionsClickable(false);
+    setAccessibleName(tr("Variants"));
+}
+
+QSize VariantHeader::sizeHint() const
+{
+    return {grid(34), QHeaderView::sizeHint().height()};
+}
+
+void VariantHeader::paintSection(QPainter* painter, const QRect& rect, int section) const
+{
+    const bool identified = model()->headerData(section, orientation(), IdentifiedRole).toBool();
+    QFont shown = font();
+    shown.setBold(identified);
+    painter->save();
+    painter->fillRect(rect, theme().surface);
+    painter->setFont(shown);
+    painter->setPen(theme().text);
+    const QRect place = rect.adjusted(grid(3), 0, -grid(1), 0);
+    const QString name = model()->headerData(section, orientation()).toString();
+    painter->drawText(
+        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(shown).elidedText(name, Qt::ElideMiddle, place.width()));
+    painter->restore();
+}
+
+/// A cell as a tinted field with its mark, outcome word and, below, the op where the first non-finite was born.
+class CellDelegate : public QStyledItemDelegate
+{
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+};
+
+QColor tintOf(Outcome outcome)
+{
+    switch (outcome) {
+    case Outcome::finite:
+        return theme().goodTint;
+    case Outcome::degenerate:
+        return theme().warningTint;
+    default:
+        return theme().badTint;
+    }
+}
+
+QFont smaller(QFont font)
+{
+    font.setPointSizeF(std::max(6.5, font.pointSizeF() - 1.5));
+    return font;
+}
+
+/// Bold where it fits, else smaller and narrower: an outcome is never cut to "dege…" while there is another way.
+QFont wordFont(const QFont& font, const QString& word, bool bold, int width)
+{
+    QFont shown = font;
+    shown.setBold(bold);
+    if (QFontMetrics(shown).horizontalAdvance(word) > width) {
+        shown = smaller(font);
+        shown.setStretch(QFont::SemiCondensed);
+    }
+    return shown;
+}
+
+void drawLine(QPainter& painter, const QRect& place, const QFont& font, const QString& text)
+{
+    painter.setFont(font);
+    painter.drawText(
+        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(font).elidedText(text, Qt::ElideRight, place.width()));
+}
+
+void paintDone(QPainter& painter, const QRect& field, const QFont& font, const QModelIndex& index)
+{
+    constexpr int markSize = 8;
+    constexpr int padding = 5;
+    const auto outcome = static_cast<Outcome>(index.data(OutcomeRole).toInt());
+    QString word = index.data().toString();
+    QString birth = index.data(BirthTextRole).toString();
+    // A long word without a birth below it has the second line to itself.
+    if (birth.isEmpty()
+        && QFontMetrics(smaller(font)).horizontalAdvance(word) > field.width() - 3 * padding - markSize) {
+        std::swap(word, birth);
+    }
+    painter.fillRect(field, tintOf(outcome));
+    const int line = QFontMetrics(font).height();
+    const int overlap = 2;
+    const int top = birth.isEmpty() ? field.top() + (field.height() - line) / 2
+                                    : field.top() + (field.height() - 2 * line + overlap) / 2;
+    drawOutcomeMark(
+        painter, QRectF(field.left() + padding, top + (line - markSize) / 2.0, markSize, markSize), outcome);
+    const int left = field.left() + padding + markSize + padding;
+    const QRect first(left, top, field.right() - left, line);
+    painter.setPen(outcome == Outcome::finite ? theme().muted : theme().text);
+    drawLine(painter, first, wordFont(font, word, outcome != Outcome::finite, first.width()), word);
+    if (!birth.isEmpty()) {
+        const QRect second(field.left() + padding, top + line - overlap, field.width() - padding, line);
+        QFont small = smaller(font);
+        small.setStretch(QFont::SemiCondensed);
+        drawLine(painter, second, small, birth);
+    }
+}
+
+void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    painter->save();
+    const QRect field = option.rect.adjusted(1, 1, -1, -1);
+    const auto state = static_cast<CellState>(index.data(CellStateRole).toInt());
+    if (state == CellState::done) {
+        paintDone(*painter, field, option.font, index);
+    } else {
+        painter->fillRect(field, state == CellState::failed ? theme().warningTint : theme().sunken);
+        painter->setFont(option.font);
+        painter->setPen(theme().muted);
+        painter->drawText(field, Qt::AlignCenter, index.data().toString());
+    }
+    if (option.state.testFlag(QStyle::State_Selected)) {
+        painter->setPen(QPen(theme().accent, 1));
+        painter->drawRect(field.adjusted(0, 0, -1, -1));
+    }
+    painter->restore();
+}
+
+QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    Q_UNUSED(index)
+    return {grid(18), 2 * QFontMetrics(option.font).height() + grid(1)};
+}
 
 void setUpView(QTableView& view)
 {

@@ -8,11 +8,11 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
-#include "ui/panes/elementtext.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/plots/heatlegend.h"
 #include "ui/plots/heatmap.h"
 #include "ui/plots/heatview.h"
+#include "ui/plots/matrixpicture.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 

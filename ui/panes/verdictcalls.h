@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,68 @@
 
 #include "core/model/experiment.h"
 
+class QComboBox;
+class QLabel;
+class QSpinBox;
+class QToolButton;
 class QVBoxLayout;
 
 namespace nanscope {
 
-class CallsRow;
+/// How calls were made again: on which GPU, and with what changed.
+struct CallSetting
+{
+    bool sameGpu = true;
+    std::string experiment {};
+
+    bool operator==(const CallSetting&) const = default;
+};
+
+CallSetting settingOf(const CallsAgain& called);
+
+/// One count: "called again: 3 of 200 failed, as it ran".
+class CallsRow : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit CallsRow(QWidget* parent = nullptr);
+
+    /// Nothing is signalled.
+    void setCalls(const CallsAgain& called);
+    /// None while it cannot be: no calls, or more failures than calls. The capture is left to who asks.
+    std::optional<CallsAgain> calls() const;
+    CallSetting setting() const;
+    /// What other rows tell of cannot be chosen here.
+    void setTaken(const std::vector<CallSetting>& others);
+    /// The first setting that can be chosen; nothing is signalled.
+    void chooseFree();
+    /// A changed setting is held against the calls as they ran.
+    void setComparable(bool comparable);
+
+    QSpinBox* failedBox() { return m_failed; }
+    QSpinBox* callsBox() { return m_calls; }
+    QComboBox* settingBox() { return m_setting; }
+    QToolButton* removeButton() { return m_remove; }
+    QString hint() const;
+
+Q_SIGNALS:
+    void changed();
+    void removeRequested();
+
+private:
+    void fillSettings();
+    void build();
+    void showHint();
+
+    std::vector<CallSetting> m_settings; ///< in the order of the box
+    QSpinBox* m_failed;
+    QSpinBox* m_calls;
+    QComboBox* m_setting;
+    QToolButton* m_remove;
+    QLabel* m_hint;
+    bool m_comparable = true;
+};
 
 /// The captured call made again: how often each setting failed.
 class VerdictCalls : public QWidget

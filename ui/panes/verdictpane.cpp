@@ -14,7 +14,7 @@
 #include "core/workflow/userfiles.h"
 #include "ui/panes/elidedlabel.h"
 #include "ui/panes/evidencelist.h"
-#include "ui/panes/marklabel.h"
+#include "ui/panes/marks.h"
 #include "ui/panes/partsscroll.h"
 #include "ui/panes/verdictchips.h"
 #include "ui/panes/verdictexperiments.h"

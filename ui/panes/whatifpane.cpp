@@ -25,10 +25,9 @@
 #include "core/diagnose/whatif/whatifjson.h"
 #include "core/json/records.h"
 #include "core/report/report.h"
+#include "ui/panes/answerparts.h"
 #include "ui/panes/detectorview.h"
 #include "ui/panes/guardview.h"
-#include "ui/panes/newestlabel.h"
-#include "ui/panes/whatifparts.h"
 #include "ui/text.h"
 #include "ui/theme.h"
 

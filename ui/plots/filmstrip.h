@@ -11,7 +11,7 @@
 #include <QWidget>
 
 #include "ui/keys.h"
-#include "ui/plots/filmscales.h"
+#include "ui/plots/film.h"
 #include "ui/plots/picture.h"
 
 namespace nanscope {

@@ -5,9 +5,51 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QCoreApplication>
+#include <QStringList>
+
 #include "core/tensorfile/convert.h"
+#include "ui/text.h"
 
 namespace nanscope {
+
+namespace {
+
+struct ElementTexts
+{
+    Q_DECLARE_TR_FUNCTIONS(ElementTexts)
+};
+
+QString tileClasses(std::uint8_t classes)
+{
+    constexpr std::pair<ClassBit, ValueClass> bits[] = {{classNan, ValueClass::nan}, {classPosInf, ValueClass::posInf},
+        {classNegInf, ValueClass::negInf}, {classZero, ValueClass::zero}, {classSubnormal, ValueClass::subnormal},
+        {classNormal, ValueClass::normal}};
+    QStringList words;
+    for (const auto& [bit, value] : bits) {
+        if (classes & bit) {
+            words << classWord(value);
+        }
+    }
+    return words.join(QStringLiteral(", "));
+}
+
+/// For matrices too large to hold: what the tile under the cursor contains.
+QString tileText(const MatrixPicture& picture, std::int64_t row, std::int64_t col)
+{
+    const TileMap& tiles = picture.tiles;
+    const std::int64_t tileRow = row / tiles.tileRows;
+    const std::int64_t tileCol = col / tiles.tileCols;
+    const auto index = static_cast<std::size_t>(tileRow * tiles.width + tileCol);
+    return ElementTexts::tr("rows %1–%2, columns %3–%4: %5, |x| ≤ %6")
+        .arg(tileRow * tiles.tileRows)
+        .arg(std::min(tiles.rows, (tileRow + 1) * tiles.tileRows) - 1)
+        .arg(tileCol * tiles.tileCols)
+        .arg(std::min(tiles.cols, (tileCol + 1) * tiles.tileCols) - 1)
+        .arg(tileClasses(tiles.classes[index]), roundNumber(static_cast<double>(tiles.absmax[index])));
+}
+
+} // namespace
 
 bool MatrixPatch::covers(const replay::Region& part) const
 {
@@ -73,6 +115,18 @@ LogScale scaleOf(const TileMap& tiles)
     const auto percentile = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 100);
     std::ranges::nth_element(logs, percentile);
     return {std::min(*percentile, high - 1), high};
+}
+
+QString elementText(const MatrixPicture& picture, std::int64_t row, std::int64_t col)
+{
+    const auto value = picture.elementAt(row, col);
+    if (!value) {
+        return tileText(picture, row, col);
+    }
+    const ValueClass shown = classOf(*value, picture.dtype);
+    const QString number = exactNumber(*value);
+    const QString place = QStringLiteral("[%1, %2] = %3").arg(row).arg(col).arg(number);
+    return number == classWord(shown) ? place : ElementTexts::tr("%1, %2").arg(place, classWord(shown));
 }
 
 } // namespace nanscope

@@ -59,4 +59,8 @@ ValueClass classOf(double value, DType dtype);
 /// From the 1st percentile of the tiles' finite magnitudes to their maximum; at least one decade.
 LogScale scaleOf(const TileMap& tiles);
 
+/// "[33, 70] = 0.25", with the class where it is not an ordinary number; of a matrix too large to hold, what the tile
+/// there contains.
+QString elementText(const MatrixPicture& picture, std::int64_t row, std::int64_t col);
+
 } // namespace nanscope

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <QCoreApplication>
 #include <QKeyEvent>
+#include <QStringList>
 #include <QWheelEvent>
 
+#include "core/instruments/scale.h"
 #include "ui/plots/outcomelanes.h"
 #include "ui/plots/qcp.h"
 #include "ui/text.h"
@@ -17,10 +20,220 @@ namespace nanscope {
 
 namespace {
 
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(Scale)
+};
+
+/// Room beyond what was looked at, so that its end is seen.
+constexpr double unseenRoom = 0.04;
+
+QString outcomeText(const std::optional<Outcome>& outcome)
+{
+    return outcome ? outcomeWord(*outcome) : Words::tr("no output");
+}
+
+QString timesText(double at)
+{
+    return Words::tr("×%1").arg(roundNumber(std::exp2(at), 4));
+}
+
+std::vector<ScaleLook> looksOf(const instruments::ScaleAnswer& answer)
+{
+    std::vector<ScaleLook> looks;
+    for (const instruments::ScalePoint& point : answer.points) {
+        looks.push_back({std::log2(point.scale), point.scale, point.outcome, {}});
+    }
+    for (std::size_t i = 0; i < answer.edges.size(); ++i) {
+        const instruments::ScaleEdge& edge = answer.edges[i];
+        looks.push_back({std::log2(edge.lastInside), edge.lastInside, edge.inside, i});
+        looks.push_back({std::log2(edge.firstOutside), edge.firstOutside, edge.outside, i});
+    }
+    std::ranges::stable_sort(looks, {}, &ScaleLook::at);
+    return looks;
+}
+
+std::vector<ScaleStretch> stretchesOf(const std::vector<ScaleLook>& looks)
+{
+    using Kind = ScaleStretch::Kind;
+    if (looks.empty()) {
+        return {};
+    }
+    const double lowest = looks.front().at;
+    const double highest = looks.back().at;
+    const double room = unseenRoom * std::max(1.0, highest - lowest);
+    std::vector<ScaleStretch> stretches {{lowest - room, lowest, Kind::unseen, {}}};
+    for (std::size_t i = 0; i + 1 < looks.size(); ++i) {
+        const bool alike = looks[i].outcome == looks[i + 1].outcome;
+        const ScaleStretch next {
+            looks[i].at, looks[i + 1].at, alike ? Kind::alike : Kind::between, alike ? looks[i].outcome : std::nullopt};
+        ScaleStretch& last = stretches.back();
+        if (alike && last.kind == Kind::alike && last.outcome == next.outcome) {
+            last.to = next.to;
+        } else if (next.to > next.from) {
+            stretches.push_back(next);
+        }
+    }
+    stretches.push_back({highest, highest + room, Kind::unseen, {}});
+    return stretches;
+}
+
+const ScaleStretch* stretchAt(const ScalePicture& picture, double at)
+{
+    const auto found =
+        std::ranges::find_if(picture.stretches, [at](const ScaleStretch& each) { return at <= each.to; });
+    return found == picture.stretches.end() ? nullptr : &*found;
+}
+
+/// The next edge above and below a place.
+QStringList nextEdges(const ScalePicture& picture, double at)
+{
+    const ScaleMark* below = nullptr;
+    const ScaleMark* above = nullptr;
+    for (const ScaleMark& mark : picture.edges) {
+        const ScaleMark*& side = mark.at > at ? above : below;
+        if (!side || std::abs(mark.at - at) < std::abs(side->at - at)) {
+            side = &mark;
+        }
+    }
+    QStringList parts;
+    for (const ScaleMark* mark : {below, above}) {
+        if (mark) {
+            parts << Words::tr("edge %1 away, at %2").arg(binadesText(mark->at - at), timesText(mark->at));
+        }
+    }
+    return parts;
+}
+
+QString headroomText(const ScaleMark& mark)
+{
+    const QString words = Words::tr("%1 to %2").arg(binadesText(mark.at), outcomeWord(mark.edge.outside));
+    return mark.place.isEmpty() ? words : Words::tr("%1 (%2)").arg(words, mark.place);
+}
+
 constexpr double barHeight = 0.34; ///< of a lane
 constexpr double fewestBinades = 0.25; ///< the axis shows no less
 
 } // namespace
+
+bool ScalePicture::hasSilence() const
+{
+    return std::ranges::any_of(looks, [](const ScaleLook& look) { return !look.outcome; });
+}
+
+std::optional<std::size_t> ScalePicture::nearestEdge(bool up) const
+{
+    std::optional<std::size_t> nearest;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        if (edges[i].edge.up == up && (!nearest || std::abs(edges[i].at) < std::abs(edges[*nearest].at))) {
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
+ScalePicture makeScalePicture(const instruments::ScaleAnswer& answer, std::optional<double> epsilon)
+{
+    ScalePicture picture;
+    picture.looks = looksOf(answer);
+    picture.stretches = stretchesOf(picture.looks);
+    for (const instruments::ScaleEdge& edge : answer.edges) {
+        picture.edges.push_back({edge, std::log2(edge.firstOutside), qstr(instruments::closedFormOf(edge, epsilon))});
+    }
+    if (!picture.looks.empty()) {
+        picture.lowest = picture.looks.front().at;
+        picture.highest = picture.looks.back().at;
+    }
+    return picture;
+}
+
+QString binadesText(double binades)
+{
+    const QString number = QString::number(std::abs(binades), 'f', std::abs(binades) < 10 ? 2 : 1);
+    const QString sign = binades < 0 ? QStringLiteral("−") : QStringLiteral("+");
+    return Words::tr("%1 binades").arg(sign + number);
+}
+
+QString scaleEdgeText(const ScaleMark& mark)
+{
+    const QString what = Words::tr("%1 to %2 at %3 (%4)")
+                             .arg(outcomeWord(mark.edge.inside), outcomeWord(mark.edge.outside), timesText(mark.at),
+                                 binadesText(mark.at));
+    const QString why = mark.place.isEmpty() ? Words::tr("no end of a number format lies there") : mark.place;
+    return QStringLiteral("%1: %2 · %3 · %4")
+        .arg(what, why,
+            Words::tr("largest element %1, norm %2")
+                .arg(roundNumber(mark.edge.absmax, 6), roundNumber(mark.edge.frobenius, 6)),
+            Words::tr("known to %1").arg(roundNumber(mark.edge.width(), 1)));
+}
+
+QString scaleLookText(const ScalePicture& picture, std::size_t look)
+{
+    const ScaleLook& here = picture.looks[look];
+    if (here.edge) {
+        return scaleEdgeText(picture.edges[*here.edge]);
+    }
+    QStringList parts {here.at == 0 ? Words::tr("as captured: %1").arg(outcomeText(here.outcome))
+                                    : Words::tr("looked at %1 (%2): %3")
+                                          .arg(timesText(here.at), binadesText(here.at), outcomeText(here.outcome))};
+    return (parts + nextEdges(picture, here.at)).join(QStringLiteral(" · "));
+}
+
+QString scalePlaceText(const ScalePicture& picture, double at)
+{
+    const ScaleStretch* stretch = stretchAt(picture, at);
+    if (!stretch) {
+        return {};
+    }
+    const QString place = Words::tr("%1 (%2)").arg(timesText(at), binadesText(at));
+    if (stretch->kind == ScaleStretch::Kind::unseen) {
+        return Words::tr("%1: not looked at, no number of the input's type lies there").arg(place);
+    }
+    if (stretch->kind == ScaleStretch::Kind::between) {
+        return Words::tr("%1: not known, the outcome changes somewhere in here").arg(place);
+    }
+    const QString what = Words::tr("%1: between looks that ended %2").arg(place, outcomeText(stretch->outcome));
+    return (QStringList {what} + nextEdges(picture, at)).join(QStringLiteral(" · "));
+}
+
+QString scaleSummary(const ScalePicture& picture)
+{
+    const auto own = std::ranges::find_if(picture.looks, [](const ScaleLook& look) { return look.at == 0; });
+    if (own == picture.looks.end()) {
+        return {};
+    }
+    QStringList parts {Words::tr("as captured: %1").arg(outcomeText(own->outcome))};
+    for (const bool up : {false, true}) {
+        if (const auto edge = picture.nearestEdge(up)) {
+            parts << headroomText(picture.edges[*edge]);
+        } else {
+            parts << Words::tr("no edge found %1 to %2")
+                         .arg(up ? Words::tr("up") : Words::tr("down"),
+                             binadesText(up ? picture.highest : picture.lowest));
+        }
+    }
+    return parts.join(QStringLiteral(" · "));
+}
+
+QString scaleTsv(const ScalePicture& picture)
+{
+    QStringList lines {QStringLiteral("kind\tscale\tbinades\toutcome\tlast_inside\tabsmax\tnorm\tclosed_form")};
+    for (const ScaleLook& look : picture.looks) {
+        if (!look.edge) {
+            lines << QStringLiteral("look\t%1\t%2\t%3\t\t\t\t")
+                         .arg(exactNumber(look.scale), exactNumber(look.at),
+                             look.outcome ? qstr(name(*look.outcome)) : QString());
+        }
+    }
+    for (const ScaleMark& mark : picture.edges) {
+        const instruments::ScaleEdge& edge = mark.edge;
+        lines << QStringLiteral("edge\t%1\t%2\t%3\t%4\t%5\t%6\t%7")
+                     .arg(exactNumber(edge.firstOutside), exactNumber(mark.at), qstr(name(edge.outside)),
+                         exactNumber(edge.lastInside), exactNumber(edge.absmax), exactNumber(edge.frobenius),
+                         mark.place);
+    }
+    return lines.join(QLatin1Char('\n'));
+}
 
 ScalePlot::ScalePlot(QWidget* parent)
     : StopPlot(parent)

@@ -6,7 +6,7 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
-#include "ui/plots/axisstyle.h"
+#include "ui/plots/axes.h"
 #include "ui/plots/qcp.h"
 #include "ui/theme.h"
 

@@ -7,7 +7,7 @@
 
 #include <QKeyEvent>
 
-#include "ui/plots/decadeticker.h"
+#include "ui/plots/axes.h"
 #include "ui/plots/qcp.h"
 #include "ui/theme.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ui/plots/axisstyle.h"
+#include "ui/plots/axes.h"
 #include "ui/plots/qcp.h"
 #include "ui/plots/timelineaxis.h"
 #include "ui/theme.h"

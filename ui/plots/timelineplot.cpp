@@ -7,13 +7,15 @@
 
 #include <QContextMenuEvent>
 #include <QEvent>
+#include <QRegularExpression>
 #include <QVBoxLayout>
 
-#include "ui/plots/axisstyle.h"
+#include "ui/plots/axes.h"
 #include "ui/plots/qcp.h"
 #include "ui/plots/timelineinput.h"
 #include "ui/plots/timelinelane.h"
 #include "ui/plots/timelinemarkers.h"
+#include "ui/text.h"
 #include "ui/theme.h"
 
 namespace nanscope {
@@ -22,6 +24,58 @@ namespace {
 
 constexpr std::size_t mostLines = 16;
 constexpr int laneColumnWidth = 4;
+
+constexpr Qt::PenStyle rankStyles[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine};
+constexpr std::size_t sparsePoints = 60;
+
+QVector<double> vectorOf(const std::vector<double>& values)
+{
+    return QVector<double>(values.begin(), values.end());
+}
+
+/// How far up and down a line goes, in pixels.
+double climbOf(const Polyline& line, const QCPAxis* axis)
+{
+    double climb = 0;
+    double before = Bucket::none;
+    for (const double value : line.values) {
+        const double at = axis->coordToPixel(value);
+        climb += std::isnan(at - before) ? 0 : std::abs(at - before);
+        before = at;
+    }
+    return climb;
+}
+
+void setLine(QCPGraph* graph, const Polyline& line, const QPen& pen, int columns)
+{
+    graph->setData(vectorOf(line.steps), vectorOf(line.values), true);
+    // A handful of points is easier to read with its points marked.
+    const bool sparse = line.steps.size() <= sparsePoints;
+    graph->setScatterStyle(sparse ? QCPScatterStyle(QCPScatterStyle::ssDisc, 3) : QCPScatterStyle::ssNone);
+    // Where noise fills every column, dashes and soft edges say nothing and cost a hundred times the drawing.
+    constexpr double calm = 8;
+    const bool noisy = climbOf(line, graph->valueAxis()) > calm * columns;
+    graph->setPen(noisy ? QPen(pen.color(), 1) : pen);
+    graph->setAntialiased(!noisy);
+}
+
+QColor faded(QColor color, float alpha)
+{
+    color.setAlphaF(alpha);
+    return color;
+}
+
+std::vector<double> stepsLookedAt(const TimelineView& view)
+{
+    std::vector<double> steps;
+    for (const auto& step :
+        {view.cursor(), view.marker(TimelineView::Marker::a), view.marker(TimelineView::Marker::b)}) {
+        if (step) {
+            steps.push_back(*step);
+        }
+    }
+    return steps;
+}
 
 } // namespace
 
@@ -266,6 +320,187 @@ void TimelinePlot::focusOutEvent(QFocusEvent* event)
 {
     QWidget::focusOutEvent(event);
     restyle();
+}
+
+// How a plot draws its curves.
+
+void TimelinePlot::styleGraphs()
+{
+    if (drawsBand() && m_graphs.size() == 3) {
+        const QColor color = theme().ranks[0];
+        m_graphs[0]->setPen(QPen(faded(color, 0.5F), 1));
+        m_graphs[1]->setPen(QPen(faded(color, 0.5F), 1));
+        m_graphs[1]->setBrush(faded(color, 0.22F));
+        m_graphs[2]->setPen(QPen(color, 1.4));
+    }
+    redraw();
+}
+
+QPen TimelinePlot::penOf(std::size_t line) const
+{
+    const auto style = static_cast<std::size_t>(m_traces[line].style);
+    return QPen(theme().ranks[style % theme().ranks.size()], 1.4, rankStyles[style % std::size(rankStyles)]);
+}
+
+QCPGraph* TimelinePlot::addGraph()
+{
+    auto* graph = m_plot->addGraph(m_main->axis(QCPAxis::atBottom), m_main->axis(QCPAxis::atLeft));
+    graph->setAdaptiveSampling(false);
+    return graph;
+}
+
+void TimelinePlot::rebuildGraphs()
+{
+    for (auto* graphs : {&m_graphs, &m_behind}) {
+        for (auto* graph : *graphs) {
+            m_plot->removeGraph(graph);
+        }
+        graphs->clear();
+    }
+    const std::size_t lines = drawsBand() ? 3 : drawnTraces().size();
+    for (std::size_t i = 0; m_look.smooth && !drawsBand() && i < lines; ++i) {
+        m_behind.push_back(addGraph());
+    }
+    for (std::size_t i = 0; i < lines; ++i) {
+        m_graphs.push_back(addGraph());
+    }
+    if (drawsBand()) {
+        m_graphs[1]->setChannelFillGraph(m_graphs[0]);
+    }
+    restyle();
+}
+
+void TimelinePlot::redrawLines()
+{
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        const auto columns = columnsOf(m_traces[i].buckets, stepRange(), this->columns());
+        m_lines.push_back(polylineOf(columns, logarithmic()));
+        if (m_behind.empty()) {
+            setLine(m_graphs[i], m_lines.back(), penOf(i), this->columns());
+            continue;
+        }
+        setLine(m_behind[i], m_lines.back(), QPen(faded(penOf(i).color(), 0.35F), 1), this->columns());
+        constexpr int partOfWidth = 40;
+        const int half = std::max(2, static_cast<int>(columns.size()) / partOfWidth);
+        setLine(m_graphs[i], smoothed(columns, half, logarithmic()), penOf(i), this->columns());
+        m_graphs[i]->setScatterStyle(QCPScatterStyle::ssNone);
+    }
+}
+
+void TimelinePlot::redrawBand()
+{
+    m_band = bandOf(m_traces, stepRange(), columns(), logarithmic());
+    const std::vector<double>* curves[] = {&m_band.low, &m_band.high, &m_band.median};
+    for (std::size_t i = 0; i < m_graphs.size(); ++i) {
+        m_graphs[i]->setData(vectorOf(m_band.steps), vectorOf(*curves[i]), true);
+    }
+}
+
+void TimelinePlot::updateScale()
+{
+    std::optional<Interval> finite;
+    std::optional<Interval> positive;
+    for (const TimelineTrace& trace : drawnTraces()) {
+        finite = united(finite, finiteRange(trace.buckets, stepRange()));
+        positive = united(positive, positiveRange(trace.buckets, stepRange()));
+    }
+    m_scale = chooseScale(finite, positive, m_look.scale);
+    if (m_fixedValues && (!m_scale.logarithmic || m_fixedValues->low > 0)) {
+        m_scale.values = *m_fixedValues;
+    }
+    applyScale(m_main->axis(QCPAxis::atLeft), m_scale);
+}
+
+// What a plot says about the steps somebody looks at.
+
+void TimelinePlot::updateMarkers()
+{
+    m_overlay->show(*m_view);
+    Q_EMIT readoutChanged(readout());
+}
+
+StepSamples TimelinePlot::samplesAt(double step) const
+{
+    const StepSamples own = samplesOf(m_traces, step);
+    const auto known = std::ranges::find(m_exact, step, &StepSamples::asked);
+    return own.exact || known == m_exact.end() ? own : *known;
+}
+
+std::vector<double> TimelinePlot::inexactSteps() const
+{
+    std::vector<double> steps = stepsLookedAt(*m_view);
+    std::erase_if(steps, [this](double step) { return samplesAt(step).exact; });
+    return steps;
+}
+
+void TimelinePlot::setExact(std::vector<StepSamples> samples)
+{
+    const auto looked = stepsLookedAt(*m_view);
+    std::erase_if(
+        m_exact, [&](const StepSamples& old) { return std::ranges::find(looked, old.asked) == looked.end(); });
+    std::ranges::move(samples, std::back_inserter(m_exact));
+    Q_EMIT readoutChanged(readout());
+}
+
+QString TimelinePlot::readout() const
+{
+    return m_view->cursor() ? readoutText(m_traces, samplesAt(*m_view->cursor())) : QString();
+}
+
+QString TimelinePlot::delta() const
+{
+    const auto a = m_view->marker(TimelineView::Marker::a);
+    const auto b = m_view->marker(TimelineView::Marker::b);
+    return a && b ? deltaText(m_traces, samplesAt(*a), samplesAt(*b)) : QString();
+}
+
+QString TimelinePlot::tipAt(const QPointF& at) const
+{
+    const TimelineEvent* event = eventAt(at);
+    if (!event) {
+        return m_view->cursor() ? samplesTip(m_traces, samplesAt(*m_view->cursor())) : QString();
+    }
+    const QString place = event->line > 0 ? QStringLiteral("%1:%2").arg(event->source).arg(event->line) : event->source;
+    return QStringList {event->text, place, event->capture}
+        .filter(QRegularExpression(QStringLiteral(".")))
+        .join(QLatin1Char('\n'));
+}
+
+void TimelinePlot::stepCursor(int direction)
+{
+    const Interval steps = stepRange();
+    const double from = m_view->cursor().value_or(direction > 0 ? std::floor(steps.low) : std::ceil(steps.high));
+    const NextSample next = nextSample(m_traces, from, direction);
+    if (next.hidden) {
+        Q_EMIT sampleWanted(from, direction);
+    } else if (next.step) {
+        m_view->setCursor(static_cast<double>(*next.step));
+        m_view->reveal(static_cast<double>(*next.step));
+    }
+}
+
+void TimelinePlot::jumpCursor(int direction)
+{
+    const double from = m_view->cursor().value_or(direction > 0 ? stepRange().low : stepRange().high);
+    std::optional<double> next;
+    const auto consider = [&](double at) {
+        const bool ahead = direction > 0 ? at > from : at < from;
+        if (ahead && (!next || (direction > 0 ? at < *next : at > *next))) {
+            next = at;
+        }
+    };
+    std::ranges::for_each(m_marks, consider, &NonFiniteMark::position);
+    std::ranges::for_each(m_events, consider, &TimelineEvent::position);
+    if (next) {
+        m_view->setCursor(next);
+        m_view->reveal(*next);
+    }
+}
+
+void TimelinePlot::activateEvent(const TimelineEvent& event)
+{
+    m_view->setCursor(event.position);
+    Q_EMIT eventActivated(event);
 }
 
 } // namespace nanscope

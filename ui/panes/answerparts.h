@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// What both parts of the what-ifs are made of.
+// What panes are made of that answer with a sentence and a table of rows.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 
 #include <QString>
 
@@ -15,6 +17,16 @@ class QTableView;
 class QWidget;
 
 namespace nanscope {
+
+/// One sentence above an answer that only the newest points of a large run went into; hidden where all did.
+QLabel* makeNewestLabel(QWidget* parent);
+
+/// `most`: so many points of each series were read; none where all were.
+void showNewest(QLabel& label, const std::optional<std::int64_t>& most);
+
+/// A table whose rows are the things: read only, one row selected, no grid, copied as text. Columns are as wide as what
+/// is in their first rows; stretch the one that holds sentences.
+QTableView* makeRowTable(QWidget* parent, QAbstractItemModel* model, const QString& title);
 
 /// The sentence above the table: what comes out, or what is missing.
 QLabel* makeAnswerLabel(QWidget* parent);

@@ -6,8 +6,12 @@
 
 class QCPAxis;
 class QCPAxisTicker;
+class QFont;
 
 namespace nanscope {
+
+/// Lines, ticks and type of one axis in the colours of the theme.
+void styleAxis(QCPAxis* axis, const QFont& font);
 
 /// Powers of ten on a logarithmic axis, which it must outlive; below two decades 1, 2 and 5, or fewer where the axis is
 /// short.
