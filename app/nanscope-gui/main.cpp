@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/ui.h"
+#include "ui/shell/runwindow.h"
 
 int main(int argc, char** argv)
 {

@@ -14,8 +14,8 @@
 #include <QStyleFactory>
 #include <QTableView>
 
-#include "ui/panes/capturespane.h"
-#include "ui/theme.h"
+#include "ui/captures/capturespane.h"
+#include "ui/shared/theme.h"
 
 namespace nanscope {
 namespace {

@@ -17,12 +17,12 @@
 
 #include "core/tensorfile/scan/scantensor.h"
 #include "frametimes.h"
-#include "ui/panes/filmpane.h"
-#include "ui/panes/framemap.h"
-#include "ui/panes/framepane.h"
-#include "ui/plots/filmstrip.h"
-#include "ui/plots/heatview.h"
-#include "ui/theme.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/film/framemap.h"
+#include "ui/film/framepane.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shared/theme.h"
 
 namespace nanscope {
 namespace {

@@ -18,8 +18,8 @@
 #include "core/session/session.h"
 #include "frametimes.h"
 #include "tenmillion.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/theme.h"
+#include "ui/shared/theme.h"
+#include "ui/timeline/timelinepane.h"
 
 namespace nanscope {
 namespace {

@@ -24,9 +24,9 @@
 
 #include "frametimes.h"
 #include "tenmillion.h"
-#include "ui/mainwindow.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
+#include "ui/shell/mainwindow.h"
+#include "ui/timeline/timelinepane.h"
 
 namespace nanscope {
 namespace {

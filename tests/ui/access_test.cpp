@@ -29,14 +29,14 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/keylist.h"
-#include "ui/keys.h"
-#include "ui/mainwindow.h"
-#include "ui/panearea.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/taborder.h"
-#include "ui/text.h"
+#include "ui/captures/capturespane.h"
+#include "ui/shared/keys.h"
+#include "ui/shared/text.h"
+#include "ui/shell/keylist.h"
+#include "ui/shell/mainwindow.h"
+#include "ui/shell/panearea.h"
+#include "ui/shell/taborder.h"
+#include "ui/timeline/timelinepane.h"
 
 namespace nanscope {
 

@@ -19,11 +19,11 @@
 
 #include "core/session/session.h"
 #include "openwindow.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/filmpane.h"
-#include "ui/panes/verdictpane.h"
-#include "ui/plots/filmstrip.h"
-#include "ui/plots/timelineplot.h"
+#include "ui/captures/capturespane.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/timeline/timelineplot.h"
+#include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
 

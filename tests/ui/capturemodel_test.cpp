@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/models/capturefilter.h"
-#include "ui/models/capturemodel.h"
-#include "ui/models/roles.h"
+#include "ui/captures/capturefilter.h"
+#include "ui/captures/capturemodel.h"
+#include "ui/shared/roles.h"
 
 namespace nanscope {
 

@@ -7,7 +7,7 @@
 #include "core/replay/variants/published.h"
 #include "samples.h"
 #include "ui/jobs/cellchoice.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/models/cellgridmodel.h"
-#include "ui/models/roles.h"
+#include "ui/shared/roles.h"
+#include "ui/sweep/cellgridmodel.h"
 
 namespace nanscope {
 

@@ -16,12 +16,12 @@
 
 #include "core/replay/variants/published.h"
 #include "samples.h"
+#include "ui/cliff/cliffcurve.h"
+#include "ui/cliff/cliffladder.h"
+#include "ui/cliff/cliffpane.h"
+#include "ui/cliff/cliffstrip.h"
 #include "ui/jobs/cliffloader.h"
-#include "ui/panes/cliffpane.h"
-#include "ui/panes/cliffstrip.h"
-#include "ui/plots/cliffcurve.h"
-#include "ui/plots/cliffladder.h"
-#include "ui/texttable.h"
+#include "ui/shared/texttable.h"
 
 namespace nanscope {
 

@@ -17,10 +17,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/copying.h"
-#include "ui/models/cellgridmodel.h"
-#include "ui/plots/heatmap.h"
-#include "ui/plots/heatview.h"
+#include "ui/heatmap/heatmap.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shared/copying.h"
+#include "ui/sweep/cellgridmodel.h"
 
 namespace nanscope {
 

@@ -12,14 +12,14 @@
 
 #include "core/replay/variants/variant.h"
 #include "samples.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/cellchooser.h"
-#include "ui/panes/filmpane.h"
-#include "ui/panes/framepane.h"
-#include "ui/plots/filmstrip.h"
-#include "ui/plots/heatmap.h"
-#include "ui/plots/heatview.h"
-#include "ui/text.h"
+#include "ui/captures/capturespane.h"
+#include "ui/film/cellchooser.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/film/framepane.h"
+#include "ui/heatmap/heatmap.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shared/text.h"
 #include "windowtest.h"
 
 namespace nanscope {

@@ -10,10 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/panes/faulttree.h"
-#include "ui/panes/faulttreepane.h"
-#include "ui/panes/faulttreeview.h"
-#include "ui/theme.h"
+#include "ui/faulttree/faulttree.h"
+#include "ui/faulttree/faulttreepane.h"
+#include "ui/faulttree/faulttreeview.h"
+#include "ui/shared/theme.h"
 
 namespace nanscope {
 

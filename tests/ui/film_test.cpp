@@ -15,14 +15,14 @@
 #include <gtest/gtest.h>
 
 #include "core/tensorfile/scan/scantensor.h"
-#include "ui/panes/filmpane.h"
-#include "ui/panes/framepane.h"
-#include "ui/panes/gaugespane.h"
-#include "ui/plots/filmstrip.h"
-#include "ui/plots/heatrender.h"
-#include "ui/plots/heatview.h"
-#include "ui/saving.h"
-#include "ui/theme.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/film/framepane.h"
+#include "ui/gauges/gaugespane.h"
+#include "ui/heatmap/heatrender.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shared/saving.h"
+#include "ui/shared/theme.h"
 
 namespace nanscope {
 namespace {

@@ -15,10 +15,10 @@
 #include <QToolButton>
 
 #include "openwindow.h"
+#include "ui/findings/findingmodel.h"
+#include "ui/findings/findingspane.h"
+#include "ui/findings/spikerulebox.h"
 #include "ui/jobs/reportjob.h"
-#include "ui/models/findingmodel.h"
-#include "ui/panes/findingspane.h"
-#include "ui/panes/spikerulebox.h"
 
 namespace nanscope::test {
 

@@ -15,9 +15,9 @@
 #include "core/tensorfile/scan/scantensor.h"
 #include "samples.h"
 #include "tests/core/replay/framecapture.h"
+#include "ui/film/framemap.h"
+#include "ui/heatmap/heatview.h"
 #include "ui/jobs/cellfilm.h"
-#include "ui/panes/framemap.h"
-#include "ui/plots/heatview.h"
 
 namespace nanscope {
 

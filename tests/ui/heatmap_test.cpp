@@ -12,9 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/plots/heatmap.h"
-#include "ui/plots/heatview.h"
-#include "ui/theme.h"
+#include "ui/heatmap/heatmap.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shared/theme.h"
 
 namespace nanscope {
 

@@ -15,12 +15,12 @@
 
 #include "tests/ui/samples.h"
 #include "tests/ui/windowtest.h"
-#include "ui/keylist.h"
-#include "ui/panes/tensorspane.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/plots/filmstrip.h"
-#include "ui/plots/heatmap.h"
-#include "ui/plots/heatview.h"
+#include "ui/film/filmstrip.h"
+#include "ui/heatmap/heatmap.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shell/keylist.h"
+#include "ui/tensors/tensorspane.h"
+#include "ui/timeline/timelinepane.h"
 
 namespace nanscope {
 

@@ -12,8 +12,8 @@
 #include <QTest>
 
 #include "openwindow.h"
-#include "ui/panes/factsview.h"
-#include "ui/panes/instrumentspane.h"
+#include "ui/instruments/instrumentspane.h"
+#include "ui/shared/factsview.h"
 
 namespace nanscope {
 

@@ -15,10 +15,10 @@
 #include <QTreeWidget>
 
 #include "openwindow.h"
+#include "ui/instruments/instrumentspane.h"
 #include "ui/jobs/reportjob.h"
-#include "ui/knowndialog.h"
-#include "ui/panes/instrumentspane.h"
-#include "ui/panes/verdictpane.h"
+#include "ui/shell/knowndialog.h"
+#include "ui/verdict/verdictpane.h"
 
 namespace nanscope::test {
 

@@ -17,14 +17,14 @@
 
 #include "core/session/session.h"
 #include "openwindow.h"
+#include "ui/captures/capturespane.h"
+#include "ui/faulttree/faulttreepane.h"
+#include "ui/findings/findingspane.h"
+#include "ui/heatmap/heatmap.h"
 #include "ui/jobs/readrun.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/faulttreepane.h"
-#include "ui/panes/findingspane.h"
-#include "ui/panes/rollbackpane.h"
-#include "ui/panes/tensorspane.h"
-#include "ui/panes/verdictpane.h"
-#include "ui/plots/heatmap.h"
+#include "ui/rollback/rollbackpane.h"
+#include "ui/tensors/tensorspane.h"
+#include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
 

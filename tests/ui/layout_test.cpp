@@ -18,12 +18,12 @@
 #include <QToolButton>
 
 #include "openwindow.h"
-#include "ui/layoutdialog.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/filmpane.h"
-#include "ui/panes/findingspane.h"
-#include "ui/panes/reportpane.h"
-#include "ui/panes/verdictpane.h"
+#include "ui/captures/capturespane.h"
+#include "ui/film/filmpane.h"
+#include "ui/findings/findingspane.h"
+#include "ui/report/reportpane.h"
+#include "ui/shell/layoutdialog.h"
+#include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ui/theme.h"
+#include "ui/shared/theme.h"
 
 int main(int argc, char** argv)
 {

@@ -17,14 +17,14 @@
 
 #include "core/replay/variants/published.h"
 #include "openwindow.h"
-#include "ui/panes/instrumentspane.h"
-#include "ui/panes/measureview.h"
-#include "ui/panes/spectrumview.h"
-#include "ui/panes/stopview.h"
-#include "ui/plots/epsilonplot.h"
-#include "ui/plots/scaleplot.h"
-#include "ui/plots/spectrumplot.h"
-#include "ui/texttable.h"
+#include "ui/instruments/epsilonplot.h"
+#include "ui/instruments/instrumentspane.h"
+#include "ui/instruments/measureview.h"
+#include "ui/instruments/scaleplot.h"
+#include "ui/instruments/spectrumplot.h"
+#include "ui/instruments/spectrumview.h"
+#include "ui/instruments/stopview.h"
+#include "ui/shared/texttable.h"
 
 namespace nanscope {
 

@@ -8,8 +8,8 @@
 #include <QTableView>
 
 #include "openwindow.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/cliffpane.h"
+#include "ui/captures/capturespane.h"
+#include "ui/cliff/cliffpane.h"
 
 namespace nanscope::test {
 

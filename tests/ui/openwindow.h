@@ -13,10 +13,10 @@
 #include <gtest/gtest.h>
 
 #include "samples.h"
-#include "ui/mainwindow.h"
-#include "ui/panes/messagebar.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
+#include "ui/shell/mainwindow.h"
+#include "ui/shell/messagebar.h"
+#include "ui/timeline/timelinepane.h"
 
 namespace nanscope::test {
 

@@ -24,18 +24,18 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/models/capturemodel.h"
-#include "ui/models/cellgridmodel.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/elidedlabel.h"
-#include "ui/panes/messagebar.h"
-#include "ui/panes/paneframe.h"
-#include "ui/panes/sweeppane.h"
-#include "ui/panes/tensorspane.h"
-#include "ui/panes/verdictpane.h"
-#include "ui/plots/heatmap.h"
-#include "ui/plots/heatview.h"
-#include "ui/theme.h"
+#include "ui/captures/capturemodel.h"
+#include "ui/captures/capturespane.h"
+#include "ui/heatmap/heatmap.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shared/elidedlabel.h"
+#include "ui/shared/paneframe.h"
+#include "ui/shared/theme.h"
+#include "ui/shell/messagebar.h"
+#include "ui/sweep/cellgridmodel.h"
+#include "ui/sweep/sweeppane.h"
+#include "ui/tensors/tensorspane.h"
+#include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
 

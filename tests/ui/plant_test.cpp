@@ -11,12 +11,12 @@
 #include <gtest/gtest.h>
 
 #include "samples.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/filmpane.h"
-#include "ui/panes/gaugespane.h"
-#include "ui/panes/plantdialog.h"
-#include "ui/plots/filmstrip.h"
-#include "ui/plots/heatview.h"
+#include "ui/captures/capturespane.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/film/plantdialog.h"
+#include "ui/gauges/gaugespane.h"
+#include "ui/heatmap/heatview.h"
 #include "windowtest.h"
 
 namespace nanscope {

@@ -22,13 +22,13 @@
 #include "core/tensorfile/tensorfile.h"
 #include "samples.h"
 #include "ui/jobs/reporter.h"
-#include "ui/panearea.h"
-#include "ui/panes/reportchoices.h"
-#include "ui/panes/reportpane.h"
-#include "ui/panes/reportview.h"
-#include "ui/panes/verdictpane.h"
-#include "ui/text.h"
-#include "ui/theme.h"
+#include "ui/report/reportchoices.h"
+#include "ui/report/reportpane.h"
+#include "ui/report/reportview.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/shell/panearea.h"
+#include "ui/verdict/verdictpane.h"
 
 using testing::HasSubstr;
 using testing::Not;

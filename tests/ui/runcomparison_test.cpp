@@ -8,8 +8,8 @@
 #include <QTableView>
 
 #include "tests/ui/openwindow.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/runcomparison.h"
+#include "ui/runcomparison/runcomparison.h"
+#include "ui/timeline/timelinepane.h"
 
 namespace nanscope {
 

@@ -10,8 +10,8 @@
 #include <QStringList>
 
 #include "core/model/model.h"
-#include "ui/plots/matrixpicture.h"
-#include "ui/plots/trace.h"
+#include "ui/heatmap/matrixpicture.h"
+#include "ui/timeline/trace.h"
 
 /// Readable failures: found by GoogleTest beside the type it prints.
 inline void PrintTo(const QString& text, std::ostream* out)

@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/panearea.h"
-#include "ui/panes/verdictpane.h"
-#include "ui/plots/filmstrip.h"
-#include "ui/plots/heatlegend.h"
-#include "ui/plots/heatview.h"
+#include "ui/film/filmstrip.h"
+#include "ui/heatmap/heatlegend.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shell/panearea.h"
+#include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
 

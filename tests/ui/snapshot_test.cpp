@@ -16,9 +16,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/panes/marks.h"
-#include "ui/plots/heatrender.h"
-#include "ui/theme.h"
+#include "ui/heatmap/heatrender.h"
+#include "ui/shared/marks.h"
+#include "ui/shared/theme.h"
 
 namespace nanscope {
 

@@ -23,12 +23,12 @@
 
 #include "core/base/job.h"
 #include "tests/ui/samples.h"
-#include "ui/mainwindow.h"
-#include "ui/panes/messagebar.h"
-#include "ui/panes/startpage.h"
-#include "ui/statusline.h"
-#include "ui/text.h"
-#include "ui/theme.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/shell/mainwindow.h"
+#include "ui/shell/messagebar.h"
+#include "ui/shell/startpage.h"
+#include "ui/shell/statusline.h"
 
 namespace nanscope {
 

@@ -16,14 +16,14 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/findings/spikerules.h"
-#include "ui/models/checkpointmodel.h"
-#include "ui/models/findingmodel.h"
-#include "ui/panes/advisorylines.h"
-#include "ui/panes/findingspane.h"
-#include "ui/panes/rollbackpane.h"
-#include "ui/panes/spikerulebox.h"
-#include "ui/taborder.h"
-#include "ui/text.h"
+#include "ui/findings/advisorylines.h"
+#include "ui/findings/findingmodel.h"
+#include "ui/findings/findingspane.h"
+#include "ui/findings/spikerulebox.h"
+#include "ui/rollback/checkpointmodel.h"
+#include "ui/rollback/rollbackpane.h"
+#include "ui/shared/text.h"
+#include "ui/shell/taborder.h"
 
 namespace nanscope {
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/timelinesamples.h"
-#include "ui/plots/timelineplot.h"
-#include "ui/theme.h"
+#include "ui/shared/theme.h"
+#include "ui/timeline/timelineplot.h"
 
 namespace nanscope {
 

@@ -12,10 +12,10 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/timelinesamples.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/panes/timelinetable.h"
-#include "ui/plots/picture.h"
-#include "ui/theme.h"
+#include "ui/shared/picture.h"
+#include "ui/shared/theme.h"
+#include "ui/timeline/timelinepane.h"
+#include "ui/timeline/timelinetable.h"
 
 namespace nanscope {
 

@@ -12,7 +12,7 @@
 
 #include "core/model/run.h"
 #include "tests/ui/samples.h"
-#include "ui/plots/timelineplot.h"
+#include "ui/timeline/timelineplot.h"
 
 namespace nanscope::test {
 

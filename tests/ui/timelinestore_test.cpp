@@ -12,8 +12,8 @@
 
 #include "core/session/session.h"
 #include "tests/ui/timelinesamples.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/panes/timelinestore.h"
+#include "ui/timeline/timelinepane.h"
+#include "ui/timeline/timelinestore.h"
 
 namespace nanscope {
 

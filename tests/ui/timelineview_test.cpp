@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/timelinesamples.h"
-#include "ui/plots/timelineplot.h"
+#include "ui/timeline/timelineplot.h"
 
 namespace nanscope {
 

@@ -16,7 +16,7 @@
 #include "tests/ui/samples.h"
 #include "ui/jobs/readrun.h"
 #include "ui/jobs/reportjob.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

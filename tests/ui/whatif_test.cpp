@@ -20,13 +20,13 @@
 #include <QToolButton>
 
 #include "openwindow.h"
-#include "ui/models/detectormodel.h"
-#include "ui/models/guardmodel.h"
-#include "ui/panes/capturespane.h"
-#include "ui/panes/detectorview.h"
-#include "ui/panes/factsview.h"
-#include "ui/panes/guardview.h"
-#include "ui/panes/whatifpane.h"
+#include "ui/captures/capturespane.h"
+#include "ui/shared/factsview.h"
+#include "ui/whatif/detectormodel.h"
+#include "ui/whatif/detectorview.h"
+#include "ui/whatif/guardmodel.h"
+#include "ui/whatif/guardview.h"
+#include "ui/whatif/whatifpane.h"
 
 namespace nanscope {
 

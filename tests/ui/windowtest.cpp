@@ -9,9 +9,9 @@
 #include "core/replay/device/device.h"
 #include "core/replay/variants/published.h"
 #include "core/tensorfile/capture/capturefile.h"
-#include "ui/panes/filmpane.h"
-#include "ui/panes/timelinepane.h"
-#include "ui/plots/filmstrip.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/timeline/timelinepane.h"
 
 namespace nanscope::test {
 

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/capturecells.h"
-#include "ui/mainwindow.h"
-#include "ui/plots/film.h"
+#include "ui/film/film.h"
+#include "ui/shell/mainwindow.h"
 
 namespace nanscope::test {
 

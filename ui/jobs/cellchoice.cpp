@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "ui/jobs/deepjob.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/rpc/answers.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

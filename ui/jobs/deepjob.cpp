@@ -8,7 +8,7 @@
 
 #include "core/json/records.h"
 #include "core/rpc/requests.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -3,7 +3,7 @@
 #include "ui/jobs/filmloader.h"
 
 #include "core/session/session.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

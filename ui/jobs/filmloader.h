@@ -8,8 +8,8 @@
 #include <QObject>
 #include <QThreadPool>
 
+#include "ui/film/film.h"
 #include "ui/jobs/background.h"
-#include "ui/plots/film.h"
 
 namespace nanscope {
 

@@ -7,7 +7,7 @@
 #include "core/rpc/answers.h"
 #include "core/rpc/requests.h"
 #include "ui/jobs/background.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

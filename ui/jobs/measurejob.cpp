@@ -14,7 +14,7 @@
 #include "core/base/json.h"
 #include "core/instruments/answers.h"
 #include "ui/jobs/progressgate.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -16,7 +16,7 @@
 #include "core/platform/sharedmemory.h"
 #include "core/rpc/answers.h"
 #include "core/rpc/requests.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -9,7 +9,7 @@
 #include "core/reproduce/reproduce.h"
 #include "ui/jobs/background.h"
 #include "ui/jobs/progressgate.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -6,8 +6,8 @@
 #include <QThreadPool>
 
 #include "core/model/captureref.h"
+#include "ui/heatmap/matrixpicture.h"
 #include "ui/jobs/background.h"
-#include "ui/plots/matrixpicture.h"
 
 namespace nanscope {
 

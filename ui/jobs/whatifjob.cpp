@@ -8,7 +8,7 @@
 #include "core/diagnose/whatif/guardwords.h"
 #include "core/workflow/judgingpoints.h"
 #include "ui/jobs/readrun.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
 
 namespace nanscope {
 

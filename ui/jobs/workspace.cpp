@@ -10,12 +10,12 @@
 #include "core/report/report.h"
 #include "core/workflow/judgingpoints.h"
 #include "core/workflow/userfiles.h"
+#include "ui/captures/capturemodel.h"
 #include "ui/jobs/cellchoice.h"
 #include "ui/jobs/readrun.h"
 #include "ui/jobs/reportjob.h"
-#include "ui/models/capturemodel.h"
-#include "ui/models/cellgridmodel.h"
-#include "ui/text.h"
+#include "ui/shared/text.h"
+#include "ui/sweep/cellgridmodel.h"
 
 namespace nanscope {
 

@@ -1,0 +1,363 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/captures/capturespane.h"
+
+#include <algorithm>
+
+#include <QAction>
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPainter>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "ui/captures/capturefilter.h"
+#include "ui/captures/capturemodel.h"
+#include "ui/shared/copying.h"
+#include "ui/shared/marks.h"
+#include "ui/shared/roles.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int padding = 12;
+constexpr int markWidth = 17;
+
+class RoleDelegate : public QStyledItemDelegate
+{
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::initStyleOption(option, index);
+        const int role = index.data(CaptureRoleRole).toInt();
+        const bool loud = role == static_cast<int>(Role::birth) || role == static_cast<int>(Role::upstream);
+        option->palette.setColor(QPalette::Text, loud ? theme().text : theme().muted);
+        option->palette.setColor(QPalette::HighlightedText, theme().text);
+        if (index.column() == CaptureModel::RoleColumn) {
+            option->font.setBold(role == static_cast<int>(Role::birth));
+            option->features |= QStyleOptionViewItem::HasDecoration;
+            option->decorationSize = {12, 12};
+            // The mark tells the role too; half a word would tell less than none.
+            if (QFontMetrics(option->font).horizontalAdvance(option->text) + markWidth + padding
+                > option->rect.width()) {
+                option->text.clear();
+            }
+        }
+    }
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        QStyledItemDelegate::paint(painter, option, index);
+        if (index.column() == CaptureModel::RoleColumn) {
+            const QRectF box(option.rect.left() + grid(2), option.rect.center().y() - 4, 9, 9);
+            drawRoleMark(*painter, box, index.data(CaptureRoleRole).toInt());
+        }
+    }
+};
+
+QString captureCount(int count)
+{
+    return count == 1 ? CapturesPane::tr("1 capture") : CapturesPane::tr("%1 captures").arg(count);
+}
+
+QString birthCount(int count)
+{
+    return count == 1 ? CapturesPane::tr("1 birth") : CapturesPane::tr("%1 births").arg(count);
+}
+
+void setUpView(QTableView& view)
+{
+    view.setSelectionBehavior(QAbstractItemView::SelectRows);
+    view.setSelectionMode(QAbstractItemView::ExtendedSelection);
+    view.setEditTriggers(QAbstractItemView::NoEditTriggers);
+    view.setShowGrid(false);
+    view.setWordWrap(false);
+    view.setSortingEnabled(true);
+    view.setTabKeyNavigation(false);
+    view.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    view.verticalHeader()->hide();
+    view.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    view.verticalHeader()->setDefaultSectionSize(grid(6));
+    view.horizontalHeader()->setHighlightSections(false);
+    view.horizontalHeader()->setMinimumSectionSize(32);
+    view.setColumnHidden(CaptureModel::FileColumn, true);
+    view.horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
+    view.horizontalHeader()->setStretchLastSection(true);
+    view.horizontalHeader()->setSortIndicatorClearable(true);
+    view.horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+}
+
+} // namespace
+
+CapturesPane::CapturesPane(QWidget* parent)
+    : PaneFrame(tr("Captures"), parent)
+    , m_model(new CaptureModel(this))
+    , m_filter(new CaptureFilter(this))
+    , m_box(new QLineEdit(this))
+    , m_view(new QTableView(this))
+{
+    m_box->setPlaceholderText(tr("Filter, e.g. rank:0 !downstream"));
+    m_box->setToolTip(
+        tr("Words that must all match. rank:0, step:5..8, role:birth,upstream, shape:160, verdict:numerics and file:…\n"
+           "look at one column; a comma is \"or\", 2.. and ..7 are ranges. /…/ is a regular expression, ! excludes.\n"
+           "Esc clears."));
+    m_box->setAccessibleName(tr("Filter captures"));
+    m_box->setClearButtonEnabled(true);
+    m_box->installEventFilter(this);
+    m_filter->setSourceModel(m_model);
+    m_view->setModel(m_filter);
+    m_view->setItemDelegate(new RoleDelegate(m_view));
+    m_view->setAccessibleName(tr("Captures of the run"));
+    setUpView(*m_view);
+    auto* boxRow = new QVBoxLayout;
+    boxRow->setContentsMargins(grid(2), 0, grid(2), grid(2));
+    boxRow->addWidget(m_box);
+    body()->addLayout(boxRow);
+    body()->addWidget(m_view, 1);
+    buildActions();
+    connect(m_box, &QLineEdit::textChanged, this, &CapturesPane::filter);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &CapturesPane::onCurrentChanged);
+    connect(m_view->horizontalHeader(), &QWidget::customContextMenuRequested, this, &CapturesPane::chooseColumns);
+}
+
+void CapturesPane::buildActions()
+{
+    makeCopyable(*m_view, tr("Captures"));
+    const auto add = [this](const QString& text, const QString& tip, auto slot) {
+        auto* action = new QAction(text, m_view);
+        action->setStatusTip(tip);
+        action->setToolTip(tip);
+        m_view->addAction(action);
+        connect(action, &QAction::triggered, this, slot);
+        return action;
+    };
+    m_copyPath = add(tr("Copy path"), tr("Where the selected capture lies"), [this] {
+        const QModelIndex row = m_view->currentIndex().siblingAtColumn(CaptureModel::FileColumn);
+        QGuiApplication::clipboard()->setText(row.data(CopyRole).toString());
+    });
+    m_openFolder = add(tr("Open its folder"), tr("Show the selected capture's folder on the desktop"), [this] {
+        const QModelIndex row = m_view->currentIndex().siblingAtColumn(CaptureModel::FileColumn);
+        const QFileInfo file(row.data(CopyRole).toString());
+        QDesktopServices::openUrl(QUrl::fromLocalFile(file.absolutePath()));
+    });
+    m_cause = add(
+        tr("Select its cause"), tr("Select the birth this capture descends from"), [this] { Q_EMIT causeRequested(); });
+    updateActions();
+}
+
+void CapturesPane::updateActions()
+{
+    const QModelIndex current = m_view->currentIndex();
+    m_copyPath->setEnabled(current.isValid());
+    m_openFolder->setEnabled(current.isValid());
+    m_cause->setEnabled(
+        current.isValid() && current.data(CaptureRoleRole).toInt() == static_cast<int>(Role::downstream));
+}
+
+void CapturesPane::setRun(std::shared_ptr<const RunData> run, std::shared_ptr<const Diagnosis> diagnosis)
+{
+    const int before = selectedCapture();
+    const bool sameRun = run && !run->root.empty() && property("root").toString() == qstr(run->root);
+    setProperty("root", run ? qstr(run->root) : QString());
+    setTitle(run ? qstr(run->name) : tr("Captures"));
+    m_triage.clear();
+    if (diagnosis) {
+        m_triage = QStringLiteral("%1 · %2").arg(
+            captureCount(diagnosis->triage.captures), birthCount(diagnosis->triage.births));
+    } else if (run) {
+        m_triage = captureCount(static_cast<int>(run->captures.size()));
+    }
+    m_chosenByUser = m_chosenByUser && sameRun;
+    m_choosing = true;
+    m_model->setRun(std::move(run), std::move(diagnosis));
+    measureColumns();
+    updateNote();
+    if (m_chosenByUser && m_model->rowOf(before) >= 0) {
+        m_selected = before;
+        showSelected();
+    } else {
+        m_view->selectRow(0);
+        const QModelIndex current = m_view->currentIndex();
+        m_selected = current.isValid() ? current.data(CaptureRole).toInt() : -1;
+    }
+    m_choosing = false;
+    updateActions();
+    Q_EMIT captureSelected(m_selected);
+}
+
+void CapturesPane::setVerdicts(std::shared_ptr<const Diagnosis> diagnosis)
+{
+    m_model->setVerdicts(std::move(diagnosis));
+    measureColumns();
+}
+
+void CapturesPane::measureColumns()
+{
+    constexpr int looked = 200;
+    m_wanted.assign(CaptureModel::NUM_COLUMNS, 0);
+    for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
+        int width = fontMetrics().horizontalAdvance(m_model->headerData(column, Qt::Horizontal).toString());
+        for (int row = 0; row < std::min(looked, m_model->rowCount()); ++row) {
+            width = std::max(width, fontMetrics().horizontalAdvance(m_model->index(row, column).data().toString()));
+        }
+        m_wanted[static_cast<std::size_t>(column)] =
+            width + padding + (column == CaptureModel::RoleColumn ? markWidth : 0);
+    }
+    fitColumns();
+}
+
+// In a narrow list the role gives way first, down to its mark and "birth", then the verdict; both are told by the tool
+// tip. Only then does the list scroll.
+void CapturesPane::fitColumns()
+{
+    if (m_wanted.empty()) {
+        return;
+    }
+    std::vector<int> widths = m_wanted;
+    int missing = -m_view->viewport()->width();
+    for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
+        missing += m_view->isColumnHidden(column) ? 0 : widths[static_cast<std::size_t>(column)];
+    }
+    QFont bold = font();
+    bold.setBold(true);
+    const int birth = QFontMetrics(bold).horizontalAdvance(roleWord(Role::birth)) + markWidth + padding;
+    const std::pair<CaptureModel::Column, int> yielding[] = {
+        {CaptureModel::RoleColumn, birth}, {CaptureModel::VerdictColumn, grid(10)}};
+    for (const auto& [column, least] : yielding) {
+        const int given = std::clamp(widths[column] - least, 0, std::max(missing, 0));
+        widths[column] -= given;
+        missing -= given;
+    }
+    for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
+        m_view->setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
+    }
+}
+
+void CapturesPane::chooseColumns(const QPoint& at)
+{
+    QMenu menu(this);
+    for (int column = CaptureModel::RankColumn; column < CaptureModel::NUM_COLUMNS; ++column) {
+        QAction* action = menu.addAction(m_model->headerData(column, Qt::Horizontal).toString());
+        action->setCheckable(true);
+        action->setChecked(!m_view->isColumnHidden(column));
+        connect(action, &QAction::toggled, this, [this, column](bool shown) {
+            m_view->setColumnHidden(column, !shown);
+            fitColumns();
+        });
+    }
+    menu.exec(m_view->horizontalHeader()->mapToGlobal(at));
+}
+
+void CapturesPane::resizeEvent(QResizeEvent* event)
+{
+    PaneFrame::resizeEvent(event);
+    fitColumns();
+}
+
+// What is looked at is no matter of what is listed: it stays, and is marked again when the list shows it.
+void CapturesPane::filter(const QString& text)
+{
+    m_choosing = true;
+    m_filter->setText(text);
+    showSelected();
+    m_choosing = false;
+    updateNote();
+    updateActions();
+}
+
+void CapturesPane::showSelected()
+{
+    const int row = m_model->rowOf(m_selected);
+    const QModelIndex at = row < 0 ? QModelIndex() : m_filter->mapFromSource(m_model->index(row, 0));
+    if (at.isValid()) {
+        m_view->selectRow(at.row());
+        m_view->scrollTo(at);
+    } else {
+        m_view->selectionModel()->clear();
+    }
+}
+
+void CapturesPane::selectCapture(int capture)
+{
+    const int row = m_model->rowOf(capture);
+    if (row < 0) {
+        return;
+    }
+    QModelIndex at = m_filter->mapFromSource(m_model->index(row, 0));
+    if (!at.isValid()) {
+        m_box->clear();
+        at = m_filter->mapFromSource(m_model->index(row, 0));
+    }
+    m_view->selectRow(at.row());
+}
+
+void CapturesPane::focusFilter()
+{
+    m_box->setFocus(Qt::ShortcutFocusReason);
+    m_box->selectAll();
+}
+
+void CapturesPane::updateNote()
+{
+    const int shown = m_filter->rowCount();
+    const int all = m_model->rowCount();
+    setNote(shown == all ? m_triage : tr("%1 of %2 shown").arg(shown).arg(all));
+    Q_EMIT listChanged();
+}
+
+void CapturesPane::setFilterText(const QString& text)
+{
+    m_box->setText(text);
+}
+
+QString CapturesPane::listed() const
+{
+    const int all = m_model->rowCount();
+    const QString filter = m_box->text().simplified();
+    if (filter.isEmpty()) {
+        return captureCount(all);
+    }
+    return tr("%1 of %2 · filter %3").arg(m_filter->rowCount()).arg(captureCount(all), filter);
+}
+
+void CapturesPane::onCurrentChanged()
+{
+    const QModelIndex current = m_view->currentIndex();
+    if (!m_choosing && current.isValid()) {
+        m_chosenByUser = true;
+        m_selected = current.data(CaptureRole).toInt();
+        Q_EMIT captureSelected(m_selected);
+    }
+    updateActions();
+}
+
+bool CapturesPane::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_box && event->type() == QEvent::KeyPress) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Escape) {
+            m_box->clear();
+            return true;
+        }
+        if (key == Qt::Key_Down) {
+            m_view->setFocus();
+            return true;
+        }
+    }
+    return PaneFrame::eventFilter(watched, event);
+}
+
+} // namespace nanscope

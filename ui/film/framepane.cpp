@@ -1,0 +1,405 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/film/framepane.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <QCoreApplication>
+#include <QGridLayout>
+#include <QLabel>
+#include <QStringList>
+#include <QVBoxLayout>
+
+#include "ui/film/film.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/film/framemap.h"
+#include "ui/heatmap/heatlegend.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/shared/elidedlabel.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::FramePane)
+};
+
+const QString unknown = QStringLiteral("–");
+
+QString countsText(const Scan& scan)
+{
+    return QStringLiteral("%1 · %2 · %3").arg(countLabel(scan.nan), countLabel(scan.posInf), countLabel(scan.negInf));
+}
+
+/// "58,208 = 0.89 × the largest fp16".
+QString largestText(const Scan& scan, Precision precision)
+{
+    const double share = scan.absmax / largestFinite(precision);
+    QString text = exactNumber(scan.absmax);
+    if (share > 1e-3) {
+        text += Words::tr(" = %1 × the largest %2").arg(roundNumber(share), qstr(name(precision)));
+    }
+    return text;
+}
+
+QString firstText(const MatrixPicture& picture)
+{
+    const Scan& scan = picture.scan;
+    if (scan.firstNonFinite < 0 || picture.tiles.cols == 0) {
+        return unknown;
+    }
+    return QStringLiteral("[%1, %2] %3")
+        .arg(scan.firstNonFinite / picture.tiles.cols)
+        .arg(scan.firstNonFinite % picture.tiles.cols)
+        .arg(classWord(scan.firstClass));
+}
+
+QString spectralText(const Gauge& gauge)
+{
+    QStringList parts;
+    if (gauge.spectralBound) {
+        parts << Words::tr("≤ %1").arg(roundNumber(*gauge.spectralBound, 4));
+    }
+    if (gauge.spectralLimit) {
+        parts << Words::tr("limit %1").arg(roundNumber(*gauge.spectralLimit, 4));
+    }
+    return parts.isEmpty() ? unknown : parts.join(QStringLiteral(" · "));
+}
+
+QString largestQText(const Gauge& gauge)
+{
+    return gauge.absmaxQ ? roundNumber(*gauge.absmaxQ) : unknown;
+}
+
+QString gaugeText(const Cell& cell, int iteration, QString (*text)(const Gauge&))
+{
+    const auto gauge = std::ranges::find(cell.gauges, iteration, &Gauge::iteration);
+    return gauge == cell.gauges.end() ? unknown : text(*gauge);
+}
+
+QString againstText(const Film& film)
+{
+    switch (film.mode) {
+    case FilmMode::againstOutput:
+        return Words::tr("the captured output");
+    case FilmMode::againstCell:
+        return cellName(film.request.against.cell);
+    default:
+        return Words::tr("fp64");
+    }
+}
+
+/// Of this op in a film of differences, else of the output, as a sweep has measured it.
+QString distanceText(const Film& film, const FilmFrame& frame)
+{
+    if (film.mode != FilmMode::values) {
+        return frame.distance ? Words::tr("%1, relative to %2").arg(roundNumber(*frame.distance), againstText(film))
+                              : unknown;
+    }
+    const auto& gauges = film.cell.gauges;
+    const auto measured =
+        std::ranges::find_if(gauges, [](const Gauge& each) { return each.distanceToFp64.has_value(); });
+    return measured != gauges.end() ? Words::tr("%1 to fp64, output").arg(roundNumber(*measured->distanceToFp64))
+                                    : unknown;
+}
+
+/// A replay that no sweep made is told only by what its frames show.
+QString outcomeText(const Film& film)
+{
+    if (!film.judged) {
+        if (film.mode != FilmMode::values) {
+            return unknown;
+        }
+        return film.firstNonFinite < 0
+            ? Words::tr("all finite")
+            : Words::tr("not finite from %1")
+                  .arg(frameLabel(film.frames[static_cast<std::size_t>(film.firstNonFinite)]));
+    }
+    const auto own = std::ranges::find(film.cell.batches, film.batch, &BatchOutcome::batch);
+    if (own == film.cell.batches.end()) {
+        return outcomeWord(film.cell.outcome);
+    }
+    const QString word = outcomeWord(own->outcome);
+    return own->firstNonFinite ? Words::tr("%1 from %2").arg(word, opLabel(*own->firstNonFinite)) : word;
+}
+
+} // namespace
+
+QString factName(FrameFact fact)
+{
+    switch (fact) {
+    case FrameFact::variant:
+        return Words::tr("Cell");
+    case FrameFact::format:
+        return Words::tr("Format");
+    case FrameFact::outcome:
+        return Words::tr("Ends");
+    case FrameFact::formula:
+        return Words::tr("Computes");
+    case FrameFact::size:
+        return Words::tr("Size");
+    case FrameFact::counts:
+        return Words::tr("NaN · +Inf · −Inf");
+    case FrameFact::first:
+        return Words::tr("First non-finite");
+    case FrameFact::largest:
+        return Words::tr("Largest |x|");
+    case FrameFact::smallest:
+        return Words::tr("Smallest |x| > 0");
+    case FrameFact::norm:
+        return Words::tr("Frobenius norm");
+    case FrameFact::spectralNorm:
+        return Words::tr("‖X‖₂");
+    case FrameFact::largestQ:
+        return Words::tr("max |Q|");
+    case FrameFact::distance:
+        return Words::tr("Difference");
+    }
+    return {};
+}
+
+QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
+{
+    const MatrixPicture& picture = *frame.picture;
+    switch (fact) {
+    case FrameFact::variant:
+        return qstr(film.cell.variant);
+    case FrameFact::format:
+        return QStringLiteral("%1 · %2").arg(qstr(name(film.cell.precision)), qstr(name(film.cell.lowering)));
+    case FrameFact::outcome:
+        return outcomeText(film);
+    case FrameFact::formula:
+        return opFormula(frame.name);
+    case FrameFact::size:
+        return QStringLiteral("%1 × %2").arg(picture.tiles.rows).arg(picture.tiles.cols);
+    case FrameFact::counts:
+        return countsText(picture.scan);
+    case FrameFact::first:
+        return firstText(picture);
+    case FrameFact::largest:
+        return largestText(picture.scan, film.cell.precision);
+    case FrameFact::smallest:
+        return roundNumber(picture.scan.minNonzero, 5);
+    case FrameFact::norm:
+        return roundNumber(std::sqrt(picture.scan.sumSquares), 6);
+    case FrameFact::spectralNorm:
+        return gaugeText(film.cell, frame.iteration, spectralText);
+    case FrameFact::largestQ:
+        return gaugeText(film.cell, frame.iteration, largestQText);
+    case FrameFact::distance:
+        return distanceText(film, frame);
+    }
+    return {};
+}
+
+FramePane::FramePane(HeatView* view, QWidget* parent)
+    : PaneFrame(tr("Frame"), parent)
+    , m_view(view)
+{
+    auto* maps = new QHBoxLayout;
+    maps->setSpacing(grid(2));
+    auto* scales = new QHBoxLayout;
+    scales->setSpacing(grid(2));
+    for (SideWidgets& side : m_sides) {
+        side.map = new FrameMap(view, this);
+        side.map->setMinimumHeight(grid(12));
+        side.map->setMessage(tr("No frame selected"));
+        maps->addWidget(side.map, 1);
+        side.scale = new ScaleBar(this);
+        scales->addWidget(side.scale, 1);
+        describe(*side.map);
+        connect(side.map, &FrameMap::detailShown, this, &FramePane::updateReadout);
+    }
+    map(Side::first)->setAccessibleName(tr("Selected frame"));
+    map(Side::second)->setAccessibleName(tr("The same frame of the second cell"));
+    auto* inner = new QVBoxLayout;
+    inner->setContentsMargins(grid(3), 0, grid(3), grid(2));
+    inner->setSpacing(grid(1));
+    inner->addLayout(maps, 1);
+    inner->addLayout(scales);
+    inner->addWidget(new ClassLegend(this));
+    inner->addLayout(buildFacts());
+    body()->addLayout(inner, 1);
+    connect(m_view, &HeatView::cursorChanged, this, &FramePane::updateReadout);
+    setComparing(false);
+    setFrame(nullptr, -1);
+}
+
+void FramePane::describe(FrameMap& map)
+{
+    map.setCaption([&map] {
+        const Film* film = map.film();
+        if (!film) {
+            return PictureCaption {tr("Frame")};
+        }
+        const QString doubt = map.hint().isEmpty() ? QString() : QStringLiteral(" · ") + map.hint();
+        return PictureCaption {frameLabel(*map.frame()), cellLabel(film->cell) + doubt, heatLegendText(map.scale()),
+            qstr(film->cell.capture)};
+    });
+}
+
+QGridLayout* FramePane::buildFacts()
+{
+    auto* form = new QGridLayout;
+    form->setVerticalSpacing(2);
+    form->setColumnStretch(1, 1);
+    m_facts = form;
+    form->addWidget(new QLabel(tr("Under cursor"), this), 0, 0);
+    form->itemAt(0)->widget()->setObjectName(QStringLiteral("muted"));
+    for (int i = 0; i < frameFactCount; ++i) {
+        auto* name = new QLabel(factName(static_cast<FrameFact>(i)), this);
+        name->setObjectName(QStringLiteral("muted"));
+        form->addWidget(name, i + 1, 0);
+        m_names[static_cast<std::size_t>(i)] = name;
+    }
+    for (std::size_t side = 0; side < m_sides.size(); ++side) {
+        const int column = static_cast<int>(side) + 1;
+        m_sides[side].cursor = addValue(*form, 0, column);
+        for (int i = 0; i < frameFactCount; ++i) {
+            m_sides[side].facts[static_cast<std::size_t>(i)] = addValue(*form, i + 1, column);
+        }
+    }
+    return form;
+}
+
+ElidedLabel* FramePane::addValue(QGridLayout& form, int row, int column)
+{
+    auto* value = new ElidedLabel(this);
+    value->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    form.addWidget(value, row, column);
+    return value;
+}
+
+/// Two columns leave room for what tells two cells apart.
+bool FramePane::isShown(FrameFact fact) const
+{
+    switch (fact) {
+    case FrameFact::variant:
+    case FrameFact::format:
+    case FrameFact::outcome:
+        return m_comparing;
+    case FrameFact::counts:
+    case FrameFact::first:
+    case FrameFact::largest:
+        return true;
+    case FrameFact::distance: {
+        const Film* film = m_sides[0].map->film();
+        return m_comparing || (film && film->mode != FilmMode::values);
+    }
+    default:
+        return !m_comparing;
+    }
+}
+
+void FramePane::setComparing(bool comparing)
+{
+    m_comparing = comparing;
+    map(Side::second)->setVisible(comparing);
+    m_facts->setColumnStretch(2, comparing ? 1 : 0);
+    m_facts->setHorizontalSpacing(comparing ? grid(2) : grid(3));
+    if (!comparing) {
+        setFrame(nullptr, -1, Side::second);
+    }
+    showRows();
+    updateScale();
+}
+
+void FramePane::showRows()
+{
+    for (int i = 0; i < frameFactCount; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const bool shown = isShown(static_cast<FrameFact>(i));
+        m_names[at]->setVisible(shown);
+        m_sides[0].facts[at]->setVisible(shown);
+        m_sides[1].facts[at]->setVisible(shown && m_comparing);
+    }
+    m_sides[1].cursor->setVisible(m_comparing);
+}
+
+void FramePane::setFrame(std::shared_ptr<const Film> film, int frame, Side side)
+{
+    SideWidgets& widgets = sideOf(side);
+    widgets.map->setMessage(film ? tr("This cell has no such op in this step") : tr("No frame selected"));
+    widgets.map->setFrame(std::move(film), frame);
+    fillFacts(widgets);
+    showRows();
+    updateScale();
+    updateReadout();
+}
+
+void FramePane::fillFacts(SideWidgets& side)
+{
+    const Film* film = side.map->film();
+    const FilmFrame* frame = side.map->frame();
+    for (int i = 0; i < frameFactCount; ++i) {
+        const auto fact = static_cast<FrameFact>(i);
+        side.facts[static_cast<std::size_t>(i)]->setFullText(
+            frame ? factText(fact, *film, *frame) : QStringLiteral("–"));
+    }
+    if (side.map != map(Side::first)) {
+        return;
+    }
+    const bool birth = film && film->birth >= 0 && frame == &film->frames[static_cast<std::size_t>(film->birth)];
+    setNote(!frame ? QString() : birth ? tr("%1 · birth").arg(frameLabel(*frame)) : frameLabel(*frame));
+}
+
+/// Magnitudes beside each other are on one scale; a difference keeps its own.
+void FramePane::updateScale()
+{
+    FrameMap* first = map(Side::first);
+    FrameMap* second = map(Side::second);
+    const bool shared = m_comparing && canShareScale(first->film(), second->film());
+    for (SideWidgets& side : m_sides) {
+        LogScale scale = side.map->ownScale();
+        if (shared) {
+            const auto a = ownScale(*first->frame());
+            const auto b = ownScale(*second->frame());
+            scale = a && b ? united(*a, *b) : a ? *a : b.value_or(scale);
+        }
+        side.map->setScale(scale);
+        side.scale->setScale(scale);
+    }
+    sideOf(Side::first).scale->setNote(shared ? tr("one scale for both") : QString());
+    sideOf(Side::first).scale->setVisible(first->picture() || !second->picture());
+    sideOf(Side::second).scale->setVisible(m_comparing && !shared && second->picture());
+}
+
+void FramePane::updateReadout()
+{
+    QStringList places;
+    for (SideWidgets& side : m_sides) {
+        const QString value = side.map->elementUnderCursor();
+        side.cursor->setFullText(value.isEmpty() ? QStringLiteral("–") : value);
+        if (!value.isEmpty()) {
+            places << QStringLiteral("%1 %2").arg(frameLabel(*side.map->frame()), value);
+        }
+    }
+    if (!places.isEmpty()) {
+        Q_EMIT readoutChanged(places.join(QStringLiteral("   |   ")));
+    }
+}
+
+QString FramePane::factsText() const
+{
+    const auto values = [this](auto label) {
+        const QString first = label(m_sides[0])->fullText();
+        return m_comparing ? QStringLiteral("%1 | %2").arg(first, label(m_sides[1])->fullText()) : first;
+    };
+    QStringList lines {tr("Under cursor: %1").arg(values([](const SideWidgets& side) { return side.cursor; }))};
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        if (isShown(static_cast<FrameFact>(i))) {
+            lines << QStringLiteral("%1: %2").arg(
+                m_names[i]->text(), values([i](const SideWidgets& side) { return side.facts[i]; }));
+        }
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+} // namespace nanscope

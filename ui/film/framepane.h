@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include <QString>
+
+#include "ui/film/film.h"
+#include "ui/shared/paneframe.h"
+
+class QGridLayout;
+class QLabel;
+
+namespace nanscope {
+
+class FrameMap;
+class HeatView;
+class ScaleBar;
+
+/// What is told of a frame beside its picture, in the order it is told.
+enum class FrameFact {
+    variant,
+    format,
+    outcome,
+    formula,
+    size,
+    counts,
+    first,
+    largest,
+    smallest,
+    norm,
+    spectralNorm,
+    largestQ,
+    distance
+};
+
+constexpr int frameFactCount = static_cast<int>(FrameFact::distance) + 1;
+
+QString factName(FrameFact fact);
+
+/// "–" where it is not known.
+QString factText(FrameFact fact, const Film& film, const FilmFrame& frame);
+
+/// The frame of one cell, or those of two side by side.
+enum class Side { first, second };
+
+/// One frame of the film strip large: zoom down to the element, its value, and what was counted in it. Beside it the
+/// same frame of another cell, where two are compared.
+class FramePane : public PaneFrame
+{
+    Q_OBJECT
+
+public:
+    explicit FramePane(HeatView* view, QWidget* parent = nullptr);
+
+    void setComparing(bool comparing);
+    void setFrame(std::shared_ptr<const Film> film, int frame, Side side = Side::first);
+
+    FrameMap* map(Side side = Side::first) { return sideOf(side).map; }
+    const ScaleBar* scaleBar(Side side = Side::first) { return sideOf(side).scale; }
+    /// The facts as shown, one line each: for copying and for tests. Those of the two sides with a bar between them.
+    QString factsText() const;
+
+Q_SIGNALS:
+    void readoutChanged(const QString& text);
+
+private:
+    struct SideWidgets
+    {
+        FrameMap* map = nullptr;
+        ScaleBar* scale = nullptr;
+        ElidedLabel* cursor = nullptr;
+        std::array<ElidedLabel*, frameFactCount> facts {};
+    };
+
+    SideWidgets& sideOf(Side side) { return m_sides[static_cast<std::size_t>(side)]; }
+    QGridLayout* buildFacts();
+    ElidedLabel* addValue(QGridLayout& form, int row, int column);
+    void fillFacts(SideWidgets& side);
+    void describe(FrameMap& map);
+    void showRows();
+    void updateReadout();
+    void updateScale();
+    bool isShown(FrameFact fact) const;
+
+    HeatView* m_view;
+    QGridLayout* m_facts = nullptr;
+    std::array<SideWidgets, 2> m_sides;
+    std::array<QLabel*, frameFactCount> m_names {};
+    bool m_comparing = false;
+};
+
+} // namespace nanscope

@@ -1,0 +1,330 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/findings/findingspane.h"
+
+#include <algorithm>
+
+#include <QAction>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTableView>
+#include <QTextBrowser>
+#include <QToolButton>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "ui/findings/advisorylines.h"
+#include "ui/findings/findingmodel.h"
+#include "ui/findings/spikerulebox.h"
+#include "ui/shared/answerparts.h"
+#include "ui/shared/copying.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/verdict/verdictflow.h"
+
+namespace nanscope {
+
+namespace {
+
+QString html(const std::string& text)
+{
+    return qstr(text).toHtmlEscaped();
+}
+
+QString muted(const QString& text)
+{
+    return QStringLiteral("<span style='color:%1'>%2</span>").arg(theme().muted.name(), text);
+}
+
+/// A link by its number: what a file says never becomes an address.
+QString evidenceHtml(const Finding& finding)
+{
+    QString lines;
+    for (std::size_t i = 0; i < finding.evidence.size(); ++i) {
+        const auto& line = finding.evidence[i];
+        const QString place =
+            line.line > 0 ? QStringLiteral("%1:%2").arg(html(line.file)).arg(line.line) : html(line.file);
+        lines += QStringLiteral("<p style='margin:4px 0'><a style='color:%1' href='%2'>%3</a><br>%4</p>")
+                     .arg(theme().accent.name())
+                     .arg(i)
+                     .arg(place, html(line.text));
+    }
+    return lines;
+}
+
+QString adviceHtml(const Finding& finding)
+{
+    QString items;
+    for (const std::string& advice : finding.advice) {
+        items += QStringLiteral("<li>%1</li>").arg(html(advice));
+    }
+    return items.isEmpty() ? items : QStringLiteral("<ul style='margin:4px 0 4px 16px'>%1</ul>").arg(items);
+}
+
+QString detailHtml(const Finding& finding)
+{
+    QString text = QStringLiteral("<p style='margin:0 0 4px 0'><b>%1</b></p>").arg(html(finding.title));
+    if (!finding.reason.empty()) {
+        text += QStringLiteral("<p style='margin:4px 0'>%1</p>").arg(sentenceCase(html(finding.reason)));
+    }
+    text += evidenceHtml(finding) + adviceHtml(finding);
+    if (finding.state == FindingState::silenced) {
+        text += QStringLiteral("<p style='margin:4px 0'>%1</p>")
+                    .arg(muted(FindingsPane::tr("You silenced this finding: reports leave it out.")));
+    }
+    if (!finding.threshold.empty()) {
+        text += QStringLiteral("<p style='margin:4px 0'>%1</p>")
+                    .arg(muted(FindingsPane::tr("Rule: %1").arg(html(finding.threshold))));
+    }
+    return text;
+}
+
+} // namespace
+
+FindingsPane::FindingsPane(QWidget* parent)
+    : PaneFrame(tr("Findings"), parent)
+    , m_model(new FindingModel(this))
+    , m_view(makeRowTable(this, m_model, tr("Findings")))
+    , m_detail(new QTextBrowser(this))
+    , m_newest(makeNewestLabel(this))
+    , m_advisories(new AdvisoryLines(this))
+    , m_spikeRules(new SpikeRuleBox(this))
+    , m_waiting(new QLabel(this))
+    , m_silence(new QPushButton(this))
+{
+    buildView();
+    buildSilence();
+    m_detail->setAccessibleName(tr("Evidence and advice of the selected finding"));
+    m_detail->setOpenLinks(false);
+    m_detail->setFrameShape(QFrame::NoFrame);
+    auto* splitter = new QSplitter(Qt::Horizontal, this);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(m_view);
+    splitter->addWidget(buildDetail());
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    body()->addWidget(buildChoices());
+    body()->addWidget(m_newest);
+    body()->addWidget(m_advisories);
+    body()->addWidget(splitter, 1);
+    connect(m_detail, &QTextBrowser::anchorClicked, this, [this](const QUrl& link) {
+        const Finding* finding = selected();
+        const auto number = link.toString().toUInt();
+        if (finding && number < finding->evidence.size()) {
+            Q_EMIT evidenceActivated(qstr(finding->evidence[number].file), finding->evidence[number].line);
+        }
+    });
+    setFindings({});
+}
+
+void FindingsPane::buildView()
+{
+    m_view->horizontalHeader()->setSectionResizeMode(FindingModel::title, QHeaderView::Stretch);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FindingsPane::showDetail);
+}
+
+/// In rows: one line of it would be wider than the pane may be where the captures need room beside it.
+QWidget* FindingsPane::buildChoices()
+{
+    auto* choices = new QWidget(this);
+    auto* inner = new QWidget(choices);
+    auto* margins = new QHBoxLayout(choices);
+    margins->setContentsMargins(grid(2), 0, grid(1), grid(1));
+    margins->addWidget(inner);
+    auto* flow = new VerdictFlow(inner);
+    flow->setSpacing(grid(2));
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    inner->setSizePolicy(policy);
+    choices->setSizePolicy(policy);
+    flow->addWidget(buildChips());
+    flow->addWidget(m_spikeRules);
+    flow->addWidget(m_waiting);
+    m_waiting->setObjectName(QStringLiteral("muted"));
+    m_waiting->setTextFormat(Qt::PlainText);
+    m_waiting->hide();
+    return choices;
+}
+
+void FindingsPane::setWaiting(const QString& text)
+{
+    m_waiting->setText(text);
+    m_waiting->setVisible(!text.isEmpty());
+}
+
+QWidget* FindingsPane::buildDetail()
+{
+    auto* side = new QWidget(this);
+    auto* buttons = new QHBoxLayout;
+    buttons->setContentsMargins(grid(1), grid(1), grid(3), grid(2));
+    buttons->addWidget(m_silence);
+    buttons->addStretch(1);
+    auto* layout = new QVBoxLayout(side);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_detail, 1);
+    layout->addLayout(buttons);
+    return side;
+}
+
+void FindingsPane::buildSilence()
+{
+    const QList<QAction*> copying = m_view->actions();
+    m_silenceAction = addCommand(*m_view, {}, {}, {}, [this] { toggleSilence(); });
+    auto* line = new QAction(m_view);
+    line->setSeparator(true);
+    m_view->insertActions(copying.value(0), {m_silenceAction, line});
+    connect(m_silence, &QPushButton::clicked, this, &FindingsPane::toggleSilence);
+    connect(m_spikeRules, &SpikeRuleBox::ruleChosen, this, [this] {
+        auto choices = m_choices;
+        choices.spikeRule = m_spikeRules->rule();
+        choose(std::move(choices));
+    });
+}
+
+void FindingsPane::setChoices(const diagnose::FindingChoices& choices)
+{
+    m_choices = choices;
+    m_spikeRules->setRule(choices.spikeRule);
+}
+
+void FindingsPane::choose(diagnose::FindingChoices choices)
+{
+    if (const auto known = diagnose::checked(std::move(choices))) {
+        m_choices = *known;
+        Q_EMIT choicesChanged(m_choices);
+    }
+}
+
+void FindingsPane::toggleSilence()
+{
+    const Finding* finding = selected();
+    if (!finding) {
+        return;
+    }
+    auto choices = m_choices;
+    if (finding->state == FindingState::silenced) {
+        std::erase(choices.silenced, finding->id);
+    } else {
+        choices.silenced.push_back(finding->id);
+    }
+    m_leftRow = m_view->currentIndex().row();
+    choose(std::move(choices));
+    m_leftRow = 0;
+}
+
+const Finding* FindingsPane::selected() const
+{
+    return m_model->findingAt(m_view->currentIndex().row());
+}
+
+QWidget* FindingsPane::buildChips()
+{
+    auto* chips = new QWidget(this);
+    auto* layout = new QHBoxLayout(chips);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(1) + 2);
+    for (const auto& [state, tip] : {std::pair(FindingState::fired, tr("Show what the logs give evidence of")),
+             std::pair(FindingState::notCheckable, tr("Show what this data cannot show, and what is missing for it")),
+             std::pair(FindingState::clear, tr("Show what was looked for and is not there")),
+             std::pair(FindingState::silenced, tr("Show what you did not want to hear of"))}) {
+        auto* button = new QToolButton(chips);
+        button->setObjectName(QStringLiteral("chip"));
+        button->setCheckable(true);
+        button->setChecked(state == FindingState::fired);
+        button->setToolTip(tip);
+        layout->addWidget(button);
+        m_chips.push_back({state, button});
+        connect(button, &QToolButton::toggled, this, &FindingsPane::showChosenStates);
+    }
+    return chips;
+}
+
+QToolButton* FindingsPane::chip(FindingState state)
+{
+    return std::ranges::find(m_chips, state, &Chip::state)->button;
+}
+
+void FindingsPane::setFindings(const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest)
+{
+    showNewest(*m_newest, newest);
+    const Finding* shown = selected();
+    const QString id = shown ? qstr(shown->id) : QString();
+    m_model->setFindings(findings);
+    updateCounts();
+    const int row = m_model->rowOf(id);
+    row >= 0 ? selectRow(row) : selectRow(std::min(m_leftRow, m_model->rowCount() - 1));
+}
+
+void FindingsPane::updateCounts()
+{
+    for (const Chip& chip : m_chips) {
+        const int count = m_model->count(chip.state);
+        chip.button->setText(QStringLiteral("%1 %2").arg(count).arg(findingStateWord(chip.state)));
+        chip.button->setAccessibleName(chip.button->text());
+        chip.button->setVisible(count > 0 || chip.state != FindingState::silenced);
+        chip.button->setEnabled(count > 0);
+    }
+}
+
+void FindingsPane::showChosenStates()
+{
+    std::set<FindingState> states;
+    for (const Chip& chip : m_chips) {
+        if (chip.button->isChecked()) {
+            states.insert(chip.state);
+        }
+    }
+    m_model->setShown(std::move(states));
+    selectRow(0);
+}
+
+void FindingsPane::selectRow(int row)
+{
+    if (row >= 0 && row < m_model->rowCount()) {
+        m_view->selectRow(row);
+    }
+    showDetail();
+}
+
+void FindingsPane::showSilence(const Finding* finding)
+{
+    const bool silenced = finding && finding->state == FindingState::silenced;
+    const bool possible = finding && (silenced || finding->state == FindingState::fired);
+    m_silenceAction->setText(silenced ? tr("Show this finding again") : tr("Silence this finding"));
+    m_silenceAction->setToolTip(silenced ? tr("Lists it among what fired, and in reports")
+                                         : tr("Lists it among what is silenced, and leaves it out of reports"));
+    m_silenceAction->setEnabled(possible);
+    m_silence->setText(m_silenceAction->text());
+    m_silence->setToolTip(m_silenceAction->toolTip());
+    if (!possible && m_silence->hasFocus()) {
+        m_view->setFocus();
+    }
+    m_silence->setVisible(possible);
+}
+
+void FindingsPane::showDetail()
+{
+    const Finding* finding = selected();
+    showSilence(finding);
+    if (finding) {
+        m_detail->setHtml(detailHtml(*finding));
+        return;
+    }
+    const bool judged = m_model->count(FindingState::clear) + m_model->count(FindingState::notCheckable) > 0;
+    m_detail->setHtml(muted(judged ? tr("Nothing fired. The buttons above show what was looked for.")
+                                   : tr("What the logs tell besides the captures stands here once they are judged.")));
+}
+
+void FindingsPane::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event)) {
+        showDetail();
+    }
+    PaneFrame::changeEvent(event);
+}
+
+} // namespace nanscope

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/diagnose/findings/findings.h"
+#include "core/model/model.h"
+#include "ui/shared/paneframe.h"
+
+class QAction;
+class QLabel;
+class QPushButton;
+class QTableView;
+class QTextBrowser;
+class QToolButton;
+
+namespace nanscope {
+
+class AdvisoryLines;
+class FindingModel;
+class SpikeRuleBox;
+
+/// What the logs tell besides the captures: every card that fired with its evidence, and on demand those that are
+/// clear, those that this data cannot show and those that the user does not want to hear of.
+class FindingsPane : public PaneFrame
+{
+    Q_OBJECT
+
+public:
+    explicit FindingsPane(QWidget* parent = nullptr);
+
+    /// `newest` as in showNewest().
+    void setFindings(const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest = {});
+
+    /// What the findings were asked by.
+    void setChoices(const diagnose::FindingChoices& choices);
+    /// What stands beside the choices while they do not hold yet; empty where they do.
+    void setWaiting(const QString& text);
+
+    FindingModel* model() { return m_model; }
+    QTableView* view() { return m_view; }
+    QTextBrowser* detail() { return m_detail; }
+    QToolButton* chip(FindingState state);
+    QLabel* newestLabel() { return m_newest; }
+    AdvisoryLines* advisories() { return m_advisories; }
+    QLabel* waitingLabel() { return m_waiting; }
+    SpikeRuleBox* spikeRules() { return m_spikeRules; }
+    /// Silences the selected finding or shows it again; hidden where it is neither.
+    QPushButton* silenceButton() { return m_silence; }
+    /// The same in the menu of the table.
+    QAction* silenceAction() { return m_silenceAction; }
+
+Q_SIGNALS:
+    /// Somebody wants to see the line that a finding rests on.
+    void evidenceActivated(const QString& source, qint64 line);
+    /// The user chose other ones; as checked() gives them.
+    void choicesChanged(const nanscope::diagnose::FindingChoices& choices);
+
+protected:
+    void changeEvent(QEvent* event) override;
+
+private:
+    struct Chip
+    {
+        FindingState state;
+        QToolButton* button;
+    };
+
+    QWidget* buildChips();
+    QWidget* buildChoices();
+    QWidget* buildDetail();
+    void buildView();
+    void buildSilence();
+    void choose(diagnose::FindingChoices choices);
+    void toggleSilence();
+    const Finding* selected() const;
+    void showSilence(const Finding* finding);
+    void showChosenStates();
+    void updateCounts();
+    void selectRow(int row);
+    void showDetail();
+
+    FindingModel* m_model;
+    QTableView* m_view;
+    QTextBrowser* m_detail;
+    QLabel* m_newest;
+    AdvisoryLines* m_advisories;
+    SpikeRuleBox* m_spikeRules;
+    QLabel* m_waiting;
+    QPushButton* m_silence;
+    QAction* m_silenceAction = nullptr;
+    diagnose::FindingChoices m_choices;
+    int m_leftRow = 0; ///< of what was silenced or shown again: the next one there is selected
+    std::vector<Chip> m_chips;
+};
+
+} // namespace nanscope

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QImage>
+#include <QPointF>
+#include <QSizeF>
+
+#include "ui/heatmap/matrixpicture.h"
+
+namespace nanscope {
+
+struct Theme;
+
+/// Where element (0, 0) begins and how many pixels an element takes, in device pixels.
+struct HeatGeometry
+{
+    QPointF origin;
+    QSizeF element;
+    bool operator==(const HeatGeometry&) const = default;
+};
+
+/// Draws the part of a matrix that falls on an image. A pixel that covers several elements shows the largest
+/// magnitude, and any NaN or infinity among them before that: nothing non-finite is lost by being small.
+/// Non-finite areas are hatched, each class in its own direction.
+QImage renderHeat(
+    const MatrixPicture& picture, const HeatGeometry& geometry, const LogScale& scale, QSize size, const Theme& theme);
+
+/// Colour of one class outside the map; `map` colours are for everything else.
+QColor classColor(ValueClass value, const Theme& theme);
+
+/// True where the hatching of a class covers the pixel.
+bool hatched(ValueClass value, int x, int y);
+QColor hatchColor(ValueClass value, const Theme& theme);
+
+} // namespace nanscope

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include "ui/jobs/measurejob.h"
+#include "ui/shared/picture.h"
+
+namespace nanscope::instruments {
+struct EpsilonAnswer;
+struct ScaleAnswer;
+} // namespace nanscope::instruments
+
+namespace nanscope {
+
+class ElidedLabel;
+class EpsilonPlot;
+class ScalePlot;
+class StopPlot;
+
+/// The plot of an instrument, and in words what is under the mouse, at the chosen place, or the whole of it.
+class StopView : public QWidget
+{
+    Q_OBJECT
+
+public:
+    QString readoutText() const;
+    PictureCaption caption() const;
+
+protected:
+    StopView(StopPlot* plot, const QString& title, QWidget* parent);
+
+    virtual QString tsv() const = 0;
+    virtual QString summary() const = 0;
+    virtual QString legend() const = 0;
+    /// The plot has another answer.
+    void setFacts(const MeasureFacts& facts);
+
+private:
+    void showReadout(const QString& hovered);
+
+    StopPlot* m_stops;
+    ElidedLabel* m_readout;
+    QString m_title;
+    MeasureFacts m_facts;
+};
+
+class ScaleView : public StopView
+{
+    Q_OBJECT
+
+public:
+    explicit ScaleView(QWidget* parent = nullptr);
+
+    void setAnswer(const instruments::ScaleAnswer& answer, const MeasureFacts& facts);
+    ScalePlot* plot() { return m_plot; }
+
+protected:
+    QString tsv() const override;
+    QString summary() const override;
+    QString legend() const override;
+
+private:
+    ScalePlot* m_plot;
+};
+
+class EpsilonView : public StopView
+{
+    Q_OBJECT
+
+public:
+    explicit EpsilonView(QWidget* parent = nullptr);
+
+    void setAnswer(const instruments::EpsilonAnswer& answer, const MeasureFacts& facts);
+    EpsilonPlot* plot() { return m_plot; }
+
+protected:
+    QString tsv() const override;
+    QString summary() const override;
+    QString legend() const override;
+
+private:
+    EpsilonPlot* m_plot;
+};
+
+} // namespace nanscope

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/report/reportview.h"
+
+#include <QFontDatabase>
+#include <QImage>
+#include <QRegularExpression>
+#include <QScrollBar>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QTextTable>
+
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+/// At the width of the view and in its light colours: a picture is a page of its own.
+QImage pictureOf(QByteArray svg, int width)
+{
+    if (const auto dark = svg.indexOf("@media"); dark >= 0) {
+        svg.remove(dark, svg.indexOf("</style>", dark) - dark);
+    }
+    // Qt draws no patterns; the colours below the hatching say the same.
+    static const QRegularExpression hatching(QStringLiteral(R"re(<path fill="url\(#hatch-\w+\)"[^>]*/>)re"));
+    const QImage image = QImage::fromData(QString::fromUtf8(svg).remove(hatching).toUtf8(), "svg");
+    return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
+}
+
+/// The preview is small: a heading need not be larger than the names of the panes around it.
+void tameHeadings(QTextDocument& document)
+{
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (const int level = block.blockFormat().headingLevel(); level > 0) {
+            QTextCharFormat format;
+            format.setProperty(QTextFormat::FontSizeAdjustment, level == 1 ? 1 : 0);
+            QTextCursor cursor(block);
+            cursor.select(QTextCursor::BlockUnderCursor);
+            cursor.mergeCharFormat(format);
+        }
+    }
+}
+
+/// A command or a table that is wider than the preview is read line by line, not by scrolling sideways.
+void wrapCode(QTextDocument& document)
+{
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        if (block.blockFormat().nonBreakableLines()) {
+            QTextBlockFormat format;
+            format.setNonBreakableLines(false);
+            QTextCursor(block).mergeBlockFormat(format);
+        }
+    }
+}
+
+/// Without room between its cells a table of eight columns fits beside the choices.
+void tightenTables(QTextDocument& document)
+{
+    for (QTextFrame* frame : document.rootFrame()->childFrames()) {
+        if (auto* table = qobject_cast<QTextTable*>(frame)) {
+            QTextTableFormat format = table->format();
+            format.setCellSpacing(0);
+            format.setCellPadding(2);
+            format.setBorderCollapse(false);
+            format.setBorder(0);
+            table->setFormat(format);
+        }
+    }
+}
+
+} // namespace
+
+ReportView::ReportView(QWidget* parent)
+    : QTextBrowser(parent)
+{
+    setOpenLinks(false);
+    setFrameShape(QFrame::NoFrame);
+    setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    setAccessibleName(tr("Preview of the report"));
+    document()->setDocumentMargin(grid(3));
+}
+
+template <class Show>
+void ReportView::keepingPlace(Show show)
+{
+    const int place = verticalScrollBar()->value();
+    show();
+    verticalScrollBar()->setValue(place);
+}
+
+void ReportView::showRendered(const std::vector<report::ReportFile>& files)
+{
+    m_pictures.clear();
+    for (std::size_t i = 1; i < files.size(); ++i) {
+        m_pictures[qstr(files[i].name)] = QByteArray::fromStdString(files[i].bytes);
+    }
+    keepingPlace([&] {
+        document()->clear();
+        document()->setDefaultFont(font());
+        document()->setMarkdown(qstr(files.front().bytes),
+            QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
+        tameHeadings(*document());
+        wrapCode(*document());
+        tightenTables(*document());
+    });
+}
+
+void ReportView::showSource(const std::string& text)
+{
+    m_pictures.clear();
+    keepingPlace([&] {
+        document()->setDefaultFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+        document()->setPlainText(qstr(text));
+    });
+}
+
+QVariant ReportView::loadResource(int type, const QUrl& name)
+{
+    const auto found = m_pictures.find(name.toString());
+    if (type != QTextDocument::ImageResource || found == m_pictures.end()) {
+        return {};
+    }
+    return pictureOf(found->second, std::max(grid(40), viewport()->width() - grid(8)));
+}
+
+} // namespace nanscope

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/rollback/rollbackpane.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/rollback/checkpointmodel.h"
+#include "ui/shared/answerparts.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+QLabel* wrappedLabel(QWidget* parent, const char* name)
+{
+    auto* label = new QLabel(parent);
+    label->setObjectName(QLatin1String(name));
+    label->setTextFormat(Qt::PlainText);
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+} // namespace
+
+RollbackPane::RollbackPane(QWidget* parent)
+    : PaneFrame(tr("Rollback"), parent)
+    , m_model(new CheckpointModel(this))
+    , m_view(makeRowTable(this, m_model, tr("Checkpoints")))
+    , m_tonight(wrappedLabel(this, "headline"))
+    , m_reason(wrappedLabel(this, "muted"))
+    , m_newest(makeNewestLabel(this))
+    , m_copy(new QPushButton(tr("Copy"), this))
+{
+    buildView();
+    body()->addWidget(buildAnswer());
+    body()->addWidget(m_newest);
+    body()->addWidget(m_view, 1);
+    body()->addStretch();
+    setRollback({}, false);
+}
+
+QWidget* RollbackPane::buildAnswer()
+{
+    auto* answer = new QWidget(this);
+    auto* layout = new QHBoxLayout(answer);
+    layout->setContentsMargins(grid(3), grid(1), grid(3), grid(2));
+    layout->setSpacing(grid(2));
+    auto* texts = new QVBoxLayout;
+    texts->setSpacing(grid(1));
+    texts->addWidget(m_tonight);
+    texts->addWidget(m_reason);
+    layout->addLayout(texts, 1);
+    layout->addWidget(m_copy, 0, Qt::AlignTop);
+    m_tonight->setAccessibleName(tr("Can I go on tonight?"));
+    m_copy->setToolTip(tr("Copy what to do tonight as one line"));
+    connect(m_copy, &QPushButton::clicked, this, [this] {
+        QApplication::clipboard()->setText(m_tonight->text());
+        Q_EMIT copied(tr("Copied what to do tonight"));
+    });
+    return answer;
+}
+
+void RollbackPane::buildView()
+{
+    m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_view->setWordWrap(true);
+    m_view->verticalHeader()->setMinimumSectionSize(grid(7));
+    auto* heading = m_view->horizontalHeader();
+    heading->setSectionResizeMode(CheckpointModel::reason, QHeaderView::Stretch);
+    heading->setSectionResizeMode(CheckpointModel::proof, QHeaderView::Stretch);
+}
+
+void RollbackPane::setRollback(
+    const std::optional<Rollback>& rollback, bool judged, const std::optional<std::int64_t>& newest)
+{
+    showNewest(*m_newest, newest);
+    // Sizes that follow the contents ask every row for them.
+    constexpr std::size_t fewRows = 300;
+    const bool few = !rollback || rollback->checkpoints.size() <= fewRows;
+    m_view->verticalHeader()->setSectionResizeMode(few ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
+    m_view->horizontalHeader()->setResizeContentsPrecision(static_cast<int>(fewRows));
+    m_model->setRollback(rollback.value_or(Rollback {}));
+    m_copy->setVisible(rollback.has_value());
+    const int known = m_model->rowCount();
+    const QString count = known == 1 ? tr("1 checkpoint") : tr("%1 checkpoints").arg(known);
+    setNote(known == 0 ? QString() : tr("%1, %2 safe").arg(count).arg(m_model->safeCount()));
+    m_view->setVisible(m_model->rowCount() > 0);
+    if (rollback) {
+        m_tonight->setText(sentenceCase(qstr(rollback->tonight)));
+        m_reason->setText(rollback->recommended
+                ? tr("Step %1: %2").arg(*rollback->recommended).arg(qstr(rollback->reason))
+                : sentenceCase(qstr(rollback->reason)));
+        m_view->selectRow(m_model->recommendedRow());
+    } else if (judged) {
+        m_tonight->setText(tr("Nothing to go back from"));
+        m_reason->setText(tr("No log and no capture of this run tells of values that stayed bad."));
+    } else {
+        m_tonight->setText(tr("Not judged yet"));
+        m_reason->setText(tr("Checkpoints that lie in the folder or that a log names are weighed here."));
+    }
+}
+
+QString RollbackPane::tonight() const
+{
+    return m_tonight->text();
+}
+
+QString RollbackPane::reason() const
+{
+    return m_reason->text();
+}
+
+} // namespace nanscope

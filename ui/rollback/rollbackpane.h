@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/model/model.h"
+#include "ui/shared/paneframe.h"
+
+class QLabel;
+class QPushButton;
+class QTableView;
+
+namespace nanscope {
+
+class CheckpointModel;
+
+/// "Can I go on tonight?": the answer in one line, and each checkpoint with what speaks for and against it.
+class RollbackPane : public PaneFrame
+{
+    Q_OBJECT
+
+public:
+    explicit RollbackPane(QWidget* parent = nullptr);
+
+    /// None where nothing went wrong; `judged` tells that from "not looked at yet". `newest` as in showNewest().
+    void setRollback(
+        const std::optional<Rollback>& rollback, bool judged, const std::optional<std::int64_t>& newest = {});
+
+    QString tonight() const;
+    QString reason() const;
+    CheckpointModel* model() { return m_model; }
+    QTableView* view() { return m_view; }
+    QPushButton* copyButton() { return m_copy; }
+    QLabel* newestLabel() { return m_newest; }
+
+Q_SIGNALS:
+    void copied(const QString& what);
+
+private:
+    QWidget* buildAnswer();
+    void buildView();
+
+    CheckpointModel* m_model;
+    QTableView* m_view;
+    QLabel* m_tonight;
+    QLabel* m_reason;
+    QLabel* m_newest;
+    QPushButton* m_copy;
+};
+
+} // namespace nanscope

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/runcomparison/runcomparison.h"
+
+#include <limits>
+#include <utility>
+
+#include <QDialogButtonBox>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QProgressBar>
+#include <QSpinBox>
+#include <QSplitter>
+#include <QTabWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/shared/copying.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/timeline/timelinepane.h"
+#include "ui/timeline/timelineseries.h"
+
+namespace nanscope {
+
+namespace {
+
+QString valueWord(const Point& point)
+{
+    return point.state == PointState::reported ? RunComparisonWindow::tr("no value") : exactNumber(point.value);
+}
+
+QString placeOfPoint(const diagnose::Trace& trace, const Point& point)
+{
+    return qstr(diagnose::placeOf(trace, point));
+}
+
+QString seriesName(const diagnose::SeriesComparison& series)
+{
+    const QString title = seriesTitle(series.name);
+    return series.rank ? RunComparisonWindow::tr("%1 of rank %2").arg(title).arg(*series.rank) : title;
+}
+
+QString headlineOf(const ComparedRuns& runs)
+{
+    const diagnose::SeriesComparison* first = runs.comparison.first();
+    if (first) {
+        return RunComparisonWindow::tr("%1 differs from step %2 on: %3 in %4, %5 in %6")
+            .arg(seriesName(*first))
+            .arg(first->first->first.step)
+            .arg(valueWord(first->first->first), qstr(runs.nameA), valueWord(first->first->second), qstr(runs.nameB));
+    }
+    const bool any = std::ranges::any_of(
+        runs.comparison.series, [](const diagnose::SeriesComparison& series) { return series.common > 0; });
+    return any ? RunComparisonWindow::tr("No value differs at the steps that both logs have")
+               : RunComparisonWindow::tr("The runs have no step of any series in common; shift one of them");
+}
+
+TextTable seriesTable(const diagnose::RunComparison& comparison)
+{
+    using W = RunComparisonWindow;
+    TextTable table;
+    table.columns = {W::tr("Series"), W::tr("Common steps"), W::tr("Differ"), W::tr("First step"), W::tr("This run"),
+        W::tr("Other run"), W::tr("Largest |a−b| / max"), W::tr("at step"), W::tr("Compared to"), W::tr("Line"),
+        W::tr("Other line")};
+    for (const diagnose::SeriesComparison& one : comparison.series) {
+        QStringList row {seriesName(one), QString::number(one.common), QString::number(one.differing)};
+        row << (one.first ? QString::number(one.first->first.step) : QString())
+            << (one.first ? valueWord(one.first->first) : QString())
+            << (one.first ? valueWord(one.first->second) : QString())
+            << (one.largest ? QString::number(one.largestRelative, 'g', 3) : QString())
+            << (one.largest ? QString::number(one.largest->first.step) : QString())
+            << (one.decimals ? W::tr("%1 decimals").arg(*one.decimals) : W::tr("the last bit"))
+            << (one.first ? placeOfPoint(one.a, one.first->first) : QString())
+            << (one.first ? placeOfPoint(one.b, one.first->second) : QString());
+        table.rows.push_back(row);
+    }
+    return table;
+}
+
+QString settingWord(const std::optional<Setting>& setting)
+{
+    return setting ? qstr(setting->value) : QStringLiteral("–");
+}
+
+TextTable settingsTable(const diagnose::RunComparison& comparison)
+{
+    TextTable table;
+    table.columns = {
+        RunComparisonWindow::tr("Setting"), RunComparisonWindow::tr("This run"), RunComparisonWindow::tr("Other run")};
+    for (const diagnose::SettingComparison& one : comparison.settings) {
+        table.rows.push_back({qstr(one.name), settingWord(one.a), settingWord(one.b)});
+    }
+    return table;
+}
+
+} // namespace
+
+RunComparisonWindow::RunComparisonWindow(QWidget* parent)
+    : QDialog(parent)
+    , m_headline(new QLabel(this))
+    , m_shift(new QSpinBox(this))
+    , m_progress(new QProgressBar(this))
+    , m_timeline(new TimelinePane(this))
+    , m_series(makeTableView(this, tr("Series of both runs")))
+    , m_settings(makeTableView(this, tr("Settings that differ")))
+    , m_settingsSentence(new QLabel(this))
+{
+    setWindowTitle(tr("Compare runs"));
+    setWindowFlag(Qt::WindowMaximizeButtonHint);
+    auto* tables = new QTabWidget(this);
+    tables->setDocumentMode(true);
+    tables->addTab(m_series, tr("Series"));
+    tables->addTab(buildSettings(), tr("Settings"));
+    auto* splitter = new QSplitter(Qt::Vertical, this);
+    splitter->setChildrenCollapsible(false);
+    splitter->addWidget(m_timeline);
+    splitter->addWidget(tables);
+    splitter->setStretchFactor(0, 3);
+    splitter->setStretchFactor(1, 2);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(buildHeader());
+    layout->addWidget(splitter, 1);
+    layout->addWidget(buttons);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(&m_comparer, &RunComparer::compared, this, &RunComparisonWindow::setRuns);
+    connect(&m_comparer, &RunComparer::failed, this, [this](const QString& sentence) {
+        m_progress->hide();
+        m_headline->setText(sentence);
+    });
+    connect(m_shift, &QSpinBox::valueChanged, this, [this](int steps) { m_comparer.shift(steps); });
+    resize(grid(250), grid(170));
+}
+
+QWidget* RunComparisonWindow::buildHeader()
+{
+    auto* header = new QWidget(this);
+    auto* layout = new QHBoxLayout(header);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(2));
+    m_headline->setObjectName(QStringLiteral("headline"));
+    m_headline->setTextFormat(Qt::PlainText);
+    m_headline->setWordWrap(true);
+    m_headline->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_progress->setRange(0, 0);
+    m_progress->setMaximumWidth(grid(40));
+    m_progress->setTextVisible(false);
+    m_progress->setAccessibleName(tr("The other run is being read"));
+    m_shift->setRange(-1'000'000'000, 1'000'000'000);
+    m_shift->setKeyboardTracking(false);
+    m_shift->setEnabled(false);
+    m_shift->setToolTip(tr("How many steps the other run is ahead: 1 where it counts from 1 and this one from 0"));
+    auto* label = new QLabel(tr("Other run &ahead by"), header);
+    label->setBuddy(m_shift);
+    layout->addWidget(m_headline, 1);
+    layout->addWidget(m_progress);
+    layout->addWidget(label);
+    layout->addWidget(m_shift);
+    return header;
+}
+
+QWidget* RunComparisonWindow::buildSettings()
+{
+    m_settingsSentence->setTextFormat(Qt::PlainText);
+    m_settingsSentence->setWordWrap(true);
+    m_settingsSentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_settingsSentence->setContentsMargins(grid(3), grid(2), grid(3), grid(2));
+    auto* page = new QWidget(this);
+    auto* layout = new QVBoxLayout(page);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(m_settingsSentence);
+    layout->addWidget(m_settings, 1);
+    layout->addStretch();
+    return page;
+}
+
+void RunComparisonWindow::compare(const LoadedRun& open, const std::filesystem::path& other)
+{
+    m_headline->setText(tr("Reading %1…").arg(shortPath(qstr(other.string()))));
+    m_progress->show();
+    m_comparer.compare(open, other);
+}
+
+void RunComparisonWindow::setRuns(std::shared_ptr<const ComparedRuns> runs)
+{
+    // The pane draws from the run it was given until it has the next.
+    const auto before = std::exchange(m_runs, std::move(runs));
+    m_progress->hide();
+    m_shift->setEnabled(true);
+    setWindowTitle(tr("%1 and %2 – Nanscope").arg(qstr(m_runs->nameA), qstr(m_runs->nameB)));
+    m_headline->setText(m_runs->partial
+            ? tr("%1 (only the newest points of each series were compared)").arg(headlineOf(*m_runs))
+            : headlineOf(*m_runs));
+    m_timeline->nameRanks({qstr(m_runs->nameA), qstr(m_runs->nameB)});
+    m_timeline->setRun(&m_runs->both, nullptr);
+    if (const diagnose::SeriesComparison* first = m_runs->comparison.first()) {
+        m_timeline->view()->setCursor(static_cast<double>(first->first->first.step));
+    }
+    fillTables();
+}
+
+void RunComparisonWindow::fillTables()
+{
+    fillTableView(*m_series, seriesTable(m_runs->comparison));
+    fillTableView(*m_settings, settingsTable(m_runs->comparison));
+    m_settings->setVisible(!m_runs->comparison.settings.empty());
+    m_settingsSentence->setText(
+        qstr(nanscope::diagnose::settingsSentence(m_runs->comparison, m_runs->nameA, m_runs->nameB)));
+}
+
+QString RunComparisonWindow::settingsSentence() const
+{
+    return m_settingsSentence->text();
+}
+
+QString RunComparisonWindow::headline() const
+{
+    return m_headline->text();
+}
+
+} // namespace nanscope

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shared/elidedlabel.h"
+
+#include <QRegularExpression>
+#include <QTextLayout>
+
+#include "ui/shared/text.h"
+
+namespace nanscope {
+
+ElidedLabel::ElidedLabel(QWidget* parent, Qt::TextElideMode mode)
+    : QLabel(parent)
+    , m_mode(mode)
+{
+    setTextFormat(Qt::PlainText);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+}
+
+void ElidedLabel::setFullText(const QString& text)
+{
+    m_text = text;
+    setAccessibleName(text);
+    updateGeometry();
+    elide();
+}
+
+void ElidedLabel::setLines(int lines)
+{
+    if (m_lines == lines) {
+        return;
+    }
+    m_lines = lines;
+    setAlignment(lines > 1 ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignLeft | Qt::AlignVCenter);
+    updateGeometry();
+    elide();
+}
+
+QSize ElidedLabel::minimumSizeHint() const
+{
+    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 3, m_lines * fontMetrics().height()};
+}
+
+QSize ElidedLabel::sizeHint() const
+{
+    return {fontMetrics().horizontalAdvance(m_text) + 2, m_lines * fontMetrics().height()};
+}
+
+/// Whole words in every line but the last, which takes what is left.
+QString ElidedLabel::shownIn(int width) const
+{
+    QTextLayout layout(m_text, font());
+    layout.beginLayout();
+    QStringList shown;
+    qsizetype taken = 0;
+    while (shown.size() + 1 < m_lines) {
+        QTextLine line = layout.createLine();
+        if (!line.isValid()) {
+            break;
+        }
+        line.setLineWidth(width);
+        shown << m_text.mid(taken, line.textLength()).trimmed();
+        taken += line.textLength();
+    }
+    layout.endLayout();
+    if (taken < m_text.size()) {
+        shown << fontMetrics().elidedText(m_text.mid(taken), m_mode, width);
+    }
+    return shown.join(QLatin1Char('\n'));
+}
+
+void ElidedLabel::resizeEvent(QResizeEvent* event)
+{
+    QLabel::resizeEvent(event);
+    elide();
+}
+
+void ElidedLabel::elide()
+{
+    static const QRegularExpression breaks(QStringLiteral("\\s"));
+    const QString shown = shownIn(width());
+    setText(shown);
+    setToolTip(QString(shown).remove(breaks) == QString(m_text).remove(breaks) ? QString() : plainTip(m_text));
+}
+
+} // namespace nanscope

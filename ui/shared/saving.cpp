@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shared/saving.h"
+
+#include <span>
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QRegularExpression>
+
+#include "core/platform/platform.h"
+#include "ui/shared/copying.h"
+#include "ui/shared/picture.h"
+#include "ui/shared/text.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::Saving)
+};
+
+QString& folder()
+{
+    static QString last;
+    return last;
+}
+
+QString endingOf(const QString& path)
+{
+    return QFileInfo(path).suffix().toLower();
+}
+
+/// "png" of "PNG picture (*.png)".
+QString endingOfKind(const QString& kind)
+{
+    static const QRegularExpression pattern(QStringLiteral("\\*\\.(\\w+)"));
+    return pattern.match(kind).captured(1);
+}
+
+Result<void> saveBytes(const QByteArray& bytes, const QString& path)
+{
+    if (!QFileInfo(path).dir().exists()) {
+        return failure(ErrorKind::io,
+            Words::tr("The folder of the file is not there; choose another one").toStdString(), path.toStdString());
+    }
+    return platform::writeFileAtomically(path.toStdString(), std::as_bytes(std::span(bytes.data(), bytes.size())));
+}
+
+/// A name that keeps the ending of the kind before would be written in that.
+void followKind(QFileDialog& dialog, const QString& kind)
+{
+    const QString ending = endingOfKind(kind);
+    dialog.setDefaultSuffix(ending);
+    const QStringList chosen = dialog.selectedFiles();
+    if (!chosen.isEmpty() && !QFileInfo(chosen.front()).isDir()) {
+        dialog.selectFile(QFileInfo(chosen.front()).completeBaseName() + QLatin1Char('.') + ending);
+    }
+}
+
+void write(QWidget& parent, const FileQuestion& question, const QString& path)
+{
+    setSaveFolder(QFileInfo(path).absolutePath());
+    if (const auto written = question.write(path); !written) {
+        auto* box = new QMessageBox(
+            QMessageBox::Warning, question.title, qstr(sentence(written.error())), QMessageBox::Ok, parent.window());
+        box->setTextFormat(Qt::PlainText);
+        box->setAttribute(Qt::WA_DeleteOnClose);
+        box->open();
+    }
+}
+
+} // namespace
+
+Result<void> savePicture(const Picture& picture, const QString& title, const QString& path)
+{
+    const auto bytes = encoded(picture, title, endingOf(path));
+    if (!bytes) {
+        return failure(bytes.error().kind, bytes.error().what, path.toStdString());
+    }
+    return saveBytes(*bytes, path);
+}
+
+Result<void> saveTable(const TextTable& table, const QString& path)
+{
+    const QString ending = endingOf(path);
+    if (ending == QStringLiteral("csv")) {
+        return saveBytes(asCsv(table).toUtf8(), path);
+    }
+    if (ending == QStringLiteral("tsv")) {
+        return saveBytes(asTsv(table).toUtf8(), path);
+    }
+    if (ending == QStringLiteral("json")) {
+        return saveBytes(asJson(table).toUtf8(), path);
+    }
+    return failure(ErrorKind::usage, Words::tr("A table's name has to end in .csv, .tsv or .json").toStdString(),
+        path.toStdString());
+}
+
+QFileDialog* askAndSave(QWidget& parent, const FileQuestion& question)
+{
+    auto* dialog = new QFileDialog(&parent, question.title, saveFolder());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setNameFilters(question.kinds);
+    dialog->selectFile(question.stem + QLatin1Char('.') + endingOfKind(question.kinds.front()));
+    dialog->setDefaultSuffix(endingOfKind(question.kinds.front()));
+    QObject::connect(
+        dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString& kind) { followKind(*dialog, kind); });
+    QObject::connect(dialog, &QFileDialog::fileSelected, &parent,
+        [&parent, question](const QString& path) { write(parent, question, path); });
+    dialog->open();
+    return dialog;
+}
+
+QStringList pictureKinds()
+{
+    QStringList kinds;
+    for (const QString& ending : pictureEndings()) {
+        kinds << Words::tr("%1 picture (*.%2)").arg(ending.toUpper(), ending);
+    }
+    return kinds;
+}
+
+QStringList tableKinds()
+{
+    return {Words::tr("Commas between (*.csv)"), Words::tr("Tabs between (*.tsv)"), Words::tr("JSON (*.json)")};
+}
+
+QString fileStem(const QStringList& parts)
+{
+    static const QRegularExpression disliked(QStringLiteral("[^\\w.+=-]+"));
+    static const QRegularExpression ends(QStringLiteral("^[-.]+|-+$"));
+    constexpr int longest = 120;
+    QStringList clean;
+    for (QString part : parts) {
+        part = part.replace(disliked, QStringLiteral("-")).remove(ends).left(longest);
+        if (!part.isEmpty()) {
+            clean << part;
+        }
+    }
+    return clean.join(QLatin1Char('-'));
+}
+
+QString saveFolder()
+{
+    return folder();
+}
+
+void setSaveFolder(const QString& path)
+{
+    folder() = path;
+}
+
+} // namespace nanscope

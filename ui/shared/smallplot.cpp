@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shared/smallplot.h"
+
+#include <QMouseEvent>
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "ui/shared/axes.h"
+#include "ui/shared/qcp.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+QFont smallFont(const QFont& font)
+{
+    QFont small(font);
+    small.setPointSizeF(font.pointSizeF() * 0.9);
+    return small;
+}
+
+} // namespace
+
+SmallPlot::SmallPlot(QWidget* parent)
+    : QWidget(parent)
+    , m_plot(new QCustomPlot(this))
+{
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(1, 1, 1, 1); // room for the frame of the focus
+    layout->addWidget(m_plot);
+    m_plot->setFocusPolicy(Qt::NoFocus);
+    m_plot->setMouseTracking(true);
+    m_plot->installEventFilter(this);
+}
+
+SmallPlot::~SmallPlot() = default;
+
+Picture SmallPlot::picture() const
+{
+    return pictureOf(*m_plot);
+}
+
+void SmallPlot::restyle()
+{
+    m_plot->setBackground(QBrush(theme().surface));
+    styleAxis(m_plot->xAxis, smallFont(font()));
+    styleAxis(m_plot->yAxis, smallFont(font()));
+    rebuild();
+}
+
+void SmallPlot::paintEvent(QPaintEvent* event)
+{
+    QWidget::paintEvent(event);
+    if (hasFocus()) {
+        QPainter painter(this);
+        painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
+        painter.drawRect(rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+void SmallPlot::focusInEvent(QFocusEvent* event)
+{
+    QWidget::focusInEvent(event);
+    update();
+}
+
+void SmallPlot::focusOutEvent(QFocusEvent* event)
+{
+    QWidget::focusOutEvent(event);
+    update();
+}
+
+void SmallPlot::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event)) {
+        restyle();
+    }
+    QWidget::changeEvent(event);
+}
+
+bool SmallPlot::eventFilter(QObject* watched, QEvent* event)
+{
+    const bool pressed = event->type() == QEvent::MouseButtonPress;
+    if (event->type() == QEvent::Leave) {
+        Q_EMIT readoutChanged({});
+    } else if (pressed || event->type() == QEvent::MouseMove) {
+        pointAt(m_plot->xAxis->pixelToCoord(static_cast<QMouseEvent*>(event)->position().x()), pressed);
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+} // namespace nanscope

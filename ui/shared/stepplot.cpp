@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shared/stepplot.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <QKeyEvent>
+
+#include "ui/shared/axes.h"
+#include "ui/shared/qcp.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+StepPlot::StepPlot(QWidget* parent)
+    : SmallPlot(parent)
+{
+    setFocusPolicy(Qt::StrongFocus);
+    const QSharedPointer<QCPAxisTickerFixed> whole(new QCPAxisTickerFixed);
+    whole->setTickStep(1);
+    plot().xAxis->setTicker(whole);
+}
+
+void StepPlot::nameSteps(const QString& name)
+{
+    constexpr int low = grid(28);
+    m_steps = name;
+    plot().xAxis->setLabel(height() < low ? QString() : m_steps);
+}
+
+void StepPlot::resizeEvent(QResizeEvent* event)
+{
+    SmallPlot::resizeEvent(event);
+    if (!m_steps.isEmpty()) {
+        nameSteps(m_steps);
+    }
+}
+
+void StepPlot::setLogarithmic()
+{
+    plot().yAxis->setScaleType(QCPAxis::stLogarithmic);
+    plot().yAxis->setTicker(decadeTicker(*plot().yAxis));
+    plot().yAxis->setNumberFormat(QStringLiteral("eb"));
+    plot().yAxis->setNumberPrecision(0);
+}
+
+QCPItemStraightLine* StepPlot::addMarker(int step)
+{
+    auto* marker = new QCPItemStraightLine(&plot());
+    marker->setPen(QPen(theme().accent, 1, Qt::DashLine));
+    moveMarker(*marker, step);
+    return marker;
+}
+
+void StepPlot::moveMarker(QCPItemStraightLine& marker, int step)
+{
+    marker.setVisible(step > 0);
+    marker.point1->setCoords(step, 1);
+    marker.point2->setCoords(step, 10);
+    plot().replot(QCustomPlot::rpQueuedReplot);
+}
+
+void StepPlot::pointAt(double x, bool pressed)
+{
+    const int step = static_cast<int>(std::lround(x));
+    const QString text = textOf(step);
+    if (text.isEmpty()) {
+        return;
+    }
+    Q_EMIT readoutChanged(text);
+    if (pressed) {
+        setFocus(Qt::MouseFocusReason);
+        Q_EMIT stepChosen(step);
+    }
+}
+
+QString StepPlot::keysTitle() const
+{
+    return tr("Gauges and cliff");
+}
+
+std::vector<KeyHint> StepPlot::keyHints() const
+{
+    return {{{Qt::Key_Left, Qt::Key_Right}, tr("the step before or after"), {}},
+        {{Qt::Key_Home, Qt::Key_End}, tr("the first and the last step"), {}}, {{}, tr("choose a step"), tr("click")}};
+}
+
+void StepPlot::keyPressEvent(QKeyEvent* event)
+{
+    int target = 0;
+    switch (event->key()) {
+    case Qt::Key_Left:
+        target = step() - 1;
+        break;
+    case Qt::Key_Right:
+        target = step() + 1;
+        break;
+    case Qt::Key_Home:
+        target = 1;
+        break;
+    case Qt::Key_End:
+        target = steps();
+        break;
+    default:
+        QWidget::keyPressEvent(event);
+        return;
+    }
+    target = std::clamp(target, 1, std::max(1, steps()));
+    if (steps() > 0 && target != step()) {
+        Q_EMIT stepChosen(target);
+        Q_EMIT readoutChanged(textOf(target));
+    }
+}
+
+std::optional<double> drawable(std::optional<double> value)
+{
+    return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
+}
+
+} // namespace nanscope

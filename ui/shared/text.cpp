@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shared/text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QLocale>
+#include <QStringList>
+#include <QTextDocument>
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::Words)
+};
+
+QString percent(double ratio)
+{
+    return Words::tr("%1 %").arg(roundNumber(100 * ratio, 2));
+}
+
+} // namespace
+
+QString shapeLabel(const Shape& shape)
+{
+    return qstr(shapeText(shape)).replace(QLatin1Char('x'), QChar(0x00d7));
+}
+
+QString matrixLabel(const Shape& shape)
+{
+    constexpr std::size_t matrix = 2;
+    const bool one = shape.size() > matrix && shape.front() == 1;
+    return shapeLabel(one ? Shape(shape.begin() + 1, shape.end()) : shape);
+}
+
+QString stepLabel(const CaptureVerdict& verdict)
+{
+    if (!verdict.step) {
+        return QStringLiteral("–");
+    }
+    const auto [after, before] = *verdict.step;
+    return after == before ? QString::number(after) : QStringLiteral("%1–%2").arg(after).arg(before);
+}
+
+QString stepSentence(const CaptureVerdict& verdict)
+{
+    if (!verdict.step) {
+        return Words::tr("step not recorded");
+    }
+    const auto [after, before] = *verdict.step;
+    if (verdict.stepSource == StepSource::sidecar || after == before) {
+        return Words::tr("step %1").arg(after);
+    }
+    const QString place = Words::tr("after the line of step %1, before that of step %2")
+                              .arg(QString::number(after), QString::number(before));
+    return verdict.stepSource == StepSource::mtime ? Words::tr("%1 (by file time)").arg(place) : place;
+}
+
+QString placeSentence(const Capture& capture, const CaptureVerdict& verdict)
+{
+    QStringList parts;
+    if (capture.rank) {
+        parts << Words::tr("rank %1").arg(*capture.rank);
+    }
+    parts << shapeLabel(capture.input.shape) << stepSentence(verdict);
+    return parts.join(QStringLiteral(" · "));
+}
+
+QString roleWord(Role role)
+{
+    switch (role) {
+    case Role::birth:
+        return Words::tr("birth");
+    case Role::upstream:
+        return Words::tr("upstream");
+    case Role::downstream:
+        return Words::tr("downstream");
+    case Role::padding:
+        return Words::tr("padding");
+    case Role::healthy:
+        return Words::tr("healthy");
+    }
+    return {};
+}
+
+QString blameWord(Blame blame)
+{
+    switch (blame) {
+    case Blame::undecided:
+        return Words::tr("undecided");
+    case Blame::upstream:
+        return Words::tr("upstream");
+    case Blame::downstream:
+        return Words::tr("downstream");
+    case Blame::numerics:
+        return Words::tr("numerics");
+    case Blame::implementation:
+        return Words::tr("implementation");
+    case Blame::nondeterministic:
+        return Words::tr("nondeterministic");
+    case Blame::machine:
+        return Words::tr("machine");
+    }
+    return {};
+}
+
+QString blameHeadline(const CaptureVerdict& verdict)
+{
+    QString headline = sentenceCase(blameWord(verdict.blame));
+    if (verdict.marginal) {
+        headline = Words::tr("%1, marginal").arg(headline);
+    }
+    return verdict.kind.empty() ? headline : Words::tr("%1: %2").arg(headline, qstr(verdict.kind));
+}
+
+QString identificationSentence(const Identification& identification)
+{
+    if (identification.matchesNone) {
+        return Words::tr("matches no known variant");
+    }
+    if (identification.names.empty()) {
+        return Words::tr("variant not known");
+    }
+    QStringList names;
+    for (const std::string& name : identification.names) {
+        names << qstr(name);
+    }
+    constexpr qsizetype mostNames = 3;
+    QString list =
+        names.size() > mostNames ? Words::tr("any of %1 variants").arg(names.size()) : names.join(Words::tr(" or "));
+    if (!identification.fit) {
+        return list;
+    }
+    if (!identification.runnerUp) {
+        return Words::tr("%1 (fit %2)").arg(list, percent(*identification.fit));
+    }
+    return Words::tr("%1 (fit %2, next %3)").arg(list, percent(*identification.fit), percent(*identification.runnerUp));
+}
+
+QString outcomeWord(Outcome outcome)
+{
+    switch (outcome) {
+    case Outcome::finite:
+        return Words::tr("finite");
+    case Outcome::degenerate:
+        return Words::tr("degenerate");
+    case Outcome::zero:
+        return Words::tr("all zero");
+    case Outcome::inf:
+        return Words::tr("Inf");
+    case Outcome::nan:
+        return Words::tr("NaN");
+    }
+    return {};
+}
+
+QString opLabel(const NonFinite& where)
+{
+    const QString op = qstr(name(where.op));
+    return where.iteration > 0 ? Words::tr("step %1 %2").arg(where.iteration).arg(op) : op;
+}
+
+QString classWord(ValueClass value)
+{
+    switch (value) {
+    case ValueClass::normal:
+        return Words::tr("normal");
+    case ValueClass::zero:
+        return Words::tr("zero");
+    case ValueClass::subnormal:
+        return Words::tr("subnormal");
+    case ValueClass::nan:
+        return QStringLiteral("NaN");
+    case ValueClass::posInf:
+        return QStringLiteral("+Inf");
+    case ValueClass::negInf:
+        return QStringLiteral("−Inf");
+    }
+    return {};
+}
+
+QString exactNumber(double value)
+{
+    if (std::isnan(value)) {
+        return classWord(ValueClass::nan);
+    }
+    if (std::isinf(value)) {
+        return classWord(value > 0 ? ValueClass::posInf : ValueClass::negInf);
+    }
+    std::array<char, 40> buffer {};
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+    return QString::fromLatin1(buffer.data(), end - buffer.data());
+}
+
+QString roundNumber(double value, int digits)
+{
+    return std::isfinite(value) ? QString::number(value, 'g', digits) : exactNumber(value);
+}
+
+QString countLabel(std::int64_t count)
+{
+    return QLocale().toString(static_cast<qlonglong>(count));
+}
+
+QString durationLabel(double seconds)
+{
+    const auto whole = static_cast<std::int64_t>(std::max(1.0, std::ceil(seconds)));
+    if (whole < 90) {
+        return Words::tr("%1 s").arg(whole);
+    }
+    const std::int64_t minutes = (whole + 30) / 60;
+    if (minutes < 90) {
+        return Words::tr("%1 min").arg(minutes);
+    }
+    return Words::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+}
+
+QString sentenceCase(QString text)
+{
+    if (!text.isEmpty()) {
+        text[0] = text[0].toUpper();
+    }
+    return text;
+}
+
+QString plainTip(const QString& text)
+{
+    return Qt::mightBeRichText(text)
+        ? QStringLiteral("<p style='white-space:pre-wrap'>%1</p>").arg(text.toHtmlEscaped())
+        : text;
+}
+
+QString shortPath(const QString& path)
+{
+    const QString home = QDir::homePath();
+    const QString shown = path.startsWith(home + QLatin1Char('/')) ? QLatin1Char('~') + path.mid(home.size()) : path;
+    return qstr(shown.toStdString());
+}
+
+QString indexLabel(const std::vector<std::int64_t>& index)
+{
+    QStringList parts;
+    for (const std::int64_t i : index) {
+        parts << QString::number(i);
+    }
+    return parts.join(QStringLiteral(", "));
+}
+
+} // namespace nanscope

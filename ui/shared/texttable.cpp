@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shared/texttable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include <QAbstractItemModel>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include "ui/shared/roles.h"
+
+namespace nanscope {
+
+namespace {
+
+QString machineWord(const QString& cell)
+{
+    constexpr std::pair<const char*, const char*> words[] = {
+        {"NaN", "nan"}, {"+Inf", "inf"}, {"−Inf", "-inf"}, {"–", ""}, {"…", ""}};
+    for (const auto& [shown, word] : words) {
+        if (cell == QString::fromUtf8(shown)) {
+            return QString::fromLatin1(word);
+        }
+    }
+    return cell;
+}
+
+QString cellOf(const QModelIndex& index)
+{
+    const QVariant value = index.data(CopyRole);
+    return machineWord((value.isValid() ? value : index.data()).toString());
+}
+
+bool hasRowHeadings(const QAbstractItemModel& model)
+{
+    // Numbers by default: those say nothing that the place does not.
+    bool number = false;
+    const QString first = model.headerData(0, Qt::Vertical).toString();
+    first.toInt(&number);
+    return !first.isEmpty() && !number;
+}
+
+QString oneLine(QString cell)
+{
+    for (const char16_t breaking : {u'\t', u'\n', u'\r'}) {
+        cell.replace(QChar(breaking), QLatin1Char(' '));
+    }
+    return cell;
+}
+
+QJsonValue asValue(const QString& cell)
+{
+    if (cell.isEmpty()) {
+        return QJsonValue::Null;
+    }
+    bool isNumber = false;
+    if (const qint64 whole = cell.toLongLong(&isNumber); isNumber) {
+        return whole;
+    }
+    const double number = cell.toDouble(&isNumber);
+    return isNumber && std::isfinite(number) ? QJsonValue(number) : QJsonValue(cell);
+}
+
+QString keyOf(const QString& column)
+{
+    return column.isEmpty() ? QStringLiteral("name") : column.toLower().replace(QLatin1Char(' '), QLatin1Char('_'));
+}
+
+} // namespace
+
+TextTable tableOf(const QAbstractItemModel& model, const std::vector<int>& rows)
+{
+    TextTable table;
+    const bool headed = hasRowHeadings(model);
+    if (headed) {
+        table.columns << QString();
+    }
+    for (int column = 0; column < model.columnCount(); ++column) {
+        table.columns << model.headerData(column, Qt::Horizontal).toString();
+    }
+    for (const int row : rows) {
+        QStringList cells;
+        if (headed) {
+            cells << model.headerData(row, Qt::Vertical).toString();
+        }
+        for (int column = 0; column < model.columnCount(); ++column) {
+            cells << cellOf(model.index(row, column));
+        }
+        table.rows.push_back(std::move(cells));
+    }
+    return table;
+}
+
+TextTable tableFromTsv(const QString& tsv)
+{
+    TextTable table;
+    for (const QString& line : tsv.split(QLatin1Char('\n'), Qt::SkipEmptyParts)) {
+        const QStringList cells = line.split(QLatin1Char('\t'));
+        if (table.columns.isEmpty()) {
+            table.columns = cells;
+            continue;
+        }
+        QStringList row;
+        std::ranges::transform(cells, std::back_inserter(row), machineWord);
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+QString asTsv(const TextTable& table)
+{
+    const auto line = [](const QStringList& cells) {
+        QStringList clean;
+        std::ranges::transform(cells, std::back_inserter(clean), oneLine);
+        return QString(clean.join(QLatin1Char('\t')) + QLatin1Char('\n'));
+    };
+    QString text = line(table.columns);
+    for (const QStringList& row : table.rows) {
+        text += line(row);
+    }
+    return text;
+}
+
+QString asCsv(const TextTable& table)
+{
+    const auto quoted = [](QString cell) {
+        const bool needed = std::ranges::any_of(cell, [](QChar c) { return QStringLiteral(",\"\r\n").contains(c); });
+        return needed ? QLatin1Char('"') + cell.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"')
+                      : cell;
+    };
+    const auto line = [&](const QStringList& cells) {
+        QStringList safe;
+        std::ranges::transform(cells, std::back_inserter(safe), quoted);
+        return QString(safe.join(QLatin1Char(',')) + QLatin1Char('\n'));
+    };
+    QString text = line(table.columns);
+    for (const QStringList& row : table.rows) {
+        text += line(row);
+    }
+    return text;
+}
+
+QString asJson(const TextTable& table)
+{
+    QJsonArray array;
+    for (const QStringList& row : table.rows) {
+        QJsonObject object;
+        for (qsizetype i = 0; i < std::min(row.size(), table.columns.size()); ++i) {
+            object.insert(keyOf(table.columns[i]), asValue(row[i]));
+        }
+        array.append(object);
+    }
+    return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Indented));
+}
+
+} // namespace nanscope

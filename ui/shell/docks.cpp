@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shell/docks.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QCoreApplication>
+#include <QDockWidget>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMainWindow>
+#include <QMenu>
+#include <QTabBar>
+#include <QToolButton>
+
+#include "ui/shared/paneframe.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::Docks)
+};
+
+QAction* addEntry(QDockWidget& dock, QWidget& bar, const QString& text, const QString& tip)
+{
+    auto* action = new QAction(text, &dock);
+    action->setStatusTip(tip);
+    action->setToolTip(tip);
+    bar.addAction(action);
+    return action;
+}
+
+QToolButton* addButton(QWidget& bar, const QDockWidget& dock, QAction& again)
+{
+    auto* button = new QToolButton(&bar);
+    button->setObjectName(QStringLiteral("chip"));
+    button->setDefaultAction(&again);
+    button->setAccessibleName(Words::tr("Dock again: %1").arg(dock.windowTitle()));
+    button->setFocusPolicy(Qt::StrongFocus);
+    bar.layout()->addWidget(button);
+    button->hide();
+    return button;
+}
+
+/// Gives a dock its title bar: `heading`, a button that docks it again while it floats, and a menu. Dragging a floating
+/// dock back is not possible everywhere: not on Wayland before Qt 6.7.
+void setDockBar(QDockWidget& dock, QWidget& heading)
+{
+    dock.setTitleBarWidget(&heading);
+    QAction* again = addEntry(dock, heading, Words::tr("Dock again"), Words::tr("Put this pane back into the window"));
+    QAction* out = addEntry(dock, heading, Words::tr("Float"), Words::tr("Make this pane a window of its own"));
+    QAction* hide = addEntry(dock, heading, Words::tr("Hide"), Words::tr("View ▸ Panes brings it back"));
+    heading.setContextMenuPolicy(Qt::ActionsContextMenu);
+    QToolButton* button = addButton(heading, dock, *again);
+    again->setEnabled(false);
+    QDockWidget* docked = &dock;
+    QObject::connect(again, &QAction::triggered, docked, [docked] { docked->setFloating(false); });
+    QObject::connect(out, &QAction::triggered, docked, [docked] { docked->setFloating(true); });
+    QObject::connect(hide, &QAction::triggered, docked, &QWidget::hide);
+    QObject::connect(docked, &QDockWidget::topLevelChanged, docked, [again, out, button](bool floating) {
+        again->setEnabled(floating);
+        out->setEnabled(!floating);
+        button->setVisible(floating);
+    });
+}
+
+constexpr int layoutVersion = 2;
+
+/// For a pane whose contents have frames of their own.
+QWidget* plainHeading(const QString& title)
+{
+    auto* label = new QLabel(title);
+    label->setObjectName(QStringLiteral("paneTitle"));
+    label->setTextFormat(Qt::PlainText);
+    auto* heading = new QWidget;
+    auto* layout = new QHBoxLayout(heading);
+    layout->setContentsMargins(grid(1), grid(2), grid(1), grid(1));
+    layout->addWidget(label, 1);
+    return heading;
+}
+
+} // namespace
+
+Docks::Docks(QMainWindow& area)
+    : m_area(area)
+{
+    m_area.setDockNestingEnabled(true);
+    m_area.setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    m_area.setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    m_area.setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+}
+
+QDockWidget* Docks::add(const char* name, const QString& title, QWidget* pane, Qt::DockWidgetArea area)
+{
+    auto* dock = new QDockWidget(title, &m_area);
+    dock->setObjectName(QLatin1String(name));
+    dock->setWidget(pane);
+    // A pane's own heading is what one drags it by; a second line with the same words above it would be noise.
+    auto* frame = qobject_cast<PaneFrame*>(pane);
+    setDockBar(*dock, frame ? *frame->takeHeader() : *plainHeading(title));
+    m_area.addDockWidget(area, dock);
+    m_docks.push_back({dock, area});
+    return dock;
+}
+
+std::vector<QDockWidget*> Docks::all() const
+{
+    std::vector<QDockWidget*> docks;
+    std::ranges::transform(m_docks, std::back_inserter(docks), &Dock::widget);
+    return docks;
+}
+
+void Docks::dockAll()
+{
+    for (const Dock& dock : m_docks) {
+        dock.widget->setFloating(false);
+    }
+}
+
+void Docks::fillMenu(QMenu& menu) const
+{
+    for (const Dock& dock : m_docks) {
+        QAction* action = dock.widget->toggleViewAction();
+        action->setStatusTip(Words::tr("Show or hide this pane: %1").arg(dock.widget->windowTitle()));
+        action->setToolTip(action->statusTip());
+        menu.addAction(action);
+    }
+}
+
+QByteArray Docks::save() const
+{
+    return m_area.saveState(layoutVersion);
+}
+
+bool Docks::restore(const QByteArray& state)
+{
+    return m_area.restoreState(state, layoutVersion);
+}
+
+void Docks::share(Qt::DockWidgetArea area, double part)
+{
+    const bool beside = area != Qt::BottomDockWidgetArea;
+    const int whole = beside ? m_area.width() : m_area.height();
+    QList<QDockWidget*> docks;
+    QList<int> sizes;
+    for (const Dock& dock : m_docks) {
+        if (dock.area == area) {
+            docks << dock.widget;
+            sizes << static_cast<int>(whole * part);
+        }
+    }
+    m_area.resizeDocks(docks, sizes, beside ? Qt::Horizontal : Qt::Vertical);
+}
+
+// What came last below the centre is the widest: a timeline is read along its length.
+void Docks::shareRow()
+{
+    QList<QDockWidget*> docks;
+    QList<int> sizes;
+    for (const Dock& dock : m_docks) {
+        if (dock.area == Qt::BottomDockWidgetArea) {
+            docks << dock.widget;
+            sizes << 1;
+        }
+    }
+    if (!sizes.isEmpty()) {
+        sizes.back() = 2;
+        m_area.resizeDocks(docks, sizes, Qt::Horizontal);
+    }
+}
+
+void Docks::takeAll()
+{
+    for (const Dock& dock : m_docks) {
+        dock.widget->setFloating(false);
+        m_area.removeDockWidget(dock.widget);
+    }
+}
+
+void Docks::reset()
+{
+    takeAll();
+    for (const Dock& dock : m_docks) {
+        m_area.addDockWidget(dock.area, dock.widget);
+        dock.widget->show();
+    }
+    share(Qt::LeftDockWidgetArea, 0.25);
+    share(Qt::RightDockWidgetArea, 0.26);
+    share(Qt::BottomDockWidgetArea, 0.26);
+    shareRow();
+}
+
+void Docks::stack()
+{
+    takeAll();
+    QDockWidget* side = nullptr;
+    QDockWidget* below = nullptr;
+    const bool low = m_area.height() < grid(150);
+    for (const Dock& dock : m_docks) {
+        const bool isBelow = dock.area == Qt::BottomDockWidgetArea && !low;
+        QDockWidget*& first = isBelow ? below : side;
+        if (first) {
+            m_area.tabifyDockWidget(first, dock.widget);
+        } else {
+            first = dock.widget;
+            m_area.addDockWidget(isBelow ? Qt::BottomDockWidgetArea : Qt::LeftDockWidgetArea, first);
+        }
+        dock.widget->show();
+    }
+    // Half a word would name none of them.
+    for (QTabBar* bar : m_area.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
+        bar->setElideMode(Qt::ElideNone);
+        bar->setUsesScrollButtons(true);
+        bar->setAccessibleName(Words::tr("Panes"));
+    }
+    side->raise();
+    m_area.resizeDocks({side}, {m_area.width() * 2 / 5}, Qt::Horizontal);
+    if (below) {
+        below->raise();
+        m_area.resizeDocks({below}, {m_area.height() / 4}, Qt::Vertical);
+    }
+}
+
+void Docks::leaveOnly(const QWidget& pane, double part)
+{
+    for (const Dock& dock : m_docks) {
+        if (dock.widget->widget() != &pane) {
+            dock.widget->hide();
+            continue;
+        }
+        dock.widget->setFloating(false);
+        m_area.removeDockWidget(dock.widget);
+        m_area.addDockWidget(Qt::BottomDockWidgetArea, dock.widget);
+        dock.widget->show();
+        m_area.resizeDocks({dock.widget}, {static_cast<int>(m_area.height() * part)}, Qt::Vertical);
+    }
+}
+
+} // namespace nanscope

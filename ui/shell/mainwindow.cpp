@@ -1,0 +1,756 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shell/mainwindow.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QDir>
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QIcon>
+#include <QInputDialog>
+#include <QMenu>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QStackedWidget>
+#include <QStatusBar>
+#include <QVBoxLayout>
+
+#include "core/platform/platform.h"
+#include "core/workflow/userfiles.h"
+#include "ui/captures/capturespane.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/report/reportchoices.h"
+#include "ui/report/reportpane.h"
+#include "ui/runcomparison/runcomparison.h"
+#include "ui/shared/saving.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/shell/comparelinks.h"
+#include "ui/shell/keylist.h"
+#include "ui/shell/knowndialog.h"
+#include "ui/shell/layoutdialog.h"
+#include "ui/shell/messagebar.h"
+#include "ui/shell/panelinks.h"
+#include "ui/shell/storylinks.h"
+#include "ui/shell/taborder.h"
+#include "ui/shell/viewsteps.h"
+#include "ui/shell/whatsthis.h"
+#include "ui/tensors/tensorspane.h"
+#include "ui/timeline/timelinepane.h"
+#include "ui/whatif/whatifpane.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::About)
+};
+
+QString licences()
+{
+    const std::pair<const char*, const char*> rows[] = {{"nanscope, core, worker", "Apache-2.0"},
+        {"this window (ui, nanscope-gui)", "GPL-3.0-or-later"}, {"QCustomPlot", "GPL-3.0-or-later"},
+        {"Qt 6", "LGPL-3.0"}, {"SQLite", "public domain"}, {"Eigen", "MPL-2.0"}, {"simdjson", "Apache-2.0"},
+        {"nlohmann-json, {fmt}", "MIT"}, {"RE2, CLI11", "BSD-3-Clause"}, {"zlib, Zstandard", "zlib, BSD-3-Clause"}};
+    QString table;
+    for (const auto& [what, licence] : rows) {
+        table += QStringLiteral("<tr><td style='padding-right:24px'>%1</td><td>%2</td></tr>")
+                     .arg(QLatin1String(what), QLatin1String(licence));
+    }
+    return QStringLiteral("<table>%1</table>").arg(table);
+}
+
+void showAboutDialog(QWidget& parent)
+{
+    const QString text =
+        Words::tr("<h3>Nanscope %1</h3><p>Says what went non-finite first in a training run with a Newton-Schulz step, "
+                  "by whose fault, and what to do.</p><p>This window is free software: you may share and change it "
+                  "under the GNU General Public License, version 3 or later. It comes without any warranty.</p>")
+            .arg(QCoreApplication::applicationVersion());
+    QMessageBox box(QMessageBox::NoIcon, Words::tr("About Nanscope"), text + licences(), QMessageBox::Close, &parent);
+    box.setIconPixmap(QGuiApplication::windowIcon().pixmap(grid(16)));
+    box.exec();
+}
+
+QStringList localPaths(const QMimeData& data)
+{
+    QStringList paths;
+    for (const QUrl& url : data.urls()) {
+        if (url.isLocalFile()) {
+            paths << url.toLocalFile();
+        }
+    }
+    return paths;
+}
+
+bool isSavedLayout(const QAction* action)
+{
+    return action->data().isValid();
+}
+
+struct Asked
+{
+    workflow::UserFileKind kind;
+    QString title;
+    QString filter;
+};
+
+Asked asked(workflow::UserFileKind kind)
+{
+    const QString json = MainWindow::tr("JSON (*.json);;All files (*)");
+    switch (kind) {
+    case workflow::UserFileKind::variants:
+        return {kind, MainWindow::tr("Add variants of your own"), json};
+    case workflow::UserFileKind::parameters:
+        return {kind, MainWindow::tr("Add names and shapes of the model's parameters"),
+            MainWindow::tr("Lists of parameters (*.safetensors *.json *.txt *.pt);;All files (*)")};
+    case workflow::UserFileKind::environment:
+        return {kind, MainWindow::tr("Add what `nanscope env --json` wrote in the training environment"), json};
+    case workflow::UserFileKind::advisories:
+        break;
+    }
+    return {kind, MainWindow::tr("Add published problems of packages"), json};
+}
+
+bool severalOf(workflow::UserFileKind kind)
+{
+    return kind == workflow::UserFileKind::variants || kind == workflow::UserFileKind::advisories;
+}
+
+/// A run without a session is known by its folder.
+QString keyOf(const LoadedRun& run)
+{
+    return exactText((run.session.empty() ? run.opened : run.session).string());
+}
+
+QString addedText(const std::vector<workflow::UserFile>& files)
+{
+    const auto all = std::ranges::count(files, false, &workflow::UserFile::always);
+    const auto inForce = std::ranges::count_if(files, [](const auto& file) { return !file.always && !file.problem; });
+    if (all == 0) {
+        return {};
+    }
+    if (inForce < all) {
+        return MainWindow::tr("%1 of %2 added files in force").arg(inForce).arg(all);
+    }
+    return all == 1 ? MainWindow::tr("1 file added") : MainWindow::tr("%1 files added").arg(all);
+}
+
+QString addedDetails(const std::vector<workflow::UserFile>& files)
+{
+    QStringList lines;
+    for (const workflow::UserFile& file : files) {
+        lines << QStringLiteral("%1: %2").arg(kindWord(file.kind), qstr(file.path));
+    }
+    return lines.join(QLatin1Char('\n'));
+}
+
+QStringList namesOf(const replay::Catalogue& kept)
+{
+    QStringList names;
+    for (const auto& variant : kept.added()) {
+        names << qstr(variant->name);
+    }
+    return names;
+}
+
+} // namespace
+
+MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
+    : QMainWindow(parent)
+    , m_settings(options.remember)
+    , m_workspace(options.programs)
+    , m_actions(makeActions(*this))
+    , m_status(*statusBar())
+    , m_places(options.isThere)
+    , m_firstLayout(options.layout)
+    , m_firstKnown(options.known)
+{
+    setAcceptDrops(true);
+    setSaveFolder(m_settings.saveFolder());
+    setWindowTitle(tr("Nanscope"));
+    if (options.resetLayout) {
+        m_settings.forgetLayout();
+    }
+    setTheme(options.theme.value_or(m_settings.theme()));
+    setCentralWidget(buildContents());
+    connectActions();
+    connectStart();
+    connectWorkspace();
+    linkPanes();
+    panes().captures->setFilterText(options.filter);
+    connectReport();
+    connectWhatIf();
+    connectKnown();
+    explainPanes(*m_area);
+    explainCommands(m_actions);
+    checkPlaces();
+    fillLayouts();
+    restoreLayout();
+    onStateChanged();
+}
+
+MainWindow::~MainWindow() = default;
+
+QWidget* MainWindow::buildContents()
+{
+    m_area = new PaneArea;
+    m_area->fillMenu(*m_actions.panes);
+    m_start = new StartPage;
+    m_messages = new MessageBar;
+    m_stack = new QStackedWidget;
+    m_stack->addWidget(m_start);
+    m_stack->addWidget(m_area);
+    auto* contents = new QWidget;
+    auto* layout = new QVBoxLayout(contents);
+    layout->setContentsMargins(grid(2), grid(2), grid(2), grid(2));
+    layout->setSpacing(grid(2));
+    layout->addWidget(m_messages);
+    layout->addWidget(m_stack, 1);
+    return contents;
+}
+
+void MainWindow::connectActions()
+{
+    const auto on = [this](QAction* action, auto slot) { connect(action, &QAction::triggered, this, slot); };
+    on(m_actions.openFolder, &MainWindow::chooseFolder);
+    on(m_actions.openFile, &MainWindow::chooseFile);
+    on(m_actions.openSample, [this] { openPath(sampleFolder()); });
+    on(m_actions.rescan, [this] {
+        m_messages->hide();
+        m_workspace.rescan();
+    });
+    connect(m_actions.follow, &QAction::toggled, &m_workspace, &Workspace::setFollowing);
+    on(m_actions.pin, [this](bool pinned) { pin(exactText(m_workspace.loaded().opened.string()), pinned); });
+    on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
+    on(m_actions.cancel, [this] { m_workspace.cancel(); });
+    on(m_actions.exportReport, &MainWindow::chooseReport);
+    on(m_actions.exportBundle, &MainWindow::chooseBundle);
+    on(m_actions.copyIssueText, [this] { m_workspace.reporter().copyIssueText(); });
+    on(m_actions.filter, [this] { panes().captures->focusFilter(); });
+    on(m_actions.fitView, [this] {
+        panes().tensors->view()->fit();
+        panes().frameView->fit();
+    });
+    connect(m_actions.compare, &QAction::toggled, this, &MainWindow::setComparing);
+    on(m_actions.compareRuns, [this] { chooseOtherRun(); });
+    on(m_actions.swapCells, [this] { m_compare->swap(); });
+    on(m_actions.themeSystem, [this] { setTheme(ThemeChoice::system); });
+    on(m_actions.themeLight, [this] { setTheme(ThemeChoice::light); });
+    on(m_actions.themeDark, [this] { setTheme(ThemeChoice::dark); });
+    on(m_actions.saveLayout, &MainWindow::askLayoutName);
+    on(m_actions.manageLayouts, &MainWindow::manageLayouts);
+    on(m_actions.resetLayout, [this] {
+        m_settings.forgetLayout();
+        m_area->resetLayout();
+    });
+    on(m_actions.shortcuts, [this] { showKeyList(*this); });
+    on(m_actions.about, [this] { showAboutDialog(*this); });
+    on(m_actions.quit, [this] { close(); });
+}
+
+void MainWindow::connectWorkspace()
+{
+    const auto say = [this](const QString& text) { m_status.say(text); };
+    connect(&m_workspace, &Workspace::runChanged, this, &MainWindow::onRunChanged);
+    connect(&m_workspace, &Workspace::selectionChanged, this, &MainWindow::onStateChanged);
+    connect(&m_workspace, &Workspace::stateChanged, this, &MainWindow::onStateChanged);
+    connect(&m_workspace, &Workspace::progressed, this,
+        [this](const Progress& progress) { m_status.showProgress(progress, m_workspace.busy()); });
+    connect(&m_workspace, &Workspace::note, this, say);
+    connect(panes().captures, &CapturesPane::listChanged, this, [this] { showListed(); });
+    connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
+}
+
+void MainWindow::linkPanes()
+{
+    m_links = new PaneLinks(panes(), m_workspace, this);
+    auto* story = new StoryLinks(panes(), m_workspace, this);
+    m_compare = new CompareLinks(panes(), m_workspace, this);
+    new ViewSteps(panes(), m_actions.previousView, m_actions.nextView, this);
+    connect(m_links, &PaneLinks::note, this, [this](const QString& text) { m_status.say(text); });
+    connect(story, &StoryLinks::note, this, [this](const QString& text) { m_status.say(text); });
+    connect(m_links, &PaneLinks::readoutChanged, this, [this](const QString& text) { m_status.setReadout(text); });
+    connect(
+        m_links, &PaneLinks::problem, this, [this](const QString& sentence) { m_messages->showMessage(sentence, {}); });
+    connect(panes().timeline, &TimelinePane::stateChanged, this,
+        [this] { m_settings.setState("timeline", panes().timeline->saveState()); });
+}
+
+void MainWindow::connectWhatIf()
+{
+    connect(panes().whatIf, &WhatIfPane::questionChanged, this,
+        [this](const WhatIfQuestion& question) { m_settings.setWhatIf(saveWhatIf(question)); });
+    const WhatIfQuestion question = restoreWhatIf(m_settings.whatIf());
+    panes().whatIf->setQuestion(question);
+    m_workspace.whatIf().setQuestion(question);
+}
+
+void MainWindow::setTheme(ThemeChoice choice)
+{
+    applyTheme(choice);
+    m_settings.setTheme(choice);
+    m_actions.themeSystem->setChecked(choice == ThemeChoice::system);
+    m_actions.themeLight->setChecked(choice == ThemeChoice::light);
+    m_actions.themeDark->setChecked(choice == ThemeChoice::dark);
+}
+
+void MainWindow::setComparing(bool comparing)
+{
+    m_area->setComparing(comparing);
+    m_compare->setComparing(comparing);
+    m_actions.swapCells->setEnabled(comparing);
+    m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());
+}
+
+// What the user said last is not given up without a word; who closes the window once more was told.
+bool MainWindow::keepsOpenForNotes()
+{
+    constexpr int patienceMs = 300;
+    if (m_workspace.waitForNotes(patienceMs) || std::exchange(m_toldOfNotes, true)) {
+        return false;
+    }
+    m_messages->showMessage(tr("Another program keeps the session locked, and what you said last is not stored yet. "
+                               "Close the window once more to close it without that."),
+        {});
+    return true;
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    if (keepsOpenForNotes()) {
+        event->ignore();
+        return;
+    }
+    m_workspace.cancelReplays();
+    m_settings.setState("geometry", saveGeometry());
+    m_settings.setSaveFolder(saveFolder());
+    if (const QByteArray layout = m_area->saveLayout(); !layout.isEmpty()) {
+        m_settings.setState("docks", layout);
+    }
+    QMainWindow::closeEvent(event);
+}
+
+bool MainWindow::focusNextPrevChild(bool next)
+{
+    return focusNextStop(*this, next);
+}
+
+void MainWindow::changeEvent(QEvent* event)
+{
+    // The desktop turned dark or light.
+    if (event->type() == QEvent::ThemeChange && m_actions.themeSystem->isChecked()) {
+        applyTheme(ThemeChoice::system);
+    }
+    QMainWindow::changeEvent(event);
+}
+
+void MainWindow::onRunChanged()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_stack->setCurrentWidget(m_area);
+    layout()->activate();
+    m_area->layOut(m_firstLayout.value_or(m_settings.state("docks")));
+    setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
+    m_status.setSession(qstr(loaded.session.string()));
+    onUserFilesChanged();
+    m_area->setLogsOnly(loaded.run->captures.empty());
+    showListed();
+}
+
+void MainWindow::showListed()
+{
+    if (m_workspace.hasRun()) {
+        m_status.setListed(panes().captures->listed());
+    }
+}
+
+void MainWindow::onStateChanged()
+{
+    const bool run = m_workspace.hasRun();
+    const bool sweeping = m_workspace.sweeping();
+    const bool saving = m_workspace.reporter().saving();
+    m_actions.rescan->setEnabled(run);
+    m_actions.compareRuns->setEnabled(run);
+    m_actions.saveLayout->setEnabled(run && m_settings.enabled());
+    m_actions.pin->setEnabled(run);
+    m_actions.pin->setChecked(run && m_settings.pinned().contains(exactText(m_workspace.loaded().opened.string())));
+    m_actions.exportReport->setEnabled(run && !saving);
+    m_actions.exportBundle->setEnabled(run && !saving);
+    panes().report->setSaving(saving);
+    for (QAction* action : {m_actions.addVariants, m_actions.addParameters, m_actions.addEnvironment,
+             m_actions.addAdvisories, m_actions.showKnown}) {
+        action->setEnabled(run);
+    }
+    if (m_known) {
+        m_known->setJudging(m_workspace.judging());
+    }
+    m_actions.copyIssueText->setEnabled(run && m_workspace.capture());
+    m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
+    m_actions.cancel->setEnabled(m_workspace.cancellable());
+    const ReplayService& service = m_workspace.service();
+    const QString worker = service.description();
+    m_status.setWorker(service.available() ? tr("%1 · %2").arg(worker, sweeping ? tr("sweeping") : tr("idle")) : worker,
+        service.notes().join(QLatin1Char('\n')));
+    m_status.setBusy(m_workspace.busy());
+}
+
+// What the window opens: by its dialogs, dropped on it, or again from the list of recent ones.
+
+QString sampleFolder()
+{
+    const QDir program(exactText(platform::programFolder().string()));
+    // Installed: bin beside share. Built: build/<preset>/bin below the source tree.
+    for (const char* relative : {"../share/nanscope/sample", "../../../resources/sample"}) {
+        QString path = QDir::cleanPath(program.filePath(QLatin1String(relative)));
+        if (QFileInfo(path).isDir()) {
+            return path;
+        }
+    }
+    return {};
+}
+
+void MainWindow::connectStart()
+{
+    connect(&m_places, &PlaceCheck::changed, this, &MainWindow::fillRecent);
+    connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseFolder);
+    connect(m_start, &StartPage::sampleRequested, m_actions.openSample, &QAction::trigger);
+    connect(m_start, &StartPage::recentRequested, this, &MainWindow::openPath);
+    connect(m_start, &StartPage::pinRequested, this, &MainWindow::pin);
+    connect(m_start, &StartPage::removeRequested, this, [this](const QString& path) {
+        m_settings.removeRecent(path);
+        pin(path, false);
+    });
+    m_start->setSampleAvailable(!sampleFolder().isEmpty());
+    m_actions.openSample->setEnabled(!sampleFolder().isEmpty());
+}
+
+void MainWindow::openPath(const QString& path)
+{
+    if (path.isEmpty()) {
+        return;
+    }
+    m_messages->hide();
+    m_settings.addRecent(QFileInfo(path).absoluteFilePath());
+    checkPlaces();
+    m_workspace.open(QFileInfo(path).absoluteFilePath(), userContextOf(std::exchange(m_firstKnown, {})));
+}
+
+void MainWindow::chooseFolder()
+{
+    openPath(QFileDialog::getExistingDirectory(this, tr("Open a folder with dumps, logs or both")));
+}
+
+void MainWindow::chooseFile()
+{
+    openPath(QFileDialog::getOpenFileName(this, tr("Open a capture or a session"), {},
+        tr("Captures and sessions (*.pt *.pth *.safetensors *.npy *.nanscope);;All files (*)")));
+}
+
+void MainWindow::chooseOtherRun()
+{
+    const QString path = QFileDialog::getExistingDirectory(this, tr("Compare with the run in this folder"));
+    if (!path.isEmpty()) {
+        compareWith(path);
+    }
+}
+
+RunComparisonWindow* MainWindow::compareWith(const QString& path)
+{
+    auto* comparison = new RunComparisonWindow(this);
+    comparison->setAttribute(Qt::WA_DeleteOnClose);
+    comparison->compare(m_workspace.loaded(), path.toStdString());
+    comparison->show();
+    return comparison;
+}
+
+std::vector<StartPage::Place> MainWindow::places() const
+{
+    std::vector<StartPage::Place> places;
+    const QStringList pinned = m_settings.pinned();
+    for (const QString& path : pinned + m_settings.recent()) {
+        const bool isPinned = pinned.contains(path);
+        if (std::ranges::none_of(places, [&](const auto& place) { return place.path == path; })) {
+            places.push_back({path, isPinned, m_places.state(path)});
+        }
+    }
+    return places;
+}
+
+void MainWindow::checkPlaces()
+{
+    m_places.check(m_settings.pinned() + m_settings.recent());
+    fillRecent();
+}
+
+void MainWindow::fillRecent()
+{
+    const std::vector<StartPage::Place> all = places();
+    m_start->setPlaces(all);
+    m_actions.recent->clear();
+    m_actions.recent->setEnabled(!all.empty());
+    bool pinned = !all.empty() && all.front().pinned;
+    for (const StartPage::Place& place : all) {
+        if (std::exchange(pinned, place.pinned) != place.pinned) {
+            m_actions.recent->addSeparator();
+        }
+        const QString text = shortPath(place.path);
+        const bool gone = place.state == PlaceState::gone;
+        QAction* action = m_actions.recent->addAction(gone ? tr("%1 – not there any more").arg(text) : text);
+        action->setEnabled(!gone);
+        action->setStatusTip(place.path);
+        connect(action, &QAction::triggered, this, [this, path = place.path] { openPath(path); });
+    }
+    m_actions.recent->addSeparator();
+    QAction* clear = m_actions.recent->addAction(tr("Clear this list"));
+    clear->setStatusTip(tr("Forget what is not pinned"));
+    connect(clear, &QAction::triggered, this, [this] {
+        m_settings.clearRecent();
+        fillRecent();
+    });
+}
+
+void MainWindow::pin(const QString& path, bool pinned)
+{
+    m_settings.setPinned(path, pinned);
+    fillRecent();
+    onStateChanged();
+}
+
+void MainWindow::openPaths(const QStringList& paths)
+{
+    if (paths.size() < 2) {
+        openPath(paths.value(0));
+        return;
+    }
+    const QFileInfo first(paths.constFirst());
+    const bool together = std::ranges::all_of(paths, [&](const QString& path) {
+        return QFileInfo(path).isFile() && QFileInfo(path).absolutePath() == first.absolutePath();
+    });
+    openPath(together ? first.absolutePath() : first.absoluteFilePath());
+    if (together) {
+        m_status.say(tr("Opened the folder that holds these %1 files").arg(paths.size()));
+    } else {
+        m_messages->showMessage(
+            tr("One run is open at a time: %1. To see all %2 together, open the folder that holds them.")
+                .arg(first.fileName())
+                .arg(paths.size()),
+            paths.mid(1));
+    }
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (!localPaths(*event->mimeData()).isEmpty()) {
+        event->acceptProposedAction();
+    }
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    openPaths(localPaths(*event->mimeData()));
+}
+
+// How the panes of the window lie: remembered from one start to the next, and under names.
+
+void MainWindow::restoreLayout()
+{
+    resize(1440, 900);
+    restoreGeometry(m_settings.state("geometry"));
+    panes().timeline->restoreState(m_settings.state("timeline"));
+    m_actions.compare->setChecked(!m_settings.state("compare").isEmpty());
+}
+
+void MainWindow::askLayoutName()
+{
+    auto* dialog = new QInputDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Save layout"));
+    dialog->setLabelText(tr("Name of the layout; one that has this name already is replaced"));
+    dialog->setOkButtonText(tr("Save"));
+    connect(dialog, &QInputDialog::textValueSelected, this, &MainWindow::saveLayoutAs);
+    dialog->open();
+}
+
+void MainWindow::saveLayoutAs(const QString& given)
+{
+    const QString name = given.trimmed();
+    if (!name.isEmpty()) {
+        m_settings.setLayout(name, m_area->saveLayout());
+        fillLayouts();
+        m_status.say(tr("Layout saved: %1").arg(name));
+    }
+}
+
+void MainWindow::applyLayout(const QString& name)
+{
+    if (!m_area->applyLayout(m_settings.layout(name))) {
+        m_messages->showMessage(
+            tr("This layout was saved by another version of the window and cannot be applied: %1").arg(name), {});
+    }
+}
+
+void MainWindow::manageLayouts()
+{
+    auto* dialog = new LayoutDialog(m_settings, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &LayoutDialog::changed, this, &MainWindow::fillLayouts);
+    dialog->open();
+}
+
+void MainWindow::fillLayouts()
+{
+    for (QAction* action : m_actions.layouts->actions()) {
+        if (isSavedLayout(action)) {
+            delete action;
+        }
+    }
+    const QStringList names = m_settings.layoutNames();
+    for (const QString& name : names) {
+        auto* action = new QAction(QString(name).replace(QLatin1Char('&'), QLatin1String("&&")), m_actions.layouts);
+        action->setData(name);
+        action->setStatusTip(tr("Lay the panes as they were saved: %1").arg(name));
+        action->setToolTip(action->statusTip());
+        connect(action, &QAction::triggered, this, [this, name] { applyLayout(name); });
+        m_actions.layouts->insertAction(m_actions.saveLayout, action);
+    }
+    if (!names.isEmpty()) {
+        QAction* line = m_actions.layouts->insertSeparator(m_actions.saveLayout);
+        line->setData(QString());
+    }
+    m_actions.manageLayouts->setEnabled(!names.isEmpty());
+}
+
+// What the user says of the open run beside what it left: chosen, told to the workspace, remembered.
+
+void MainWindow::connectKnown()
+{
+    const std::pair<QAction*, workflow::UserFileKind> adders[] = {
+        {m_actions.addVariants, workflow::UserFileKind::variants},
+        {m_actions.addParameters, workflow::UserFileKind::parameters},
+        {m_actions.addEnvironment, workflow::UserFileKind::environment},
+        {m_actions.addAdvisories, workflow::UserFileKind::advisories}};
+    for (const auto& [action, kind] : adders) {
+        connect(action, &QAction::triggered, this, [this, which = kind] { chooseKnown(which); });
+    }
+    connect(m_actions.showKnown, &QAction::triggered, this, [this] { showKnown(); });
+    connect(&m_workspace, &Workspace::userFilesChanged, this, &MainWindow::onUserFilesChanged);
+    connect(&m_workspace, &Workspace::findingsChanged, this,
+        [this] { m_settings.setFindingChoices(keyOf(m_workspace.loaded()), m_workspace.loaded().choices); });
+    connect(&m_workspace, &Workspace::userFileRefused, this, [this](const QString& sentence) {
+        if (m_known) {
+            m_known->showProblem(sentence);
+        } else {
+            m_messages->showMessage(sentence, {});
+        }
+    });
+}
+
+void MainWindow::chooseKnown(workflow::UserFileKind kind)
+{
+    QWidget* asking = m_known ? static_cast<QWidget*>(m_known) : this;
+    const Asked question = asked(kind);
+    const QStringList paths = severalOf(kind)
+        ? QFileDialog::getOpenFileNames(asking, question.title, {}, question.filter)
+        : QStringList {QFileDialog::getOpenFileName(asking, question.title, {}, question.filter)};
+    if (!paths.join(QString()).isEmpty()) {
+        m_messages->hide();
+        m_workspace.addUserFiles(kind, paths);
+    }
+}
+
+KnownDialog* MainWindow::showKnown()
+{
+    if (!m_known) {
+        m_known = new KnownDialog(
+            {m_actions.addVariants, m_actions.addParameters, m_actions.addEnvironment, m_actions.addAdvisories}, this);
+        m_known->setAttribute(Qt::WA_DeleteOnClose);
+        connect(m_known, &KnownDialog::removeRequested, &m_workspace, &Workspace::removeUserFile);
+    }
+    m_known->setFiles(m_workspace.loaded().userFilesAsRead, namesOf(m_workspace.loaded().kept));
+    m_known->setJudging(m_workspace.judging());
+    m_known->show();
+    m_known->raise();
+    m_known->activateWindow();
+    return m_known;
+}
+
+UserContextOf MainWindow::userContextOf(const workflow::UserFiles& first) const
+{
+    return [settings = m_settings, first](const std::filesystem::path& session) {
+        const QString key = exactText(session.string());
+        return UserContext {workflow::joined(settings.known(key), first), settings.findingChoices(key)};
+    };
+}
+
+void MainWindow::onUserFilesChanged()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_settings.setKnown(keyOf(loaded), loaded.userFiles);
+    m_status.setKnown(addedText(loaded.userFilesAsRead), addedDetails(loaded.userFilesAsRead));
+    if (m_known) {
+        m_known->setFiles(loaded.userFilesAsRead, namesOf(m_workspace.loaded().kept));
+    }
+}
+
+// How a report leaves the window.
+
+void MainWindow::connectReport()
+{
+    Reporter* reporter = &m_workspace.reporter();
+    connect(reporter, &Reporter::written, this, [this](const QString& path, const QString& note) {
+        const QString text = tr("Report written: %1").arg(shortPath(path));
+        m_status.say(note.isEmpty() ? text : tr("%1; %2").arg(text, note));
+    });
+    connect(reporter, &Reporter::issueText, this, [this](const QString& text) {
+        QApplication::clipboard()->setText(text);
+        m_status.say(tr("Issue text copied, %1 characters").arg(text.size()));
+    });
+    connect(panes().report, &ReportPane::saveRequested, this, &MainWindow::chooseReport);
+    connect(panes().report, &ReportPane::bundleRequested, this, &MainWindow::chooseBundle);
+    connect(panes().report, &ReportPane::cancelRequested, reporter, &Reporter::cancel);
+    const report::BundleOptions options = restoreReportOptions(m_settings.report());
+    panes().report->setOptions(options);
+    reporter->setOptions(options);
+    connect(panes().report, &ReportPane::optionsChanged, this,
+        [this](const report::BundleOptions& changed) { m_settings.setReport(saveReportOptions(changed)); });
+}
+
+void MainWindow::exportTo(const QString& path)
+{
+    m_workspace.reporter().save(path);
+}
+
+void MainWindow::chooseReport()
+{
+    saveReportAs(tr("Export report"), QStringLiteral(".md"), tr("Markdown (*.md);;Web page (*.html);;JSON (*.json)"));
+}
+
+void MainWindow::chooseBundle()
+{
+    saveReportAs(tr("Export report bundle"), QStringLiteral(".zip"), tr("Bundle (*.zip)"));
+}
+
+void MainWindow::saveReportAs(const QString& title, const QString& ending, const QString& kinds)
+{
+    if (!m_workspace.hasRun()) {
+        return;
+    }
+    const QString stem = QFileInfo(qstr(suggestedReportName(*m_workspace.loaded().run))).completeBaseName();
+    const QString path = QFileDialog::getSaveFileName(this, title, stem + ending, kinds);
+    if (!path.isEmpty()) {
+        exportTo(QFileInfo(path).suffix().isEmpty() ? path + ending : path);
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <vector>
+
+#include <QMainWindow>
+
+#include "ui/shell/docks.h"
+
+class QMenu;
+class QTabWidget;
+class QToolButton;
+
+namespace nanscope {
+
+class CapturesPane;
+class CliffPane;
+class FaultTreePane;
+class FilmPane;
+class FindingsPane;
+class FramePane;
+class GaugesPane;
+class HeatView;
+class InstrumentsPane;
+class ReportPane;
+class RollbackPane;
+class SweepPane;
+class TensorsPane;
+class TimelinePane;
+class VerdictPane;
+class WhatIfPane;
+
+/// Every pane of the window. All live as long as the area that holds them.
+struct Panes
+{
+    CapturesPane* captures = nullptr;
+    VerdictPane* verdict = nullptr;
+    TensorsPane* tensors = nullptr;
+    SweepPane* sweep = nullptr;
+    TimelinePane* timeline = nullptr;
+    FaultTreePane* faults = nullptr;
+    FilmPane* film = nullptr;
+    FindingsPane* findings = nullptr;
+    RollbackPane* rollback = nullptr;
+    WhatIfPane* whatIf = nullptr;
+    InstrumentsPane* instruments = nullptr;
+    ReportPane* report = nullptr;
+    FilmPane* beside = nullptr; ///< of a second cell, while two are compared
+    FramePane* frame = nullptr;
+    GaugesPane* gauges = nullptr;
+    CliffPane* cliff = nullptr;
+    HeatView* frameView = nullptr; ///< shared by the strip and the large frame
+};
+
+struct NamedPane
+{
+    QString name; ///< for programs: "captures"
+    QString title;
+    QWidget* pane = nullptr; ///< the dock it is in, where it is in one
+};
+
+/// What an open run is seen in: the verdict and the pictures in the middle, docks around them. A main window inside
+/// the window, so that docks keep a margin to its edges.
+class PaneArea : public QMainWindow
+{
+    Q_OBJECT
+
+public:
+    explicit PaneArea(QWidget* parent = nullptr);
+
+    const Panes& panes() const { return m_panes; }
+    /// A dock by its name, or verdict, film, tensors, cliff, instruments, findings, rollback, whatif,
+    /// report; shown if it was behind
+    /// a tab. Null where there is none of this name.
+    QWidget* pane(const QString& name);
+    /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
+    void fillMenu(QMenu& menu);
+    /// In the order of the menu.
+    const std::vector<NamedPane>& named() const { return m_named; }
+    /// Brings a pane to the front, shown or floating, and puts the keyboard into it.
+    void goTo(const QString& name);
+    /// In a run of logs alone, what only captures fill is put away. A button beside the tabs brings it back, and so
+    /// does a run that has captures: as it lay before.
+    void setLogsOnly(bool logsOnly);
+    bool showsCapturePanes() const { return !m_put; }
+    QToolButton* capturePanesButton() { return m_bringBack; }
+
+    /// The layout as saved, or the one each pane was made for. Wants the area to have its size; once is enough.
+    void layOut(const QByteArray& saved);
+    /// Empty before the panes were laid out.
+    QByteArray saveLayout() const;
+    /// False where it is of another version or damaged; nothing is changed then. Wants layOut() before.
+    bool applyLayout(const QByteArray& saved);
+    void resetLayout();
+    /// The panes lie in tabs because the area is too small for them side by side.
+    bool isStacked() const { return !m_wide.isEmpty(); }
+
+    QSize minimumSizeHint() const override;
+    /// Two film strips take the room of the verdict, where the area is too low for both.
+    void setComparing(bool comparing);
+
+protected:
+    bool event(QEvent* event) override;
+    bool eventFilter(QObject* object, QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    void shareCentre();
+    QSize leastSize();
+    void showTabOf(const QWidget& pane);
+    QWidget* buildCentre();
+    void buildDocks();
+    void namePanes();
+    void adapt();
+    void remember();
+    QToolButton* buildBringBack();
+    void placeBringBack();
+    void putAwayOrBringBack();
+    void showPictureTabs(bool shown);
+
+    Panes m_panes;
+    std::vector<NamedPane> m_named;
+    QTabWidget* m_tabs = nullptr;
+    Docks m_docks;
+    bool m_laidOut = false;
+    QByteArray m_wide; ///< while stacked: the layout to go back to
+    QByteArray m_remembered; ///< the layout when it last had its room
+    QSize m_wideNeeds;
+    bool m_comparing = false;
+    QToolButton* m_bringBack = nullptr;
+    bool m_logsOnly = false;
+    bool m_put = false; ///< away, while a run has no captures
+    QByteArray m_before; ///< the layout meanwhile
+    QWidget* m_tabBefore = nullptr;
+};
+
+} // namespace nanscope

@@ -1,0 +1,375 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shell/panelinks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/replay/variants/catalogue.h"
+#include "ui/captures/capturespane.h"
+#include "ui/cliff/cliffpane.h"
+#include "ui/faulttree/faulttreepane.h"
+#include "ui/film/cellchooser.h"
+#include "ui/film/filmpane.h"
+#include "ui/film/framemap.h"
+#include "ui/film/framepane.h"
+#include "ui/findings/findingspane.h"
+#include "ui/gauges/gaugespane.h"
+#include "ui/instruments/instrumentspane.h"
+#include "ui/jobs/workspace.h"
+#include "ui/report/reportpane.h"
+#include "ui/shared/text.h"
+#include "ui/shell/plantlinks.h"
+#include "ui/sweep/sweeppane.h"
+#include "ui/tensors/tensorspane.h"
+#include "ui/timeline/timelinepane.h"
+#include "ui/verdict/verdictpane.h"
+
+namespace nanscope {
+
+namespace {
+
+QStringList namesIn(const replay::Catalogue& catalogue)
+{
+    QStringList names;
+    for (const replay::Variant* variant : catalogue.all()) {
+        names << qstr(variant->name);
+    }
+    return names;
+}
+
+} // namespace
+
+PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
+    : QObject(parent)
+    , m_panes(panes)
+    , m_workspace(workspace)
+{
+    connectPanes();
+    connectFilm();
+    connectCliff();
+    connectInstruments();
+    connectTimeline();
+    connectReport();
+    connectWorkspace();
+}
+
+void PaneLinks::connectPanes()
+{
+    connect(m_panes.captures, &CapturesPane::captureSelected, &m_workspace, &Workspace::select);
+    connect(m_panes.captures, &CapturesPane::causeRequested, this, &PaneLinks::selectCause);
+    connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
+    connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
+    connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
+    connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
+    connect(m_panes.verdict, &VerdictPane::copyRequested, &m_workspace.reporter(), &Reporter::copyIssueText);
+    connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
+    connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
+    connect(m_panes.tensors, &TensorsPane::batchRequested, &m_workspace, &Workspace::showBatch);
+    connect(m_panes.tensors, &TensorsPane::readoutChanged, this, &PaneLinks::readoutChanged);
+    connect(m_panes.sweep, &SweepPane::sweepRequested, &m_workspace, &Workspace::sweepSelected);
+    connect(m_panes.sweep, &SweepPane::everyVariantToggled, this, [this](bool every) {
+        m_workspace.setEveryVariant(every);
+        fillSweep();
+    });
+    connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancel);
+    connect(m_panes.sweep, &SweepPane::cellSelected, &m_workspace,
+        [this](const Cell& cell) { m_workspace.showCell(cell); });
+}
+
+void PaneLinks::connectFilm()
+{
+    connect(m_panes.film, &FilmPane::frameChanged, this, &PaneLinks::onFrame);
+    connect(m_panes.film, &FilmPane::batchRequested, &m_workspace, &Workspace::showFilmBatch);
+    connect(m_panes.film, &FilmPane::modeChanged, this,
+        [this](FilmMode mode) { m_workspace.setFilmMode(mode, m_panes.film->other()); });
+    connect(m_panes.film, &FilmPane::otherWanted, this, &PaneLinks::chooseOther);
+    CellFilm& film = m_workspace.film();
+    new PlantLinks(*m_panes.film, film, this);
+    FrameMap* map = m_panes.frame->map();
+    connect(map, &FrameMap::detailWanted, &film, &CellFilm::requestDetail);
+    connect(map, &FrameMap::detailDropped, &film, &CellFilm::dropDetail);
+    connect(&film, &CellFilm::detailReady, map, &FrameMap::setDetail);
+    connect(&film, &CellFilm::detailMissing, map, &FrameMap::setDetailMissing);
+    connect(m_panes.frame, &FramePane::readoutChanged, this, &PaneLinks::readoutChanged);
+    connect(m_panes.gauges, &GaugesPane::iterationActivated, m_panes.film, &FilmPane::goToIteration);
+    connect(m_panes.gauges, &GaugesPane::deepRequested, this, [this] {
+        m_workspace.measureDeep();
+        m_panes.gauges->setMeasuring(m_workspace.measuringDeep());
+    });
+    connect(m_panes.gauges, &GaugesPane::deepCancelled, &m_workspace, &Workspace::cancelDeep);
+    connect(&m_workspace, &Workspace::deepProgressed, m_panes.gauges, &GaugesPane::showProgress);
+    connect(&m_workspace, &Workspace::deepMeasured, this, &PaneLinks::onDeep);
+    connect(&m_workspace, &Workspace::deepEnded, this, &PaneLinks::onDeepEnded);
+    connect(&m_workspace, &Workspace::filmChanged, this, &PaneLinks::onFilm);
+    connect(&m_workspace, &Workspace::filmMissing, this, &PaneLinks::onFilmMissing);
+}
+
+void PaneLinks::connectCliff()
+{
+    connect(m_panes.cliff, &CliffPane::replayRequested, &m_workspace, &Workspace::replayCliff);
+    connect(m_panes.cliff, &CliffPane::replayUnwanted, &m_workspace, &Workspace::dropCliff);
+    connect(&m_workspace, &Workspace::cliffReady, m_panes.cliff, &CliffPane::setReplay);
+    connect(&m_workspace, &Workspace::cliffFailed, m_panes.cliff, &CliffPane::setFailure);
+}
+
+void PaneLinks::connectInstruments()
+{
+    MeasureJob& job = m_workspace.instruments();
+    InstrumentsPane* pane = m_panes.instruments;
+    connect(pane, &InstrumentsPane::measureRequested, &job, [this, &job](MeasureOrder order) {
+        order.cell.catalogue = m_workspace.loaded().catalogue;
+        if (order.impl) {
+            order.impl->catalogue = m_workspace.loaded().catalogue;
+        }
+        job.start(order);
+    });
+    connect(pane, &InstrumentsPane::cancelRequested, &job, &MeasureJob::cancel);
+    connect(pane, &InstrumentsPane::copied, this, &PaneLinks::note);
+    connect(&job, &MeasureJob::started, pane, [pane] { pane->setRunning(true); });
+    connect(&job, &MeasureJob::progressed, pane, &InstrumentsPane::showProgress);
+    connect(&job, &MeasureJob::answered, pane, &InstrumentsPane::showResult);
+    connect(&job, &MeasureJob::failed, pane, &InstrumentsPane::showProblem);
+    connect(&job, &MeasureJob::cancelled, pane, [this, pane] {
+        pane->setRunning(false);
+        Q_EMIT note(tr("Measurement cancelled"));
+    });
+}
+
+void PaneLinks::connectTimeline()
+{
+    connect(m_panes.timeline, &TimelinePane::eventActivated, this, &PaneLinks::onTimelineEvent);
+    connect(m_panes.timeline, &TimelinePane::readoutChanged, this, &PaneLinks::readoutChanged);
+    connect(m_panes.timeline, &TimelinePane::problem, this, &PaneLinks::problem);
+}
+
+void PaneLinks::connectReport()
+{
+    Reporter& reporter = m_workspace.reporter();
+    connect(m_panes.report, &ReportPane::optionsChanged, &reporter, &Reporter::setOptions);
+    connect(m_panes.report, &ReportPane::watchedChanged, &reporter, &Reporter::setWatched);
+    connect(m_panes.report, &ReportPane::copyRequested, &reporter, &Reporter::copyIssueText);
+    connect(&reporter, &Reporter::previewed, m_panes.report, &ReportPane::setPreview);
+}
+
+void PaneLinks::connectWorkspace()
+{
+    connect(&m_workspace, &Workspace::runChanged, this, &PaneLinks::onRunChanged);
+    connect(&m_workspace, &Workspace::verdictsArrived, this, &PaneLinks::onVerdictsArrived);
+    connect(&m_workspace, &Workspace::selectionChanged, this, &PaneLinks::onSelectionChanged);
+    connect(&m_workspace, &Workspace::stateChanged, this, &PaneLinks::onStateChanged);
+    connect(&m_workspace, &Workspace::userFilesChanged, this, &PaneLinks::onSelectionChanged);
+    connect(&m_workspace, &Workspace::picturesChanged, this, &PaneLinks::onPictures);
+    connect(&m_workspace, &Workspace::picturesMissing, m_panes.tensors, &TensorsPane::showMessage);
+    connect(&m_workspace, &Workspace::cellAdded, this, [this](const Cell& cell) {
+        if (const Capture* shown = m_workspace.capture(); shown && shown->file == cell.capture) {
+            m_panes.sweep->putCell(cell);
+        }
+    });
+}
+
+void PaneLinks::selectCause()
+{
+    if (const CaptureVerdict* verdict = m_workspace.verdict()) {
+        m_panes.captures->selectCapture(m_workspace.causeOf(*verdict));
+    }
+}
+
+void PaneLinks::onRunChanged()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_panes.verdict->setObserved(loaded.observed);
+    m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
+    m_panes.faults->setRun(loaded.run, loaded.known());
+    m_panes.captures->setRun(loaded.run, loaded.known());
+    if (loaded.run->captures.empty()) {
+        onSelectionChanged();
+    }
+    (loaded.run->captures.empty() ? m_panes.findings->view() : m_panes.captures->view())->setFocus();
+}
+
+void PaneLinks::onVerdictsArrived(bool ofSelected)
+{
+    m_panes.captures->setVerdicts(m_workspace.loaded().known());
+    if (ofSelected) {
+        fillVerdict();
+    }
+}
+
+void PaneLinks::onSelectionChanged()
+{
+    const Capture* capture = m_workspace.capture();
+    if (capture && std::exchange(m_capture, capture->path) != capture->path) {
+        m_panes.film->forgetOther();
+    }
+    m_panes.tensors->setCapture(m_workspace.capture());
+    m_panes.faults->setSelected(m_workspace.selected());
+    fillVerdict();
+    fillSweep();
+    onStateChanged();
+}
+
+void PaneLinks::onStateChanged()
+{
+    const bool sweepingSelected = m_workspace.sweepingSelected();
+    m_panes.sweep->setSweepEnabled(m_workspace.capture() && (!m_workspace.sweeping() || sweepingSelected));
+    if (m_panes.sweep->isRunning() != sweepingSelected) {
+        m_panes.sweep->setRunning(sweepingSelected);
+    }
+    if (m_workspace.hasRun() && !m_workspace.verdict()) {
+        fillVerdict();
+    }
+}
+
+/// Without captures there is nobody to judge; what the logs tell is news all the same.
+void PaneLinks::showLogVerdict()
+{
+    const Diagnosis& known = *m_workspace.loaded().known();
+    const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
+    const QString captures = tr("No captures here: .pt, .safetensors or .npy files that hold the input and output of a "
+                                "Newton-Schulz call would tell whose fault it is.");
+    const QString tonight =
+        known.rollback ? sentenceCase(qstr(known.rollback->tonight)) + QStringLiteral(". ") : QString();
+    m_panes.verdict->showMessage(story.isEmpty() ? tr("No captures here") : sentenceCase(story), tonight + captures);
+}
+
+void PaneLinks::fillVerdict()
+{
+    const Capture* capture = m_workspace.capture();
+    const CaptureVerdict* verdict = m_workspace.verdict();
+    m_panes.verdict->setUserFiles(m_workspace.loaded().userFiles, m_workspace.loaded().catalogue);
+    if (!capture) {
+        showLogVerdict();
+    } else if (!verdict || verdict->summary.empty()) {
+        const QString text = tr("Every plausible variant is replayed under several roundings: seconds for a small "
+                                "matrix, minutes for a large one. Rescan (F5) judges again.");
+        const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
+        m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
+            seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));
+    } else {
+        m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
+    }
+    m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());
+    fillDamage(true);
+}
+
+/// Marks the damage the verdict speaks of, where the pictures shown are of its matrix.
+void PaneLinks::fillDamage(bool shown)
+{
+    const CaptureVerdict* verdict = m_workspace.verdict();
+    const bool damaged = shown && verdict && verdict->facts.damage.rowEnd > verdict->facts.damage.rowBegin;
+    m_panes.tensors->setDamage(damaged ? std::optional<DamagePattern>(verdict->facts.damage) : std::nullopt);
+}
+
+void PaneLinks::fillSweep()
+{
+    int identified = 0;
+    const QStringList names = m_workspace.variantsInOrder(identified);
+    m_panes.instruments->setCapture(m_workspace.capture(), names, identified);
+    const QStringList swept = m_workspace.variantsToSweep(identified);
+    if (!m_workspace.capture()) {
+        m_panes.sweep->setGrid({}, 0);
+        return;
+    }
+    m_panes.sweep->setGrid(swept, identified);
+    m_panes.sweep->setRunning(m_workspace.sweepingSelected());
+    for (const Cell* cell : m_workspace.cells()) {
+        m_panes.sweep->putCell(*cell);
+    }
+}
+
+void PaneLinks::onPictures(const TensorPictures& pictures)
+{
+    m_panes.tensors->setPictures(pictures);
+    const CaptureVerdict* verdict = m_workspace.verdict();
+    fillDamage(verdict && verdict->facts.damage.batch == pictures.batch);
+}
+
+void PaneLinks::chooseOther()
+{
+    if (!m_workspace.capture()) {
+        return;
+    }
+    int identified = 0;
+    auto* chooser = new CellChooser(tr("Difference to another cell"), m_workspace.cells(),
+        m_workspace.variantsInOrder(identified), m_panes.film->window());
+    chooser->setAttribute(Qt::WA_DeleteOnClose);
+    if (!m_panes.film->other().variant.empty()) {
+        chooser->choose(m_panes.film->other());
+    }
+    connect(chooser, &QDialog::accepted, this, [this, chooser] { m_panes.film->setOther(chooser->chosen()); });
+    chooser->open();
+}
+
+void PaneLinks::onFilm(std::shared_ptr<const Film> film)
+{
+    m_film = std::move(film);
+    showGauges(m_film->cell);
+    fillCliff({});
+    m_panes.film->setFilm(m_film);
+}
+
+void PaneLinks::showGauges(const Cell& cell)
+{
+    m_panes.gauges->setCell(&cell, m_film && m_film->request.plant);
+    const auto cost = m_workspace.deepCostOf(cell);
+    m_panes.gauges->setDeepOffer(cost ? tr("Replays this cell and the same in fp64 side by side: %1").arg(qstr(*cost))
+                                      : qstr(sentence(cost.error())));
+}
+
+void PaneLinks::onDeep(const Cell& cell)
+{
+    m_panes.gauges->setMeasuring(false);
+    if (m_film && !m_film->request.plant && sameCell(m_film->cell, cell)) {
+        showGauges(cell);
+    }
+    Q_EMIT note(tr("Deep gauges measured"));
+}
+
+void PaneLinks::onDeepEnded(const QString& sentence)
+{
+    m_panes.gauges->setMeasuring(false);
+    if (!sentence.isEmpty()) {
+        Q_EMIT problem(sentence);
+    }
+}
+
+void PaneLinks::onFilmMissing(const QString& sentence)
+{
+    m_film = nullptr;
+    m_panes.gauges->setCell(nullptr);
+    m_panes.film->showMessage(sentence);
+    fillCliff(sentence);
+}
+
+// A cell can be there without a film of it; one that is only on its way names no capture yet.
+void PaneLinks::fillCliff(const QString& missing)
+{
+    const auto& cell = m_workspace.shownCell();
+    if (cell && !cell->capture.empty()) {
+        m_panes.cliff->setCell(*cell, m_workspace.shownBatch(), m_workspace.loaded().catalogue);
+    } else {
+        m_panes.cliff->showMessage(missing);
+    }
+}
+
+void PaneLinks::onFrame(int frame)
+{
+    m_panes.frame->setFrame(m_film, frame);
+    const bool there = m_film && frame >= 0 && frame < static_cast<int>(m_film->frames.size());
+    m_panes.gauges->setIteration(there ? m_film->frames[static_cast<std::size_t>(frame)].iteration : -1);
+}
+
+void PaneLinks::onTimelineEvent(const TimelineEvent& event)
+{
+    const auto& captures = m_workspace.loaded().run->captures;
+    const auto found = std::ranges::find(captures, event.capture.toStdString(), &Capture::file);
+    if (!event.capture.isEmpty() && found != captures.end()) {
+        m_panes.captures->selectCapture(static_cast<int>(found - captures.begin()));
+    }
+    if (!event.source.isEmpty()) {
+        Q_EMIT note(QStringLiteral("%1:%2").arg(event.source).arg(event.line));
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shell/plantlinks.h"
+
+#include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/film/plantdialog.h"
+#include "ui/heatmap/heatview.h"
+#include "ui/jobs/cellfilm.h"
+
+namespace nanscope {
+
+namespace {
+
+Result<diagnose::EndsLike> endingsOf(
+    const CaptureRef& capture, int batch, const std::string& variant, const replay::Catalogue& catalogue)
+{
+    return tensorfile::openCapture(capture).and_then([&](const tensorfile::CaptureFile& file) {
+        return file.output ? diagnose::endingLike(file, batch, {variant}, catalogue) : Result<diagnose::EndsLike>();
+    });
+}
+
+} // namespace
+
+EndingPlaces::EndingPlaces(QObject* parent)
+    : QObject(parent)
+{
+    m_pool.setMaxThreadCount(1);
+}
+
+EndingPlaces::~EndingPlaces()
+{
+    m_pool.clear();
+    m_pool.waitForDone();
+}
+
+void EndingPlaces::find(
+    const CaptureRef& capture, int batch, const std::string& variant, const replay::Catalogue& catalogue)
+{
+    m_pool.clear();
+    m_busy = true;
+    background(
+        m_pool, this, [capture, batch, variant, catalogue] { return endingsOf(capture, batch, variant, catalogue); },
+        [this, job = m_jobs.begin()](const Result<diagnose::EndsLike>& endings) {
+            if (!m_jobs.isCurrent(job)) {
+                return;
+            }
+            m_busy = false;
+            if (endings) {
+                Q_EMIT found(*endings);
+            }
+        });
+}
+
+PlantLinks::PlantLinks(FilmPane& pane, CellFilm& film, QObject* parent)
+    : QObject(parent)
+    , m_pane(pane)
+    , m_film(film)
+{
+    connect(&pane, &FilmPane::plantWanted, this, &PlantLinks::ask);
+    connect(&pane, &FilmPane::plantUnwanted, this, [this] { m_film.setPlant({}); });
+    connect(&film, &CellFilm::plantChanged, this, [this] { m_pane.showPlant(m_film.plant()); });
+}
+
+void PlantLinks::ask()
+{
+    const Film* shown = m_pane.strip()->film();
+    if (!shown || shown->frames.empty() || shown->request.capture.empty()) {
+        return;
+    }
+    auto* dialog = new PlantDialog(*shown, m_pane.strip()->current(), m_pane.strip()->cursor(), m_pane.window());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    if (m_film.plant()) {
+        dialog->choose(*m_film.plant());
+    }
+    connect(&m_endings, &EndingPlaces::found, dialog, &PlantDialog::setEndings);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] { m_film.setPlant(dialog->fault()); });
+    m_endings.find(shown->request.capture, shown->batch, shown->request.cell.variant, shown->request.catalogue);
+    dialog->open();
+}
+
+} // namespace nanscope

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shell/statusline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <QLabel>
+#include <QProgressBar>
+#include <QStatusBar>
+
+#include "core/base/job.h"
+#include "ui/shared/elidedlabel.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Qt's progress bars count in int.
+int barValue(std::int64_t count)
+{
+    return static_cast<int>(std::min<std::int64_t>(count, 1 << 30));
+}
+
+} // namespace
+
+std::optional<double> TimeLeft::after(const Progress& progress, std::int64_t nowMs)
+{
+    constexpr std::int64_t tooEarlyMs = 1000;
+    std::string phase = progress.job + '\n' + progress.phase;
+    // Fewer done than before: the same job again.
+    if (phase != m_phase || progress.done < m_lastDone) {
+        m_phase = std::move(phase);
+        m_startMs = nowMs;
+        m_startDone = progress.done;
+    }
+    m_lastDone = progress.done;
+    const std::int64_t spent = nowMs - m_startMs;
+    const std::int64_t done = progress.done - m_startDone;
+    if (spent < tooEarlyMs || done <= 0 || progress.total < progress.done) {
+        return std::nullopt;
+    }
+    const double perUnit = static_cast<double>(spent) / static_cast<double>(done);
+    return perUnit * static_cast<double>(progress.total - progress.done) / 1000;
+}
+
+StatusLine::StatusLine(QStatusBar& bar)
+    : m_worker(new QLabel)
+    , m_session(new QLabel)
+    , m_known(new QLabel)
+    , m_listed(new QLabel)
+    , m_phase(new QLabel)
+    , m_progress(new QProgressBar)
+    , m_readout(new ElidedLabel)
+{
+    m_progress->setTextVisible(false);
+    m_progress->setFixedWidth(grid(40));
+    m_progress->setAccessibleName(tr("Progress"));
+    m_readout->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    bar.setSizeGripEnabled(false);
+    m_clock.start();
+    for (QLabel* label : {m_worker, m_session, m_known, m_listed, m_phase}) {
+        label->setTextFormat(Qt::PlainText);
+    }
+    for (QLabel* part : {m_worker, m_session, m_known, m_listed, m_phase}) {
+        bar.addWidget(part);
+    }
+    bar.addWidget(m_progress);
+    bar.addWidget(m_readout, 1);
+    m_known->hide();
+}
+
+void StatusLine::setWorker(const QString& text, const QString& details)
+{
+    m_worker->setText(text);
+    m_worker->setToolTip(plainTip(details));
+}
+
+void StatusLine::setSession(const QString& path)
+{
+    m_session->setText(path.isEmpty() ? tr("No session") : tr("Session saved"));
+    m_session->setToolTip(plainTip(path));
+}
+
+void StatusLine::setKnown(const QString& text, const QString& details)
+{
+    m_known->setText(text);
+    m_known->setToolTip(plainTip(details));
+    m_known->setVisible(!text.isEmpty());
+}
+
+void StatusLine::setListed(const QString& text)
+{
+    m_listed->setText(text);
+}
+
+void StatusLine::setReadout(const QString& text)
+{
+    m_readout->setFullText(text);
+}
+
+void StatusLine::say(const QString& text)
+{
+    m_phase->setText(text);
+    m_tellsProgress = false;
+}
+
+void StatusLine::showProgress(const Progress& progress, bool busy)
+{
+    QString text = qstr(progress.phase.empty() ? progress.job : progress.phase);
+    if (progress.total > 0) {
+        text += tr(" %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
+    }
+    const auto left = m_left.after(progress, m_clock.elapsed());
+    m_phase->setText(left && busy ? tr("%1 · about %2 left").arg(text, durationLabel(*left)) : text);
+    m_tellsProgress = true;
+    m_progress->setRange(0, barValue(progress.total));
+    m_progress->setValue(barValue(progress.done));
+    m_progress->setVisible(busy);
+}
+
+void StatusLine::setBusy(bool busy)
+{
+    if (!busy && std::exchange(m_tellsProgress, false)) {
+        m_phase->clear();
+    }
+    m_progress->setVisible(busy);
+}
+
+} // namespace nanscope

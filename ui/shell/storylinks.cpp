@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/shell/storylinks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/diagnose/whatif/answerfact.h"
+#include "ui/captures/capturespane.h"
+#include "ui/findings/advisorylines.h"
+#include "ui/findings/findingspane.h"
+#include "ui/jobs/workspace.h"
+#include "ui/rollback/rollbackpane.h"
+#include "ui/shared/text.h"
+#include "ui/timeline/timelinepane.h"
+#include "ui/whatif/whatifpane.h"
+
+namespace nanscope {
+
+StoryLinks::StoryLinks(const Panes& panes, Workspace& workspace, QObject* parent)
+    : QObject(parent)
+    , m_panes(panes)
+    , m_workspace(workspace)
+{
+    connectStory();
+    connectWhatIf();
+    connect(&m_workspace, &Workspace::runChanged, this, &StoryLinks::fill);
+}
+
+void StoryLinks::connectStory()
+{
+    connect(m_panes.rollback, &RollbackPane::copied, this, &StoryLinks::note);
+    connect(&m_workspace, &Workspace::advised, m_panes.rollback, [this](const std::optional<Rollback>& rollback) {
+        m_panes.rollback->setRollback(rollback, true, m_workspace.loaded().newestPoints);
+    });
+    connect(m_panes.findings, &FindingsPane::choicesChanged, &m_workspace, &Workspace::chooseFindings);
+    connect(&m_workspace, &Workspace::findingsChanged, this, &StoryLinks::fillFindings);
+    connect(m_panes.findings, &FindingsPane::evidenceActivated, this, [this](const QString& source, qint64 line) {
+        Q_EMIT note(line > 0 ? QStringLiteral("%1:%2").arg(source).arg(line) : source);
+    });
+}
+
+void StoryLinks::connectWhatIf()
+{
+    WhatIfJob& job = m_workspace.whatIf();
+    WhatIfPane* pane = m_panes.whatIf;
+    connect(pane, &WhatIfPane::questionChanged, &job, &WhatIfJob::setQuestion);
+    connect(pane, &WhatIfPane::watchedChanged, &job, &WhatIfJob::setWatched);
+    connect(pane, &WhatIfPane::factActivated, this, &StoryLinks::showFact);
+    connect(pane, &WhatIfPane::copied, this, &StoryLinks::note);
+    connect(&job, &WhatIfJob::started, pane, &WhatIfPane::setAsking);
+    connect(&job, &WhatIfJob::answered, pane, &WhatIfPane::setAnswer);
+    connect(&job, &WhatIfJob::failed, pane, &WhatIfPane::showProblem);
+}
+
+void StoryLinks::fillFindings()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    m_panes.findings->setChoices(loaded.choices);
+    m_panes.findings->setFindings(loaded.known()->findings, loaded.diagnosis ? loaded.newestPoints : std::nullopt);
+    const QString wait = m_workspace.judging() ? tr("This rule is asked once the run is judged")
+                                               : tr("Looking for spikes by this rule…");
+    m_panes.findings->setWaiting(m_workspace.awaitsFindings() ? wait : QString());
+}
+
+void StoryLinks::fill()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
+    fillFindings();
+    m_panes.findings->advisories()->setAdvisories(loaded.known()->advisories);
+    m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr, newest);
+    if (std::exchange(m_opened, loaded.opened) != loaded.opened) {
+        m_panes.whatIf->forgetAnswer();
+    }
+    m_workspace.whatIf().setRun(loaded);
+}
+
+/// The capture where one shows it, the step in the timeline, and in any case where it stands.
+void StoryLinks::showFact(const diagnose::AnswerFact& fact)
+{
+    QStringList words;
+    if (!fact.source.empty()) {
+        words << qstr(fact.source);
+    }
+    const auto& captures = m_workspace.loaded().run->captures;
+    const auto found = std::ranges::find(captures, fact.source, &Capture::file);
+    if (found != captures.end()) {
+        m_panes.captures->selectCapture(static_cast<int>(found - captures.begin()));
+    }
+    if (fact.step) {
+        const auto step = static_cast<double>(*fact.step);
+        m_panes.timeline->view()->reveal(step);
+        m_panes.timeline->view()->setCursor(step);
+        words << tr("step %1").arg(*fact.step);
+    }
+    Q_EMIT note(words.join(QStringLiteral(" · ")));
+}
+
+} // namespace nanscope

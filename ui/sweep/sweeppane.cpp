@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/sweep/sweeppane.h"
+
+#include <QCoreApplication>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QPainter>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/shared/copying.h"
+#include "ui/shared/elidedlabel.h"
+#include "ui/shared/marks.h"
+#include "ui/shared/roles.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/sweep/cellgridmodel.h"
+
+namespace nanscope {
+
+namespace {
+
+/// Names of variants beside a grid: bold for those that may have run, shortened in the middle where they are long.
+class VariantHeader : public QHeaderView
+{
+    Q_DECLARE_TR_FUNCTIONS(nanscope::VariantHeader)
+
+public:
+    explicit VariantHeader(QWidget* parent = nullptr);
+
+    QSize sizeHint() const override;
+
+protected:
+    void paintSection(QPainter* painter, const QRect& rect, int section) const override;
+};
+
+VariantHeader::VariantHeader(QWidget* parent)
+    : QHeaderView(Qt::Vertical, parent)
+{
+    setSectionsClickable(false);
+    setAccessibleName(tr("Variants"));
+}
+
+QSize VariantHeader::sizeHint() const
+{
+    return {grid(34), QHeaderView::sizeHint().height()};
+}
+
+void VariantHeader::paintSection(QPainter* painter, const QRect& rect, int section) const
+{
+    const bool identified = model()->headerData(section, orientation(), IdentifiedRole).toBool();
+    QFont shown = font();
+    shown.setBold(identified);
+    painter->save();
+    painter->fillRect(rect, theme().surface);
+    painter->setFont(shown);
+    painter->setPen(theme().text);
+    const QRect place = rect.adjusted(grid(3), 0, -grid(1), 0);
+    const QString name = model()->headerData(section, orientation()).toString();
+    painter->drawText(
+        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(shown).elidedText(name, Qt::ElideMiddle, place.width()));
+    painter->restore();
+}
+
+/// A cell as a tinted field with its mark, outcome word and, below, the op where the first non-finite was born.
+class CellDelegate : public QStyledItemDelegate
+{
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+};
+
+QColor tintOf(Outcome outcome)
+{
+    switch (outcome) {
+    case Outcome::finite:
+        return theme().goodTint;
+    case Outcome::degenerate:
+        return theme().warningTint;
+    default:
+        return theme().badTint;
+    }
+}
+
+QFont smaller(QFont font)
+{
+    font.setPointSizeF(std::max(6.5, font.pointSizeF() - 1.5));
+    return font;
+}
+
+/// Bold where it fits, else smaller and narrower: an outcome is never cut to "dege…" while there is another way.
+QFont wordFont(const QFont& font, const QString& word, bool bold, int width)
+{
+    QFont shown = font;
+    shown.setBold(bold);
+    if (QFontMetrics(shown).horizontalAdvance(word) > width) {
+        shown = smaller(font);
+        shown.setStretch(QFont::SemiCondensed);
+    }
+    return shown;
+}
+
+void drawLine(QPainter& painter, const QRect& place, const QFont& font, const QString& text)
+{
+    painter.setFont(font);
+    painter.drawText(
+        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(font).elidedText(text, Qt::ElideRight, place.width()));
+}
+
+void paintDone(QPainter& painter, const QRect& field, const QFont& font, const QModelIndex& index)
+{
+    constexpr int markSize = 8;
+    constexpr int padding = 5;
+    const auto outcome = static_cast<Outcome>(index.data(OutcomeRole).toInt());
+    QString word = index.data().toString();
+    QString birth = index.data(BirthTextRole).toString();
+    // A long word without a birth below it has the second line to itself.
+    if (birth.isEmpty()
+        && QFontMetrics(smaller(font)).horizontalAdvance(word) > field.width() - 3 * padding - markSize) {
+        std::swap(word, birth);
+    }
+    painter.fillRect(field, tintOf(outcome));
+    const int line = QFontMetrics(font).height();
+    const int overlap = 2;
+    const int top = birth.isEmpty() ? field.top() + (field.height() - line) / 2
+                                    : field.top() + (field.height() - 2 * line + overlap) / 2;
+    drawOutcomeMark(
+        painter, QRectF(field.left() + padding, top + (line - markSize) / 2.0, markSize, markSize), outcome);
+    const int left = field.left() + padding + markSize + padding;
+    const QRect first(left, top, field.right() - left, line);
+    painter.setPen(outcome == Outcome::finite ? theme().muted : theme().text);
+    drawLine(painter, first, wordFont(font, word, outcome != Outcome::finite, first.width()), word);
+    if (!birth.isEmpty()) {
+        const QRect second(field.left() + padding, top + line - overlap, field.width() - padding, line);
+        QFont small = smaller(font);
+        small.setStretch(QFont::SemiCondensed);
+        drawLine(painter, second, small, birth);
+    }
+}
+
+void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    painter->save();
+    const QRect field = option.rect.adjusted(1, 1, -1, -1);
+    const auto state = static_cast<CellState>(index.data(CellStateRole).toInt());
+    if (state == CellState::done) {
+        paintDone(*painter, field, option.font, index);
+    } else {
+        painter->fillRect(field, state == CellState::failed ? theme().warningTint : theme().sunken);
+        painter->setFont(option.font);
+        painter->setPen(theme().muted);
+        painter->drawText(field, Qt::AlignCenter, index.data().toString());
+    }
+    if (option.state.testFlag(QStyle::State_Selected)) {
+        painter->setPen(QPen(theme().accent, 1));
+        painter->drawRect(field.adjusted(0, 0, -1, -1));
+    }
+    painter->restore();
+}
+
+QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const
+{
+    Q_UNUSED(index)
+    return {grid(18), 2 * QFontMetrics(option.font).height() + grid(1)};
+}
+
+void setUpView(QTableView& view)
+{
+    view.setItemDelegate(new CellDelegate(&view));
+    view.setVerticalHeader(new VariantHeader(&view));
+    view.setSelectionMode(QAbstractItemView::SingleSelection);
+    view.setEditTriggers(QAbstractItemView::NoEditTriggers);
+    view.setShowGrid(false);
+    view.setTabKeyNavigation(false);
+    view.setCornerButtonEnabled(false);
+    view.setAccessibleName(SweepPane::tr("Outcome per variant and precision"));
+    view.horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    view.horizontalHeader()->setMinimumSectionSize(grid(9));
+    view.horizontalHeader()->setHighlightSections(false);
+    view.horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    view.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    view.verticalHeader()->setDefaultSectionSize(std::max(grid(7), 2 * view.fontMetrics().height()));
+    view.verticalHeader()->setHighlightSections(false);
+    view.setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+}
+
+} // namespace
+
+SweepPane::SweepPane(QWidget* parent)
+    : PaneFrame(tr("Sweep"), parent)
+    , m_model(new CellGridModel(this))
+    , m_view(new QTableView(this))
+    , m_detail(new ElidedLabel(this))
+    , m_progress(new QProgressBar(this))
+    , m_button(new QPushButton(this))
+    , m_every(new QToolButton(this))
+{
+    m_view->setModel(m_model);
+    setUpView(*m_view);
+    makeCopyable(*m_view, tr("Sweep"), [this] { return m_model->captureName(); });
+    m_every->setObjectName(QStringLiteral("quiet"));
+    m_every->setText(tr("All variants"));
+    m_every->setCheckable(true);
+    m_every->setToolTip(tr("Also those that share a schedule with one that is shown"));
+    header()->addWidget(m_every);
+    connect(m_every, &QToolButton::toggled, this, &SweepPane::everyVariantToggled);
+    m_detail->setObjectName(QStringLiteral("muted"));
+    m_progress->setTextVisible(false);
+    m_progress->setAccessibleName(tr("Progress of the sweep"));
+    auto* footer = new QHBoxLayout;
+    footer->setContentsMargins(grid(3), grid(1), grid(3), grid(2));
+    footer->setSpacing(grid(2));
+    footer->addWidget(m_detail, 1);
+    footer->addWidget(m_progress, 1);
+    footer->addWidget(m_button);
+    body()->addWidget(m_view, 1);
+    body()->addLayout(footer);
+    connect(m_button, &QPushButton::clicked, this,
+        [this] { m_running ? Q_EMIT cancelRequested() : Q_EMIT sweepRequested(); });
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
+        showDetail(index);
+        if (const Cell* cell = m_model->cellAt(index)) {
+            Q_EMIT cellSelected(*cell);
+        }
+    });
+    updateState();
+}
+
+void SweepPane::resizeEvent(QResizeEvent* event)
+{
+    PaneFrame::resizeEvent(event);
+    // All precisions stay in sight; the names of the variants give way, and their tool tips have them whole.
+    const int columns = grid(11) * static_cast<int>(sweepPrecisions().size());
+    m_view->verticalHeader()->setFixedWidth(std::clamp(width() - columns, grid(20), grid(40)));
+}
+
+void SweepPane::setGrid(const QStringList& variants, int identified)
+{
+    m_model->setGrid(variants, identified, sweepPrecisions());
+    updateState();
+}
+
+void SweepPane::putCell(const Cell& cell)
+{
+    m_model->putCell(cell);
+    updateState();
+}
+
+void SweepPane::setRunning(bool running)
+{
+    m_running = running;
+    m_model->setPending(running);
+    updateState();
+}
+
+void SweepPane::setSweepEnabled(bool enabled)
+{
+    m_button->setEnabled(enabled);
+}
+
+void SweepPane::updateState()
+{
+    const int done = m_model->doneCount();
+    const int all = m_model->cellCount();
+    setNote(all == 0 ? QString() : tr("%1 of %2 cells").arg(done).arg(all));
+    m_progress->setRange(0, std::max(all, 1));
+    m_progress->setValue(done);
+    m_progress->setVisible(m_running);
+    m_detail->setVisible(!m_running);
+    m_button->setVisible(m_running || done < all);
+    m_button->setText(m_running ? tr("Cancel") : tr("Sweep"));
+    showDetail(m_view->currentIndex());
+}
+
+void SweepPane::showDetail(const QModelIndex& index)
+{
+    if (m_model->doneCount() == 0) {
+        m_detail->setFullText(
+            m_model->cellCount() > 0 ? tr("Replays the capture in every format, nothing is executed") : QString());
+        return;
+    }
+    const Cell* cell = m_model->cellAt(index);
+    m_detail->setFullText(cell
+            ? m_model->data(index, Qt::ToolTipRole).toString().replace(QLatin1Char('\n'), QStringLiteral(" · "))
+            : tr("Bold variants may have run. Select a cell for its numbers."));
+}
+
+} // namespace nanscope

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+
+#include "ui/timeline/trace.h"
+
+class QCPAxis;
+
+namespace nanscope {
+
+/// `automatic` is logarithmic where all values are positive and far apart.
+enum class ScaleChoice { automatic, linear, logarithmic };
+
+struct ValueScale
+{
+    Interval values {0, 1};
+    bool logarithmic = false;
+    bool operator==(const ValueScale&) const = default;
+};
+
+/// QCPRange refuses spans below 1e-280 and values beyond 1e250.
+Interval drawable(Interval range);
+
+ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, ScaleChoice choice);
+
+void applyScale(QCPAxis* axis, const ValueScale& scale);
+
+} // namespace nanscope

@@ -1,0 +1,437 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/timeline/timelinechart.h"
+
+#include <algorithm>
+#include <map>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+#include "ui/shared/copying.h"
+#include "ui/shared/elidedlabel.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+namespace {
+
+QToolButton* makeButton(const QString& text, const QString& name, const char* look, QWidget* parent)
+{
+    auto* button = new QToolButton(parent);
+    button->setObjectName(QLatin1String(look));
+    button->setText(text);
+    button->setAccessibleName(name);
+    button->setToolTip(name);
+    return button;
+}
+
+QStringList countNotes(const SampleCounts& counts)
+{
+    QStringList notes;
+    if (counts.nonFinite > 0) {
+        notes << (counts.nonFinite == 1
+                ? TimelineChart::tr("1 value is not finite")
+                : TimelineChart::tr("%1 values are not finite").arg(roughCount(counts.nonFinite)));
+    }
+    if (const QString samples = samplesNote(counts); !samples.isEmpty()) {
+        notes << samples;
+    }
+    return notes;
+}
+
+QString nonPositiveNote(const SampleCounts& counts)
+{
+    const QString count = roughCount(counts.nonPositive);
+    if (counts.nonPositiveExact && counts.nonPositive == 1) {
+        return TimelineChart::tr("1 value ≤ 0 has no place on this axis");
+    }
+    return counts.nonPositiveExact ? TimelineChart::tr("%1 values ≤ 0 have no place on this axis").arg(count)
+                                   : TimelineChart::tr("at least %1 values ≤ 0 have no place on this axis").arg(count);
+}
+
+/// The keys are told, not taken: they belong to the plot that has the focus.
+template <class Slot>
+QAction* add(QMenu& menu, const QString& text, const char* keys, Slot slot)
+{
+    const QString shown = *keys ? text + QLatin1Char('\t') + QLatin1String(keys) : text;
+    QAction* action = menu.addAction(shown);
+    QObject::connect(action, &QAction::triggered, &menu, slot);
+    return action;
+}
+
+void addZoom(QMenu& menu, TimelineView& view)
+{
+    const auto center = [&view] { return view.cursor().value_or(0.5 * (view.steps().low + view.steps().high)); };
+    constexpr double zoomStep = 0.5;
+    add(menu, TimelineChart::tr("Show all"), "Home", [&view] { view.showAll(); });
+    add(menu, TimelineChart::tr("Zoom in"), "+",
+        [&view, center] { view.zoomBy(zoomStep, center(), TimelineView::Gesture::fresh); });
+    add(menu, TimelineChart::tr("Zoom out"), "-",
+        [&view, center] { view.zoomBy(1 / zoomStep, center(), TimelineView::Gesture::fresh); });
+    add(menu, TimelineChart::tr("Undo zoom"), "Ctrl+Z", [&view] { view.undo(); })->setEnabled(view.canUndo());
+    add(menu, TimelineChart::tr("Redo zoom"), "Ctrl+Shift+Z", [&view] { view.redo(); })->setEnabled(view.canRedo());
+}
+
+template <class Change>
+QAction* addLook(QMenu& menu, TimelineChart& chart, const QString& text, bool checked, Change change)
+{
+    QAction* action = add(menu, text, "", [&chart, change](bool on) {
+        TimelineLook look = chart.plot()->look();
+        change(look, on);
+        chart.setLook(look);
+        Q_EMIT chart.lookChanged();
+    });
+    action->setCheckable(true);
+    action->setChecked(checked);
+    return action;
+}
+
+void addLooks(QMenu& menu, TimelineChart& chart)
+{
+    const TimelineLook look = chart.plot()->look();
+    addLook(menu, chart, TimelineChart::tr("Logarithmic axis"), chart.plot()->logarithmic(),
+        [](TimelineLook& to, bool on) { to.scale = on ? ScaleChoice::logarithmic : ScaleChoice::linear; });
+    addLook(menu, chart, TimelineChart::tr("Choose the axis by the values"), look.scale == ScaleChoice::automatic,
+        [](TimelineLook& to, bool) { to.scale = ScaleChoice::automatic; });
+    addLook(menu, chart, TimelineChart::tr("Ranks as a band, min to max"), chart.plot()->drawsBand(),
+        [](TimelineLook& to, bool on) { to.ranks = on ? RankChoice::band : RankChoice::lines; });
+    addLook(menu, chart, TimelineChart::tr("Smooth, values faint behind"), look.smooth, [](TimelineLook& to, bool on) {
+        to.smooth = on;
+    })->setEnabled(!chart.plot()->drawsBand());
+}
+
+void addMarks(QMenu& menu, TimelineView& view)
+{
+    using Marker = TimelineView::Marker;
+    add(menu, TimelineChart::tr("Mark A at the cursor"), "A", [&view] { view.setMarker(Marker::a, view.cursor()); });
+    add(menu, TimelineChart::tr("Mark B at the cursor"), "B", [&view] { view.setMarker(Marker::b, view.cursor()); });
+    add(menu, TimelineChart::tr("Clear marks and cursor"), "Esc", [&view] {
+        view.clearMarkers();
+        view.setCursor(std::nullopt);
+    });
+}
+
+void addCopies(QMenu& menu, TimelineChart& chart)
+{
+    add(menu, TimelineChart::tr("Copy what is at the cursor"), "Ctrl+C", [&chart] { chart.copyReadout(); });
+    add(menu, TimelineChart::tr("Copy file:line"), "", [&chart] { chart.copyPlace(); });
+    add(menu, TimelineChart::tr("Copy values as TSV"), "", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::tsv); });
+    add(menu, TimelineChart::tr("Copy values as JSON"), "", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::json); });
+    add(menu, TimelineChart::tr("Copy picture"), "", [&chart] { chart.copyPicture(); });
+    add(menu, TimelineChart::tr("Save values…"), "Ctrl+Shift+S", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::file); });
+    add(menu, TimelineChart::tr("Save picture…"), "Ctrl+S", [&chart] { chart.savePicture(); });
+    add(menu, TimelineChart::tr("Show as a table…"), "", [&chart] { Q_EMIT chart.rowsWanted(RowsUse::table); });
+}
+
+} // namespace
+
+TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* parent)
+    : PaneFrame(seriesTitle(name), parent)
+    , m_name(std::move(name))
+    , m_plot(new TimelinePlot(this, view))
+    , m_legend(new QLabel(this))
+    , m_logButton(makeButton(tr("log"), tr("Logarithmic axis"), "chip", this))
+    , m_menuButton(makeButton(QStringLiteral("⋯"), tr("More for this plot"), "quiet", this))
+    , m_seriesButton(makeButton(tr("Series"), tr("Choose the series that are shown"), "quiet", this))
+    , m_noteLine(new ElidedLabel(this))
+{
+    buildHeader();
+    m_noteLine->setObjectName(QStringLiteral("muted"));
+    QFont small = font();
+    small.setPointSizeF(std::max(7.0, small.pointSizeF() - 1));
+    m_noteLine->setFont(small);
+    m_noteLine->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_noteLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_plot->setAccessibleName(title());
+    auto* inner = new QVBoxLayout;
+    inner->setContentsMargins(grid(2), 0, grid(2), grid(1));
+    inner->setSpacing(0);
+    inner->addWidget(m_plot, 1);
+    inner->addWidget(m_noteLine);
+    body()->addLayout(inner, 1);
+    connect(m_plot, &TimelinePlot::redrawn, this, &TimelineChart::updateTexts);
+    connect(m_plot, &TimelinePlot::readoutChanged, this, [this](const QString& text) {
+        showReadout(text);
+        updateTexts();
+        Q_EMIT readoutChanged(text);
+    });
+    connect(m_plot, &TimelinePlot::copyRequested, this, &TimelineChart::copyReadout);
+    addCommand(*m_plot, tr("Save values…"), tr("The values of the steps shown as a CSV, TSV or JSON file"),
+        saveValuesKeys(), [this] { Q_EMIT rowsWanted(RowsUse::file); });
+    addCommand(*m_plot, tr("Save picture…"), tr("The plot as a PNG, SVG or PDF file"), savePictureKeys(),
+        [this] { savePicture(); });
+    connect(m_plot, &TimelinePlot::menuRequested, this, [this](const QPoint& at) {
+        QMenu menu(this);
+        fillMenu(menu);
+        menu.exec(at);
+    });
+}
+
+void TimelineChart::buildHeader()
+{
+    m_legend->setTextFormat(Qt::RichText);
+    m_legend->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    header()->insertWidget(1, m_legend, 1);
+    showReadout({});
+    m_logButton->setCheckable(true);
+    m_logButton->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    auto* menu = new QMenu(m_menuButton);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        fillMenu(*menu);
+    });
+    m_menuButton->setMenu(menu);
+    m_menuButton->setPopupMode(QToolButton::InstantPopup);
+    m_seriesButton->setPopupMode(QToolButton::InstantPopup);
+    m_seriesButton->hide();
+    for (auto* button : {m_logButton, m_seriesButton, m_menuButton}) {
+        button->setFocusPolicy(Qt::TabFocus);
+        header()->addWidget(button);
+    }
+    connect(m_logButton, &QToolButton::clicked, this, [this](bool checked) {
+        TimelineLook look = m_plot->look();
+        look.scale = checked ? ScaleChoice::logarithmic : ScaleChoice::linear;
+        toggleLook(look);
+    });
+}
+
+void TimelineChart::showReadout(const QString& text)
+{
+    setNote(text);
+    m_legend->setVisible(text.isEmpty());
+    findChild<QLabel*>(QStringLiteral("paneNote"))->setVisible(!text.isEmpty());
+}
+
+QString TimelineChart::title() const
+{
+    return seriesTitle(m_name);
+}
+
+void TimelineChart::setSeriesMenu(QMenu* menu)
+{
+    m_seriesButton->setMenu(menu);
+    m_seriesButton->setVisible(menu != nullptr);
+}
+
+void TimelineChart::setLines(std::vector<TimelineLine> lines)
+{
+    m_lines = std::move(lines);
+    m_problem.clear();
+    std::vector<TimelineTrace> traces;
+    for (const TimelineLine& line : m_lines) {
+        const auto old = std::ranges::find(m_plot->traces(), line.label, &TimelineTrace::label);
+        auto buckets = old == m_plot->traces().end() ? std::vector<Bucket> {} : old->buckets;
+        traces.push_back({line.label, line.rank, std::move(buckets), line.source, line.style});
+    }
+    m_plot->setTraces(std::move(traces));
+}
+
+void TimelineChart::refine(std::vector<std::vector<Bucket>> lines)
+{
+    std::vector<TimelineTrace> traces = m_plot->traces();
+    for (std::size_t i = 0; i < std::min(traces.size(), lines.size()); ++i) {
+        traces[i].buckets = std::move(lines[i]);
+    }
+    m_problem.clear();
+    m_plot->refineTraces(std::move(traces));
+}
+
+bool TimelineChart::isComplete() const
+{
+    return std::ranges::all_of(m_plot->traces(), [](const TimelineTrace& trace) {
+        return !trace.buckets.empty()
+            && std::ranges::all_of(trace.buckets, [](const Bucket& bucket) { return bucket.count == 1; });
+    });
+}
+
+void TimelineChart::setProblem(const QString& problem)
+{
+    m_problem = problem;
+    updateTexts();
+}
+
+void TimelineChart::setLook(const TimelineLook& look)
+{
+    m_plot->setLook(look);
+    updateTexts();
+}
+
+void TimelineChart::toggleLook(const TimelineLook& look)
+{
+    setLook(look);
+    Q_EMIT lookChanged();
+}
+
+QString TimelineChart::legendText(std::size_t mostLabels) const
+{
+    constexpr const char16_t* strokes[] = {u"━━", u"╍╍", u"┈┈"};
+    const auto entry = [](const QColor& color, const QString& stroke, const QString& label) {
+        return QStringLiteral("<span style='color:%1'>%2</span>&nbsp;<span style='color:%3'>%4</span>")
+            .arg(color.name(), stroke, theme().muted.name(), label.toHtmlEscaped());
+    };
+    if (m_plot->drawsBand()) {
+        return entry(theme().ranks[0], QString::fromUtf16(strokes[0]), tr("median of %1").arg(m_lines.size()))
+            + QStringLiteral("&nbsp;&nbsp;") + entry(theme().ranks[0], QStringLiteral("▒"), tr("min to max"));
+    }
+    std::map<int, QString> ranks;
+    for (const TimelineLine& line : m_lines) {
+        ranks.try_emplace(line.style, line.label);
+    }
+    QStringList parts;
+    for (const auto& [style, label] : ranks) {
+        const auto at = static_cast<std::size_t>(style);
+        if (at < mostLabels) {
+            parts << entry(
+                theme().ranks[at % theme().ranks.size()], QString::fromUtf16(strokes[at % std::size(strokes)]), label);
+        }
+    }
+    if (ranks.size() > mostLabels) {
+        parts << QStringLiteral("…");
+    }
+    return parts.join(QStringLiteral("&nbsp;&nbsp;"));
+}
+
+QString TimelineChart::note() const
+{
+    QStringList notes;
+    if (!m_problem.isEmpty()) {
+        notes << m_problem;
+    }
+    if (const QString delta = m_plot->delta(); !delta.isEmpty()) {
+        notes << delta;
+    }
+    notes += countNotes(m_plot->counts());
+    if (m_plot->logarithmic() && m_plot->counts().nonPositive > 0) {
+        notes << nonPositiveNote(m_plot->counts());
+    }
+    if (m_plot->hiddenLines() > 0) {
+        const auto all = static_cast<qlonglong>(m_lines.size());
+        notes << tr("showing %1 of %2 lines").arg(all - static_cast<qlonglong>(m_plot->hiddenLines())).arg(all);
+    }
+    if (m_plot->look().smooth && !m_plot->drawsBand()) {
+        notes << tr("smoothed, the values behind");
+    }
+    return notes.join(QStringLiteral(" · "));
+}
+
+void TimelineChart::updateLegend()
+{
+    constexpr std::size_t most = 8;
+    for (std::size_t labels = most; labels > 0; --labels) {
+        m_legend->setText(legendText(labels));
+        if (m_legend->sizeHint().width() <= m_legend->width()) {
+            return;
+        }
+    }
+    m_legend->clear();
+}
+
+void TimelineChart::resizeEvent(QResizeEvent* event)
+{
+    PaneFrame::resizeEvent(event);
+    updateLegend();
+    spareRoom();
+}
+
+/// Where there is little, the curve and its axis come before margins and the name of the axis.
+void TimelineChart::spareRoom()
+{
+    const bool low = height() < comfortableHeight;
+    header()->setContentsMargins(grid(3), low ? grid(1) : grid(2), grid(3), low ? 0 : grid(1));
+    m_noteLine->setVisible(!low || !note().isEmpty());
+}
+
+void TimelineChart::updateTexts()
+{
+    updateLegend();
+    const QString note = this->note();
+    m_noteLine->setFullText(note.isEmpty() ? tr("step") : note);
+    spareRoom();
+    m_plot->setAccessibleDescription(note);
+    m_logButton->setChecked(m_plot->logarithmic());
+}
+
+void TimelineChart::fillMenu(QMenu& menu)
+{
+    fillTimelineMenu(menu, *this);
+    Q_EMIT menuFilled(&menu);
+}
+
+void TimelineChart::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event) && m_legend) {
+        updateLegend();
+    }
+    PaneFrame::changeEvent(event);
+}
+
+// What can be done with a plot, and what leaves it.
+
+PictureCaption TimelineChart::caption() const
+{
+    constexpr std::size_t mostLabels = 24;
+    return {title(), note(), legendText(mostLabels), {}};
+}
+
+void TimelineChart::copyReadout() const
+{
+    const auto cursor = m_plot->view()->cursor();
+    if (cursor) {
+        QApplication::clipboard()->setText(samplesTip(m_plot->traces(), m_plot->samplesAt(*cursor)));
+    }
+}
+
+void TimelineChart::copyPlace() const
+{
+    const auto cursor = m_plot->view()->cursor();
+    if (!cursor) {
+        return;
+    }
+    QStringList places;
+    if (const TimelineEvent* event = m_plot->eventNear(*cursor); event && event->line > 0) {
+        places << QStringLiteral("%1:%2").arg(event->source).arg(event->line);
+    }
+    const StepSamples samples = m_plot->samplesAt(*cursor);
+    for (std::size_t i = 0; i < samples.points.size(); ++i) {
+        if (samples.points[i]) {
+            places << placeOf(m_plot->traces()[i], *samples.points[i]);
+        }
+    }
+    QApplication::clipboard()->setText(places.join(QLatin1Char('\n')));
+}
+
+Picture TimelineChart::picture() const
+{
+    return pictureOf(*m_plot->canvas());
+}
+
+void TimelineChart::copyPicture() const
+{
+    QApplication::clipboard()->setImage(imageOf(captioned(picture(), caption())));
+}
+
+void TimelineChart::savePicture()
+{
+    savePictureOf(*this, {title(), {}, [this] { return picture(); }, [this] { return caption(); }});
+}
+
+void fillTimelineMenu(QMenu& menu, TimelineChart& chart)
+{
+    addZoom(menu, *chart.plot()->view());
+    menu.addSeparator();
+    addLooks(menu, chart);
+    menu.addSeparator();
+    addMarks(menu, *chart.plot()->view());
+    menu.addSeparator();
+    addCopies(menu, chart);
+}
+
+} // namespace nanscope

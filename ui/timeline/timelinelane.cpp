@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/timeline/timelinelane.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ui/shared/axes.h"
+#include "ui/shared/qcp.h"
+#include "ui/shared/theme.h"
+#include "ui/timeline/timelineaxis.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr double eventRow = 1;
+constexpr double nonFiniteRow = 0;
+constexpr int laneHeight = 36;
+
+QCPScatterStyle barMark(const QColor& color)
+{
+    QPainterPath path;
+    path.addRect(-0.5, -4, 1, 8);
+    constexpr double unscaled = 6;
+    return QCPScatterStyle(path, QPen(color, 1), QBrush(color), unscaled);
+}
+
+QCPScatterStyle mark(QCPScatterStyle::ScatterShape shape, const QColor& color, double size)
+{
+    return QCPScatterStyle(shape, QPen(color, 1), QBrush(color), size);
+}
+
+QCPGraph* addMarks(QCustomPlot* plot, QCPAxisRect* rect)
+{
+    auto* graph = plot->addGraph(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
+    graph->setLineStyle(QCPGraph::lsNone);
+    graph->setAdaptiveSampling(false);
+    return graph;
+}
+
+QCPItemStraightLine* addVertical(QCustomPlot* plot, QCPAxisRect* rect)
+{
+    auto* line = new QCPItemStraightLine(plot);
+    for (auto* end : {line->point1, line->point2}) {
+        end->setAxes(rect->axis(QCPAxis::atBottom), rect->axis(QCPAxis::atLeft));
+        end->setTypeX(QCPItemPosition::ptPlotCoords);
+        end->setTypeY(QCPItemPosition::ptAxisRectRatio);
+        end->setAxisRect(rect);
+    }
+    line->setClipAxisRect(rect);
+    line->setVisible(false);
+    return line;
+}
+
+void setMarksOf(QCPGraph* graph, const QVector<double>& positions, double row)
+{
+    graph->setData(positions, QVector<double>(positions.size(), row));
+}
+
+} // namespace
+
+TimelineLane::TimelineLane(QCustomPlot* plot)
+    : QObject(plot)
+    , m_plot(plot)
+    , m_rect(new QCPAxisRect(plot))
+{
+    QCPAxisRect* below = plot->axisRect();
+    plot->plotLayout()->insertRow(0);
+    plot->plotLayout()->addElement(0, 0, m_rect);
+    plot->plotLayout()->setRowSpacing(0);
+    m_rect->setMinimumSize(0, laneHeight);
+    m_rect->setMaximumSize(QWIDGETSIZE_MAX, laneHeight);
+    m_rect->setMinimumMargins({0, 0, 0, 0});
+    auto* margins = new QCPMarginGroup(plot);
+    m_rect->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
+    below->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
+    m_rect->axis(QCPAxis::atBottom)->setTicks(false);
+    m_rect->axis(QCPAxis::atBottom)->setTickLabels(false);
+    m_rect->axis(QCPAxis::atLeft)->setRange(-0.75, 1.75);
+    const QSharedPointer<QCPAxisTickerText> names(new QCPAxisTickerText);
+    names->addTick(eventRow, tr("events"));
+    names->addTick(nonFiniteRow, tr("NaN ±Inf"));
+    m_rect->axis(QCPAxis::atLeft)->setTicker(names);
+    m_rect->axis(QCPAxis::atLeft)->setTickLength(0);
+    for (std::size_t i = 0; i < m_events.size(); ++i) {
+        m_nonFinite[i] = addMarks(plot, m_rect);
+        m_events[i] = addMarks(plot, m_rect);
+    }
+    // A bar one pixel wide has to have its own colour, wherever between two pixels it falls.
+    m_nonFinite[0]->setAntialiasedScatters(false);
+    m_birth = addVertical(plot, below);
+}
+
+void TimelineLane::restyle(const QFont& font)
+{
+    styleAxis(m_rect->axis(QCPAxis::atBottom), font);
+    styleAxis(m_rect->axis(QCPAxis::atLeft), font);
+    m_rect->axis(QCPAxis::atLeft)->setBasePen(Qt::NoPen);
+    m_rect->axis(QCPAxis::atLeft)->grid()->setVisible(false);
+    m_rect->axis(QCPAxis::atBottom)->grid()->setVisible(false);
+    m_nonFinite[0]->setScatterStyle(barMark(theme().nan));
+    m_nonFinite[1]->setScatterStyle(mark(QCPScatterStyle::ssTriangle, theme().posInf, 8));
+    m_nonFinite[2]->setScatterStyle(mark(QCPScatterStyle::ssTriangleInverted, theme().negInf, 8));
+    m_events[0]->setScatterStyle(mark(QCPScatterStyle::ssDisc, theme().birth, 9));
+    m_events[1]->setScatterStyle(
+        QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme().muted, 1.2), QBrush(theme().surface), 6));
+    m_events[2]->setScatterStyle(mark(QCPScatterStyle::ssSquare, theme().muted, 5));
+    m_birth->setPen(QPen(theme().birth, 1));
+}
+
+void TimelineLane::setMarks(std::span<const NonFiniteMark> marks)
+{
+    std::array<QVector<double>, 3> positions;
+    for (const NonFiniteMark& mark : marks) {
+        positions[static_cast<std::size_t>(mark.state) - static_cast<std::size_t>(PointState::nan)] << mark.position;
+    }
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        setMarksOf(m_nonFinite[i], positions[i], nonFiniteRow);
+    }
+}
+
+void TimelineLane::setEvents(std::span<const TimelineEvent> events)
+{
+    std::array<QVector<double>, 3> positions;
+    m_birth->setVisible(false);
+    for (const TimelineEvent& event : events) {
+        positions[static_cast<std::size_t>(event.kind)] << event.position;
+        if (event.kind == TimelineEvent::Kind::birth && !m_birth->visible()) {
+            m_birth->point1->setCoords(event.position, 0);
+            m_birth->point2->setCoords(event.position, 1);
+            m_birth->setVisible(true);
+        }
+    }
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        setMarksOf(m_events[i], positions[i], eventRow);
+    }
+}
+
+const TimelineEvent* TimelineLane::eventAt(std::span<const TimelineEvent> events, const QPointF& at) const
+{
+    constexpr double reach = 7;
+    const TimelineEvent* nearest = nullptr;
+    double least = reach;
+    if (std::abs(at.y() - m_rect->axis(QCPAxis::atLeft)->coordToPixel(eventRow)) > 2 * reach) {
+        return nullptr;
+    }
+    for (const TimelineEvent& event : events) {
+        const double away = std::abs(m_rect->axis(QCPAxis::atBottom)->coordToPixel(event.position) - at.x());
+        // Of marks on the same place the one that says most is on top.
+        const bool above = nearest && away == least && event.kind < nearest->kind;
+        if (away < least || above) {
+            nearest = &event;
+            least = away;
+        }
+    }
+    return nearest;
+}
+
+bool TimelineLane::contains(const QPointF& at) const
+{
+    return m_rect->rect().contains(at.toPoint());
+}
+
+} // namespace nanscope

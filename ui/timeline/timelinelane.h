@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <array>
+#include <span>
+
+#include <QFont>
+#include <QObject>
+
+#include "ui/timeline/timelinelines.h"
+#include "ui/timeline/trace.h"
+
+class QCPAxisRect;
+class QCPGraph;
+class QCPItemStraightLine;
+class QCustomPlot;
+
+namespace nanscope {
+
+/// The rows above the curves: events, and below them NaN and the infinities. Never part of the value axis.
+class TimelineLane : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// Takes the row above the plot's main axis rect.
+    explicit TimelineLane(QCustomPlot* plot);
+
+    QCPAxisRect* rect() const { return m_rect; }
+    void restyle(const QFont& font);
+    void setMarks(std::span<const NonFiniteMark> marks);
+    void setEvents(std::span<const TimelineEvent> events);
+    /// The event whose mark lies under a point of the plot.
+    const TimelineEvent* eventAt(std::span<const TimelineEvent> events, const QPointF& at) const;
+    bool contains(const QPointF& at) const;
+
+private:
+    QCustomPlot* m_plot;
+    QCPAxisRect* m_rect;
+    std::array<QCPGraph*, 3> m_nonFinite {}; ///< NaN, +Inf, −Inf
+    std::array<QCPGraph*, 3> m_events {}; ///< birth, capture, other
+    QCPItemStraightLine* m_birth = nullptr;
+};
+
+} // namespace nanscope

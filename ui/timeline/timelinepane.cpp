@@ -1,0 +1,415 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/timeline/timelinepane.h"
+
+#include <algorithm>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QGridLayout>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QMenu>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+#include "ui/shared/copying.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/timeline/timelinefeed.h"
+#include "ui/timeline/timelinetable.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int narrowestChart = 380;
+constexpr int lowestPane = 120;
+constexpr int narrowestPane = 300;
+
+std::optional<Interval> stepsOf(const RunData& run, const std::vector<TimelineLine>& lines)
+{
+    std::optional<Interval> steps;
+    for (const TimelineLine& line : lines) {
+        for (const std::size_t part : line.parts) {
+            const Series& series = run.series[part];
+            if (series.pointCount + series.missing > 0) {
+                steps = united(
+                    steps, Interval {static_cast<double>(series.firstStep), static_cast<double>(series.lastStep)});
+            }
+        }
+    }
+    return steps;
+}
+
+std::vector<std::int64_t> idsOf(const RunData& run)
+{
+    std::vector<std::int64_t> ids;
+    std::ranges::transform(run.series, std::back_inserter(ids), &Series::id);
+    return ids;
+}
+
+constexpr int stateVersion = 1;
+constexpr const char* scaleNames[] = {"automatic", "linear", "logarithmic"};
+constexpr const char* rankNames[] = {"automatic", "lines", "band"};
+
+template <class Choice>
+QString nameOf(const char* const (&names)[3], Choice choice)
+{
+    return QLatin1String(names[static_cast<std::size_t>(choice)]);
+}
+
+/// A word of another version means the default.
+template <class Choice>
+Choice choiceOf(const char* const (&names)[3], const QJsonValue& name)
+{
+    for (std::size_t i = 0; i < std::size(names); ++i) {
+        if (name.toString() == QLatin1String(names[i])) {
+            return static_cast<Choice>(i);
+        }
+    }
+    return Choice::automatic;
+}
+
+QJsonObject asJson(const TimelineLook& look)
+{
+    return {{QStringLiteral("scale"), nameOf(scaleNames, look.scale)},
+        {QStringLiteral("ranks"), nameOf(rankNames, look.ranks)}, {QStringLiteral("smooth"), look.smooth}};
+}
+
+TimelineLook lookFrom(const QJsonObject& json)
+{
+    return {choiceOf<ScaleChoice>(scaleNames, json.value(QStringLiteral("scale"))),
+        choiceOf<RankChoice>(rankNames, json.value(QStringLiteral("ranks"))),
+        json.value(QStringLiteral("smooth")).toBool()};
+}
+
+} // namespace
+
+TimelinePane::TimelinePane(QWidget* parent)
+    : QWidget(parent)
+    , m_view(new TimelineView(this))
+    , m_feed(new TimelineFeed(*m_view, this))
+    , m_seriesMenu(new QMenu(tr("Timelines"), this))
+    , m_scroll(new QScrollArea(this))
+    , m_grid(new QGridLayout)
+{
+    auto* contents = new QWidget;
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setSpacing(grid(2));
+    contents->setLayout(m_grid);
+    contents->setAutoFillBackground(false);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->viewport()->setAutoFillBackground(false);
+    m_scroll->setWidget(contents);
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(m_scroll);
+    setMinimumSize(narrowestPane, lowestPane);
+    connect(m_seriesMenu, &QMenu::aboutToShow, this, [this] {
+        m_seriesMenu->clear();
+        fillSeriesMenu(*m_seriesMenu);
+    });
+    chart("loss");
+    chart("grad_norm");
+}
+
+TimelinePane::~TimelinePane()
+{
+    // The view is the oldest child and would go first; the feed must not hear what the charts do when they go.
+    delete m_feed;
+    m_view->blockSignals(true);
+    delete m_scroll;
+}
+
+QSize TimelinePane::sizeHint() const
+{
+    return {2 * narrowestChart + grid(30), 2 * lowestPane};
+}
+
+TimelineChart* TimelinePane::chart(std::string_view name)
+{
+    const auto known = m_charts.find(name);
+    return known != m_charts.end() ? known->second : makeChart(std::string(name));
+}
+
+TimelineChart* TimelinePane::makeChart(const std::string& name)
+{
+    auto* chart = new TimelineChart(name, m_view, m_scroll->widget());
+    chart->hide();
+    m_charts[name] = chart;
+    if (const auto look = m_looks.find(name); look != m_looks.end()) {
+        chart->setLook(look->second);
+    }
+    connect(chart->plot(), &TimelinePlot::eventActivated, this, &TimelinePane::eventActivated);
+    connect(chart->plot(), &TimelinePlot::sampleWanted, this,
+        [this, chart](double from, int direction) { m_feed->stepCursor(*chart, from, direction); });
+    connect(chart, &TimelineChart::readoutChanged, this, [this, chart](const QString& text) {
+        // All charts follow the cursor; the window hears of the one in use.
+        if (chart->underMouse() || chart->plot()->hasFocus() || text.isEmpty()) {
+            Q_EMIT readoutChanged(text);
+        }
+    });
+    connect(chart, &TimelineChart::rowsWanted, this, [this, chart](RowsUse use) { useRows(*chart, use); });
+    connect(chart, &TimelineChart::lookChanged, this, [this, chart] {
+        m_looks[chart->name()] = chart->plot()->look();
+        Q_EMIT stateChanged();
+    });
+    connect(chart, &TimelineChart::menuFilled, this, [this](QMenu* menu) {
+        menu->addSeparator();
+        fillSeriesMenu(*menu->addMenu(tr("Series")));
+    });
+    return chart;
+}
+
+void TimelinePane::setRun(const RunData* run, const Diagnosis* diagnosis, const std::filesystem::path& session)
+{
+    const bool sameRun = run && run == m_run && session == m_session;
+    const bool sameFile = run && m_run && !session.empty() && session == m_session;
+    m_run = run;
+    m_session = session;
+    m_events = run ? eventsOf(*run, diagnosis) : std::vector<TimelineEvent> {};
+    if (!sameRun) {
+        m_feed->setStore(makeStore(), !session.empty());
+    }
+    if (sameRun || sameFile) {
+        // A new diagnosis, or more of the same log, is no reason to leave the steps the user looks at.
+        for (TimelineChart* chart : visibleCharts()) {
+            chart->plot()->setEvents(m_events);
+            if (!sameRun) {
+                chart->setLines(linesFor(chart->name()));
+            }
+        }
+    } else {
+        forgetRun();
+    }
+    if (!sameRun) {
+        refill();
+    }
+}
+
+std::shared_ptr<TimelineStore> TimelinePane::makeStore() const
+{
+    if (!m_run) {
+        return nullptr;
+    }
+    if (m_session.empty()) {
+        return std::make_shared<MemoryStore>(*m_run);
+    }
+    return std::make_shared<SessionStore>(m_session, idsOf(*m_run));
+}
+
+void TimelinePane::forgetRun()
+{
+    for (const auto& [name, chart] : m_charts) {
+        chart->setLines({});
+        chart->plot()->setEvents({});
+        chart->hide();
+    }
+    m_view->setExtent(this, std::nullopt);
+    m_view->forgetHistory();
+    m_view->clearMarkers();
+    m_view->setCursor(std::nullopt);
+    m_view->show(m_view->whole());
+}
+
+std::vector<std::string> TimelinePane::shownNames() const
+{
+    if (!m_run) {
+        return {};
+    }
+    std::vector<std::string> names = seriesNames(*m_run, m_session.empty());
+    const auto chosen = [this](const std::string& name) { return std::ranges::find(m_chosen, name) != m_chosen.end(); };
+    if (std::ranges::any_of(names, chosen)) {
+        std::erase_if(names, [&](const std::string& name) { return !chosen(name); });
+        return names;
+    }
+    // Nothing of what is usually looked at: better the first ones than an empty pane.
+    constexpr std::size_t some = 2;
+    names.resize(std::min(names.size(), some));
+    return names;
+}
+
+std::vector<TimelineLine> TimelinePane::linesFor(const std::string& name) const
+{
+    std::vector<TimelineLine> lines = linesOf(*m_run, name);
+    for (TimelineLine& line : lines) {
+        const auto rank = static_cast<std::size_t>(line.rank.value_or(-1));
+        line.label = rank < m_rankNames.size() ? m_rankNames[rank] : line.label;
+    }
+    return lines;
+}
+
+void TimelinePane::refill()
+{
+    const std::vector<std::string> names = shownNames();
+    for (const auto& [name, chart] : m_charts) {
+        if (std::ranges::find(names, name) == names.end()) {
+            chart->hide();
+            m_view->setExtent(chart->plot(), std::nullopt);
+        }
+    }
+    std::optional<Interval> steps;
+    for (const std::string& name : names) {
+        TimelineChart* chart = this->chart(name);
+        if (chart->isHidden()) {
+            chart->setLines(linesFor(name));
+            chart->plot()->setEvents(m_events);
+            chart->show();
+        }
+        steps = united(steps, stepsOf(*m_run, chart->lines()));
+    }
+    // Known before the first point is read, so that the first read knows where to look.
+    m_view->setExtent(this, steps);
+    arrange();
+    setVisible(!names.empty());
+    m_feed->setCharts(visibleCharts());
+}
+
+std::vector<TimelineChart*> TimelinePane::visibleCharts() const
+{
+    std::vector<TimelineChart*> charts;
+    for (const std::string& name : shownNames()) {
+        if (const auto known = m_charts.find(name); known != m_charts.end() && !known->second->isHidden()) {
+            charts.push_back(known->second);
+        }
+    }
+    return charts;
+}
+
+void TimelinePane::arrange()
+{
+    const std::vector<TimelineChart*> charts = visibleCharts();
+    const int count = static_cast<int>(charts.size());
+    const int columns = std::clamp(width() / narrowestChart, 1, std::max(count, 1));
+    while (m_grid->count() > 0) {
+        delete m_grid->takeAt(0);
+    }
+    for (int i = 0; i < count; ++i) {
+        m_grid->addWidget(charts[static_cast<std::size_t>(i)], i / columns, i % columns);
+        charts[static_cast<std::size_t>(i)]->setSeriesMenu(i == 0 ? m_seriesMenu : nullptr);
+    }
+    for (int i = 0; i < m_grid->columnCount(); ++i) {
+        m_grid->setColumnStretch(i, i < columns ? 1 : 0);
+    }
+    // What is scrolled to is seen whole, with its axis, however low the pane is.
+    const int rowHeight = std::min(height(), TimelineChart::comfortableHeight);
+    for (int i = 0; i < m_grid->rowCount(); ++i) {
+        m_grid->setRowMinimumHeight(i, i * columns < count ? rowHeight : 0);
+    }
+}
+
+void TimelinePane::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    arrange();
+}
+
+void TimelinePane::showSeries(std::vector<std::string> names)
+{
+    m_chosen = std::move(names);
+    refill();
+    Q_EMIT stateChanged();
+}
+
+void TimelinePane::toggleSeries(const std::string& name, bool on)
+{
+    const std::vector<std::string> shown = shownNames();
+    const bool chosen = std::ranges::find_first_of(shown, m_chosen) != shown.end();
+    std::vector<std::string> names = chosen ? m_chosen : shown;
+    if (on) {
+        names.push_back(name);
+    } else if (shown.size() > 1) {
+        std::erase(names, name);
+    }
+    showSeries(std::move(names));
+}
+
+void TimelinePane::fillSeriesMenu(QMenu& menu)
+{
+    const std::vector<std::string> shown = shownNames();
+    for (const std::string& name : m_run ? seriesNames(*m_run, m_session.empty()) : std::vector<std::string> {}) {
+        QAction* action = menu.addAction(seriesTitle(name));
+        action->setCheckable(true);
+        action->setChecked(std::ranges::find(shown, name) != shown.end());
+        connect(action, &QAction::triggered, this, [this, name](bool on) { toggleSeries(name, on); });
+    }
+}
+
+void TimelinePane::useRows(TimelineChart& chart, RowsUse use)
+{
+    m_feed->collectRows(chart, [this, title = chart.title(), use](TimelineFeed::Rows rows) {
+        if (!rows.problem.isEmpty()) {
+            Q_EMIT problem(rows.problem);
+            return;
+        }
+        const QString note = rows.cut
+            ? tr("The first %1 values of the steps shown; zoom in for the others.")
+                  .arg(countLabel(TimelineFeed::mostRows))
+            : tr("%1 values, those of the steps shown.").arg(countLabel(std::ssize(rows.rows)));
+        if (use == RowsUse::table) {
+            (new TimelineTable(title, note, std::move(rows.rows), this))->show();
+            return;
+        }
+        if (use == RowsUse::file) {
+            saveValuesOf(*this, {title, [&rows] { return rowsAsTsv(rows.rows); }, {}});
+            Q_EMIT readoutChanged(note);
+            return;
+        }
+        QApplication::clipboard()->setText(use == RowsUse::tsv ? rowsAsTsv(rows.rows) : rowsAsJson(rows.rows));
+        Q_EMIT readoutChanged(tr("Copied: %1").arg(note));
+    });
+}
+
+bool TimelinePane::settled() const
+{
+    return m_feed->settled();
+}
+
+// What the timelines remember from one start to the next.
+
+QByteArray TimelinePane::saveState() const
+{
+    QJsonArray series;
+    for (const std::string& name : m_chosen) {
+        series.append(exactText(name));
+    }
+    QJsonObject looks;
+    for (const auto& [name, look] : m_looks) {
+        looks.insert(exactText(name), asJson(look));
+    }
+    const QJsonObject state {{QStringLiteral("version"), stateVersion}, {QStringLiteral("series"), series},
+        {QStringLiteral("looks"), looks}};
+    return QJsonDocument(state).toJson(QJsonDocument::Compact);
+}
+
+void TimelinePane::restoreState(const QByteArray& state)
+{
+    const QJsonObject json = QJsonDocument::fromJson(state).object();
+    if (json.value(QStringLiteral("version")).toInt() != stateVersion) {
+        return;
+    }
+    const QJsonObject looks = json.value(QStringLiteral("looks")).toObject();
+    for (auto look = looks.begin(); look != looks.end(); ++look) {
+        const std::string name = look.key().toStdString();
+        m_looks[name] = lookFrom(look.value().toObject());
+        if (const auto known = m_charts.find(name); known != m_charts.end()) {
+            known->second->setLook(m_looks[name]);
+        }
+    }
+    std::vector<std::string> series;
+    const QJsonArray names = json.value(QStringLiteral("series")).toArray();
+    for (const auto& name : names) {
+        series.push_back(name.toString().toStdString());
+    }
+    if (!series.empty()) {
+        m_chosen = std::move(series);
+        refill();
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <QWidget>
+
+#include "core/model/model.h"
+#include "ui/timeline/timelinechart.h"
+#include "ui/timeline/timelineseries.h"
+#include "ui/timeline/timelineview.h"
+
+class QGridLayout;
+class QMenu;
+class QScrollArea;
+
+namespace nanscope {
+
+class TimelineFeed;
+class TimelineStore;
+
+/// The series somebody chose, each of all ranks in a chart of its own, on linked steps with a linked cursor.
+class TimelinePane : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit TimelinePane(QWidget* parent = nullptr);
+    ~TimelinePane() override;
+
+    /// With a session its points are read from there as they are needed; without one those in `run` are drawn. `run`
+    /// must outlive the next call.
+    void setRun(const RunData* run, const Diagnosis* diagnosis, const std::filesystem::path& session = {});
+
+    /// Words in the place of "rank 0" and so on.
+    void nameRanks(std::vector<QString> names) { m_rankNames = std::move(names); }
+
+    QSize sizeHint() const override;
+
+    TimelineView* view() { return m_view; }
+    TimelineChart* chart(std::string_view name);
+    TimelinePlot* lossPlot() { return chart("loss")->plot(); }
+    TimelinePlot* gradNormPlot() { return chart("grad_norm")->plot(); }
+
+    /// In the order of the run's list; a name the run does not have is kept for the next run.
+    void showSeries(std::vector<std::string> names);
+    const std::vector<std::string>& chosenSeries() const { return m_chosen; }
+    std::vector<TimelineChart*> visibleCharts() const;
+    /// A checkable entry for every series of the run; filled when it opens.
+    QMenu* seriesMenu() { return m_seriesMenu; }
+
+    /// Chosen series, axes and looks, for the window to remember.
+    QByteArray saveState() const;
+    void restoreState(const QByteArray& state);
+
+    /// What was asked for is drawn.
+    bool settled() const;
+
+Q_SIGNALS:
+    /// Somebody wants to see what an event is: its `capture` names a dump, `source` and `line` its place in the log.
+    void eventActivated(const nanscope::TimelineEvent& event);
+    void readoutChanged(const QString& text);
+    void problem(const QString& sentence);
+    /// saveState() would give something else now.
+    void stateChanged();
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    TimelineChart* makeChart(const std::string& name);
+    std::shared_ptr<TimelineStore> makeStore() const;
+    void forgetRun();
+    std::vector<std::string> shownNames() const;
+    std::vector<TimelineLine> linesFor(const std::string& name) const;
+    void refill();
+    void arrange();
+    void fillSeriesMenu(QMenu& menu);
+    void toggleSeries(const std::string& name, bool on);
+    void useRows(TimelineChart& chart, RowsUse use);
+
+    TimelineView* m_view;
+    TimelineFeed* m_feed;
+    QMenu* m_seriesMenu;
+    QScrollArea* m_scroll;
+    QGridLayout* m_grid;
+    std::map<std::string, TimelineChart*, std::less<>> m_charts;
+    std::map<std::string, TimelineLook, std::less<>> m_looks;
+    std::vector<std::string> m_chosen {"loss", "grad_norm"};
+    std::vector<TimelineEvent> m_events;
+    std::vector<QString> m_rankNames;
+    std::filesystem::path m_session;
+    const RunData* m_run = nullptr;
+};
+
+} // namespace nanscope

@@ -1,0 +1,177 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/timeline/timelineseries.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include <QCoreApplication>
+
+#include "ui/shared/text.h"
+
+namespace nanscope {
+
+namespace {
+
+struct Words
+{
+    Q_DECLARE_TR_FUNCTIONS(Timeline)
+};
+
+constexpr std::array<std::string_view, 7> canonical {
+    "loss", "grad_norm", "val_loss", "lr", "loss_scale", "tokens_per_second", "step_time_s"};
+
+using Parts = std::vector<std::size_t>;
+
+bool isEmpty(const Series& series)
+{
+    return series.pointCount == 0 && series.missing == 0 && series.points.empty();
+}
+
+std::int64_t sizeOf(const RunData& run, const Parts& parts)
+{
+    std::int64_t size = 0;
+    for (const std::size_t part : parts) {
+        const Series& series = run.series[part];
+        size += series.pointCount > 0 ? series.pointCount : static_cast<std::int64_t>(series.points.size());
+    }
+    return size;
+}
+
+Interval stepsOf(const Series& series)
+{
+    if (!series.points.empty()) {
+        return {static_cast<double>(series.points.front().step), static_cast<double>(series.points.back().step)};
+    }
+    return {static_cast<double>(series.firstStep), static_cast<double>(series.lastStep)};
+}
+
+/// Segments in the order of the log, each behind the first strand that ends before it begins.
+std::vector<Parts> strandsOf(const RunData& run, Parts parts)
+{
+    std::ranges::stable_sort(parts, {}, [&](std::size_t part) { return run.series[part].segment; });
+    std::vector<Parts> strands;
+    for (const std::size_t part : parts) {
+        const auto free = std::ranges::find_if(strands, [&](const Parts& strand) {
+            return stepsOf(run.series[strand.back()]).high < stepsOf(run.series[part]).low;
+        });
+        if (free != strands.end()) {
+            free->push_back(part);
+        } else {
+            strands.push_back({part});
+        }
+    }
+    return strands;
+}
+
+void appendLines(std::vector<TimelineLine>& lines, const RunData& run, int rank, const Parts& parts, int style)
+{
+    const QString source = qstr(run.series[parts.front()].source);
+    const QString label = rank >= 0 ? Words::tr("rank %1").arg(rank) : source;
+    int number = 0;
+    for (Parts& strand : strandsOf(run, parts)) {
+        TimelineLine line;
+        line.label = ++number == 1 ? label : Words::tr("%1, restart %2").arg(label).arg(number - 1);
+        line.rank = rank >= 0 ? std::optional<int>(rank) : std::nullopt;
+        line.source = source;
+        line.style = style;
+        line.parts = std::move(strand);
+        lines.push_back(std::move(line));
+    }
+}
+
+TimelineEvent::Kind kindOf(Role role)
+{
+    return role == Role::birth || role == Role::upstream ? TimelineEvent::Kind::birth : TimelineEvent::Kind::capture;
+}
+
+const Event* dumpEventOf(const RunData& run, const std::string& capture)
+{
+    const auto event = std::ranges::find_if(
+        run.events, [&](const Event& e) { return e.kind == EventKind::captureDumped && e.capture == capture; });
+    return event == run.events.end() ? nullptr : &*event;
+}
+
+TimelineEvent judgedEvent(const RunData& run, const CaptureVerdict& verdict)
+{
+    TimelineEvent event;
+    event.position = 0.5 * static_cast<double>(verdict.step->first + verdict.step->second);
+    event.kind = kindOf(verdict.role);
+    event.text = QStringLiteral("%1, %2").arg(roleWord(verdict.role), stepSentence(verdict));
+    event.capture = exactText(verdict.capture);
+    if (const Event* line = dumpEventOf(run, verdict.capture)) {
+        event.source = qstr(line->source);
+        event.line = line->line;
+    }
+    return event;
+}
+
+} // namespace
+
+std::vector<std::string> seriesNames(const RunData& run, bool inMemory)
+{
+    std::vector<std::string> names;
+    for (const Series& series : run.series) {
+        const bool shown = inMemory ? !series.points.empty() : !isEmpty(series);
+        if (shown && std::ranges::find(names, series.name) == names.end()) {
+            names.push_back(series.name);
+        }
+    }
+    std::ranges::stable_sort(names, {}, [](const std::string& name) { return std::ranges::find(canonical, name); });
+    return names;
+}
+
+QString seriesTitle(std::string_view name)
+{
+    const std::pair<std::string_view, QString> titles[] = {{"loss", Words::tr("Loss")},
+        {"grad_norm", Words::tr("Gradient norm")}, {"val_loss", Words::tr("Validation loss")},
+        {"lr", Words::tr("Learning rate")}, {"loss_scale", Words::tr("Loss scale")},
+        {"tokens_per_second", Words::tr("Tokens per second")}, {"step_time_s", Words::tr("Step time (s)")}};
+    const auto own = std::ranges::find(titles, name, &std::pair<std::string_view, QString>::first);
+    return own == std::end(titles) ? qstr(name) : own->second;
+}
+
+std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name)
+{
+    std::map<int, std::map<std::string, Parts>> byRank;
+    for (std::size_t i = 0; i < run.series.size(); ++i) {
+        const Series& series = run.series[i];
+        if (series.name == name && !isEmpty(series)) {
+            byRank[series.rank.value_or(-1)][series.source].push_back(i);
+        }
+    }
+    // A log without ranks repeats what the ranks' own logs say.
+    if (byRank.size() > 1) {
+        byRank.erase(-1);
+    }
+    std::vector<TimelineLine> lines;
+    int style = 0;
+    for (const auto& [rank, sources] : byRank) {
+        const auto richest =
+            std::ranges::max_element(sources, {}, [&](const auto& source) { return sizeOf(run, source.second); });
+        appendLines(lines, run, rank, richest->second, style++);
+    }
+    return lines;
+}
+
+std::vector<TimelineEvent> eventsOf(const RunData& run, const Diagnosis* diagnosis)
+{
+    std::vector<TimelineEvent> events;
+    if (diagnosis) {
+        for (const CaptureVerdict& verdict : diagnosis->captures) {
+            if (verdict.step) {
+                events.push_back(judgedEvent(run, verdict));
+            }
+        }
+    }
+    for (const Event& event : run.events) {
+        if (event.step && (event.kind != EventKind::captureDumped || !diagnosis)) {
+            events.push_back({static_cast<double>(*event.step), TimelineEvent::Kind::other, qstr(event.text),
+                qstr(event.source), event.line, exactText(event.capture)});
+        }
+    }
+    return events;
+}
+
+} // namespace nanscope

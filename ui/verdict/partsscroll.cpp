@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/verdict/partsscroll.h"
+
+#include <algorithm>
+
+#include <QEvent>
+#include <QVBoxLayout>
+
+namespace nanscope {
+
+PartsScroll::PartsScroll(QWidget* parent)
+    : QScrollArea(parent)
+    , m_parts(nullptr)
+{
+    auto* contents = new QWidget;
+    m_parts = new QVBoxLayout(contents);
+    setFrameShape(QFrame::NoFrame);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(Qt::NoFocus);
+    setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    setStyleSheet(QStringLiteral("QScrollArea { background: transparent; }"));
+    // Not resizable: that would make the contents as high as they would like to be, and scroll too soon.
+    setWidget(contents);
+    viewport()->setAutoFillBackground(false);
+    contents->setAutoFillBackground(false);
+    contents->installEventFilter(this);
+}
+
+int PartsScroll::leastHeight() const
+{
+    return m_parts->totalMinimumHeightForWidth(viewport()->width());
+}
+
+QSize PartsScroll::sizeHint() const
+{
+    return {m_parts->totalSizeHint().width(), m_parts->totalHeightForWidth(viewport()->width())};
+}
+
+QSize PartsScroll::minimumSizeHint() const
+{
+    return m_parts->totalMinimumSize();
+}
+
+void PartsScroll::fit()
+{
+    widget()->resize(viewport()->width(), std::max(viewport()->height(), leastHeight()));
+    updateGeometry();
+}
+
+bool PartsScroll::eventFilter(QObject* object, QEvent* event)
+{
+    if (object == widget() && event->type() == QEvent::LayoutRequest) {
+        fit();
+    }
+    return QScrollArea::eventFilter(object, event);
+}
+
+void PartsScroll::resizeEvent(QResizeEvent* event)
+{
+    QScrollArea::resizeEvent(event);
+    fit();
+}
+
+} // namespace nanscope

@@ -1,0 +1,351 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/verdict/verdictpane.h"
+
+#include <algorithm>
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "core/diagnose/rejudge.h"
+#include "core/diagnose/verdict/decide.h"
+#include "core/workflow/userfiles.h"
+#include "ui/shared/elidedlabel.h"
+#include "ui/shared/marks.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/verdict/evidencelist.h"
+#include "ui/verdict/partsscroll.h"
+#include "ui/verdict/verdictchips.h"
+#include "ui/verdict/verdictexperiments.h"
+#include "ui/verdict/verdictquestion.h"
+#include "ui/verdict/verdictticks.h"
+
+namespace nanscope {
+
+namespace {
+
+constexpr int leastLines = 3;
+
+std::vector<std::string> names(const QStringList& texts)
+{
+    std::vector<std::string> result;
+    for (const QString& text : texts) {
+        result.push_back(text.toStdString());
+    }
+    return result;
+}
+
+QLabel* wrappedLabel(QWidget* parent, const char* objectName)
+{
+    auto* label = new QLabel(parent);
+    label->setObjectName(QLatin1String(objectName));
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    label->setSizePolicy(policy);
+    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
+    label->setMinimumSize(1, label->fontMetrics().height());
+    return label;
+}
+
+} // namespace
+
+VerdictPane::VerdictPane(QWidget* parent)
+    : QFrame(parent)
+    , m_parts(new PartsScroll(this))
+{
+    setObjectName(QStringLiteral("pane"));
+    setAccessibleName(tr("Verdict"));
+    m_summary = wrappedLabel(this, "summary");
+    m_question = new VerdictQuestion(this);
+    m_ticks = new VerdictTicks(this);
+    m_chips = new VerdictChips(this);
+    m_experiments = new VerdictExperiments(this);
+    m_list = new EvidenceList(this);
+    m_place = new ElidedLabel(this);
+    m_place->setObjectName(QStringLiteral("muted"));
+    auto* frame = new QVBoxLayout(this);
+    frame->setContentsMargins(0, 0, 0, 0);
+    frame->addWidget(m_parts);
+    QVBoxLayout* layout = m_parts->parts();
+    layout->setContentsMargins(grid(3), grid(3), grid(3), grid(2));
+    layout->setSpacing(grid(1) + 2);
+    layout->addWidget(buildHeader());
+    layout->addWidget(m_place);
+    layout->addWidget(m_summary);
+    layout->addWidget(m_question);
+    layout->addWidget(m_ticks);
+    layout->addWidget(m_chips);
+    layout->addWidget(m_list);
+    layout->addWidget(m_experiments);
+    connectParts();
+    showMessage(QString(), QString());
+}
+
+void VerdictPane::connectParts()
+{
+    connect(m_ticks, &VerdictTicks::changed, this, &VerdictPane::changeTicks);
+    connect(m_ticks, &VerdictTicks::replayRequested, this, &VerdictPane::ranChanged);
+    connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
+    connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
+    connect(m_chips, &VerdictChips::copyRequested, this, &VerdictPane::copyRequested);
+    connect(m_experiments, &VerdictExperiments::resized, this, &VerdictPane::fitList);
+    connect(m_experiments, &VerdictExperiments::copied, this, &VerdictPane::experimentCopied);
+    connect(m_experiments, &VerdictExperiments::observedChanged, this, [this](const Observations& observed) {
+        setObserved(observed);
+        Q_EMIT observedChanged(observed);
+    });
+}
+
+QWidget* VerdictPane::buildHeader()
+{
+    auto* row = new QWidget(this);
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(2));
+    m_mark = new MarkLabel(row);
+    m_headline = wrappedLabel(row, "headline");
+    QFont large = font();
+    large.setPointSizeF(large.pointSizeF() * 1.2);
+    large.setBold(true);
+    m_headline->setFont(large);
+    m_headline->setMinimumSize(grid(40), QFontMetrics(large).height());
+    m_cause = new QPushButton(tr("Show the birth"), row);
+    m_cause->setToolTip(tr("Select the capture this one descends from"));
+    layout->addWidget(m_mark, 0, Qt::AlignVCenter);
+    layout->addWidget(m_headline, 1);
+    layout->addWidget(m_cause);
+    connect(m_cause, &QPushButton::clicked, this, &VerdictPane::causeRequested);
+    return row;
+}
+
+void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked)
+{
+    m_capture = capture;
+    m_judged = judged;
+    // None ticked asks for a replay where the user had said what ran; here it means that nobody unticked any.
+    if (ticked.isEmpty() || !showTicks(ticked)) {
+        showOver({}, judged);
+    }
+}
+
+void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
+{
+    m_verdict = diagnose::withObservations(std::move(verdict), m_observed);
+    workflow::repeatVariantFiles(*m_verdict, m_userFiles, false);
+    m_ticks->setTicks(*m_judged, ticked, m_catalogue);
+    showShown();
+}
+
+bool VerdictPane::showTicks(const QStringList& ticked)
+{
+    if (!m_judged) {
+        return false;
+    }
+    auto verdict = diagnose::rejudge(*m_judged, names(ticked), m_catalogue);
+    if (!verdict) {
+        return false;
+    }
+    showOver(ticked, std::move(*verdict));
+    return true;
+}
+
+void VerdictPane::setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue)
+{
+    m_userFiles = userFiles;
+    m_catalogue = catalogue;
+}
+
+void VerdictPane::setObserved(const Observations& observed)
+{
+    m_observed = observed;
+    if (m_judged && !showTicks(ticked())) {
+        showOver(ticked(), *m_judged);
+    }
+}
+
+void VerdictPane::changeTicks(const QStringList& ticked)
+{
+    if (showTicks(ticked)) {
+        Q_EMIT ticksChanged(ticked == m_ticks->names() ? QStringList() : ticked);
+    } else {
+        QStringList ran = ticked;
+        ran.removeAll(qstr(diagnose::nothingElse));
+        Q_EMIT ranChanged(ran);
+    }
+}
+
+void VerdictPane::showShown()
+{
+    const CaptureVerdict& verdict = *m_verdict;
+    m_mark->setRole(static_cast<int>(verdict.role));
+    m_headline->setText(blameHeadline(verdict));
+    const bool follows = verdict.role == Role::downstream;
+    const QString place = placeSentence(m_capture, verdict);
+    m_place->setFullText(
+        follows ? place : QStringLiteral("%1 · %2").arg(place, identificationSentence(verdict.variant)));
+    m_place->show();
+    m_summary->setText(sentenceCase(qstr(verdict.summary)));
+    m_summary->setVisible(!verdict.summary.empty());
+    m_question->ask(verdict, m_catalogue);
+    m_ticks->setVisible(!follows);
+    m_cause->setVisible(!verdict.causedBy.empty());
+    showChips();
+    fillList();
+}
+
+void VerdictPane::showChips()
+{
+    const auto tried = std::ranges::count_if(m_verdict->next, [&](const Experiment& experiment) {
+        return !experiment.id.empty()
+            && std::ranges::find(m_observed.tried, experiment.id, &TriedExperiment::id) != m_observed.tried.end();
+    });
+    const auto called = std::ranges::count(m_observed.called, m_verdict->capture, &CallsAgain::capture);
+    m_chips->setCounts(*m_verdict, static_cast<int>(tried + (canBeCalledAgain(*m_verdict) ? called : 0)));
+}
+
+void VerdictPane::showMessage(const QString& headline, const QString& text)
+{
+    m_judged.reset();
+    m_verdict.reset();
+    m_mark->setRole(-1);
+    m_headline->setText(headline);
+    m_place->hide();
+    m_summary->setText(text);
+    m_summary->setVisible(!text.isEmpty());
+    m_question->ask({}, {});
+    m_ticks->clearTicks();
+    m_ticks->hide();
+    m_chips->hide();
+    m_cause->hide();
+    fillList();
+}
+
+void VerdictPane::setOpenList(List list)
+{
+    m_open = list;
+    fillList();
+}
+
+// In a low window the sentence and what it quantifies over come first; its evidence is one click away.
+VerdictPane::List VerdictPane::openList() const
+{
+    constexpr int low = 640;
+    return m_open.value_or(window()->height() < low ? List::none : List::speaksFor);
+}
+
+/// Those of the list that is open.
+std::vector<EvidenceLine> VerdictPane::evidence() const
+{
+    if (!m_verdict) {
+        return {};
+    }
+    switch (openList()) {
+    case List::place:
+        return placeLines(*m_verdict);
+    case List::speaksFor:
+        return m_verdict->speaksFor;
+    case List::speaksAgainst:
+        return m_verdict->speaksAgainst;
+    case List::notTestable:
+        return m_verdict->notTestable;
+    case List::next:
+    case List::none:
+        break;
+    }
+    return {};
+}
+
+void VerdictPane::fillList()
+{
+    const std::vector<EvidenceLine> lines = evidence();
+    const bool experiments = m_verdict && openList() == List::next && hasNext(*m_verdict);
+    m_chips->setOpen(experiments || !lines.empty() ? openList() : List::none);
+    m_list->setLines(lines);
+    if (experiments) {
+        m_experiments->setVerdict(*m_verdict, m_observed);
+    }
+    m_experiments->setVisible(experiments);
+    fitList();
+}
+
+void VerdictPane::fitList()
+{
+    // Whole lines, and fewer in a low window or below a question: the panes below need the height more.
+    const int line = fontMetrics().height() + 2;
+    const int taken = m_question->isHidden() ? 0 : 3;
+    const int most = std::clamp((window()->height() - 620) / 36, leastLines + taken, 8) - taken;
+    const int room = m_parts->viewport()->width() - grid(6) - 4;
+    m_spare = 0;
+    const auto fit = [&](QWidget& list, int wanted, int extra = 0) {
+        const int height = std::min((most + extra) * line + 4, wanted);
+        list.setMinimumHeight(std::min(line + 4, height));
+        list.setMaximumHeight(height);
+        m_spare = std::min(leastLines * line + 4, height) - list.minimumHeight();
+    };
+    if (m_list->isVisibleTo(this)) {
+        fit(*m_list, m_list->heightOfAll(room));
+    }
+    if (m_experiments->isVisibleTo(this)) {
+        // Rows with something to fill in are taller than lines.
+        fit(*m_experiments, m_experiments->wantedHeight(room), 3);
+    }
+}
+
+// A hint and no minimum: neighbours make room for it where they can, and where they cannot it is laid into less.
+QSize VerdictPane::minimumSizeHint() const
+{
+    const QSize least = QFrame::minimumSizeHint();
+    const int words = m_parts->leastHeight() - m_parts->minimumSizeHint().height();
+    return m_insisting ? QSize(least.width(), least.height() + words + m_spare) : least;
+}
+
+void VerdictPane::setInsisting(bool insisting)
+{
+    m_insisting = insisting;
+    updateGeometry();
+}
+
+void VerdictPane::setRan(const QStringList& variants, const QStringList& ticked)
+{
+    m_ticks->setVariants(variants, ticked);
+}
+
+QStringList VerdictPane::ticked() const
+{
+    return m_ticks->ticked();
+}
+
+QString VerdictPane::headline() const
+{
+    return m_headline->text();
+}
+
+QString VerdictPane::listText() const
+{
+    return m_experiments->isVisibleTo(this) ? m_experiments->lines().join(QLatin1Char('\n')) : m_list->toPlainText();
+}
+
+void VerdictPane::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event) && m_list) {
+        fillList();
+    }
+    QFrame::changeEvent(event);
+}
+
+void VerdictPane::resizeEvent(QResizeEvent* event)
+{
+    QFrame::resizeEvent(event);
+    if (m_list->isHidden() != (openList() == List::none)) {
+        fillList();
+    }
+    fitList();
+}
+
+} // namespace nanscope

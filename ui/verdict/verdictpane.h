@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include <QFrame>
+#include <QStringList>
+
+#include "core/model/model.h"
+#include "core/workflow/userfiles.h"
+#include "ui/verdict/verdictchips.h"
+
+class QLabel;
+class QPushButton;
+
+namespace nanscope {
+
+class ElidedLabel;
+class EvidenceList;
+class MarkLabel;
+class PartsScroll;
+class VerdictExperiments;
+class VerdictQuestion;
+class VerdictTicks;
+
+/// Why: the verdict as a sentence, what it quantifies over as ticks, the deciding question as buttons, its counted
+/// evidence as chips that open into lists, and the next experiments.
+class VerdictPane : public QFrame
+{
+    Q_OBJECT
+
+public:
+    using List = VerdictList;
+
+    explicit VerdictPane(QWidget* parent = nullptr);
+
+    /// A verdict as it was judged, or over these ticks where the replays that were done can tell it.
+    void showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked = {});
+    /// The same over what is ticked, in the names of ticksOf(). False where that takes a replay; nothing changes then.
+    bool showTicks(const QStringList& ticked);
+    /// What is shown: the verdict over the ticks. None while a message is shown.
+    const CaptureVerdict* verdict() const { return m_verdict ? &*m_verdict : nullptr; }
+    QStringList ticked() const;
+    /// What the owner of the run saw; every verdict shown is argued with it.
+    void setObserved(const Observations& observed);
+    /// Commands among what to try next repeat the user's own variants, which the catalogue holds. Shown with the next
+    /// verdict.
+    void setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue);
+    /// While a capture is not judged: what is going on instead.
+    void showMessage(const QString& headline, const QString& text);
+
+    void setOpenList(List list);
+    List openList() const;
+
+    /// Variants the user may say ran, and which of them are ticked.
+    void setRan(const QStringList& variants, const QStringList& ticked);
+
+    PartsScroll* parts() { return m_parts; }
+    QSize minimumSizeHint() const override;
+    /// On the height of all its words and a few lines of the open list; else it asks for a line of each.
+    void setInsisting(bool insisting);
+
+    QString headline() const;
+    QString listText() const;
+    VerdictTicks* ticks() { return m_ticks; }
+    VerdictQuestion* question() { return m_question; }
+    VerdictExperiments* experiments() { return m_experiments; }
+
+Q_SIGNALS:
+    void copyRequested();
+    void causeRequested();
+    /// These ran, says the user, and some of them must be replayed first.
+    void ranChanged(const QStringList& ticked);
+    /// The verdict over these is shown already; an empty list is "all of them".
+    void ticksChanged(const QStringList& ticked);
+    void experimentCopied(const QString& text);
+    void observedChanged(const nanscope::Observations& observed);
+
+protected:
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* buildHeader();
+    void connectParts();
+    void changeTicks(const QStringList& ticked);
+    void showOver(const QStringList& ticked, CaptureVerdict verdict);
+    void showShown();
+    void showChips();
+    void fillList();
+    void fitList();
+    std::vector<EvidenceLine> evidence() const;
+
+    PartsScroll* m_parts;
+    MarkLabel* m_mark = nullptr;
+    QLabel* m_headline = nullptr;
+    ElidedLabel* m_place = nullptr;
+    QLabel* m_summary = nullptr;
+    VerdictQuestion* m_question = nullptr;
+    VerdictTicks* m_ticks = nullptr;
+    QPushButton* m_cause = nullptr;
+    VerdictChips* m_chips = nullptr;
+    EvidenceList* m_list = nullptr;
+    VerdictExperiments* m_experiments = nullptr;
+    bool m_insisting = true;
+    int m_spare = 0; ///< height that the open list can do without
+    std::optional<List> m_open; ///< none until the user opened or closed one
+    Capture m_capture;
+    std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
+    std::optional<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
+    Observations m_observed;
+    workflow::UserFiles m_userFiles;
+    replay::Catalogue m_catalogue;
+};
+
+} // namespace nanscope

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/verdict/verdictquestion.h"
+
+#include <QEvent>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "core/diagnose/rejudge.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/verdict/verdictflow.h"
+
+namespace nanscope {
+
+namespace {
+
+QStringList ticksIn(const diagnose::Answer& answer)
+{
+    QStringList ticks;
+    for (const std::string& tick : answer.ticks) {
+        ticks << qstr(tick);
+    }
+    return ticks;
+}
+
+QString namedText(const QStringList& ticks)
+{
+    switch (ticks.size()) {
+    case 1:
+        return VerdictQuestion::tr("It was %1").arg(ticks[0]);
+    case 2:
+        return VerdictQuestion::tr("It was %1 or %2").arg(ticks[0], ticks[1]);
+    default:
+        return VerdictQuestion::tr("It was one of %1, %2 and %3 more")
+            .arg(ticks[0], ticks[1], QString::number(ticks.size() - 2));
+    }
+}
+
+QString answerText(const diagnose::Answer& answer)
+{
+    switch (answer.kind) {
+    case diagnose::Answer::Kind::castsFirst:
+        return VerdictQuestion::tr("My code casts to %1 first").arg(qstr(answer.precision));
+    case diagnose::Answer::Kind::normalizesFirst:
+        return VerdictQuestion::tr("It normalises in fp32 first");
+    case diagnose::Answer::Kind::nothingElse:
+        return VerdictQuestion::tr("Nothing else ran");
+    case diagnose::Answer::Kind::inputAlone:
+        return VerdictQuestion::tr("It takes nothing else");
+    case diagnose::Answer::Kind::oneOf:
+        break;
+    }
+    return namedText(ticksIn(answer));
+}
+
+QString answerTip(const diagnose::Answer& answer)
+{
+    switch (answer.kind) {
+    case diagnose::Answer::Kind::nothingElse:
+        return VerdictQuestion::tr("What was dumped is what the function was given and what it returned");
+    case diagnose::Answer::Kind::inputAlone:
+        return VerdictQuestion::tr(
+            "No weights, no moments, no coefficient that changes: the same input is the same call");
+    default:
+        return VerdictQuestion::tr("Keeps only %1").arg(ticksIn(answer).join(QStringLiteral(", ")));
+    }
+}
+
+} // namespace
+
+VerdictQuestion::VerdictQuestion(QWidget* parent)
+    : QFrame(parent)
+    , m_text(new QLabel(this))
+    , m_row(new QWidget(this))
+    , m_flow(new VerdictFlow(m_row))
+{
+    setObjectName(QStringLiteral("questionBox"));
+    setAccessibleName(tr("Deciding question"));
+    m_text->setObjectName(QStringLiteral("questionText"));
+    m_text->setWordWrap(true);
+    m_text->setTextFormat(Qt::PlainText);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    m_text->setSizePolicy(policy);
+    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
+    m_text->setMinimumSize(1, m_text->fontMetrics().height());
+    m_flow->setSpacing(grid(2));
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(grid(2), grid(1) + 2, grid(2), grid(1) + 2);
+    layout->setSpacing(grid(1) + 2);
+    layout->addWidget(m_text);
+    layout->addWidget(m_row);
+    style();
+    hide();
+}
+
+void VerdictQuestion::ask(const CaptureVerdict& verdict, const replay::Catalogue& catalogue)
+{
+    m_text->setText(sentenceCase(qstr(verdict.question)));
+    for (QPushButton* button : m_buttons) {
+        m_flow->removeWidget(button);
+        button->hide();
+        button->deleteLater();
+    }
+    m_buttons.clear();
+    if (!verdict.question.empty()) {
+        for (const diagnose::Answer& answer : diagnose::answersOf(verdict, catalogue)) {
+            auto* button = new QPushButton(answerText(answer), m_row);
+            const QStringList ticks = ticksIn(answer);
+            button->setToolTip(answerTip(answer));
+            connect(button, &QPushButton::clicked, this, [this, ticks] { Q_EMIT answered(ticks); });
+            m_flow->addWidget(button);
+            m_buttons.push_back(button);
+        }
+    }
+    m_row->setVisible(!m_buttons.empty());
+    setVisible(!verdict.question.empty());
+}
+
+QStringList VerdictQuestion::answers() const
+{
+    QStringList texts;
+    for (const QPushButton* button : m_buttons) {
+        texts << button->text();
+    }
+    return texts;
+}
+
+void VerdictQuestion::style()
+{
+    const QString sheet =
+        QStringLiteral("QFrame#questionBox { background: %1; border-radius: 4px; }").arg(theme().warningTint.name());
+    // A sheet changes the palette, which would ask for the sheet again.
+    if (styleSheet() != sheet) {
+        setStyleSheet(sheet);
+    }
+}
+
+void VerdictQuestion::changeEvent(QEvent* event)
+{
+    if (event->type() == QEvent::PaletteChange) {
+        style();
+    }
+    QFrame::changeEvent(event);
+}
+
+} // namespace nanscope

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/verdict/verdictticks.h"
+
+#include <algorithm>
+
+#include <QLabel>
+#include <QMenu>
+#include <QScrollBar>
+#include <QSignalBlocker>
+#include <QToolButton>
+
+#include "core/diagnose/rejudge.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+#include "ui/verdict/verdictbox.h"
+#include "ui/verdict/verdictflow.h"
+
+namespace nanscope {
+
+namespace {
+
+/// The format that all of them are in; empty where they differ.
+std::string commonPrecision(const std::vector<diagnose::Tick>& ticks)
+{
+    const bool one = !ticks.empty() && std::ranges::all_of(ticks, [&](const diagnose::Tick& tick) {
+        return tick.precision == ticks.front().precision;
+    });
+    return one ? ticks.front().precision : std::string();
+}
+
+QString tickText(const diagnose::Tick& tick, bool withPrecision)
+{
+    const QString name = qstr(tick.variant);
+    const QString text = withPrecision ? QStringLiteral("%1  %2").arg(name, qstr(tick.precision)) : name;
+    return tick.fit ? VerdictTicks::tr("%1 · %2 %").arg(text, roundNumber(100 * *tick.fit, 2)) : text;
+}
+
+QString memberText(const MemberResult& member)
+{
+    const bool replayed = member.forecastBy.empty();
+    QStringList parts {replayed
+            ? VerdictTicks::tr("%1 of %2 replays stay finite").arg(member.finite).arg(member.roundings)
+            : VerdictTicks::tr("Forecast to stay finite, as %1 did when replayed").arg(qstr(member.forecastBy))};
+    if (member.slackPercent) {
+        parts << VerdictTicks::tr("slack %1 %").arg(roundNumber(*member.slackPercent, 2));
+    }
+    parts << VerdictTicks::tr("headroom %1 binades").arg(roundNumber(member.headroomBinades, 2));
+    if (!member.firstBad.empty()) {
+        parts << VerdictTicks::tr("first bad at %1").arg(qstr(member.firstBad));
+    }
+    if (replayed) {
+        parts << VerdictTicks::tr("%1 end like this dump").arg(member.reproducing);
+    }
+    return parts.join(QStringLiteral(", "));
+}
+
+QString toolTip(const CaptureVerdict& judged, const diagnose::Tick& tick)
+{
+    QStringList lines;
+    for (const std::size_t member : tick.members) {
+        lines << memberText(judged.facts.members[member]);
+    }
+    lines << (judged.variant.how == IdentifiedBy::sidecar
+            ? VerdictTicks::tr("The sidecar says that this ran")
+            : VerdictTicks::tr("Untick what cannot have run; the verdict changes at once"));
+    return lines.join(QLatin1Char('\n'));
+}
+
+bool endsLikeTheDump(const CaptureVerdict& judged, const diagnose::Tick& tick)
+{
+    return std::ranges::any_of(
+        tick.members, [&](std::size_t member) { return judged.facts.members[member].reproducing > 0; });
+}
+
+QToolButton* quietButton(QWidget* parent, const QString& text)
+{
+    auto* button = new QToolButton(parent);
+    button->setObjectName(QStringLiteral("quiet"));
+    button->setText(text);
+    return button;
+}
+
+} // namespace
+
+VerdictTicks::VerdictTicks(QWidget* parent)
+    : QScrollArea(parent)
+{
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setStyleSheet(QStringLiteral("QScrollArea { background: transparent; }"));
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFocusPolicy(Qt::NoFocus);
+    setAccessibleName(tr("Plausible variants"));
+    auto* inner = new QWidget;
+    m_flow = new VerdictFlow(inner);
+    m_flow->setSpacing(grid(1) + 2);
+    m_label = new QLabel(inner);
+    m_label->setObjectName(QStringLiteral("muted"));
+    m_alone = new VerdictBox(inner);
+    m_all = quietButton(inner, tr("All again"));
+    m_all->setToolTip(tr("Tick every variant that was replayed"));
+    m_more = quietButton(inner, QString());
+    m_more->setToolTip(tr("Say that another variant ran; it is replayed, then the capture is judged again"));
+    m_more->setPopupMode(QToolButton::InstantPopup);
+    m_menu = new QMenu(m_more);
+    m_more->setMenu(m_menu);
+    m_flow->addWidget(m_label);
+    m_flow->addWidget(m_alone);
+    m_flow->addWidget(m_all);
+    m_flow->addWidget(m_more);
+    setWidget(inner);
+    viewport()->setAutoFillBackground(false);
+    inner->setAutoFillBackground(false);
+    connect(m_alone, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
+    connect(m_all, &QToolButton::clicked, this, [this] { Q_EMIT changed(m_names); });
+    updateButtons();
+}
+
+void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue)
+{
+    build(judged, catalogue);
+    for (std::size_t i = 0; i < m_boxes.size(); ++i) {
+        const QSignalBlocker quiet(m_boxes[i]);
+        m_boxes[i]->setChecked(ticked.isEmpty() || ticked.contains(m_names[static_cast<qsizetype>(i)]));
+    }
+    const QSignalBlocker quiet(m_alone);
+    m_alone->setChecked(judged.facts.nothingElse || ticked.contains(qstr(diagnose::nothingElse)));
+    updateButtons();
+    fit();
+}
+
+void VerdictTicks::clearTicks()
+{
+    setTicks({}, {}, {});
+}
+
+void VerdictTicks::build(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
+{
+    const std::vector<diagnose::Tick> ticks = diagnose::ticksOf(judged, catalogue);
+    askAlone(judged);
+    m_sidecar = judged.variant.how == IdentifiedBy::sidecar && !ticks.empty();
+    m_names.clear();
+    m_ticked.clear();
+    for (const diagnose::Tick& tick : ticks) {
+        m_names << qstr(tick.name);
+        m_ticked << qstr(tick.variant);
+    }
+    // Boxes stay where they can, so that the one that was just clicked keeps the focus.
+    while (m_boxes.size() > ticks.size()) {
+        m_flow->removeWidget(m_boxes.back());
+        m_boxes.back()->hide();
+        m_boxes.back()->deleteLater();
+        m_boxes.pop_back();
+    }
+    while (m_boxes.size() < ticks.size()) {
+        auto* box = new VerdictBox(widget());
+        m_flow->insertAt(static_cast<int>(m_boxes.size()) + 1, box);
+        connect(box, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
+        m_boxes.push_back(box);
+        box->show();
+    }
+    const std::string common = commonPrecision(ticks);
+    m_label->setText(common.empty() ? tr("Plausible") : tr("Plausible in %1").arg(qstr(common)));
+    for (std::size_t i = 0; i < ticks.size(); ++i) {
+        m_boxes[i]->setText(tickText(ticks[i], common.empty()));
+        m_boxes[i]->setToolTip(nanscope::toolTip(judged, ticks[i]));
+        m_boxes[i]->setEnabled(!m_sidecar || ticks.size() > 1);
+        m_boxes[i]->setSuspect(endsLikeTheDump(judged, ticks[i]));
+    }
+    fillMore();
+}
+
+void VerdictTicks::askAlone(const CaptureVerdict& judged)
+{
+    const bool taken = diagnose::asksWhatElseIsTaken(judged);
+    const bool suspect = judged.role == Role::birth || judged.role == Role::padding;
+    m_asksAlone = judged.facts.replayed && (suspect || judged.facts.nothingElse);
+    m_alone->setEnabled(!judged.facts.nothingElse);
+    m_alone->setText(taken ? tr("takes nothing else") : tr("nothing else ran"));
+    m_alone->setToolTip(judged.facts.nothingElse ? tr("The sidecar or --nothing-else says so")
+            : taken
+            ? tr("No weights, no moments, no coefficient that changes; untick it to take that back")
+            : tr("What was dumped is what the function was given and what it returned; untick it to take that back"));
+}
+
+void VerdictTicks::setVariants(const QStringList& variants, const QStringList& ran)
+{
+    m_variants = variants;
+    m_ran = ran;
+    fillMore();
+    updateButtons();
+    fit();
+}
+
+void VerdictTicks::fillMore()
+{
+    m_menu->clear();
+    for (const QString& variant : m_variants) {
+        if (m_ticked.contains(variant)) {
+            continue;
+        }
+        QAction* action = m_menu->addAction(variant);
+        action->setCheckable(true);
+        action->setChecked(m_ran.contains(variant));
+        connect(action, &QAction::triggered, this, &VerdictTicks::collectMore);
+    }
+    m_menu->addSeparator();
+    connect(m_menu->addAction(tr("I do not know")), &QAction::triggered, this, [this] { Q_EMIT replayRequested({}); });
+}
+
+void VerdictTicks::collectMore()
+{
+    QStringList wanted = ticked();
+    wanted.removeAll(qstr(diagnose::nothingElse));
+    for (const QAction* action : m_menu->actions()) {
+        if (action->isChecked()) {
+            wanted << action->text();
+        }
+    }
+    Q_EMIT replayRequested(wanted);
+}
+
+QStringList VerdictTicks::names() const
+{
+    return m_names;
+}
+
+QStringList VerdictTicks::ticked() const
+{
+    QStringList names;
+    for (std::size_t i = 0; i < m_boxes.size(); ++i) {
+        if (m_boxes[i]->isChecked()) {
+            names << m_names[static_cast<qsizetype>(i)];
+        }
+    }
+    if (m_asksAlone && m_alone->isEnabled() && m_alone->isChecked()) {
+        names << qstr(diagnose::nothingElse);
+    }
+    return names;
+}
+
+void VerdictTicks::updateButtons()
+{
+    const bool any = !m_boxes.empty();
+    m_label->setVisible(any);
+    m_alone->setVisible(m_asksAlone);
+    m_all->setVisible(any && ticked() != m_names);
+    m_more->setText(any ? tr("More… ▾") : tr("What ran? ▾"));
+    m_more->setVisible(!m_sidecar);
+}
+
+void VerdictTicks::fit()
+{
+    constexpr int mostRows = 2;
+    setFixedHeight(m_flow->heightOfRows(width(), mostRows));
+}
+
+void VerdictTicks::resizeEvent(QResizeEvent* event)
+{
+    QScrollArea::resizeEvent(event);
+    fit();
+}
+
+} // namespace nanscope
