@@ -1,15 +1,15 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the structure of core by its sources alone, before anything is compiled.
+"""Checks the structure of core, and the folders of ui, by their sources alone, before anything is compiled.
 
     python3 cmake/house.py [ROOT]
 
 - A room includes only rooms that its CMakeLists.txt links, directly or through another.
-- Neither rooms, nor folders, nor components (x.h and x.cpp) include each other in a circle.
+- Neither rooms, nor folders (those of ui included), nor components (x.h and x.cpp) include each other in a circle.
 - Every file is in the namespace of its room.
 - No file of diagnose looks at the text of an event: what lines say is read in core/logtext. A line may be passed on whole, as an
   element of a braced list.
-- No folder holds more than 40 source files.
+- No folder of core or ui holds more than 40 source files.
 
 Prints what is wrong, a line each; exit status 1 where anything is.
 """
@@ -31,6 +31,19 @@ Graph = dict[str, set[str]]
 
 def room_of(path: str) -> str:
     return path.split("/")[1]
+
+
+def folder_of(path: str) -> str:
+    return str(PurePosixPath(path).parent)
+
+
+def sources_of(root: Path, part: str) -> dict[str, str]:
+    """Path -> text."""
+    return {
+        path.relative_to(root).as_posix(): path.read_text()
+        for path in sorted(root.glob(f"{part}/**/*"))
+        if path.suffix in SOURCES
+    }
 
 
 def links(root: Path) -> Graph:
@@ -105,7 +118,7 @@ def read_lines(texts: dict[str, str]) -> Iterable[str]:
 def full_folders(files: Iterable[str]) -> Iterable[str]:
     count: dict[str, int] = defaultdict(int)
     for file in files:
-        count[str(PurePosixPath(file).parent)] += 1
+        count[folder_of(file)] += 1
     for folder, held in sorted(count.items()):
         if held > MOST_FILES:
             yield f"{folder} holds {held} files: more than {MOST_FILES} ask for sub-folders"
@@ -113,24 +126,24 @@ def full_folders(files: Iterable[str]) -> Iterable[str]:
 
 def main() -> int:
     root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    texts = {
-        path.relative_to(root).as_posix(): path.read_text()
-        for path in sorted(root.glob("core/**/*"))
-        if path.suffix in SOURCES
-    }
+    texts = sources_of(root, "core")
+    window = sources_of(root, "ui")
     includes = {
         file: re.findall(r'^#include "(core/[^"]+)"', text, re.M) for file, text in texts.items()
     }
-    problems = [*foreign_includes(includes, links(root)), *wrong_namespaces(texts), *read_lines(texts), *full_folders(texts)]
+    problems = [*foreign_includes(includes, links(root)), *wrong_namespaces(texts), *read_lines(texts)]
+    problems += full_folders([*texts, *window])
     problems += [
         f"a circle of {what}: {', '.join(circle)}"
         for what, key in (
             ("rooms", room_of),
             ("components", lambda file: file.rsplit(".", 1)[0]),
-            ("folders", lambda file: str(PurePosixPath(file).parent)),
+            ("folders", folder_of),
         )
         for circle in circles(graph_of(includes, key))
     ]
+    shown = {file: re.findall(r'^#include "(ui/[^"]+)"', text, re.M) for file, text in window.items()}
+    problems += [f"a circle of folders: {', '.join(circle)}" for circle in circles(graph_of(shown, folder_of))]
     print("\n".join(problems) if problems else f"core: {len(texts)} files, no circles")
     return 1 if problems else 0
 

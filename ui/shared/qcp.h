@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// QCustomPlot's header is written with the keywords that the rest of the window forbids itself. Only for plots/*.cpp.
+// QCustomPlot's header is written with the keywords that the rest of the window forbids itself. Only for the .cpp files
+// of plots, which CMakeLists.txt lists.
 #pragma once
 
 #include <QObject>
