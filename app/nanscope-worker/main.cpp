@@ -3,19 +3,24 @@
 #include <cstdio>
 #include <string_view>
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope-worker/agree.h"
 #include "core/base/json.h"
-#include "core/platform/systemerror.h"
-#include "core/report/report.h"
+#include "core/platform/platform.h"
 #include "core/rpc/server.h"
+#include "gpu/agreement.h"
 #include "gpu/gpu.h"
+
+namespace nanscope {
 
 namespace {
 
+constexpr int exitDone = 0;
+constexpr int exitInternal = 1;
 constexpr int exitUsage = 2;
+constexpr int exitNothing = 4;
 
 constexpr std::string_view help =
     R"(nanscope-worker: replays on the torch it was built with, for nanscope and its window
@@ -27,10 +32,88 @@ constexpr std::string_view help =
   nanscope-worker --version
 )";
 
-nlohmann::ordered_json environmentJson()
+using Json = nlohmann::ordered_json;
+
+void print(const Json& answer)
 {
-    const auto info = nanscope::torchInfo();
-    auto devices = nlohmann::ordered_json::array();
+    fmt::print("{}\n", jsonText(answer));
+}
+
+int fail(const Error& error)
+{
+    const int status = error.kind == ErrorKind::internal || error.kind == ErrorKind::cancelled ? exitInternal
+        : error.kind == ErrorKind::usage                                                       ? exitUsage
+                                                                                               : exitNothing;
+    print({{"schema", "nanscope.agreement/1"}, {"error", error.what}, {"path", error.path}, {"status", status}});
+    return status;
+}
+
+Json deviceJson(const replay::DeviceHashes& device)
+{
+    auto hashes = Json::array();
+    for (const auto& hash : device.hashes) {
+        hashes.push_back(hash.hex());
+    }
+    return {{"name", device.name}, {"hardware", device.hardware}, {"hashes", std::move(hashes)}};
+}
+
+Json answerJson(const GpuAgreement& answer)
+{
+    auto devices = Json::array();
+    for (const auto& device : answer.agreement.devices) {
+        devices.push_back(deviceJson(device));
+    }
+    Json nccl = nullptr;
+    if (answer.range) {
+        nccl = {{"version", ncclVersion()}, {"least", answer.range->least.hex()}, {"most", answer.range->most.hex()},
+            {"equal", answer.range->equal()}};
+    }
+    const auto& agree = answer.agreement.agree;
+    return {{"schema", "nanscope.agreement/1"}, {"agree", agree ? Json(*agree) : Json(nullptr)},
+        {"odd", answer.agreement.odd}, {"text", answer.agreement.text}, {"devices", std::move(devices)}, {"nccl", nccl},
+        {"notes", answer.notes}};
+}
+
+Result<replay::AgreementRequest> parse(int argc, char** argv)
+{
+    CLI::App app;
+    replay::AgreementRequest request;
+    std::string precision;
+    app.add_option("capture", request.capture.path)->required();
+    app.add_option("--variant", request.variant)->required();
+    app.add_option("--precision", precision);
+    app.add_option("--repeats", request.repeats)->check(CLI::Range(1, 1000));
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Error& error) {
+        return failure(ErrorKind::usage, error.what());
+    }
+    if (!precision.empty()) {
+        request.precision = parsePrecision(precision);
+        if (!request.precision) {
+            return failure(ErrorKind::usage, fmt::format("there is no precision '{}'", precision));
+        }
+    }
+    return request;
+}
+
+/// nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N]: prints one line of JSON, also where it
+/// fails, and returns the exit status: 0 done, 2 wrong usage, 4 nothing to compare, 1 anything else.
+int runAgree(int argc, char** argv)
+{
+    const auto request = parse(argc, argv);
+    const auto answer = request ? agreeOnGpus(*request) : tl::make_unexpected(request.error());
+    if (!answer) {
+        return fail(answer.error());
+    }
+    print(answerJson(*answer));
+    return exitDone;
+}
+
+Json environmentJson()
+{
+    const auto info = torchInfo();
+    auto devices = Json::array();
     for (const auto& device : info.devices) {
         devices.push_back({{"name", device.name}, {"hardware", device.hardware}, {"capability", device.capability},
             {"memory_bytes", device.memoryBytes}});
@@ -41,6 +124,8 @@ nlohmann::ordered_json environmentJson()
 }
 
 } // namespace
+
+} // namespace nanscope
 
 int main(int argc, char** argv)
 {
@@ -53,7 +138,7 @@ int main(int argc, char** argv)
         return nanscope::rpc::serveStandardStreams(nanscope::torchServiceInfo(), nanscope::makeTorchDevice);
     }
     if (command == "env") {
-        fmt::print("{}\n", nanscope::jsonText(environmentJson(), 2));
+        fmt::print("{}\n", nanscope::jsonText(nanscope::environmentJson(), 2));
         return 0;
     }
     if (command == "--version") {
@@ -61,9 +146,9 @@ int main(int argc, char** argv)
         return 0;
     }
     if (command == "--help" || command == "-h") {
-        fmt::print("{}", help);
+        fmt::print("{}", nanscope::help);
         return 0;
     }
-    fmt::print(stderr, "{}", help);
-    return exitUsage;
+    fmt::print(stderr, "{}", nanscope::help);
+    return nanscope::exitUsage;
 }

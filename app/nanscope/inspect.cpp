@@ -1,23 +1,506 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/shardfacts.h"
-#include "app/nanscope/stitching.h"
+#include "app/nanscope/shared/terminal.h"
+#include "app/nanscope/shared/words.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "core/ingest/ingest.h"
+#include "core/ingest/readahead.h"
 #include "core/json/records.h"
 #include "core/model/words.h"
+#include "core/report/report.h"
+#include "core/shards/shardlayout.h"
+#include "core/shards/shards.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
 
 namespace {
+
+/// One logical tensor, and which side of which call it is.
+struct StitchedSide
+{
+    shards::ShardSide side = shards::ShardSide::input;
+    std::string matchedBy;
+    std::optional<std::int64_t> spreadMs; ///< between the first and the last dump, by the times in their names
+    shards::Stitched tensor;
+};
+
+constexpr std::size_t mostLines = 20;
+
+std::string header(const StitchedSide& side)
+{
+    const auto& tensor = side.tensor;
+    const auto spread = side.spreadMs ? fmt::format("; dumped within {} ms", countText(*side.spreadMs)) : "";
+    return fmt::format("{} {} {} on mesh {}, {}\n{} of {} shards; matched by: {}{}\n\n",
+        side.side == shards::ShardSide::input ? "input" : "output", shapeText(tensor.sharding.shape),
+        shortName(tensor.dtype), printable(shards::meshText(tensor.sharding.mesh)),
+        printable(tensorfile::placementsText(tensor.sharding)), countText(std::ssize(tensor.shards)),
+        countText(tensor.sharding.mesh.ranks()), printable(side.matchedBy), spread);
+}
+
+void addScan(Table& table, const std::string& what, const Scan& scan, const Shape& shape)
+{
+    const auto first = scan.firstNonFinite < 0 ? "-" : indexText(indexIn(shape, scan.firstNonFinite));
+    table.add({what, countText(scan.count), countText(scan.nan), countText(scan.posInf), countText(scan.negInf),
+        countText(scan.zero), countText(scan.subnormal), numberText(scan.absmax), numberText(scan.minNonzero),
+        numberText(std::sqrt(scan.sumSquares)), first});
+}
+
+std::string scansText(const shards::Stitched& tensor)
+{
+    constexpr auto right = Table::Align::right;
+    Table table({{""}, {"elements", right}, {"NaN", right}, {"Inf", right}, {"-Inf", right}, {"zero", right},
+        {"subnormal", right}, {"absmax", right}, {"min non-zero", right}, {"Frobenius", right}, {"first non-finite"}});
+    addScan(table, "shards", tensor.parts, {});
+    if (tensor.problem.empty() && !tensor.shards.empty()) {
+        const auto& partial = tensor.partial;
+        const auto type = std::string(shortName(tensor.dtype));
+        addScan(table, partial ? partial->operation + " in " + type : "logical", tensor.logical, tensor.sharding.shape);
+        if (partial && partial->wide) {
+            addScan(table, fmt::format("{} in {}, rounded once", partial->operation, shortName(partial->wideType)),
+                partial->wide->scan, tensor.sharding.shape);
+        }
+    }
+    return table.text() + '\n';
+}
+
+std::string yesOrNo(std::optional<bool> value)
+{
+    return value ? *value ? "yes" : "no" : "not known";
+}
+
+std::string nonFiniteText(const shards::Stitched& tensor)
+{
+    auto text = fmt::format("Non-finite in a shard: {}; in the logical tensor: {}\n", yesOrNo(tensor.partsNonFinite()),
+        yesOrNo(tensor.logicalNonFinite()));
+    if (!tensor.problem.empty()) {
+        text += "The logical tensor is not computed: " + printable(tensor.problem) + '\n';
+    } else if (tensor.unknown > 0) {
+        text += fmt::format("{} of its {} are in no dump, or not all of their parts are\n", countText(tensor.unknown),
+            counted(tensor.unknown + tensor.logical.count, "element"));
+    }
+    return text;
+}
+
+std::string missingText(const shards::Stitched& tensor)
+{
+    std::string text;
+    const auto named = std::min(tensor.missing.size(), mostLines);
+    for (std::size_t i = 0; i < named; ++i) {
+        const auto& missing = tensor.missing[i];
+        text += fmt::format("Missing: {} at {}, {}{}\n",
+            missing.rank ? fmt::format("rank {}", *missing.rank) : "a rank", shards::coordinateText(missing.coordinate),
+            missing.held, missing.replicated ? ", which another dump holds too" : "");
+    }
+    const auto left = tensor.missingRanks - static_cast<std::int64_t>(named);
+    return left > 0 ? text + fmt::format("Missing: {} more\n", counted(left, "rank")) : text;
+}
+
+std::string nameOf(const shards::Shard& shard)
+{
+    return shard.place.rank ? fmt::format("rank {}", *shard.place.rank) : printable(shard.file);
+}
+
+std::string driftLine(const shards::Stitched& tensor, const shards::Drift& drift)
+{
+    auto text = fmt::format("Replicas differ: {} and {} in {}, first {}", nameOf(tensor.shards[drift.a]),
+        nameOf(tensor.shards[drift.b]), counted(drift.differing, "element"),
+        indexText(indexIn(tensor.sharding.shape, drift.first)));
+    if (drift.classChanges > 0) {
+        text += fmt::format("; {} not alike in what is finite", countText(drift.classChanges));
+    }
+    if (drift.nanBits > 0) {
+        text += fmt::format("; {} NaN in both with different bits", countText(drift.nanBits));
+    }
+    return text + '\n';
+}
+
+std::string driftText(const shards::Stitched& tensor)
+{
+    std::string text;
+    const auto named = std::min(tensor.drift.size(), mostLines);
+    for (std::size_t i = 0; i < named; ++i) {
+        text += driftLine(tensor, tensor.drift[i]);
+    }
+    const auto left = static_cast<std::int64_t>(tensor.drift.size() - named);
+    return left > 0 ? text + fmt::format("Replicas differ: {} more\n", counted(left, "pair")) : text;
+}
+
+std::string overflowText(const shards::Stitched& tensor)
+{
+    const auto& partial = tensor.partial;
+    const auto* wide = partial && partial->wide ? &*partial->wide : nullptr;
+    if (!partial || (partial->own.overflowed == 0 && (wide == nullptr || wide->overflowed == 0))) {
+        return {};
+    }
+    const auto first = partial->own.overflowed > 0 ? partial->own.firstOverflow : wide->firstOverflow;
+    auto text = fmt::format("Overflow: {} finite in every shard, but not in the {} of {} parts in {}, first {}",
+        counted(partial->own.overflowed, "element"), partial->operation, partial->parts, shortName(tensor.dtype),
+        indexText(indexIn(tensor.sharding.shape, first)));
+    if (wide != nullptr) {
+        text += fmt::format("; added in {} and rounded once {} not finite, before that rounding {}",
+            shortName(partial->wideType), countText(wide->overflowed), countText(partial->wideOverflowed));
+    }
+    return text + '\n';
+}
+
+std::string stitchedText(const StitchedSide& side)
+{
+    const auto& tensor = side.tensor;
+    auto text = header(side) + scansText(tensor) + nonFiniteText(tensor) + overflowText(tensor) + missingText(tensor)
+        + driftText(tensor);
+    for (const auto& unused : tensor.unused) {
+        text += "Left out: " + printable(unused.file) + ", " + printable(unused.why) + '\n';
+    }
+    return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json orNull(const std::optional<T>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json indexJson(const Shape& shape, std::int64_t flat)
+{
+    return flat < 0 ? Json(nullptr) : Json(indexIn(shape, flat));
+}
+
+Json shardsJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& shard : tensor.shards) {
+        list.push_back(
+            {{"file", shard.file}, {"rank", orNull(shard.place.rank)}, {"coordinate", orNull(shard.place.coordinate)},
+                {"shape", shard.tensor.shape()}, {"nonfinite", shard.scan.nonFinite()}});
+    }
+    return list;
+}
+
+Json missingJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& missing : tensor.missing) {
+        list.push_back({{"rank", orNull(missing.rank)}, {"coordinate", missing.coordinate}, {"held", missing.held},
+            {"replicated", missing.replicated}});
+    }
+    return list;
+}
+
+Json driftJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& drift : tensor.drift) {
+        list.push_back({{"a", tensor.shards[drift.a].file}, {"b", tensor.shards[drift.b].file},
+            {"rank_a", orNull(tensor.shards[drift.a].place.rank)},
+            {"rank_b", orNull(tensor.shards[drift.b].place.rank)}, {"differing", drift.differing},
+            {"class_changes", drift.classChanges}, {"nan_bits", drift.nanBits},
+            {"first", indexJson(tensor.sharding.shape, drift.first)}});
+    }
+    return list;
+}
+
+Json reducedJson(const shards::ReducedTotals& totals, DType type, const Shape& shape)
+{
+    auto json = toJson(totals.scan, shape);
+    json["dtype"] = shortName(type);
+    json["overflowed"] = totals.overflowed;
+    json["first_overflow"] = indexJson(shape, totals.firstOverflow);
+    return json;
+}
+
+Json partialJson(const shards::Stitched& tensor)
+{
+    if (!tensor.partial) {
+        return nullptr;
+    }
+    const auto& partial = *tensor.partial;
+    Json json {{"reduction", partial.operation}, {"parts", partial.parts},
+        {"own", reducedJson(partial.own, tensor.dtype, tensor.sharding.shape)}, {"wide", nullptr}};
+    if (partial.wide) {
+        json["wide"] = reducedJson(*partial.wide, partial.wideType, tensor.sharding.shape);
+        json["wide"]["overflowed_before_rounding"] = partial.wideOverflowed;
+    }
+    return json;
+}
+
+Json unusedJson(const shards::Stitched& tensor)
+{
+    auto list = Json::array();
+    for (const auto& unused : tensor.unused) {
+        list.push_back({{"file", unused.file}, {"reason", unused.why}});
+    }
+    return list;
+}
+
+Json stitchedJson(const StitchedSide& side)
+{
+    const auto& tensor = side.tensor;
+    const bool computed = tensor.problem.empty() && !tensor.shards.empty();
+    const auto rank = tensor.shards.empty() ? std::nullopt : tensor.shards.front().place.rank;
+    return {{"side", side.side == shards::ShardSide::input ? "input" : "output"}, {"shape", tensor.sharding.shape},
+        {"dtype", shortName(tensor.dtype)}, {"placements", placementsJson(tensor.sharding)},
+        {"mesh", meshJson(tensor.sharding, rank)}, {"matched_by", side.matchedBy},
+        {"dumped_within_ms", orNull(side.spreadMs)}, {"shards", shardsJson(tensor)},
+        {"missing_ranks", tensor.missingRanks}, {"missing", missingJson(tensor)}, {"unused", unusedJson(tensor)},
+        {"drift", driftJson(tensor)}, {"unknown_elements", tensor.unknown},
+        {"parts_nonfinite", tensor.partsNonFinite()}, {"logical_nonfinite", orNull(tensor.logicalNonFinite())},
+        {"parts", toJson(tensor.parts, {})},
+        {"logical", computed ? toJson(tensor.logical, tensor.sharding.shape) : Json(nullptr)},
+        {"partial", partialJson(tensor)}, {"problem", tensor.problem.empty() ? Json(nullptr) : Json(tensor.problem)}};
+}
+
+struct NamedFile
+{
+    std::filesystem::path path;
+    bool given = false; ///< on the command line itself, not found in a folder
+};
+
+Result<std::vector<NamedFile>> filesUnder(const std::vector<std::string>& paths, Terminal& terminal)
+{
+    std::vector<NamedFile> files;
+    for (const auto& path : paths) {
+        auto found = ingest::findFiles(path, terminal.job());
+        if (!found) {
+            return tl::make_unexpected(found.error());
+        }
+        std::error_code error;
+        const bool given = !std::filesystem::is_directory(path, error);
+        for (const auto& file : found->files) {
+            if (given || file.kind == ingest::FoundFile::Kind::tensor) {
+                files.push_back({file.path, given});
+            }
+        }
+    }
+    return files;
+}
+
+Result<tensorfile::CaptureFile> readShards(const NamedFile& file)
+{
+    auto capture = tensorfile::openCapture(file.path);
+    const bool shards = capture
+        && (shards::shardOf(*capture, shards::ShardSide::input) != nullptr
+            || shards::shardOf(*capture, shards::ShardSide::output) != nullptr);
+    if (!shards) {
+        return capture;
+    }
+    return tensorfile::scanCapture(*capture).map([&] { return std::move(*capture); });
+}
+
+/// What lies in the files, and whether some could not be used.
+struct ReadCaptures
+{
+    std::vector<tensorfile::CaptureFile> captures;
+    bool rejected = false;
+};
+
+Result<ReadCaptures> readAll(const std::vector<NamedFile>& files, Terminal& terminal)
+{
+    constexpr std::size_t ahead = 64;
+    const auto threads = std::max(1U, std::thread::hardware_concurrency());
+    ReadCaptures read;
+    ingest::ReadAhead<Result<tensorfile::CaptureFile>> reader(
+        files.size(), threads, ahead, [&](std::size_t i) { return readShards(files[i]); });
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (terminal.cancelToken().cancelled()) {
+            return failure(ErrorKind::cancelled, "cancelled");
+        }
+        auto capture = reader.next();
+        terminal.progress({"inspect", "captures", static_cast<std::int64_t>(i) + 1, std::ssize(files), "files",
+            files[i].path.filename().string()});
+        if (capture) {
+            read.captures.push_back(std::move(*capture));
+            continue;
+        }
+        // A checkpoint beside the dumps is nothing to complain about.
+        const bool expected = !files[i].given && capture.error().kind == ErrorKind::unsupported;
+        terminal.say(expected ? LogLevel::info : LogLevel::warning, sentence(capture.error()));
+        read.rejected = read.rejected || !expected;
+    }
+    return read;
+}
+
+std::optional<std::int64_t> spreadOf(const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSet& set)
+{
+    std::vector<std::int64_t> times;
+    for (const auto index : set.captures) {
+        const auto& capture = captures[index].capture;
+        if (capture.timestampFromName && capture.timestampMs) {
+            times.push_back(*capture.timestampMs);
+        }
+    }
+    if (times.size() < 2 || times.size() != set.captures.size()) {
+        return std::nullopt;
+    }
+    const auto [first, last] = std::minmax_element(times.begin(), times.end());
+    return *last - *first;
+}
+
+Result<std::vector<StitchedSide>> stitchSet(
+    const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSet& set, Terminal& terminal)
+{
+    std::vector<StitchedSide> sides;
+    for (const auto side : {shards::ShardSide::input, shards::ShardSide::output}) {
+        auto shards = shards::shardsOf(captures, set, side);
+        if (shards.empty()) {
+            continue;
+        }
+        auto tensor = shards::stitch(std::move(shards), terminal.job());
+        if (!tensor) {
+            return tl::make_unexpected(tensor.error());
+        }
+        sides.push_back({side, set.how, spreadOf(captures, set), std::move(*tensor)});
+    }
+    return sides;
+}
+
+/// Shards of which nothing is claimed, each group with its reason.
+void sayUnmatched(
+    const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSets& matched, Terminal& terminal)
+{
+    for (const auto& group : matched.unmatched) {
+        const auto& first = captures[group.captures.front()].capture;
+        const auto more = std::ssize(group.captures) - 1;
+        const auto who = more == 0 ? first.file : fmt::format("{} and {} more", first.file, more);
+        terminal.say(LogLevel::warning, fmt::format("{} not stitched: {}", who, group.how));
+    }
+    for (const auto index : matched.copies) {
+        terminal.say(LogLevel::info, "A copy of another dump is left out: " + captures[index].capture.path);
+    }
+}
+
+nlohmann::ordered_json unmatchedJson(
+    const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSets& matched)
+{
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& group : matched.unmatched) {
+        auto files = nlohmann::ordered_json::array();
+        for (const auto index : group.captures) {
+            files.push_back(captures[index].capture.file);
+        }
+        list.push_back({{"files", std::move(files)}, {"reason", group.how}});
+    }
+    return list;
+}
+
+void print(const std::vector<StitchedSide>& sides, nlohmann::ordered_json unmatched, Terminal& terminal)
+{
+    if (!terminal.json()) {
+        for (const auto& side : sides) {
+            terminal.print((&side == sides.data() ? "" : "\n") + stitchedText(side));
+        }
+        return;
+    }
+    auto tensors = nlohmann::ordered_json::array();
+    for (const auto& side : sides) {
+        tensors.push_back(stitchedJson(side));
+    }
+    terminal.printJson(
+        {{"schema", "nanscope.stitch/1"}, {"tensors", std::move(tensors)}, {"unmatched", std::move(unmatched)}});
+}
+
+/// A whole that is judged must hold what ran, not what stitching made of it.
+std::string notTheWhole(const shards::Stitched& tensor)
+{
+    const auto parts = [](const shards::Drift& drift) { return drift.classChanges > 0; };
+    if (std::any_of(tensor.drift.begin(), tensor.drift.end(), parts)) {
+        return "replicas disagree on which elements are finite, and nothing says which were used";
+    }
+    if (tensor.partial && tensor.partial->own.overflowed > 0) {
+        return "a Partial overflows here where every part is finite; whether it did in the run depends on the order "
+               "and "
+               "the type it was added in";
+    }
+    return {};
+}
+
+/// A capture of the logical tensors, as if one rank had made it.
+Result<void> writeWhole(
+    const std::vector<StitchedSide>& sides, const tensorfile::CaptureFile& first, const std::string& output)
+{
+    std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries;
+    for (const auto& side : sides) {
+        if (const auto why = notTheWhole(side.tensor); !why.empty()) {
+            return failure(ErrorKind::unsupported, "the whole was not written: " + why, output);
+        }
+        auto bytes = shards::logicalBytes(side.tensor);
+        if (!bytes) {
+            return failure(bytes.error().kind, bytes.error().what, output);
+        }
+        const std::string name = side.side == shards::ShardSide::input ? "input" : "output";
+        entries.emplace_back(
+            name, tensorfile::TensorToWrite {name, side.tensor.dtype, side.tensor.sharding.shape, std::move(*bytes)});
+    }
+    entries.emplace_back("shape", sides.front().tensor.sharding.shape);
+    entries.emplace_back("dtype", "torch." + std::string(torchName(sides.front().tensor.dtype)));
+    if (first.capture.epsilon) {
+        entries.emplace_back("epsilon", *first.capture.epsilon);
+    }
+    return tensorfile::writePt(output, entries);
+}
+
+/// `inspect --stitch`: puts the shards in these files and folders together and tells what they come to; with `output`
+/// the one call that was found is written there as a capture. The exit status.
+Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::string& output, Terminal& terminal)
+{
+    const auto files = filesUnder(paths, terminal);
+    if (!files) {
+        return tl::make_unexpected(files.error());
+    }
+    const auto read = readAll(*files, terminal);
+    if (!read) {
+        return tl::make_unexpected(read.error());
+    }
+    const auto matched = shards::matchShards(read->captures);
+    sayUnmatched(read->captures, matched, terminal);
+    if (matched.sets.empty()) {
+        return failure(ErrorKind::unsupported,
+            matched.unmatched.empty() ? "no dump here is a part of a DTensor, so there is nothing to stitch"
+                                      : "no parts of one tensor could be told to belong together",
+            paths.front());
+    }
+    std::vector<StitchedSide> sides;
+    for (const auto& set : matched.sets) {
+        auto stitched = stitchSet(read->captures, set, terminal);
+        if (!stitched) {
+            return tl::make_unexpected(stitched.error());
+        }
+        std::move(stitched->begin(), stitched->end(), std::back_inserter(sides));
+    }
+    print(sides, unmatchedJson(read->captures, matched), terminal);
+    if (!output.empty() && matched.sets.size() > 1) {
+        return failure(ErrorKind::usage,
+            fmt::format("{} were found, and one file holds one; name the dumps of one",
+                counted(std::ssize(matched.sets), "call")));
+    }
+    if (!output.empty()) {
+        const auto& first = read->captures[matched.sets.front().captures.front()];
+        if (auto written = writeWhole(sides, first, output); !written) {
+            return tl::make_unexpected(written.error());
+        }
+    }
+    const bool unused = std::any_of(sides.begin(), sides.end(),
+        [](const StitchedSide& side) { return !side.tensor.unused.empty() || !side.tensor.drift.empty(); });
+    return read->rejected || unused || !matched.unmatched.empty() ? exitRejected : exitDone;
+}
 
 class Inspect : public Command
 {

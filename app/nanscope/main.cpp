@@ -15,7 +15,6 @@
 #include "app/nanscope/shared/words.h"
 #include "core/base/guarded.h"
 #include "core/platform/platform.h"
-#include "core/platform/systemerror.h"
 
 namespace nanscope {
 

@@ -15,7 +15,6 @@
 #include "app/nanscope/shared/words.h"
 #include "core/base/utf8.h"
 #include "core/instruments/answers.h"
-#include "core/instruments/instruments.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {

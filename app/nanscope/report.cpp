@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/cardwords.h"
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
@@ -17,7 +16,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
-#include "core/platform/shellword.h"
+#include "core/platform/platform.h"
 #include "core/report/redact/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"

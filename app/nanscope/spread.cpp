@@ -22,7 +22,6 @@
 #include "core/model/words.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/report.h"
-#include "core/report/tiletext.h"
 #include "core/rpc/requests.h"
 #include "core/tensorfile/capture/capturefile.h"
 

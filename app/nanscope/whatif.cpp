@@ -15,10 +15,8 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/whatif/detectorreplay.h"
-#include "core/diagnose/whatif/detectorwords.h"
 #include "core/diagnose/whatif/guardwhatif.h"
-#include "core/diagnose/whatif/guardwords.h"
-#include "core/diagnose/whatif/whatifjson.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -44,8 +42,8 @@ std::string replayText(const diagnose::DetectorReplay& replay)
     return text;
 }
 
-/// What `nanscope whatif` answers on a terminal: the sentences of detectorwords.h and guardwords.h in
-/// core/diagnose/whatif.
+/// What `nanscope whatif` answers on a terminal: the sentences of
+/// core/diagnose/whatif/whatifwords.h.
 std::string detectorText(std::span<const diagnose::DetectorReplay> replays, const diagnose::DetectorQuestion& question)
 {
     constexpr std::size_t most = 10;

@@ -23,7 +23,7 @@ check_format() {
 
 # Verdicts hang on typed facts: what is shown is made last, and never read back.
 check_facts() {
-  local decides=(core/diagnose/verdict core/diagnose/judge.cpp core/diagnose/rejudge.cpp core/diagnose/identify/twins.cpp
+  local decides=(core/diagnose/verdict core/diagnose/judge.cpp core/diagnose/rejudge.cpp core/diagnose/identify/othercalls.cpp
     core/diagnose/recovery/rollback.cpp core/diagnose/triage/clusters.cpp)
   local read='(\.|->)(text|kind|summary|question)(\.(find|contains|starts_with|ends_with|substr|compare)\(| *[!=]= *")'
   local found place

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "core/ingest/ingest.h"
+#include "core/ingest/logimport.h"
 #include "core/ingest/logscanner.h"
-#include "core/ingest/openlog.h"
 
 namespace nanscope::ingest {
 

@@ -22,7 +22,7 @@
 #include "core/ingest/stores/wandb.h"
 #include "core/ingest/text/consoletext.h"
 #include "core/model/run.h"
-#include "core/platform/systemerror.h"
+#include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::ingest {

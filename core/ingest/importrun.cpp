@@ -22,7 +22,6 @@
 #include "core/ingest/loghistory.h"
 #include "core/ingest/logimport.h"
 #include "core/ingest/logscanner.h"
-#include "core/ingest/openlog.h"
 #include "core/ingest/progressmeter.h"
 #include "core/ingest/readahead.h"
 #include "core/ingest/settings/configfile.h"

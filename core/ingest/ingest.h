@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/ingest/log/columnmap.h"
-#include "core/ingest/log/logcontents.h"
+#include "core/ingest/log/logsource.h"
 #include "core/model/model.h"
 
 namespace nanscope::session {

@@ -19,7 +19,6 @@
 #include "core/platform/childprocess.h"
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
-#include "core/platform/shellword.h"
 
 namespace nanscope::instruments {
 

@@ -5,10 +5,39 @@
 #include <functional>
 #include <memory>
 
+#include "core/instruments/asker.h"
 #include "core/instruments/functionsubject.h"
-#include "core/instruments/repeat.h"
 
 namespace nanscope::instruments {
+
+/// How often the same input gave other bits.
+struct RepeatCount
+{
+    std::int64_t calls = 0; ///< that gave an output
+    std::int64_t failed = 0; ///< that gave none
+    std::int64_t differ = 0; ///< from the reference, which is one of them or was called before
+    std::int64_t nonFinite = 0;
+    std::int64_t distinct = 0; ///< different outputs, the reference's included
+
+    bool clean() const { return differ == 0 && calls > 0; }
+    /// Of k = 0: at 95 % confidence fewer than this share of calls differs (3 / n).
+    std::optional<double> bound() const;
+};
+
+RepeatCount countRepeats(const Burst& burst, const std::string& reference);
+RepeatCount& operator+=(RepeatCount& total, const RepeatCount& part);
+
+struct RepeatAnswer
+{
+    RepeatCount count;
+    std::optional<Outcome> outcome; ///< of the first call, which is looked at
+    std::string sentence; ///< what it means and what it does not
+};
+
+Result<RepeatAnswer> repeatBitwise(Asker& asker, int calls);
+
+/// "not reproduced in this setting: ...", or how many differ.
+std::string repeatSentence(const RepeatCount& count);
 
 /// One way of making it hard for a function.
 struct StormLeg

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/model/dtype.h"
@@ -63,5 +65,32 @@ struct MatrixShape
 };
 
 MatrixShape matrixShape(const Shape& shape);
+
+/// A file and the capture it must hold. A path alone means whatever capture lies there, which is right only for a file
+/// that the user named; one that was imported is referred to by its Capture, so that nothing else is taken for it.
+struct CaptureRef
+{
+    std::string path;
+    std::string identity; ///< Capture::identity; empty: any
+
+    CaptureRef() = default;
+    CaptureRef(std::string file, std::string wanted = {})
+        : path(std::move(file))
+        , identity(std::move(wanted))
+    { }
+    CaptureRef(const char* file)
+        : path(file)
+    { }
+    CaptureRef(const std::filesystem::path& file)
+        : path(file.string())
+    { }
+    CaptureRef(const Capture& capture)
+        : path(capture.path)
+        , identity(capture.identity)
+    { }
+
+    bool empty() const { return path.empty(); }
+    bool operator==(const CaptureRef&) const = default;
+};
 
 } // namespace nanscope

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/platform/systemerror.h"
-
 namespace nanscope::platform {
 
 namespace {

@@ -149,4 +149,16 @@ std::filesystem::path programFolder();
 /// "AMD EPYC 9654 (avx512)" or the like; never a host name.
 std::string cpuDescription();
 
+/// What errno value `code` stands for, with what can be done about it.
+std::string systemReason(int code);
+
+/// The failure that errno value `code` stands for, as a sentence beginning with `doing`.
+tl::unexpected<Error> systemFailure(const char* doing, int code, const std::filesystem::path& path);
+
+/// From now on a write beyond the limit on the size of files fails with EFBIG rather than ends the program by a signal.
+void failAtFileSizeLimit();
+
+/// As a shell takes it for one word, for lines to copy.
+std::string shellQuoted(const std::string& word);
+
 } // namespace nanscope::platform

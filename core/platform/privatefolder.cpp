@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/platform/systemerror.h"
+#include "core/platform/platform.h"
 
 namespace nanscope::platform {
 

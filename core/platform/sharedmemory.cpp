@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "core/platform/descriptor.h"
-#include "core/platform/systemerror.h"
+#include "core/platform/platform.h"
 
 namespace nanscope::platform {
 

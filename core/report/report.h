@@ -55,6 +55,10 @@ std::vector<ReportImage> reportImages(const ReportInput& input, const ReportOpti
 std::string explainText(
     const Capture& capture, const CaptureVerdict& verdict, const TileMap* output, const std::string& words = {});
 
+/// A tile map as at most `height` lines of at most `width` marks: ╳ NaN, ▲ +Inf, ▼ -Inf, · zero, ░▒▓█ magnitude
+/// on a logarithmic scale. A mark shows the worst of what it covers.
+std::vector<std::string> tileText(const TileMap& map, int width, int height);
+
 /// Tiles of its output, read from the file, for the picture; none where the file went away since it was listed.
 std::optional<TileMap> outputTiles(const ReportInput& input);
 

@@ -2,14 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/reportfiles.h"
 
+#include <algorithm>
+#include <iterator>
 #include <span>
+
+#include <fmt/format.h>
 
 #include "core/base/json.h"
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
+#include "core/platform/privatefolder.h"
 #include "core/report/document/compose.h"
+#include "core/report/redact/redaction.h"
 #include "core/report/render/html.h"
 #include "core/report/render/markdown.h"
+#include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/zip/zipwriter.h"
 
 namespace nanscope::report {
 
@@ -74,6 +82,224 @@ Result<std::vector<WrittenFile>> writeReport(
         written.push_back({target, file.bytes.size()});
     }
     return written;
+}
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t entryOverhead = 256; // headers of a file in the zip, twice, with its name
+
+/// Text goes in deflated; a capture, which would not get shorter, as it is.
+struct BundleParts
+{
+    std::vector<ReportFile> texts; ///< those of the report, then those of the reproducer
+    std::size_t reportTexts = 0;
+    Reproducer reproducer; ///< what of it is there
+    bool reproducerFits = true;
+    std::string captureName;
+    std::vector<std::byte> capture;
+    BundledCapture state = BundledCapture::notAsked;
+};
+
+std::vector<ReportFile> textsOf(const ReportInput& input, const ReportOptions& options, const Reproducer& beside)
+{
+    auto files = reportFiles(input, options, ReportFormat::markdown, "report.md", &beside);
+    const auto add = [&](ReportFormat format, const char* name) {
+        files.push_back(std::move(reportFiles(input, options, format, name, &beside).front()));
+    };
+    add(ReportFormat::html, "report.html");
+    // JSON is always whole: who leaves a section out does not want it back here.
+    if (options.sections == allReportSections()) {
+        add(ReportFormat::json, "report.json");
+    }
+    return files;
+}
+
+/// Its own name, unless that tells something.
+std::string bundledName(const Capture& capture, const ReportInput& input, const ReportOptions& options)
+{
+    auto redactor = redactorFor(input, options);
+    const bool plain = redactor(capture.file) == capture.file && printable(capture.file) == capture.file
+        && fs::path(capture.file).filename() == capture.file;
+    const auto ending = fs::path(capture.file).extension().string();
+    return plain ? capture.file : "capture" + (printable(ending) == ending ? ending : ".pt");
+}
+
+void addCapture(BundleParts& parts, const ReportInput& input, const BundleOptions& options, std::size_t room)
+{
+    const auto* capture = mainCapture(input);
+    if (!options.capture || capture == nullptr) {
+        return;
+    }
+    auto bytes = tensorfile::captureBytes(*capture, room);
+    parts.state = !bytes ? BundledCapture::notReadable : !*bytes ? BundledCapture::tooLarge : BundledCapture::included;
+    if (parts.state == BundledCapture::included) {
+        parts.captureName = bundledName(*capture, input, options.report);
+        parts.capture = std::move(**bytes);
+    }
+}
+
+std::string captureLine(const BundleParts& parts)
+{
+    switch (parts.state) {
+    case BundledCapture::included:
+        return fmt::format("{}\n  The capture the report is about, byte for byte as it was dumped. Nothing in it is "
+                           "redacted.\n",
+            parts.captureName);
+    case BundledCapture::tooLarge:
+        return "The capture is not here: with it the bundle would be larger than an issue takes.\n";
+    case BundledCapture::notReadable:
+        return "The capture is not here: it could not be read when the bundle was written.\n";
+    case BundledCapture::notAsked:
+        break;
+    }
+    return "The capture is not here: its tensors may be private. Ask the reporter for it.\n";
+}
+
+std::string purpose(const std::string& name)
+{
+    if (name == "report.md") {
+        return "The report as text, short enough for the body of an issue.";
+    }
+    if (name == "report.html") {
+        return "The same with its pictures as one page. It loads nothing from elsewhere.";
+    }
+    return name == "report.json" ? "Everything that was found, for programs." : "A picture that report.md shows.";
+}
+
+std::string readme(const BundleParts& parts, const BundleOptions& options)
+{
+    std::string text = "What Nanscope " NANSCOPE_VERSION " found in a training run. Begin with report.md.\n\n";
+    for (std::size_t i = 0; i < parts.reportTexts; ++i) {
+        text += fmt::format("{}\n  {}\n", parts.texts[i].name, purpose(parts.texts[i].name));
+    }
+    text += parts.reproducer.readme;
+    text += (text.ends_with('\n') ? "" : "\n") + captureLine(parts) + "\n";
+    text += options.report.redact
+        ? "Host names, user names, home folders, addresses and keys were replaced in every text file by rules, which\n"
+          "cannot know every name. What looked like a key by its characters alone is <secret?>.\n"
+        : "Host names, user names, home folders and keys were kept, as the reporter asked for.\n";
+    return text;
+}
+
+std::vector<tensorfile::DeflatedBytes> deflatedAll(const std::vector<ReportFile>& texts)
+{
+    std::vector<tensorfile::DeflatedBytes> all;
+    std::transform(texts.begin(), texts.end(), std::back_inserter(all),
+        [](const ReportFile& file) { return tensorfile::deflated(std::as_bytes(std::span(file.bytes))); });
+    return all;
+}
+
+std::size_t zippedSize(const std::vector<tensorfile::DeflatedBytes>& files)
+{
+    std::size_t size = 0;
+    for (const auto& file : files) {
+        size += file.bytes.size() + entryOverhead;
+    }
+    return size;
+}
+
+std::vector<tensorfile::DeflatedBytes> addTexts(
+    BundleParts& parts, const ReportInput& input, const ReportOptions& options)
+{
+    parts.texts = textsOf(input, options, parts.reproducer);
+    parts.reportTexts = parts.texts.size();
+    const auto& more = parts.reproducer.files;
+    parts.texts.insert(parts.texts.end(), more.begin(), more.end());
+    return deflatedAll(parts.texts);
+}
+
+/// The files of a reproducer are whole only together: where they do not fit, the report is one without.
+std::vector<tensorfile::DeflatedBytes> addFittingTexts(
+    BundleParts& parts, const ReportInput& input, const BundleOptions& options, std::size_t room)
+{
+    parts.reproducer = options.reproducer;
+    auto files = addTexts(parts, input, options.report);
+    if (parts.reproducer.files.empty() || zippedSize(files) <= room) {
+        return files;
+    }
+    parts.reproducerFits = false;
+    parts.reproducer = {{}, "repro.py is not here: with it the bundle would be larger than an issue takes.\n"};
+    return addTexts(parts, input, options.report);
+}
+
+Result<void> writeZip(
+    const fs::path& path, const BundleParts& parts, const std::vector<tensorfile::DeflatedBytes>& files)
+{
+    auto file = platform::AtomicFile::create(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    tensorfile::ZipWriter zip(std::move(*file));
+    Result<void> done;
+    for (std::size_t i = 0; done && i < files.size(); ++i) {
+        done = zip.add(parts.texts[i].name, files[i]);
+    }
+    if (done && !parts.captureName.empty()) {
+        done = zip.add(parts.captureName, parts.capture);
+    }
+    return done.and_then([&zip] { return zip.finish(); });
+}
+
+Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleParts& parts)
+{
+    std::error_code ignored;
+    const bool wasThere = fs::exists(path, ignored);
+    if (auto made = platform::makePrivateFolders(path); !made) {
+        return tl::make_unexpected(made.error());
+    }
+    std::vector<WrittenFile> written;
+    std::vector<fs::path> fresh;
+    const auto write = [&](const std::string& name, std::span<const std::byte> bytes) {
+        if (!fs::exists(path / name, ignored)) {
+            fresh.push_back(path / name);
+        }
+        written.push_back({path / name, bytes.size()});
+        return platform::writeFileAtomically(path / name, bytes);
+    };
+    Result<void> done;
+    for (std::size_t i = 0; done && i < parts.texts.size(); ++i) {
+        done = write(parts.texts[i].name, std::as_bytes(std::span(parts.texts[i].bytes)));
+    }
+    if (done && !parts.captureName.empty()) {
+        done = write(parts.captureName, parts.capture);
+    }
+    if (!done) {
+        std::ranges::for_each(fresh, [&](const fs::path& file) { fs::remove(file, ignored); });
+        if (!wasThere) {
+            fs::remove(path, ignored);
+        }
+    }
+    return done.map([&written] { return std::move(written); });
+}
+
+} // namespace
+
+Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input, const BundleOptions& options)
+{
+    const auto fail = [&path](const Error& error) { return failure(ErrorKind::internal, error.what, path.string()); };
+    BundleParts parts;
+    constexpr std::size_t readmeRoom = 16384; // and the headers of a capture
+    auto files = addFittingTexts(parts, input, options, options.limit - std::min(options.limit, readmeRoom));
+    const auto size = zippedSize(files) + readmeRoom;
+    if (size > options.limit) {
+        return failure(ErrorKind::internal, "The report alone is larger than an issue takes as a file; write report.md",
+            path.string());
+    }
+    addCapture(parts, input, options, options.limit - size);
+    parts.texts.insert(parts.texts.begin(), {"README.txt", printableLines(readme(parts, options))});
+    if (path.extension() != ".zip") {
+        auto written = writeFolder(path, parts);
+        return written ? Result<WrittenBundle>({std::move(*written), parts.state, parts.reproducerFits})
+                       : fail(written.error());
+    }
+    files.insert(files.begin(), tensorfile::deflated(std::as_bytes(std::span(parts.texts.front().bytes))));
+    if (auto done = writeZip(path, parts, files); !done) {
+        return fail(done.error());
+    }
+    std::error_code ignored;
+    return WrittenBundle {{{path, fs::file_size(path, ignored)}}, parts.state, parts.reproducerFits};
 }
 
 } // namespace nanscope::report

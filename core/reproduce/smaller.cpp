@@ -2,12 +2,155 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/reproduce/smaller.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "core/instruments/minimise.h"
-#include "core/reproduce/claim.h"
 
 namespace nanscope::reproduce {
+
+namespace {
+
+// Memory is copied anew and compared in the time of about so many flops of a replay.
+constexpr double flopsPerByte = 8;
+// Rounding, scanning and judging what a product gives takes about twice as long as the product.
+constexpr double workPerFlop = 3;
+
+/// Whoever sets elements to zero one by one looks at the whole matrix for each that is zero already.
+double workOfLooking(const instruments::Matrices& matrices)
+{
+    const auto values = instruments::valuesOf(matrices);
+    const auto zeros = std::count(values.begin(), values.end(), 0.0);
+    return flopsPerByte * 2 * static_cast<double>(zeros) * static_cast<double>(matrices.bytes.size());
+}
+
+bool isAll(const Shown& shown)
+{
+    return shown.notFinite == shown.of;
+}
+
+bool endsAs(const ExpectedNumbers& row, const PlainReplay& replayed)
+{
+    return replayed.outcome == row.outcome && replayed.firstNonFinite == row.firstNonFinite;
+}
+
+instruments::Reply replyOf(const Shape& shape, const std::vector<double>& output)
+{
+    instruments::Reply reply;
+    reply.output = instruments::packed(DType::float64, shape, output);
+    return reply;
+}
+
+instruments::Reply otherwise()
+{
+    instruments::Reply reply;
+    reply.complaint = "a variant ends in another way";
+    return reply;
+}
+
+tl::unexpected<Error> noMoreWork()
+{
+    return failure(ErrorKind::refused, "no more replays are allowed");
+}
+
+} // namespace
+
+Claim::Claim(const std::vector<ExpectedNumbers>& rows, const ExpectedNumbers& leading, double work)
+    : m_rows(rows)
+    , m_leading(leading)
+    , m_device(replay::makeEigenDevice())
+    , m_work(work)
+{ }
+
+instruments::SubjectFacts Claim::facts() const
+{
+    instruments::SubjectFacts facts;
+    // Somebody's function is called with what is left, so that it has to take the same kernel.
+    facts.own = true;
+    facts.name = m_leading.variant->name;
+    facts.precision = name(m_leading.precision);
+    facts.turnsDirections = true;
+    return facts;
+}
+
+Result<PlainReplay> Claim::replayed(
+    const ExpectedNumbers& row, const instruments::Question& question, const CancelToken& cancel)
+{
+    auto done = plainReplay({row.variant, row.precision}, question.input.matrices(),
+        instruments::valuesOf(question.input), question.epsilon, *m_device, cancel);
+    if (done) {
+        m_work -= workPerFlop * done->program.gemmFlops();
+    }
+    return done;
+}
+
+Result<bool> Claim::othersHold(const instruments::Question& question, const CancelToken& cancel)
+{
+    for (const auto& row : m_rows) {
+        if (&row == &m_leading) {
+            continue;
+        }
+        const auto other = replayed(row, question, cancel);
+        if (!other) {
+            return tl::make_unexpected(other.error());
+        }
+        if (!endsAs(row, *other)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Result<instruments::Reply> Claim::keep(const instruments::Question& question, std::vector<double> output)
+{
+    const bool zeroed = !m_output.empty() && question.input.shape == m_least.shape;
+    m_least = question.input;
+    m_output = std::move(output);
+    if (zeroed && workOfLooking(m_least) > m_work) {
+        m_work = 0;
+        return noMoreWork();
+    }
+    return replyOf(m_least.shape, m_output);
+}
+
+Result<instruments::Reply> Claim::call(const instruments::Question& question, const CancelToken& cancel)
+{
+    if (!m_output.empty() && question.input.shape == m_least.shape && question.input.bytes == m_least.bytes) {
+        return replyOf(m_least.shape, m_output);
+    }
+    if (spent()) {
+        return noMoreWork();
+    }
+    auto leading = replayed(m_leading, question, cancel);
+    if (!leading) {
+        return tl::make_unexpected(leading.error());
+    }
+    if (m_output.empty()) {
+        return keep(question, std::move(leading->output));
+    }
+    ++m_calls;
+    if (!endsAs(m_leading, *leading)
+        || isAll(shownBy(leading->output, instruments::valuesOf(question.input))) != isAll(shown())) {
+        return otherwise();
+    }
+    const auto others = othersHold(question, cancel);
+    if (!others) {
+        return tl::make_unexpected(others.error());
+    }
+    return *others ? keep(question, std::move(leading->output)) : otherwise();
+}
+
+Result<instruments::Burst> Claim::burst(
+    const instruments::Question& /*question*/, const instruments::BurstOptions& /*options*/, const JobContext& /*job*/)
+{
+    return failure(ErrorKind::unsupported, "what a report claims is asked call by call");
+}
+
+Shown Claim::shown() const
+{
+    return shownBy(m_output, instruments::valuesOf(m_least));
+}
 
 namespace {
 

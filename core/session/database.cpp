@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/platform/systemerror.h"
+#include "core/platform/platform.h"
 
 namespace nanscope::session {
 

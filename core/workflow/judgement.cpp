@@ -11,7 +11,7 @@
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/json/records.h"
-#include "core/workflow/judgingpoints.h"
+#include "core/workflow/openrun.h"
 
 namespace nanscope::workflow {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -10,10 +11,25 @@
 
 namespace nanscope::workflow {
 
+// The points that a run is judged by: all of them, or, where there are more than memory should hold, the newest of each
+// series that a verdict is weighed with (diagnosisSeries).
+
+/// A quarter of a GB in memory: 64 ranks that log four series for 31,000 steps.
+constexpr std::int64_t mostJudgingPoints = 8'000'000;
+
+/// How many points of each series, the newest, a run is judged by; none where it is judged by all of them.
+std::optional<std::int64_t> newestJudgingPoints(const RunData& run);
+
+/// Reads them of the session whose summary `run` is. Memory: the points and one piece of a series.
+Result<void> readJudgingPoints(RunData& run, const session::Session& session);
+
+/// Drops the others of a run that holds all of its points.
+void keepJudgingPoints(RunData& run);
+
 /// A session that is only read is left as it is, to the byte.
 enum class Access { read, store };
 
-/// Which points of its series a run is read with: none, those that it is judged by (judgingpoints.h), or all.
+/// Which points of its series a run is read with: none, those that it is judged by, or all.
 enum class Points { none, judging, all };
 
 struct OpenOptions

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/diagnose/context/parameters.h"
+#include "core/diagnose/context/layers.h"
 #include "core/diagnose/diagnose.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"

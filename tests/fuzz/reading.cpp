@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/jsonanswer.h"
-#include "core/diagnose/context/parameters.h"
+#include "core/diagnose/context/layers.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/findings/advisories.h"
 #include "core/ingest/ingest.h"

@@ -11,7 +11,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/platform/shellword.h"
+#include "core/platform/platform.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "program.h"
 #include "workfolder.h"

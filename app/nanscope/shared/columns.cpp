@@ -9,7 +9,7 @@
 
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/words.h"
-#include "core/platform/shellword.h"
+#include "core/platform/platform.h"
 #include "core/replay/variants/nearest.h"
 
 namespace nanscope {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -223,6 +224,27 @@ void addUserFileOptions(Options& options, workflow::UserFiles& files)
         .oneEach();
     options.add("--params", files.parameters,
         "Names and shapes of the model's parameters: .safetensors, its index, JSON, or lines NAME [512, 1408]");
+}
+
+void addCardOptions(Options& options, diagnose::FindingChoices& given)
+{
+    options
+        .add("--spike-rule", given.spikeRule,
+            "Whose rule calls a loss a spike: llm-foundry (default), megatron, olmo, lightning, entrenar or zclip")
+        .shownAs("NAME");
+    options
+        .add("--silence", given.silenced, "Cards you do not want to hear of, such as P13,log-interval; may be repeated")
+        .shownAs("ID,...")
+        .oneEach();
+}
+
+Result<diagnose::FindingChoices> chosen(const diagnose::FindingChoices& given)
+{
+    diagnose::FindingChoices choices {{}, given.spikeRule};
+    for (const auto& word : given.silenced) {
+        std::ranges::move(listOf(word), std::back_inserter(choices.silenced));
+    }
+    return diagnose::checked(std::move(choices));
 }
 
 } // namespace nanscope

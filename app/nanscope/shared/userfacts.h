@@ -7,6 +7,7 @@
 
 #include "app/nanscope/shared/options.h"
 #include "app/nanscope/shared/source.h"
+#include "core/diagnose/diagnose.h"
 #include "core/model/model.h"
 #include "core/workflow/userfiles.h"
 
@@ -34,5 +35,11 @@ Result<Observations> observedOf(Source& source, const Observations& said);
 
 /// --env, --advisories and --params.
 void addUserFileOptions(Options& options, workflow::UserFiles& files);
+
+/// --spike-rule, and --silence with cards one by one or as lists.
+void addCardOptions(Options& options, diagnose::FindingChoices& given);
+
+/// Lists taken apart and names checked, so that a wrong one is refused before anything is read.
+Result<diagnose::FindingChoices> chosen(const diagnose::FindingChoices& given);
 
 } // namespace nanscope

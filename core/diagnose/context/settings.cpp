@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/recovery/stepbase.h"
+#include "core/diagnose/recovery/losshistory.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -6,8 +6,9 @@
 
 #include <vector>
 
-#include "core/diagnose/damage/region.h"
+#include "core/diagnose/damage/provenance.h"
 #include "core/diagnose/identify/element.h"
+#include "core/model/facts.h"
 
 namespace nanscope::diagnose {
 
@@ -24,5 +25,20 @@ bool looksDeliberate(const Element& element, ValueView replay, const Region& reg
 /// True if every damaged value is an Inf where the replay is among its largest, with its sign, or a NaN there as
 /// formats without Inf have (float8_e4m3fn): a cast or a factor after the iteration that left its format.
 bool endsLikeACast(const Element& element, ValueView replay);
+
+// Finite, and wrong whatever roundings do: for inputs of which roundings of one function end so far apart that an
+// output cannot be held against a replay value by value.
+
+struct OddBits
+{
+    Leftover leftover = Leftover::none;
+    Region region; ///< around all that hold it: tiles of 16 x 16, or of 8 x 8 where they stand elsewhere, too
+    std::int64_t otherRow = 0; ///< Leftover::elsewhere: where the first of them stands, too
+    std::int64_t otherCol = 0;
+};
+
+/// Tiles of a finite output, in this part of it, that hold zeros, the input, or another tile of the output, bit for
+/// bit, where `replay`, row by row like the element, does not.
+OddBits findOddBits(const Element& element, ValueView replay, const Region& part);
 
 } // namespace nanscope::diagnose

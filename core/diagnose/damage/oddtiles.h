@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/diagnose/damage/region.h"
+#include "core/diagnose/damage/provenance.h"
 #include "core/diagnose/identify/element.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/model/model.h"

@@ -5,15 +5,25 @@
 // dump or a neighbouring tile was read or written in the wrong place, or never written.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/diagnose/damage/region.h"
 #include "core/diagnose/identify/element.h"
 #include "core/model/model.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {
+
+/// A rectangle of rows and columns; ends are exclusive.
+struct Region
+{
+    std::int64_t rowBegin = 0;
+    std::int64_t rowEnd = 0;
+    std::int64_t colBegin = 0;
+    std::int64_t colEnd = 0;
+};
 
 /// "every value in it is zero", "it holds the input, bit for bit", "it is also at [0, 64] of the same output"; empty
 /// where the values are new.
@@ -52,5 +62,20 @@ std::optional<Stretch> recursBeyondChance(
 
 /// The output is the input: nothing was computed, or it was written elsewhere.
 bool isCopyOfInput(const Element& element);
+
+// Where the values of a place that is finite and wrong come from: the places that are searched, and their words. It is
+// evidence of stale or misplaced data, and decides nothing by itself.
+
+/// Where values stand a second time; no text where they are new.
+struct Recurrence
+{
+    std::string text;
+    bool misplaced = false; ///< from elsewhere in this call's results, where nobody puts them on purpose
+};
+
+/// Searches the matrix itself, the others of its call, then `before`, dumps of the same process and shape that were
+/// written earlier; of these one is held in memory at a time.
+Recurrence originOf(const Element& element, const Region& region, const tensorfile::CaptureFile& file,
+    const std::vector<const Capture*>& before, const CancelToken& cancel);
 
 } // namespace nanscope::diagnose

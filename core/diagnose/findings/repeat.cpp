@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/context/settings.h"
-#include "core/diagnose/findings/attempts.h"
 #include "core/diagnose/findings/story.h"
 
 namespace nanscope::diagnose::cards {

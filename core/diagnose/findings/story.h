@@ -4,6 +4,7 @@
 // Small questions to a story that several cards ask, and lines of evidence.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -49,5 +50,20 @@ std::string howMany(std::int64_t count, std::string_view noun);
 
 /// At most three lines: a thousand copies of one line are one fact.
 void addEvidence(std::vector<Evidence>& evidence, Evidence line);
+
+// The attempts of a run: what its logs hold of each start and each resume. Two of them can tell what one cannot.
+
+struct Attempt
+{
+    const Series* loss = nullptr; ///< the log that has most of it
+    std::int64_t firstStep = 0;
+    std::optional<std::int64_t> firstBad; ///< step of the line, or of the line that was not printed
+    Evidence bad;
+    bool goodBefore = false; ///< a finite loss came first: it did not start from bad weights
+    std::optional<double> peakLr;
+};
+
+/// In order. Attempts without a point are left out.
+std::vector<Attempt> attemptsOf(const Story& story);
 
 } // namespace nanscope::diagnose::cards

@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <thread>
 
+#include "core/base/job.h"
 #include "core/model/model.h"
 #include "core/replay/program/program.h"
 #include "core/replay/variants/catalogue.h"
@@ -24,5 +29,31 @@ constexpr double mostJudgingOperations = 1e16;
 
 /// An error that names the cost where it is beyond what `memory` bytes and a night allow.
 Result<void> checkJudgingCost(const MatrixShape& shape, const replay::Catalogue& catalogue, std::int64_t memory);
+
+/// How long captures are judged: until the job is cancelled, or the time is up. What follows the judging is not part of
+/// it.
+class JudgingTime
+{
+public:
+    /// Without a limit only the job ends it.
+    JudgingTime(const JobContext& job, std::optional<std::chrono::duration<double>> limit);
+
+    /// The job to judge under.
+    const JobContext& job() const { return m_judging; }
+
+    /// Why the judging ended early: "cancelled", "the time limit of 60 s"; nothing while it may go on.
+    std::optional<std::string> stopped() const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    bool expired() const { return m_limit && Clock::now() >= m_end; }
+
+    CancelToken m_outer;
+    JobContext m_judging;
+    std::optional<std::chrono::duration<double>> m_limit;
+    Clock::time_point m_end;
+    std::jthread m_watch; ///< last: it uses the others
+};
 
 } // namespace nanscope::diagnose

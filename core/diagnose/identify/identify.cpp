@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "core/diagnose/identify/fits.h"
-#include "core/diagnose/identify/sampledfits.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/analysis/singularsystem.h"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -65,5 +66,13 @@ struct Trail
 /// Per rank the log with the most losses, joined where they are of one run; a log that names no rank stands for itself.
 /// The last writer of a step wins.
 std::vector<Trail> trailsOf(const RunData& run);
+
+/// The setting in which the reader of a log says what it knows of its trainer (core/ingest/log/logformat.h).
+constexpr std::string_view stepBaseName = "log.step_base";
+
+/// The loss printed as step s is that of W(s - base), W(n) being what checkpoint n holds. Steps as a detector counts
+/// them are those of the weights; else the trainer's source, a resume or the first step of the log tells.
+/// `losses` are those of its first lane.
+std::int64_t stepBaseOf(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses);
 
 } // namespace nanscope::diagnose

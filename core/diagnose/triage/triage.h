@@ -5,10 +5,20 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {
 
 /// The roles of a run's captures, from scans and events: cheap, no replay.
 std::vector<CaptureVerdict> triage(const RunData& run);
+
+// Dumps whose input is what the call left there: a function that works in place, saved after it returned.
+
+/// True if input and output are one memory in the file, or the same bits. That all of both is NaN is what an input
+/// gives that was NaN, too; where a log of the run shows something non-finite, it is taken for that.
+bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run);
+
+/// Turns the accusation of what lies before the call into a question.
+void askForInputBefore(CaptureVerdict& verdict);
 
 } // namespace nanscope::diagnose

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/diagnose/verdict/considered.h"
-#include "core/diagnose/verdict/decision.h"
+#include "core/diagnose/verdict/rules.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose::verdict {

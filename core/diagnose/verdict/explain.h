@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/diagnose/verdict/considered.h"
-#include "core/diagnose/verdict/decision.h"
+#include "core/diagnose/verdict/rules.h"
 
 namespace nanscope::diagnose::verdict {
 

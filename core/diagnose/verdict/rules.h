@@ -70,4 +70,15 @@ Considered::Property dividing(const Considered& c);
 /// True where the members with the property are those that cast an input to a format which does not hold it.
 bool isCastFailing(const Considered& c, Considered::Property concerned);
 
+/// What the rules say of a call.
+struct Decision
+{
+    RuleId rule = RuleId::tooLittleToCompare; ///< that spoke last
+    RuleId first = RuleId::tooLittleToCompare; ///< before it was refined
+    Blame blame = Blame::undecided;
+    Blame firstBlame = Blame::undecided;
+    bool marginal = false;
+    Role role = Role::birth;
+};
+
 } // namespace nanscope::diagnose::verdict

@@ -2,16 +2,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/ingest/events/checkpointreader.h"
-#include "core/ingest/events/tracebacks.h"
 #include "core/ingest/log/logformat.h"
 #include "core/ingest/settings/settingreader.h"
 
 namespace nanscope::ingest {
+
+/// Follows Python tracebacks through a log, of every rank its own, until the line that names the exception.
+class Tracebacks
+{
+public:
+    enum class Part {
+        none, ///< the line belongs to no traceback
+        inside,
+        exception, ///< it ends one: frames() tells how it came there
+    };
+
+    Part take(const LogLine& line);
+
+    /// Of the exception that was taken last, the innermost frame last. Of one that followed another, that one before
+    /// them; of one in a backward pass, where anomaly mode says so, the frames of the forward call behind them.
+    const std::string& frames() const { return m_frames; }
+
+    /// The frames of a forward call follow.
+    void startForward(const LogLine& line);
+
+private:
+    struct State
+    {
+        enum class Phase { frames, forward, ended } phase = Phase::frames;
+        int lines = 0;
+        bool chained = false;
+        std::string frames;
+        std::string forward;
+        std::string exception; ///< what the traceback before ended with
+    };
+    using States = std::map<int, State>;
+
+    bool start(const LogLine& line);
+    Part takeFrame(States::iterator open, const LogLine& line);
+    Part takeForward(State& state, const LogLine& line) const;
+    Part takeBehind(States::iterator open, const LogLine& line);
+    void finish(State& state, std::string_view exception);
+
+    States m_states; ///< by rank, -1 for none
+    std::string m_frames;
+};
 
 /// Finds what is no metric: dumps, warnings, tracebacks, checkpoints, settings, failures of the machine and of other
 /// ranks. One automaton looks for all their words at once.

@@ -9,8 +9,8 @@
 
 #include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
+#include "core/ingest/text/fields.h"
 #include "core/ingest/text/metricnames.h"
-#include "core/ingest/text/mlflowline.h"
 
 namespace nanscope::ingest {
 

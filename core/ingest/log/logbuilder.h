@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/ingest/log/columnmap.h"
-#include "core/ingest/log/logcontents.h"
+#include "core/ingest/log/logsource.h"
 #include "core/model/run.h"
 
 namespace nanscope::ingest {

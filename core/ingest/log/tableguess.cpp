@@ -15,7 +15,7 @@
 #include "core/ingest/text/fields.h"
 #include "core/ingest/text/metricnames.h"
 #include "core/ingest/text/pythonjson.h"
-#include "core/platform/shellword.h"
+#include "core/platform/platform.h"
 
 namespace nanscope::ingest {
 

@@ -22,7 +22,7 @@
 #include "core/ingest/log/logbuilder.h"
 #include "core/ingest/settings/settingsink.h"
 #include "core/ingest/text/consoletext.h"
-#include "core/ingest/text/mlflowline.h"
+#include "core/ingest/text/fields.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
 

@@ -128,4 +128,22 @@ void readKeyValuePairs(std::string_view text, std::vector<KeyValuePair>& pairs)
     }
 }
 
+std::optional<MlflowLine> mlflowLine(std::string_view text)
+{
+    text = trimmed(text);
+    const auto time = parseInteger(takeUntil(text, " "));
+    const auto value = parseNumber(takeUntil(text, " "));
+    if (!time || !value) {
+        return std::nullopt;
+    }
+    MlflowLine line {*time, *value, {}};
+    if (!text.empty()) {
+        line.step = parseInteger(takeUntil(text, " "));
+        if (!line.step) {
+            return std::nullopt;
+        }
+    }
+    return line;
+}
+
 } // namespace nanscope::ingest

@@ -4,6 +4,7 @@
 // Lines of fields between separators: comma, tab, semicolon, bar, or blanks.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +34,14 @@ struct KeyValuePair
 /// Every "key=number" and "key: number" of a line, whatever stands between them; keys may be quoted and begin with no
 /// digit.
 void readKeyValuePairs(std::string_view text, std::vector<KeyValuePair>& pairs);
+
+/// "1664364007310 3.2727866172790527 0": milliseconds, value, step, which very old ones lack.
+struct MlflowLine
+{
+    std::int64_t time = 0;
+    double value = 0;
+    std::optional<std::int64_t> step;
+};
+std::optional<MlflowLine> mlflowLine(std::string_view text);
 
 } // namespace nanscope::ingest

@@ -6,10 +6,14 @@
 #include <chrono>
 #include <cmath>
 #include <future>
+#include <iterator>
 #include <thread>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
+
+#include "core/replay/device/gemm.h"
+#include "core/replay/engine/spectrum.h"
 
 namespace nanscope::replay {
 
@@ -108,6 +112,163 @@ std::vector<double> SingularSystem::amplified(std::span<const double> gains, con
     product.transposeA = !tall;
     gemm(product, allThreads(), cancel);
     return {out.begin(), out.end()};
+}
+
+namespace {
+
+/// X / scale, where the squares of X itself would leave the range of double.
+class Scaled
+{
+public:
+    explicit Scaled(ValueView matrix)
+        : m_values(matrix.begin(), matrix.end())
+    {
+        for (const double value : m_values) {
+            m_scale = std::max(m_scale, std::abs(value));
+        }
+        if (m_scale > 1e-100 && m_scale < 1e100) {
+            m_scale = 1;
+            return;
+        }
+        std::ranges::for_each(m_values, [this](double& value) { value /= m_scale; });
+    }
+
+    std::span<const double> values() const { return m_values; }
+    double scale() const { return m_scale; }
+
+private:
+    std::vector<double> m_values;
+    double m_scale = 0;
+};
+
+/// X X^T, or X^T X of a tall matrix.
+std::vector<double> gramOf(std::span<const double> x, const MatrixShape& shape, const CancelToken& cancel)
+{
+    const bool tall = shape.rows > shape.cols;
+    const auto n = std::min(shape.rows, shape.cols);
+    std::vector<double> gram(static_cast<std::size_t>(n * n));
+    GemmShape<double> product {x.data(), x.data(), gram.data(), n, n, std::max(shape.rows, shape.cols), tall, !tall};
+    gemmSymmetric(product, allThreads(), cancel);
+    return gram;
+}
+
+/// What the sampled lines and columns are on the smaller side of X: a column of the block each.
+class Sides
+{
+public:
+    Sides(std::span<const double> x, const MatrixShape& shape, const SampledPlaces& places)
+        : m_x(x)
+        , m_shape(shape)
+        , m_tall(shape.rows > shape.cols)
+    {
+        m_block.width = static_cast<std::int64_t>(places.lines() + places.cols.size());
+        m_block.values.resize(static_cast<std::size_t>(std::min(shape.rows, shape.cols) * m_block.width), 0);
+        std::int64_t next = 0;
+        for (const auto row : places.rows) {
+            addRow(row, 1, next++);
+        }
+        for (const auto& sum : places.sums) {
+            for (std::int64_t row = 0; row < shape.rows; ++row) {
+                addRow(row, sum[static_cast<std::size_t>(row)], next);
+            }
+            ++next;
+        }
+        for (const auto col : places.cols) {
+            addColumn(col, next++);
+        }
+    }
+
+    Block take() { return std::move(m_block); }
+
+private:
+    double& at(std::int64_t row, std::int64_t col)
+    {
+        return m_block.values[static_cast<std::size_t>(row * m_block.width + col)];
+    }
+
+    double x(std::int64_t row, std::int64_t col) const
+    {
+        return m_x[static_cast<std::size_t>(row * m_shape.cols + col)];
+    }
+
+    void addRow(std::int64_t row, double weight, std::int64_t to)
+    {
+        if (!m_tall) {
+            at(row, to) += weight;
+            return;
+        }
+        for (std::int64_t c = 0; weight != 0 && c < m_shape.cols; ++c) {
+            at(c, to) += weight * x(row, c);
+        }
+    }
+
+    void addColumn(std::int64_t col, std::int64_t to)
+    {
+        if (m_tall) {
+            at(col, to) = 1;
+            return;
+        }
+        for (std::int64_t r = 0; r < m_shape.rows; ++r) {
+            at(r, to) = x(r, col);
+        }
+    }
+
+    std::span<const double> m_x;
+    const MatrixShape& m_shape;
+    bool m_tall;
+    Block m_block;
+};
+
+/// `count` columns of a block from `begin` on.
+std::vector<double> columnsOf(const Block& block, std::int64_t begin, std::int64_t count)
+{
+    std::vector<double> columns;
+    columns.reserve(block.values.size() / static_cast<std::size_t>(block.width) * static_cast<std::size_t>(count));
+    for (auto row = block.values.begin(); row != block.values.end(); row += block.width) {
+        columns.insert(columns.end(), row + begin, row + begin + count);
+    }
+    return columns;
+}
+
+} // namespace
+
+std::optional<SampledSystem> SampledSystem::of(
+    ValueView matrix, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel)
+{
+    const Scaled scaled(matrix);
+    auto block = Sides(scaled.values(), shape, places).take();
+    auto gram = gramOf(scaled.values(), shape, cancel);
+    auto narrow = reduceToTridiagonal(gram, std::min(shape.rows, shape.cols), block, cancel);
+    std::vector<double>().swap(gram);
+    const auto squares = diagonalise(std::move(narrow), block, cancel);
+    if (cancel.cancelled() || squares.empty()) {
+        return std::nullopt;
+    }
+    SampledSystem system;
+    for (const double square : squares) {
+        system.m_values.push_back(scaled.scale() * std::sqrt(std::max(0.0, square)));
+    }
+    system.m_scale = scaled.scale();
+    system.m_lineCount = static_cast<std::int64_t>(places.lines());
+    system.m_columnCount = static_cast<std::int64_t>(places.cols.size());
+    system.m_lines = columnsOf(block, 0, system.m_lineCount);
+    system.m_columns = columnsOf(block, system.m_lineCount, system.m_columnCount);
+    return system;
+}
+
+std::vector<double> SampledSystem::amplified(std::span<const double> gains) const
+{
+    auto gained = m_columns;
+    auto value = gained.begin();
+    for (const double gain : gains) {
+        std::for_each(value, value + m_columnCount, [factor = m_scale * gain](double& one) { one *= factor; });
+        value += m_columnCount;
+    }
+    std::vector<double> out(static_cast<std::size_t>(m_lineCount * m_columnCount));
+    gemm(GemmShape<double> {m_lines.data(), gained.data(), out.data(), m_lineCount, m_columnCount,
+             static_cast<std::int64_t>(m_values.size()), true, false},
+        allThreads());
+    return out;
 }
 
 } // namespace nanscope::replay

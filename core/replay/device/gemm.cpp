@@ -7,9 +7,30 @@
 #include <thread>
 #include <vector>
 
-#include "core/replay/device/instructionset.h"
-
 namespace nanscope::replay {
+
+namespace {
+
+InstructionSet detect()
+{
+#ifdef NANSCOPE_X86_GEMM
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+        return InstructionSet::avx512;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return InstructionSet::avx2;
+    }
+#endif
+    return InstructionSet::baseline;
+}
+
+} // namespace
+
+InstructionSet instructionSet()
+{
+    static const InstructionSet set = detect();
+    return set;
+}
 
 #define NANSCOPE_DECLARE_GEMM(set)                                                                                     \
     namespace set {                                                                                                    \

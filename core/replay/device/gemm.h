@@ -10,6 +10,12 @@
 
 namespace nanscope::replay {
 
+/// The sets that the arithmetic on matrices is compiled for (kernels_*.cpp).
+enum class InstructionSet { baseline, avx2, avx512 };
+
+/// The best of them that this CPU has.
+InstructionSet instructionSet();
+
 /// out = op(a) op(b), all row-major; op(a) is rows x inner, op(b) inner x cols. A transposed operand lies in memory as
 /// inner x rows (cols x inner). `out` overlaps no operand. Uses the best instruction set of this CPU and up to
 /// `threads` threads; equal inputs give equal bits, however many.

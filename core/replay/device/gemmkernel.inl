@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// One part of a product on Eigen, whose strides are given. Included by gemm_*.cpp, which are compiled for different
+// One part of a product on Eigen, whose strides are given. Included by kernels_*.cpp, which are compiled for different
 // instruction sets; each renames Eigen's namespace first, so that the linker cannot merge templates compiled for a
 // newer CPU into code that must run on an older one.
 #include <Eigen/Core>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tridiagonal.cpp and symmetric_*.cpp share.
+// What spectrum.cpp and symmetrickernel.inl share.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of tridiagonal.cpp on Eigen. Included by symmetric_*.cpp, which are compiled for different instruction
+// The arithmetic of spectrum.cpp on Eigen. Included by kernels_*.cpp, which are compiled for different instruction
 // sets; each renames Eigen's namespace first, as gemmkernel.inl does, and nothing of std is instantiated here.
 #include <Eigen/Core>
 #include <Eigen/Householder>

@@ -6,9 +6,40 @@
 #include <span>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/values.h"
 
 namespace nanscope::replay {
+
+// The eigenvalues of a large symmetric matrix A = Q L Q^T, and Q^T times a few vectors in place of all of Q.
+
+/// The rest of a symmetric tridiagonal matrix is zero.
+struct Tridiagonal
+{
+    std::vector<double> diagonal; ///< n long
+    std::vector<double> beside; ///< n - 1 long
+};
+
+/// Columns that Q^T is applied to: n rows of `width` values each, row after row.
+struct Block
+{
+    std::vector<double> values {};
+    std::int64_t width = 0;
+};
+
+/// Householder reflections, panel by panel (Golub and Van Loan, Matrix Computations, 8.3.1; the panels are those of
+/// LAPACK's sytrd): about 4/3 n^3 operations, half of them products of a matrix and a vector. `matrix` is n x n; its
+/// upper half is read, and all of it is used up. `block` becomes Q^T block. Nothing of use once `cancel` is set.
+Tridiagonal reduceToTridiagonal(std::span<double> matrix, std::int64_t n, Block& block, const CancelToken& cancel = {});
+
+/// The eigenvalues by implicit QR steps with Wilkinson's shift (Golub and Van Loan, 8.3.5), in no order, each that of a
+/// row of what `block` becomes. About 6 n^2 operations per column of the block. Values off the diagonal count as zero
+/// once their squares are below the rounding of the largest value beside them. Empty where the steps do not come to an
+/// end, nothing of use once `cancel` is set.
+std::vector<double> diagonalise(Tridiagonal matrix, Block& block, const CancelToken& cancel = {});
+
+/// out = A x of a symmetric matrix (n x n), by its upper half, in fp32.
+void multiplySymmetric(std::span<const float> matrix, std::span<const float> x, std::span<float> out);
 
 /// Largest eigenvalue of a symmetric matrix (size x size, row-major), by Lanczos with full reorthogonalisation from a
 /// fixed start vector, until the residual is 1e-5 of the value (1e-4 from 384 rows on, whose products are in fp32) or

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/platform/shellword.h"
+#include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/document/sections.h"
 #include "core/report/input/reportinput.h"

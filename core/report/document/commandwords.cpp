@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/platform/shellword.h"
+#include "core/platform/platform.h"
 
 namespace nanscope::report {
 

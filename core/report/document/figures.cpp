@@ -9,10 +9,8 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/report/document/sections.h"
-#include "core/report/pictures/svgfaults.h"
-#include "core/report/pictures/svggauges.h"
+#include "core/report/pictures/pictures.h"
 #include "core/report/pictures/svgtiles.h"
-#include "core/report/pictures/svgtimeline.h"
 
 namespace nanscope::report {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/pictures/svgfaults.h"
+#include "core/report/pictures/pictures.h"
 
 #include <algorithm>
 #include <cmath>

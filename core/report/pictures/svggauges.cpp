@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/pictures/svggauges.h"
+#include "core/report/pictures/pictures.h"
 
 #include <algorithm>
 #include <limits>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/report/pictures/svgplot.h"
+#include "core/report/pictures/svg.h"
 
 namespace nanscope::report {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/report/pictures/svgplot.h"
+#include "core/report/pictures/svg.h"
 
 namespace nanscope::report {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/pictures/svgtimeline.h"
+#include "core/report/pictures/pictures.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,6 @@
 #include "core/model/verdict.h"
 #include "core/report/pictures/decimate.h"
 #include "core/report/pictures/svg.h"
-#include "core/report/pictures/svgplot.h"
 
 namespace nanscope::report {
 

@@ -11,7 +11,6 @@
 
 #include "core/base/result.h"
 #include "core/model/capture.h"
-#include "core/model/captureref.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::tensorfile {

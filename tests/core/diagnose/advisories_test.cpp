@@ -7,7 +7,6 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/findings/advisories.h"
-#include "core/diagnose/findings/advisorymatch.h"
 
 namespace nanscope {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/damage/damage.h"
-#include "core/diagnose/damage/damagetally.h"
+#include "core/diagnose/damage/damagenames.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

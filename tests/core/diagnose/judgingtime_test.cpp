@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/judgingtime.h"
+#include "core/diagnose/identify/cost.h"
 
 namespace nanscope {
 namespace {

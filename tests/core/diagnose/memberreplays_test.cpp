@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/identify/memberreplays.h"
+#include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/verdict/margin.h"
 #include "core/replay/variants/published.h"
 #include "core/tensorfile/scan/scantensor.h"

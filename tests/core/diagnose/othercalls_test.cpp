@@ -10,10 +10,9 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/diagnose.h"
-#include "core/diagnose/identify/controls.h"
 #include "core/diagnose/identify/element.h"
+#include "core/diagnose/identify/othercalls.h"
 #include "core/diagnose/identify/plausible.h"
-#include "core/diagnose/identify/twins.h"
 #include "core/diagnose/rejudge.h"
 #include "core/replay/program/formats.h"
 #include "healthycall.h"

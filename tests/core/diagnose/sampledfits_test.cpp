@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/diagnose/identify/fits.h"
 #include "core/diagnose/identify/identify.h"
-#include "core/diagnose/identify/sampledfits.h"
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/published.h"

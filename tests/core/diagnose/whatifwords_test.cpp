@@ -5,9 +5,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "core/diagnose/whatif/detectorwords.h"
-#include "core/diagnose/whatif/guardwords.h"
-#include "core/diagnose/whatif/whatifjson.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "tests/core/diagnose/kempnerlog.h"
 
 namespace nanscope {

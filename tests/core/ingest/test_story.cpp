@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/ingest/log/logbuilder.h"
-#include "core/ingest/openlog.h"
+#include "core/ingest/logimport.h"
 #include "core/ingest/text/consoletext.h"
 #include "logfolder.h"
 

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/instruments/instruments.h"
+#include "core/instruments/answers.h"
 
 namespace nanscope::testing {
 

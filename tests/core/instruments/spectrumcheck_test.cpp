@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "core/instruments/answers.h"
-#include "core/instruments/singular.h"
+#include "core/instruments/spectrumcheck.h"
 #include "samples.h"
 
 namespace nanscope {

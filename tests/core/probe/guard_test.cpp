@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "core/probe/probe.h"
+#include "core/probe/guard.h"
 
 namespace nanscope {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/probe/probe.h"
+#include "core/probe/nandetector.h"
 
 namespace nanscope {
 namespace {

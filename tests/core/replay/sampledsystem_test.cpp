@@ -10,10 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/analysis/forecast.h"
-#include "core/replay/analysis/sampledsystem.h"
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/engine/tridiagonal.h"
+#include "core/replay/engine/spectrum.h"
 #include "core/replay/variants/published.h"
 
 namespace nanscope {

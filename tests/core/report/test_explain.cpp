@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/text.h"
-#include "core/report/tiletext.h"
+#include "core/report/report.h"
 #include "handmade.h"
 
 using namespace nanscope;

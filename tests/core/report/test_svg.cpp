@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 
 #include "core/report/pictures/decimate.h"
-#include "core/report/pictures/svgplot.h"
-#include "core/report/pictures/svgtimeline.h"
+#include "core/report/pictures/pictures.h"
+#include "core/report/pictures/svg.h"
 #include "handmade.h"
 #include "wellformed.h"
 

@@ -7,8 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/report/pictures/svgfaults.h"
-#include "core/report/pictures/svggauges.h"
+#include "core/report/pictures/pictures.h"
 #include "core/report/pictures/svgtiles.h"
 #include "handmade.h"
 #include "wellformed.h"

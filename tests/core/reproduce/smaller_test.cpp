@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 
 #include "core/replay/variants/published.h"
-#include "core/reproduce/claim.h"
 
 using testing::ElementsAre;
 using testing::HasSubstr;

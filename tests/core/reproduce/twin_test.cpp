@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/reproduce/twin.h"
+#include "core/reproduce/reducedcapture.h"
 
 #include <cmath>
 #include <limits>

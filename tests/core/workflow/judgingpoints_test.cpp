@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "core/workflow/judgingpoints.h"
+#include "core/workflow/openrun.h"
 
 namespace nanscope {
 

@@ -8,14 +8,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <string>
+#include <system_error>
+#include <unistd.h>
 
 #include <pwd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <unistd.h>
-
-#include "core/platform/systemerror.h"
 
 namespace nanscope::platform {
 
@@ -178,6 +178,56 @@ std::int64_t physicalMemory()
         bytes = std::min(bytes, static_cast<std::int64_t>(limit.rlim_cur));
     }
     return bytes;
+}
+
+std::string systemReason(int code)
+{
+    switch (code) {
+    case ENOENT:
+        return "there is no such file";
+    case EACCES:
+    case EPERM:
+        return "permission is denied; check the owner and mode of the file and its folders";
+    case ELOOP:
+        return "its symbolic links form a loop";
+    case EISDIR:
+        return "it is a folder, not a file";
+    case ENOSPC:
+    case EDQUOT:
+        return "the disk is full; free some space and try again";
+    case EMFILE:
+    case ENFILE:
+        return "too many files are open; raise the limit with ulimit -n";
+    case EFBIG:
+        return "it would be larger than files may become here; raise the limit with ulimit -f";
+    case EROFS:
+        return "the file system is read-only";
+    default:
+        return "the system says: " + std::generic_category().message(code);
+    }
+}
+
+tl::unexpected<Error> systemFailure(const char* doing, int code, const std::filesystem::path& path)
+{
+    return failure(ErrorKind::io, std::string(doing) + ", " + systemReason(code), path.string());
+}
+
+void failAtFileSizeLimit()
+{
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
+std::string shellQuoted(const std::string& word)
+{
+    const auto* safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=";
+    if (!word.empty() && word.find_first_not_of(safe) == std::string::npos) {
+        return word;
+    }
+    std::string quoted = "'";
+    for (const auto byte : word) {
+        quoted += byte == '\'' ? "'\\''" : std::string(1, byte);
+    }
+    return quoted + "'";
 }
 
 } // namespace nanscope::platform
