@@ -11,6 +11,7 @@
 #include "core/diagnose/triage/triage.h"
 #include "core/json/records.h"
 #include "core/report/document/commandwords.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/report.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"

@@ -21,6 +21,7 @@
 #include "core/diagnose/damage/spreadfilm.h"
 #include "core/model/words.h"
 #include "core/report/document/commandwords.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/report.h"
 #include "core/rpc/requests.h"
 #include "core/tensorfile/capture/capturefile.h"

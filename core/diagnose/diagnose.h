@@ -14,6 +14,7 @@
 
 #include "core/diagnose/findings/advisories.h"
 #include "core/diagnose/findings/findings.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

@@ -12,6 +12,7 @@
 #include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/othercalls.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 

@@ -10,6 +10,7 @@
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/model/diagnosisrules.h"
+#include "core/model/verdict.h"
 #include "core/model/words.h"
 
 namespace nanscope {

@@ -9,6 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope {

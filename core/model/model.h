@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of the project as value types: what was captured, logged, replayed and judged. No I/O, no SQL, no
-// arithmetic on tensors; every other room speaks in these types.
+// The words of the project as value types: what was captured, logged and replayed; what was judged is in verdict.h. No
+// I/O, no SQL, no arithmetic on tensors; every other room speaks in these types.
 #pragma once
 
 #include "core/base/job.h" // IWYU pragma: export
@@ -14,4 +14,3 @@
 #include "core/model/facts.h" // IWYU pragma: export
 #include "core/model/run.h" // IWYU pragma: export
 #include "core/model/scan.h" // IWYU pragma: export
-#include "core/model/verdict.h" // IWYU pragma: export

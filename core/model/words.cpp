@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 

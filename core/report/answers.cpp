@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/json/records.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/report.h"
 #include "core/report/reportfiles.h"
 

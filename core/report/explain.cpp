@@ -8,7 +8,9 @@
 
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "core/model/verdict.h"
 #include "core/model/words.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/report.h"
 
 namespace nanscope::report {

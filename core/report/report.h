@@ -14,8 +14,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
-#include "core/report/input/reportinput.h"
+#include "core/report/input/reportoptions.h"
 #include "core/report/redact/redaction.h"
 
 namespace nanscope {
@@ -23,6 +24,8 @@ class JsonAnswer;
 } // namespace nanscope
 
 namespace nanscope::report {
+
+struct ReportInput;
 
 /// Whole answers, with their "schema".
 nlohmann::ordered_json sweepJson(std::span<const Cell> cells);

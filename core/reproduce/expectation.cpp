@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/diagnose/identify/element.h"
+#include "core/model/verdict.h"
 #include "core/replay/engine/outcome.h"
 #include "core/replay/variants/published.h"
 

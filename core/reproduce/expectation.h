@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/job.h"
-#include "core/model/verdict.h"
+#include "core/model/fwd.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/reproduce/reducedcapture.h"

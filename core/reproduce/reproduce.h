@@ -12,7 +12,11 @@
 
 #include "core/base/job.h"
 #include "core/replay/variants/catalogue.h"
-#include "core/report/input/reportinput.h"
+#include "core/report/input/reportoptions.h"
+
+namespace nanscope::report {
+struct ReportInput;
+} // namespace nanscope::report
 
 namespace nanscope::reproduce {
 

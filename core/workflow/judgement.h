@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/model/diagnosisrules.h"
+#include "core/model/verdict.h"
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"
 
@@ -20,7 +21,7 @@ struct JudgedFrom
     std::string run {}; ///< how much the run held
     std::string userFiles {}; ///< hash of the user's files and of the variants that the session keeps; empty for none
     std::string spikeRule {}; ///< as FindingChoices; which cards were silenced tells the diagnosis itself
-    std::optional<std::int64_t> newestPoints {}; ///< of each series; none for all (judgingpoints.h)
+    std::optional<std::int64_t> newestPoints {}; ///< of each series; none for all (openrun.h)
 
     /// newestPoints follows from the run.
     bool operator==(const JudgedFrom& other) const { return sameVerdicts(other) && spikeRule == other.spikeRule; }

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/replay/variants/sessionvariants.h"
+#include "core/report/input/reportinput.h"
 #include "core/workflow/judgement.h"
 
 namespace nanscope::workflow {

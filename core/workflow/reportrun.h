@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/verdict.h"
 #include "core/report/report.h"
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"

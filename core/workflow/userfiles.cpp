@@ -9,6 +9,7 @@
 
 #include "core/diagnose/context/layers.h"
 #include "core/ingest/ingest.h"
+#include "core/model/verdict.h"
 #include "core/platform/platform.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/sessionvariants.h"

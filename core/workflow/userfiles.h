@@ -13,6 +13,7 @@
 
 #include "core/diagnose/context/layers.h"
 #include "core/diagnose/diagnose.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/rpc/requests.h"

@@ -14,6 +14,7 @@
 #include <QStyleFactory>
 #include <QTableView>
 
+#include "core/model/verdict.h"
 #include "ui/captures/capturespane.h"
 #include "ui/shared/theme.h"
 

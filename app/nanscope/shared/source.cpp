@@ -14,6 +14,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/model/capturenames.h"
 #include "core/replay/variants/sessionvariants.h"
+#include "core/workflow/judgement.h"
 
 namespace nanscope {
 

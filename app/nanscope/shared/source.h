@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "app/nanscope/shared/terminal.h"
-#include "core/workflow/judgement.h"
+#include "core/model/fwd.h"
+#include "core/workflow/userfiles.h"
 #include "core/workflow/openrun.h"
 
 namespace nanscope {

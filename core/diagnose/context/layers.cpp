@@ -16,6 +16,7 @@
 
 #include "core/base/text.h"
 #include "core/diagnose/context/settings.h"
+#include "core/model/verdict.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/model/verdict.h"
+
 namespace nanscope::diagnose {
 
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

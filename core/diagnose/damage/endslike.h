@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "core/model/verdict.h"
 #include "core/replay/analysis/spreadmodel.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"

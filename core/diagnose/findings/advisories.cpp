@@ -15,6 +15,7 @@
 #include <re2/re2.h>
 
 #include "core/base/json.h"
+#include "core/model/verdict.h"
 #include "core/platform/platform.h"
 
 namespace nanscope::diagnose {

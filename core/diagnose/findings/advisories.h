@@ -16,6 +16,7 @@
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/versions.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 
@@ -55,7 +56,7 @@ struct CallRule
 struct Advisory
 {
     std::string id;
-    AdvisoryStatus status = AdvisoryStatus::suspected;
+    AdvisoryStatus status {};
     std::string title;
     std::string text;
     std::string link;

@@ -15,6 +15,7 @@
 #include "core/diagnose/recovery/failuretimeline.h"
 #include "core/diagnose/recovery/trace.h"
 #include "core/model/model.h"
+#include "core/model/verdict.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

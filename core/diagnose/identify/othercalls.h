@@ -14,6 +14,7 @@
 
 #include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/identify.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/diagnose/recovery/losshistory.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

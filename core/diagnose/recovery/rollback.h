@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/diagnose/recovery/failuretimeline.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

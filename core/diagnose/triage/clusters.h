@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

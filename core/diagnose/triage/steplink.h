@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "core/model/verdict.h"
 
 namespace nanscope::diagnose {
 

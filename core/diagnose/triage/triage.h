@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/tensorfile/capture/capturefile.h"
 

@@ -4,6 +4,7 @@
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose::verdict {

@@ -4,7 +4,7 @@
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/rules.h"
-#include "core/model/verdict.h"
+#include "core/model/fwd.h"
 
 namespace nanscope::diagnose::verdict {
 

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/model/verdict.h"
+
 namespace nanscope::diagnose {
 
 namespace {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/probe/guard.h"
 
@@ -57,7 +58,7 @@ struct GuardStep
 {
     std::string group; ///< "160x96 bf16"
     std::optional<std::pair<std::int64_t, std::int64_t>> step; ///< between the lines of these two
-    StepSource stepSource = StepSource::unknown;
+    StepSource stepSource {};
     Role role = Role::birth; ///< downstream: with a guard from the start, its cause would not have been there
     std::string causedBy;
     std::vector<GuardRank> ranks; ///< ascending

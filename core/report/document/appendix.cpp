@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "core/report/document/console.h"
 #include "core/report/document/sections.h"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/report/document/document.h"
+#include "core/report/input/reportinput.h"
 
 namespace nanscope::report {
 

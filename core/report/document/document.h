@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/report/input/reportinput.h"
+#include "core/report/input/reportoptions.h"
 #include "core/report/pictures/svg.h"
 
 namespace nanscope::report {

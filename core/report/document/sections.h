@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/report/document/document.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/redact/redaction.h"
 
 namespace nanscope::report {

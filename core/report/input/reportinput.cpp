@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/report/input/reportoptions.h"
+
 namespace nanscope::report {
 
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/model/cell.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
-#include "core/model/verdict.h"
 #include "core/report/pictures/svg.h"
 
 namespace nanscope::report {

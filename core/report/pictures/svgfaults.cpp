@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/model/verdict.h"
 #include "core/report/pictures/pictures.h"
 
 #include <algorithm>

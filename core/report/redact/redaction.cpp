@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/utf8.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/redact/redactrules.h"
 #include "core/report/redact/redactwords.h"
 

@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/report/input/reportinput.h"
+#include "core/report/input/reportoptions.h"
 
 namespace nanscope::report {
+
+struct ReportInput;
 
 /// A text that no rule knows and that looks like a key. It is hidden until the user says that it is none.
 struct Suspicion

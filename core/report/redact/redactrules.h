@@ -10,7 +10,7 @@
 
 #include <re2/re2.h>
 
-#include "core/report/input/reportinput.h"
+#include "core/report/input/reportoptions.h"
 #include "core/report/redact/redactwords.h"
 
 namespace nanscope::report {

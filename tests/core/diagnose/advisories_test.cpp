@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/findings/advisories.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 namespace {

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/identify/captureindex.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 namespace {

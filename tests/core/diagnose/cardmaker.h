@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/diagnose/findings/findings.h"
+#include "core/model/verdict.h"
 #include "tests/core/diagnose/runmaker.h"
 
 namespace nanscope {

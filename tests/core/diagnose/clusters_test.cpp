@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/triage/clusters.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 namespace {

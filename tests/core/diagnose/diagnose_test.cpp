@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/diagnose.h"
+#include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/published.h"
 #include "core/tensorfile/capture/capturefile.h"

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/context/logvote.h"
+#include "core/model/verdict.h"
 #include "madefacts.h"
 
 namespace nanscope {

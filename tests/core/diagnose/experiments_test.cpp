@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/model/verdict.h"
 #include "madefacts.h"
 
 namespace nanscope {

@@ -9,6 +9,7 @@
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/element.h"
+#include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/published.h"
 #include "healthycall.h"

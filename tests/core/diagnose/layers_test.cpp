@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/context/layers.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 namespace {

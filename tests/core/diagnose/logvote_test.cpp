@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/context/logvote.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 namespace {

@@ -11,6 +11,7 @@
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/model/verdict.h"
 #include "core/replay/variants/published.h"
 
 namespace nanscope::test {

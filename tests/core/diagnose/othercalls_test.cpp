@@ -14,6 +14,7 @@
 #include "core/diagnose/identify/othercalls.h"
 #include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/rejudge.h"
+#include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"

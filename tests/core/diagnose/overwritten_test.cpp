@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/diagnose.h"
+#include "core/model/verdict.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/recovery/failuretimeline.h"
+#include "core/model/verdict.h"
 #include "tests/core/diagnose/runmaker.h"
 
 namespace nanscope {

@@ -12,6 +12,7 @@
 #include "core/diagnose/rejudge.h"
 #include "core/ingest/ingest.h"
 #include "core/json/records.h"
+#include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "core/report/report.h"
 #include "healthycall.h"

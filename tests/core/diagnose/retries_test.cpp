@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/verdict/experiments.h"
+#include "core/model/verdict.h"
 #include "madefacts.h"
 
 namespace nanscope {

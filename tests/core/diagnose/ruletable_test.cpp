@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "core/model/verdict.h"
 #include "madefacts.h"
 
 namespace nanscope {

@@ -10,6 +10,7 @@
 
 #include "core/diagnose/damage/oddtiles.h"
 #include "core/diagnose/diagnose.h"
+#include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "healthycall.h"
 #include "tests/core/session/temporaryfolder.h"

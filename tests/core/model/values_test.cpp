@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "core/model/model.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 namespace {

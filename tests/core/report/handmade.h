@@ -6,6 +6,8 @@
 
 #include <cstdlib>
 
+#include "core/model/fwd.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/report.h"
 
 namespace nanscope::handmade {

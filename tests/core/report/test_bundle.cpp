@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include "core/report/input/reportinput.h"
 #include "core/report/reportfiles.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "handmade.h"

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "core/base/text.h"
+#include "core/model/verdict.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/report.h"
 #include "handmade.h"
 

@@ -11,6 +11,7 @@
 #include "core/base/jsonanswer.h"
 #include "core/json/records.h"
 #include "core/model/diagnosisrules.h"
+#include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "handmade.h"
 

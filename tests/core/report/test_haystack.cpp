@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/report/input/reportinput.h"
 #include "core/report/redact/redaction.h"
 #include "handmade.h"
 

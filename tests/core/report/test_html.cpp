@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/model/verdict.h"
+#include "core/report/input/reportinput.h"
 #include "handmade.h"
 #include "wellformed.h"
 

@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/json/records.h"
+#include "core/report/input/reportinput.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "core/model/verdict.h"
 #include "core/report/document/console.h"
+#include "core/report/input/reportinput.h"
 #include "core/report/render/markdown.h"
 #include "handmade.h"
 

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/report/input/reportinput.h"
 #include "core/report/redact/redaction.h"
 #include "core/report/redact/redactrules.h"
 #include "core/report/reportfiles.h"

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/text.h"
+#include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "core/report/document/console.h"
 #include "handmade.h"

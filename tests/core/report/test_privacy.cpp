@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/report/input/reportinput.h"
 #include "core/report/redact/redaction.h"
 #include "handmade.h"
 

@@ -3,6 +3,7 @@
 // What a reader of the report could still learn about the reporter, and what the window shows them beforehand.
 #include <gmock/gmock.h>
 
+#include "core/report/input/reportinput.h"
 #include "core/report/redact/redaction.h"
 #include "handmade.h"
 

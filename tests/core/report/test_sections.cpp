@@ -3,6 +3,8 @@
 // What each section of the report says when something is missing, unusual or too much.
 #include <gmock/gmock.h>
 
+#include "core/model/verdict.h"
+#include "core/report/input/reportinput.h"
 #include "handmade.h"
 
 using namespace nanscope;

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/model/verdict.h"
 #include "core/report/pictures/pictures.h"
 #include "core/report/pictures/svgtiles.h"
 #include "handmade.h"

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/model/verdict.h"
+#include "core/report/input/reportinput.h"
 #include "core/reproduce/reproduce.h"
 
 #include <cmath>

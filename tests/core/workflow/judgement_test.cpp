@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/report/input/reportinput.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/openrun.h"
 #include "core/workflow/reportrun.h"

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "core/model/verdict.h"
 #include "core/workflow/userfiles.h"
 
 #include <cstdlib>
