@@ -17,6 +17,7 @@
 #include <QSignalSpy>
 #include <QTableView>
 
+#include "core/model/verdict.h"
 #include "core/session/session.h"
 #include "openwindow.h"
 #include "ui/captures/capturespane.h"

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/verdict.h"
 #include "tests/ui/samples.h"
 #include "ui/captures/capturefilter.h"
 #include "ui/captures/capturemodel.h"

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/verdict.h"
 #include "core/replay/variants/published.h"
 #include "samples.h"
 #include "ui/jobs/cellchoice.h"

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/verdict.h"
 #include "tests/ui/samples.h"
 #include "ui/faulttree/faulttree.h"
 #include "ui/faulttree/faulttreepane.h"

@@ -14,6 +14,7 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "core/report/input/reportinput.h"
 #include "openwindow.h"
 #include "ui/findings/findingmodel.h"
 #include "ui/findings/findingspane.h"

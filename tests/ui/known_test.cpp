@@ -14,6 +14,8 @@
 #include <QStatusBar>
 #include <QTreeWidget>
 
+#include "core/model/verdict.h"
+#include "core/report/input/reportinput.h"
 #include "openwindow.h"
 #include "ui/instruments/instrumentspane.h"
 #include "ui/jobs/reportjob.h"

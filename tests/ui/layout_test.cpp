@@ -17,6 +17,7 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "core/model/verdict.h"
 #include "openwindow.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"

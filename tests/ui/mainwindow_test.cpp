@@ -21,6 +21,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/model/verdict.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"

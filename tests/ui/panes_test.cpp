@@ -23,6 +23,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/verdict.h"
 #include "tests/ui/samples.h"
 #include "ui/captures/capturemodel.h"
 #include "ui/captures/capturespane.h"

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/diagnose/damage/endslike.h"
 #include "samples.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"

@@ -18,6 +18,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/model/verdict.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/tensorfile.h"
 #include "samples.h"

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <fstream>
 
+#include "core/model/verdict.h"
+
 namespace nanscope::test {
 
 namespace {

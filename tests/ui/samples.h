@@ -9,6 +9,7 @@
 #include <QString>
 #include <QStringList>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/heatmap/matrixpicture.h"
 #include "ui/timeline/trace.h"

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/verdict.h"
 #include "tests/ui/samples.h"
 #include "ui/film/filmstrip.h"
 #include "ui/heatmap/heatlegend.h"

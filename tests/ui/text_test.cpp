@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/model/verdict.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/model/verdict.h"
+#include "core/report/input/reportinput.h"
 #include "core/session/session.h"
 #include "tests/ui/samples.h"
 #include "ui/jobs/readrun.h"

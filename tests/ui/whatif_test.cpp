@@ -19,6 +19,7 @@
 #include <QTableView>
 #include <QToolButton>
 
+#include "core/model/verdict.h"
 #include "openwindow.h"
 #include "ui/captures/capturespane.h"
 #include "ui/shared/factsview.h"

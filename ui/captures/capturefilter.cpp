@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/model/verdict.h"
 #include "ui/captures/capturemodel.h"
 
 namespace nanscope {

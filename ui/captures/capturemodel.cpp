@@ -8,6 +8,7 @@
 
 #include <QSet>
 
+#include "core/model/verdict.h"
 #include "ui/shared/roles.h"
 #include "ui/shared/text.h"
 

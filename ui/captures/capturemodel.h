@@ -7,6 +7,7 @@
 
 #include <QAbstractTableModel>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope {

@@ -19,6 +19,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "core/model/verdict.h"
 #include "ui/captures/capturefilter.h"
 #include "ui/captures/capturemodel.h"
 #include "ui/shared/copying.h"

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/shared/paneframe.h"
 

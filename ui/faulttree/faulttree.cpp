@@ -14,6 +14,7 @@
 
 #include <QStringList>
 
+#include "core/model/verdict.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

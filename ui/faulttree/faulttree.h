@@ -11,6 +11,7 @@
 #include <QSizeF>
 #include <QString>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope {

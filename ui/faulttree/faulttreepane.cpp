@@ -8,6 +8,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "core/model/verdict.h"
 #include "ui/faulttree/faulttreeview.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/marks.h"

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/shared/paneframe.h"
 #include "ui/shared/picture.h"

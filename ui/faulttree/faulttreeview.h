@@ -6,6 +6,7 @@
 
 #include <QAbstractScrollArea>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/faulttree/faulttree.h"
 #include "ui/shared/keys.h"

@@ -8,7 +8,7 @@
 #include <QDialog>
 #include <QPointF>
 
-#include "core/diagnose/damage/endslike.h"
+#include "core/model/capture.h"
 #include "core/replay/engine/plant.h"
 #include "ui/film/film.h"
 
@@ -18,6 +18,10 @@ class QDoubleSpinBox;
 class QLabel;
 class QListWidget;
 class QSpinBox;
+
+namespace nanscope::diagnose {
+struct EndsLike;
+} // namespace nanscope::diagnose
 
 namespace nanscope {
 

@@ -7,6 +7,7 @@
 #include <QLabel>
 
 #include "core/model/model.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 

@@ -8,6 +8,7 @@
 #include <QAbstractTableModel>
 
 #include "core/model/model.h"
+#include "core/model/verdict.h"
 
 namespace nanscope {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/diagnose/findings/findings.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/shared/paneframe.h"
 

@@ -6,6 +6,7 @@
 
 #include <QStringList>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 

@@ -6,7 +6,6 @@
 #include "core/platform/privatefolder.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
-#include "core/workflow/judgingpoints.h"
 #include "core/workflow/openrun.h"
 #include "core/workflow/userfiles.h"
 

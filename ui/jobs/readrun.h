@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/model/fwd.h"
 #include "ui/jobs/runloader.h"
 
 namespace nanscope {

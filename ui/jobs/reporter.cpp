@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/report/input/reportinput.h"
 #include "core/reproduce/reproduce.h"
 #include "ui/jobs/background.h"
 #include "ui/jobs/progressgate.h"
@@ -94,7 +95,7 @@ Result<void> prepare(const ReportSubject& subject, SaveJob& save, const JobConte
         }
         save.options.reproducer = std::move(*reproducer);
     }
-    save.input = std::move(*input);
+    save.input = std::make_shared<const report::ReportInput>(std::move(*input));
     return {};
 }
 

@@ -23,7 +23,7 @@ struct SaveJob
     std::filesystem::path path;
     report::BundleOptions options; ///< with the reproducer, once it is made
     CancelToken cancel;
-    std::optional<report::ReportInput> input; ///< once it is made
+    std::shared_ptr<const report::ReportInput> input; ///< once it is made
     bool writing = false;
 };
 

@@ -4,8 +4,9 @@
 
 #include "core/base/utf8.h"
 #include "core/diagnose/rejudge.h"
-#include "core/platform/shellword.h"
+#include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
+#include "core/report/input/reportinput.h"
 #include "core/session/session.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/reportrun.h"

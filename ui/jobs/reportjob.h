@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/fwd.h"
 #include "core/report/reportfiles.h"
 #include "ui/jobs/runloader.h"
 

@@ -6,6 +6,7 @@
 
 #include <QElapsedTimer>
 
+#include "core/model/verdict.h"
 #include "core/session/session.h"
 #include "ui/jobs/progressgate.h"
 #include "ui/jobs/readrun.h"
@@ -169,3 +170,5 @@ void RunLoader::cancel()
 }
 
 } // namespace nanscope
+
+#include "moc_runloader.cpp"

@@ -14,6 +14,7 @@
 #include <QThreadPool>
 #include <QTimer>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/rpc/requests.h"
 #include "core/workflow/userfiles.h"

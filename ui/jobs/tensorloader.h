@@ -5,7 +5,7 @@
 #include <QObject>
 #include <QThreadPool>
 
-#include "core/model/captureref.h"
+#include "core/model/capture.h"
 #include "ui/heatmap/matrixpicture.h"
 #include "ui/jobs/background.h"
 

@@ -4,9 +4,8 @@
 
 #include <utility>
 
-#include "core/diagnose/whatif/detectorwords.h"
-#include "core/diagnose/whatif/guardwords.h"
-#include "core/workflow/judgingpoints.h"
+#include "core/diagnose/whatif/whatifwords.h"
+#include "core/workflow/openrun.h"
 #include "ui/jobs/readrun.h"
 #include "ui/shared/text.h"
 

@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "core/model/diagnosisrules.h"
+#include "core/model/verdict.h"
 #include "core/report/report.h"
-#include "core/workflow/judgingpoints.h"
+#include "core/workflow/openrun.h"
 #include "core/workflow/userfiles.h"
 #include "ui/captures/capturemodel.h"
 #include "ui/jobs/cellchoice.h"
@@ -827,3 +828,5 @@ QStringList Workspace::userFileProblems() const
 }
 
 } // namespace nanscope
+
+#include "moc_workspace.cpp"

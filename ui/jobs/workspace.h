@@ -9,6 +9,7 @@
 #include <QObject>
 #include <QStringList>
 
+#include "core/model/fwd.h"
 #include "core/session/lockwait.h"
 #include "ui/jobs/cellfilm.h"
 #include "ui/jobs/cliffloader.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/shared/paneframe.h"
 

@@ -7,7 +7,7 @@
 
 #include <QTextBrowser>
 
-#include "core/diagnose/whatif/answerfact.h"
+#include "core/diagnose/whatif/whatifwords.h"
 
 namespace nanscope {
 

@@ -12,6 +12,8 @@
 #include <QStringList>
 #include <QTextDocument>
 
+#include "core/model/verdict.h"
+
 namespace nanscope {
 
 namespace {

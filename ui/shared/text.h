@@ -9,6 +9,7 @@
 #include <QString>
 
 #include "core/base/utf8.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 namespace nanscope {

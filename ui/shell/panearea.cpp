@@ -16,6 +16,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "core/model/verdict.h"
 #include "ui/captures/capturespane.h"
 #include "ui/cliff/cliffpane.h"
 #include "ui/faulttree/faulttreepane.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/model/verdict.h"
 #include "core/replay/variants/catalogue.h"
 #include "ui/captures/capturespane.h"
 #include "ui/cliff/cliffpane.h"

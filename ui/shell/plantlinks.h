@@ -7,8 +7,13 @@
 #include <QObject>
 #include <QThreadPool>
 
-#include "core/diagnose/damage/endslike.h"
+#include "core/model/capture.h"
+#include "core/replay/variants/catalogue.h"
 #include "ui/jobs/background.h"
+
+namespace nanscope::diagnose {
+struct EndsLike;
+} // namespace nanscope::diagnose
 
 namespace nanscope {
 

@@ -20,7 +20,7 @@
 #include <QTextStream>
 #include <QTimer>
 
-#include "core/platform/systemerror.h"
+#include "core/platform/platform.h"
 #include "core/replay/variants/nearest.h"
 #include "ui/shared/text.h"
 #include "ui/shell/mainwindow.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/diagnose/whatif/answerfact.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "ui/captures/capturespane.h"
 #include "ui/findings/advisorylines.h"
 #include "ui/findings/findingspane.h"

@@ -11,6 +11,7 @@
 
 #include <QWidget>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/timeline/timelinechart.h"
 #include "ui/timeline/timelineseries.h"

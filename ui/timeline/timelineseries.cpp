@@ -8,6 +8,7 @@
 
 #include <QCoreApplication>
 
+#include "core/model/verdict.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

@@ -10,6 +10,7 @@
 
 #include <QString>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/timeline/trace.h"
 

@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QToolButton>
 
+#include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictflow.h"

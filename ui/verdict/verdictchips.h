@@ -6,6 +6,7 @@
 
 #include <QWidget>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 class QLayout;

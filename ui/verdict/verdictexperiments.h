@@ -10,6 +10,7 @@
 #include <QWidget>
 
 #include "core/model/experiment.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 
 class QComboBox;

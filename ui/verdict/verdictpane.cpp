@@ -87,6 +87,8 @@ VerdictPane::VerdictPane(QWidget* parent)
     showMessage(QString(), QString());
 }
 
+VerdictPane::~VerdictPane() = default;
+
 void VerdictPane::connectParts()
 {
     connect(m_ticks, &VerdictTicks::changed, this, &VerdictPane::changeTicks);
@@ -127,7 +129,7 @@ QWidget* VerdictPane::buildHeader()
 void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked)
 {
     m_capture = capture;
-    m_judged = judged;
+    m_judged = std::make_unique<const CaptureVerdict>(judged);
     // None ticked asks for a replay where the user had said what ran; here it means that nobody unticked any.
     if (ticked.isEmpty() || !showTicks(ticked)) {
         showOver({}, judged);
@@ -136,7 +138,7 @@ void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judg
 
 void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
 {
-    m_verdict = diagnose::withObservations(std::move(verdict), m_observed);
+    m_verdict = std::make_unique<CaptureVerdict>(diagnose::withObservations(std::move(verdict), m_observed));
     workflow::repeatVariantFiles(*m_verdict, m_userFiles, false);
     m_ticks->setTicks(*m_judged, ticked, m_catalogue);
     showShown();

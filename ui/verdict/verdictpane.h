@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include <QFrame>
 #include <QStringList>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/workflow/userfiles.h"
 #include "ui/verdict/verdictchips.h"
@@ -35,13 +37,14 @@ public:
     using List = VerdictList;
 
     explicit VerdictPane(QWidget* parent = nullptr);
+    ~VerdictPane() override;
 
     /// A verdict as it was judged, or over these ticks where the replays that were done can tell it.
     void showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked = {});
     /// The same over what is ticked, in the names of ticksOf(). False where that takes a replay; nothing changes then.
     bool showTicks(const QStringList& ticked);
     /// What is shown: the verdict over the ticks. None while a message is shown.
-    const CaptureVerdict* verdict() const { return m_verdict ? &*m_verdict : nullptr; }
+    const CaptureVerdict* verdict() const { return m_verdict.get(); }
     QStringList ticked() const;
     /// What the owner of the run saw; every verdict shown is argued with it.
     void setObserved(const Observations& observed);
@@ -108,8 +111,8 @@ private:
     int m_spare = 0; ///< height that the open list can do without
     std::optional<List> m_open; ///< none until the user opened or closed one
     Capture m_capture;
-    std::optional<CaptureVerdict> m_judged; ///< over all that was replayed
-    std::optional<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
+    std::unique_ptr<const CaptureVerdict> m_judged; ///< over all that was replayed
+    std::unique_ptr<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
     Observations m_observed;
     workflow::UserFiles m_userFiles;
     replay::Catalogue m_catalogue;

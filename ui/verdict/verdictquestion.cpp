@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "core/diagnose/rejudge.h"
+#include "core/model/verdict.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictflow.h"

@@ -11,6 +11,7 @@
 #include <QToolButton>
 
 #include "core/diagnose/rejudge.h"
+#include "core/model/verdict.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictbox.h"

@@ -7,6 +7,7 @@
 #include <QScrollArea>
 #include <QStringList>
 
+#include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 

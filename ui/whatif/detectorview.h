@@ -6,7 +6,7 @@
 
 #include <QWidget>
 
-#include "core/diagnose/whatif/answerfact.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "ui/jobs/whatifjob.h"
 
 class QCheckBox;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/diagnose/whatif/guardwords.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "ui/shared/marks.h"
 #include "ui/shared/roles.h"
 #include "ui/shared/text.h"

@@ -14,7 +14,7 @@
 #include <QSpinBox>
 #include <QTableView>
 
-#include "core/diagnose/whatif/guardwords.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/factsview.h"
 #include "ui/shared/text.h"

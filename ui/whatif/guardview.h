@@ -4,7 +4,7 @@
 
 #include <QWidget>
 
-#include "core/diagnose/whatif/answerfact.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "ui/jobs/whatifjob.h"
 
 class QComboBox;

@@ -22,7 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
-#include "core/diagnose/whatif/whatifjson.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "core/json/records.h"
 #include "core/report/report.h"
 #include "ui/shared/answerparts.h"
