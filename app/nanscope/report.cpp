@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/input/reportinput.h"
 #include "core/report/report.h"
+#include "core/report/input/reportinput.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "reading.h"
 #include "core/model/verdict.h"
 #include "core/report/input/reportinput.h"
-#include "reading.h"
 
 #include <algorithm>
 #include <array>

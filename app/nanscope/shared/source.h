@@ -9,8 +9,8 @@
 
 #include "app/nanscope/shared/terminal.h"
 #include "core/model/fwd.h"
-#include "core/workflow/userfiles.h"
 #include "core/workflow/openrun.h"
+#include "core/workflow/userfiles.h"
 
 namespace nanscope {
 

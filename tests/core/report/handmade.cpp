@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include "handmade.h"
 #include "core/model/verdict.h"
 #include "core/report/input/reportinput.h"
-#include "handmade.h"
 
 #include <limits>
 
