@@ -7,7 +7,7 @@
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
 #include "core/diagnose/damage/damage.h"
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/json/records.h"
 #include "core/report/document/commandwords.h"

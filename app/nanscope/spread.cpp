@@ -17,7 +17,7 @@
 #include "core/base/table.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/damage/damage.h"
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/damage/spreadfilm.h"
 #include "core/model/words.h"
 #include "core/report/document/commandwords.h"

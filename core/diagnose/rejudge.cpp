@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/instruments/cellsubject.h"
+#include "core/instruments/celltarget.h"
 #include "core/replay/engine/outcome.h"
 #include "core/replay/program/formats.h"
 

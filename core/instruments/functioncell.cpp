@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
-#include "core/instruments/asker.h"
-#include "core/instruments/cellsubject.h"
+#include "core/instruments/measurement.h"
+#include "core/instruments/celltarget.h"
 #include "core/json/records.h"
 #include "core/replay/engine/outcome.h"
 

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/instruments/functionsubject.h"
+#include "core/instruments/functiontarget.h"
 #include "core/model/cell.h"
 
 namespace nanscope::instruments {

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <variant>
 
-#include "core/instruments/asker.h"
-#include "core/instruments/cellsubject.h"
+#include "core/instruments/measurement.h"
+#include "core/instruments/celltarget.h"
 #include "core/instruments/epsilon.h"
-#include "core/instruments/functionsubject.h"
+#include "core/instruments/functiontarget.h"
 #include "core/instruments/minimise.h"
 #include "core/instruments/scale.h"
 #include "core/instruments/spectrumcheck.h"

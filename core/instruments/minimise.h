@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/instruments/asker.h"
+#include "core/instruments/measurement.h"
 #include "core/instruments/matrices.h"
 
 namespace nanscope::instruments {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/instruments/asker.h"
+#include "core/instruments/measurement.h"
 
 namespace nanscope::instruments {
 

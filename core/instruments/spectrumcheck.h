@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/base/values.h"
-#include "core/instruments/asker.h"
-#include "core/instruments/cellsubject.h"
+#include "core/instruments/measurement.h"
+#include "core/instruments/celltarget.h"
 
 namespace nanscope::instruments {
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "core/instruments/asker.h"
-#include "core/instruments/functionsubject.h"
+#include "core/instruments/measurement.h"
+#include "core/instruments/functiontarget.h"
 
 namespace nanscope::instruments {
 

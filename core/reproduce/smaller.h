@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/base/job.h"
-#include "core/instruments/subject.h"
+#include "core/instruments/target.h"
 #include "core/reproduce/expectation.h"
 
 namespace nanscope::reproduce {

@@ -16,7 +16,7 @@
 #include "core/workflow/userfiles.h"
 #include "openwindow.h"
 #include "ui/jobs/readrun.h"
-#include "ui/shell/knowndialog.h"
+#include "ui/shell/usercontextdialog.h"
 
 namespace nanscope::test {
 

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 #include "samples.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"

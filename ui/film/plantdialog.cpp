@@ -17,7 +17,7 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 #include "ui/film/filmstrip.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"

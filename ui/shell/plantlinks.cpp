@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/shell/plantlinks.h"
 
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"
 #include "ui/film/plantdialog.h"

@@ -6,7 +6,7 @@
 
 #include "app/nanscope/shared/options.h"
 #include "app/nanscope/shared/terminal.h"
-#include "core/instruments/functionsubject.h"
+#include "core/instruments/functiontarget.h"
 
 namespace nanscope {
 

@@ -11,7 +11,7 @@
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/cards.h"
 #include "core/diagnose/findings/skips.h"
-#include "core/diagnose/findings/story.h"
+#include "core/diagnose/findings/cardevidence.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lines that explain a failure better than numbers would: hardware, infrastructure, a diagnostic that itself failed.
-#include "core/diagnose/findings/story.h"
+#include "core/diagnose/findings/cardevidence.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/context/settings.h"
-#include "core/diagnose/findings/story.h"
+#include "core/diagnose/findings/cardevidence.h"
 
 namespace nanscope::diagnose::cards {
 

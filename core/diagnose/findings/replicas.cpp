@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
-#include "core/diagnose/findings/story.h"
+#include "core/diagnose/findings/cardevidence.h"
 #include "core/model/words.h"
 #include "core/tensorfile/capture/comparetensors.h"
 

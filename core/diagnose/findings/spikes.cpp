@@ -9,7 +9,7 @@
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/skips.h"
-#include "core/diagnose/findings/story.h"
+#include "core/diagnose/findings/cardevidence.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/whatif/detectorreplay.h"
-#include "tests/core/diagnose/guardstory.h"
+#include "tests/core/diagnose/guardrun.h"
 #include "tests/core/diagnose/kempnerlog.h"
 
 namespace nanscope {

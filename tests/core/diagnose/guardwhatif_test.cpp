@@ -7,7 +7,7 @@
 
 #include "core/diagnose/whatif/guardwhatif.h"
 #include "core/tensorfile/tensorfile.h"
-#include "tests/core/diagnose/guardstory.h"
+#include "tests/core/diagnose/guardrun.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "core/diagnose/damage/oddtiles.h"
+#include "core/diagnose/damage/outliertiles.h"
 #include "core/diagnose/diagnose.h"
 #include "core/model/verdict.h"
 #include "core/replay/program/formats.h"

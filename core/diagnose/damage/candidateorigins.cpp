@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "core/instruments/subject.h"
+#include "core/instruments/target.h"
 #include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {

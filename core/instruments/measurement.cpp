@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/instruments/asker.h"
+#include "core/instruments/measurement.h"
 
 #include <algorithm>
 

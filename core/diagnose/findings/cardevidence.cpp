@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/findings/story.h"
+#include "core/diagnose/findings/cardevidence.h"
 
 #include <algorithm>
 #include <array>

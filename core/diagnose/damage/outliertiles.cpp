@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/damage/oddtiles.h"
+#include "core/diagnose/damage/outliertiles.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "core/diagnose/damage/oddkinds.h"
+#include "core/diagnose/damage/deviationkinds.h"
 #include "core/diagnose/damage/provenance.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/thresholds.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/instruments/subject.h"
+#include "core/instruments/target.h"
 #include "core/replay/variants/catalogue.h"
 
 namespace nanscope::instruments {

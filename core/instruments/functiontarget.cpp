@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/instruments/functionsubject.h"
+#include "core/instruments/functiontarget.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 
 #include "core/base/text.h"
 #include "core/base/utf8.h"
-#include "core/instruments/cellsubject.h"
+#include "core/instruments/celltarget.h"
 #include "core/platform/childprocess.h"
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"

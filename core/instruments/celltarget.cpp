@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/instruments/cellsubject.h"
+#include "core/instruments/celltarget.h"
 #include "core/replay/variants/published.h"
 
 #include <algorithm>

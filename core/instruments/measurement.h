@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/instruments/subject.h"
+#include "core/instruments/target.h"
 #include "core/model/scan.h"
 #include "core/replay/engine/spectrum.h"
 

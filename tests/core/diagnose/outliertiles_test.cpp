@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/diagnose/damage/oddtiles.h"
+#include "core/diagnose/damage/outliertiles.h"
 #include "core/diagnose/damage/provenance.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/published.h"

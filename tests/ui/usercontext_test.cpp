@@ -19,7 +19,7 @@
 #include "openwindow.h"
 #include "ui/instruments/instrumentspane.h"
 #include "ui/jobs/reportjob.h"
-#include "ui/shell/knowndialog.h"
+#include "ui/shell/usercontextdialog.h"
 #include "ui/verdict/verdictpane.h"
 
 namespace nanscope::test {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/damage/oddkinds.h"
+#include "core/diagnose/damage/deviationkinds.h"
 
 #include <cmath>
 #include <functional>

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/damage/damage.h"
-#include "core/diagnose/damage/endslike.h"
+#include "core/diagnose/damage/candidateorigins.h"
 #include "core/model/words.h"
 #include "core/replay/variants/published.h"
 #include "tests/core/replay/framecapture.h"
